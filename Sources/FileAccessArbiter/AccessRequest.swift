@@ -1,0 +1,96 @@
+/// What one access does with one item.
+///
+/// The cases are the options that change blocking or messages (rules 3.1, 4.1).
+package enum ItemAccess: Hashable, Sendable {
+  /// A read. With `withoutChanges` nobody is asked to save first.
+  case read(withoutChanges: Bool)
+  case write(WriteIntent)
+
+  package var isWrite: Bool {
+    switch self {
+    case .read: false
+    case .write: true
+    }
+  }
+}
+
+/// Why an item is written.
+///
+/// `update` is Apple's write without an option.
+package enum WriteIntent: String, Hashable, Sendable, CaseIterable {
+  case update, merging, deleting, moving, replacing, metadataOnly
+
+  /// Whether the write concerns everything inside the item as well (a "deep writer").
+  var isDeep: Bool {
+    switch self {
+    case .deleting, .moving, .replacing: true
+    case .update, .merging, .metadataOnly: false
+    }
+  }
+}
+
+/// A request for access to one or more items, granted and ended as one unit.
+package struct AccessRequest: Hashable, Sendable {
+  package struct Item: Hashable, Sendable {
+    package var path: ItemPath
+    package var access: ItemAccess
+
+    package init(_ path: ItemPath, _ access: ItemAccess) {
+      self.path = path
+      self.access = access
+    }
+  }
+
+  /// How long each phase may last; `nil` means for ever.
+  package struct Limits: Hashable, Sendable {
+    /// From the request until no other access is in the way.
+    package var waiting: Nanoseconds?
+    /// From asking the presenters until all have answered.
+    package var answering: Nanoseconds?
+    /// How often a wait is reported while it lasts.
+    package var reporting: Nanoseconds?
+
+    package init(waiting: Nanoseconds? = nil, answering: Nanoseconds? = nil, reporting: Nanoseconds? = nil) {
+      self.waiting = waiting
+      self.answering = answering
+      self.reporting = reporting
+    }
+
+    package static let never = Limits()
+  }
+
+  package var client: ClientID
+  package var purpose: PurposeID
+  /// The presenter on whose behalf the access is made: it is asked and told nothing about it.
+  package var ownPresenter: PresenterID?
+  /// Who asks, for people.
+  package var label: String
+  package var items: [Item]
+  /// Asks the presenters, claims nothing (rule 3.5).
+  package var isPreparation = false
+  /// The access or callback inside of which the request was made.
+  package var context: ExecutionContext?
+  /// Whether that context certainly waits for this access: it was made by the same thread or task.
+  ///
+  /// A request that only inherited its context may run on while the context ends; such an edge proves no deadlock.
+  package var isAwaitedByContext = true
+  /// The requesting thread sleeps until the answer; nothing else can run on it meanwhile.
+  package var blocksThread = false
+  package var isOnMainThread = false
+  package var limits: Limits
+  /// When the presenters' answers are late: go on without them instead of failing.
+  package var proceedsWithoutLateAnswers = false
+
+  package init(
+    client: ClientID, purpose: PurposeID, ownPresenter: PresenterID? = nil, label: String, items: [Item],
+    context: ExecutionContext? = nil, limits: Limits = .never
+  ) {
+    self.client = client
+    self.purpose = purpose
+    self.ownPresenter = ownPresenter
+    self.label = label
+    self.items = items
+    self.context = context
+    self.limits = limits
+  }
+}

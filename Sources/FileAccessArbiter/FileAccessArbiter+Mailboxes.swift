@@ -1,0 +1,181 @@
+// One mailbox per presenter. Delivery is serial: the next message goes out when the callback before it has finished.
+// One exception keeps presenters that coordinate inside a callback from waiting for each other: while a presenter's
+// callback waits inside an access, the presenter is still asked (never told), re-entrantly.
+
+extension FileAccessArbiter {
+  /// Puts a message into the presenter's mailbox and delivers it if the presenter is free.
+  @discardableResult
+  mutating func enqueue(
+    _ kind: Message.Kind, to presenter: PresenterID, _ origin: Message.Origin, awaitedBy access: AccessID? = nil
+  ) -> MessageID? {
+    if mayFold(kind), presenters[presenter].pending.count >= FileAccessArbiter.pendingMessageCountMax {
+      presenters[presenter].folded += 1
+      return nil
+    }
+    lastMessage += 1
+    let id = MessageID(lastMessage)
+    messages.insert(
+      Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now), for: id)
+    presenters[presenter].pending.append(id)
+    pump(presenter)
+    return id
+  }
+
+  /// Told messages say that something changed; a presenter with thousands of them waiting has to look anyway.
+  private func mayFold(_ kind: Message.Kind) -> Bool {
+    switch kind {
+    case .itemDidChange, .subitemDidChange, .subitemDidAppear, .subitemDidMove, .subitemVersion: true
+    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion,
+      .reacquire, .itemDidMove, .itemDidChangeUbiquityAttributes, .itemVersion:
+      false
+    }
+  }
+
+  /// Delivers what can be delivered now.
+  mutating func pump(_ id: PresenterID) {
+    while let position = nextDeliverable(presenters[id]) {
+      let message = presenters[id].pending.remove(at: position)
+      deliver(message, to: id)
+    }
+  }
+
+  private func nextDeliverable(_ presenter: Presenter) -> Int? {
+    guard let top = presenter.running.last else { return presenter.pending.isEmpty ? nil : 0 }
+    guard presenter.servesWhileWaiting, presenter.running.count < FileAccessArbiter.callbackNestingMax,
+      !presenter.pending.isEmpty, isServable(.message(top), isActor: presenter.isActor)
+    else { return nil }
+    return presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered }
+  }
+
+  /// Whether what runs in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.
+  private func isServable(_ context: ExecutionContext, isActor: Bool) -> Bool {
+    children(of: context).contains { child in
+      let access = accesses[child]
+      guard access.isWaiting else { return isServable(.access(child), isActor: isActor) }
+      return !(access.request.blocksThread && (isActor || access.request.isOnMainThread))
+    }
+  }
+
+  func children(of context: ExecutionContext) -> [AccessID] {
+    switch context {
+    case .access(let id): accesses.find(id)?.children ?? []
+    case .message(let id): messages.find(id)?.children ?? []
+    }
+  }
+
+  private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
+    let isReentrant = !presenters[presenter].running.isEmpty
+    messages[id].state = .running(isReentrant: isReentrant)
+    messages[id].since = now
+    messages[id].origin.folded = presenters[presenter].folded
+    presenters[presenter].folded = 0
+    presenters[presenter].running.append(id)
+    effects.append(
+      .deliver(
+        Delivery(
+          message: id, presenter: presenter, kind: messages[id].kind, origin: messages[id].origin,
+          isReentrant: isReentrant)))
+  }
+
+  /// An access began to wait: the presenters in whose callbacks it was requested can be asked meanwhile.
+  mutating func serveMailboxes(below id: AccessID) {
+    for case .message(let message) in accesses[id].lineage where messages.contains(message) {
+      pump(messages[message].presenter)
+    }
+  }
+}
+
+// MARK: - Answers
+
+extension FileAccessArbiter {
+  /// A callback returned.
+  ///
+  /// `hasReacquirer` tells that a relinquish message was answered with one.
+  ///
+  /// An answer that comes twice, or after its presenter's process has gone, changes nothing (C-188).
+  package mutating func messageAnswered(
+    _ id: MessageID, hasReacquirer: Bool = false, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    if let message = finishCallback(id) {
+      if hasReacquirer { noteReacquirer(message) }
+      if let access = message.awaitingAccess { answered(access, by: message.presenter) }
+      afterCallback(message)
+    }
+    return finish()
+  }
+
+  /// A callback threw.
+  ///
+  /// Whoever waits for the answer fails (C-038, C-075).
+  package mutating func messageFailed(_ id: MessageID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let message = messages.find(id), case .running = message.state {
+      let summary = summary(of: id)
+      _ = finishCallback(id)
+      if let access = message.awaitingAccess {
+        forgetOutstanding(access, message.presenter)
+        fail(access, .presenterFailed(id, summary))
+      }
+      afterCallback(message)
+    }
+    return finish()
+  }
+
+  private mutating func finishCallback(_ id: MessageID) -> Message? {
+    guard let message = messages.find(id), case .running = message.state else { return nil }
+    messages.remove(id)
+    presenters[message.presenter].running.removeAll { $0 == id }
+    return message
+  }
+
+  private mutating func afterCallback(_ message: Message) {
+    let presenter = message.presenter
+    pump(presenter)
+    for below in presenters[presenter].running where messages.contains(below) {
+      for waiter in descendants(of: .message(below)) where accesses.find(waiter)?.phase == .ready { advance(waiter) }
+    }
+    forgetIfDone(presenter)
+  }
+
+  /// Live accesses requested inside `context`, or inside those, parents first.
+  private func descendants(of context: ExecutionContext) -> [AccessID] {
+    var result: [AccessID] = children(of: context)
+    var next = 0
+    while next < result.count {
+      result += children(of: .access(result[next]))
+      next += 1
+    }
+    return result
+  }
+
+  private mutating func noteReacquirer(_ message: Message) {
+    let debt = Access.Debt(message: message.id, presenter: message.presenter)
+    if let access = message.origin.access, accesses.contains(access) {
+      accesses[access].debts.append(debt)
+      presenters[message.presenter].reacquirersOwed += 1
+    } else {
+      // Nobody accesses anything any more: it gets its turn at once (C-165).
+      enqueue(.reacquire(debt.message), to: debt.presenter, message.origin)
+    }
+  }
+
+  /// Gives every presenter that relinquished for this access its reacquirer back, exactly once (C-039).
+  mutating func payDebts(of id: AccessID) {
+    let debts = accesses[id].debts
+    accesses[id].debts = []
+    if has(.reacquirerForgotten), accesses[id].isWaiting { return }
+    for debt in debts where presenters.contains(debt.presenter) {
+      presenters[debt.presenter].reacquirersOwed -= 1
+      enqueue(.reacquire(debt.message), to: debt.presenter, origin(of: id))
+      if has(.reacquirerTwice) { enqueue(.reacquire(debt.message), to: debt.presenter, origin(of: id)) }
+    }
+  }
+
+  func origin(of id: AccessID) -> Message.Origin {
+    let request = accesses[id].request
+    return Message.Origin(
+      access: id, client: request.client, purpose: request.purpose, label: request.label,
+      isPreparation: request.isPreparation)
+  }
+}

@@ -1,0 +1,152 @@
+// Moves: whoever presents, holds or waits for an item follows it (rule 3.4).
+
+extension FileAccessArbiter {
+  /// Whether `access` may announce a move between these places: it holds a write that covers one of them (9.2 point 15).
+  package func mayAnnounceMove(_ id: AccessID, from old: ItemPath, to new: ItemPath) -> Bool {
+    guard let access = accesses.find(id), access.phase == .granted else { return false }
+    return access.items.contains { item in
+      guard item.access.isWrite, let claim = item.claim else { return false }
+      return covers(claim, item.path, old) || covers(claim, item.path, new)
+    }
+  }
+
+  private func covers(_ claim: ItemTree.ClaimIndex, _ held: ItemPath, _ path: ItemPath) -> Bool {
+    if held == path { return true }
+    let locked = tree.path(of: tree.lockNode(of: tree.claims[claim].node))
+    let isUnit = tree.claims[claim].mode == .deepWrite || locked != held || tree.isPackagePath(locked)
+    return isUnit && locked.isSameOrContains(path)
+  }
+
+  /// The holder of a granted write says that it has moved an item.
+  ///
+  /// `replaced` tells that something was at the new place.
+  ///
+  /// Presenters are told first, by where they were. Then presenters, claims and waiting requests of the item and of
+  /// everything inside it get their new places; only waiting replacers keep theirs (C-079).
+  package mutating func itemMoved(
+    by id: AccessID, from old: ItemPath, to new: ItemPath, replaced: Bool, at time: Timestamp
+  ) -> [Effect] {
+    precondition(mayAnnounceMove(id, from: old, to: new), "\(id) announces a move that it doesn't cover")
+    begin(at: time)
+    if old != new {
+      tellMove(by: id, from: old, to: new, replaced: replaced)
+      let movedPresenters = presentersInside(old)
+      let movedClaims = claimsInside(old)
+      for (presenter, node) in movedPresenters { movePresenter(presenter, from: node, old, new) }
+      let affected = moveClaims(movedClaims, by: id, old, new)
+      for index in accesses[id].items.indices where accesses[id].items[index].path == new {
+        if accesses[id].items[index].formerClaims.isEmpty { accesses[id].items[index].wasMoveDestination = true }
+      }
+      lookAgain(at: affected)
+    }
+    return finish()
+  }
+
+  private mutating func tellMove(by id: AccessID, from old: ItemPath, to new: ItemPath, replaced: Bool) {
+    let request = accesses[id].request
+    var origin = origin(of: id)
+    origin.itemAccess = accesses[id].items.first { $0.access.isWrite }?.access
+    origin.verified = true
+    let around = presentersToTell(around: old, withInside: true, request)
+    for (presenter, relation) in around {
+      switch relation {
+      case .item, .inside:
+        guard let node = presenters[presenter].node else { continue }
+        send(.itemDidMove(to: tree.path(of: node).movedAlong(from: old, to: new)), to: presenter, origin)
+      case .enclosingPackage, .enclosingDirectory:
+        sendAboutSubitem(.subitemDidMove(from: old, to: new), to: presenter, relation, origin)
+      }
+    }
+    let told = Set(around.map(\.0))
+    for (presenter, relation) in presentersToTell(around: new, withInside: true, request)
+    where !told.contains(presenter) {
+      switch relation {
+      case .item, .inside: send(.itemDidChange, to: presenter, origin)
+      case .enclosingPackage, .enclosingDirectory:
+        sendAboutSubitem(replaced ? .subitemDidChange(new) : .subitemDidAppear(new), to: presenter, relation, origin)
+      }
+    }
+  }
+
+  private func presentersInside(_ path: ItemPath) -> [(PresenterID, ItemTree.NodeIndex)] {
+    guard let top = tree.node(at: path) else { return [] }
+    var result: [(PresenterID, ItemTree.NodeIndex)] = []
+    _ = tree.forEachNode(inSubtreeOf: top, where: { $0.presenterCountInSubtree > 0 }) { node in
+      result += tree.nodes[node].presenters.map { ($0, node) }
+      return true
+    }
+    return result.sorted { $0.0 < $1.0 }
+  }
+
+  private mutating func movePresenter(
+    _ id: PresenterID, from node: ItemTree.NodeIndex, _ old: ItemPath, _ new: ItemPath
+  ) {
+    let path = tree.path(of: node).movedAlong(from: old, to: new)
+    tree.detachPresenter(id, from: node)
+    presenters[id].node = tree.attachPresenter(id, at: path)
+    effects.append(.presenterMoved(id, to: path))
+  }
+
+  /// The claims of the item and of what is inside, in order of request.
+  ///
+  /// Places that are only still protected stay.
+  private func claimsInside(_ path: ItemPath) -> [(access: AccessID, item: Int)] {
+    guard let top = tree.node(at: path) else { return [] }
+    var result: [(access: AccessID, item: Int)] = []
+    _ = tree.forEachNode(inSubtreeOf: top, where: { $0.claimCountInSubtree > 0 }) { node in
+      tree.forEachClaim(at: node) { index, claim in
+        if accesses[claim.access].items[Int(claim.item)].claim == index {
+          result.append((claim.access, Int(claim.item)))
+        }
+        return true
+      }
+    }
+    return result.sorted { (accesses[$0.access].sequence, $0.item) < (accesses[$1.access].sequence, $1.item) }
+  }
+
+  /// - Returns: The accesses whose way, or whose followers' way, may have changed.
+  private mutating func moveClaims(
+    _ claims: [(access: AccessID, item: Int)], by mover: AccessID, _ old: ItemPath, _ new: ItemPath
+  ) -> Set<AccessID> {
+    var affected: Set<AccessID> = []
+    for (id, index) in claims {
+      let access = accesses[id]
+      let item = access.items[index]
+      guard let claim = item.claim else { continue }
+      if access.isWaiting {
+        let isPinned = item.access == .write(.replacing)
+        if (isPinned && !has(.pinnedWaiterMoved)) || has(.waiterNotMoved) { continue }
+        accesses[id].items[index].wasMoved = true
+      } else if id == mover {
+        let former = tree.attachClaim(
+          access: id, item: Int32(index), mode: LockMode(item.access), at: item.path)
+        accesses[id].items[index].formerClaims.append(former)
+      }
+      let path = item.path.movedAlong(from: old, to: new)
+      tree.reattachClaim(claim, at: path)
+      accesses[id].items[index].path = path
+      if !access.isWaiting {
+        effects.append(.itemMoved(id, item: index, to: path))
+        noteOverlap(of: id)
+      }
+      affected.insert(id)
+      affected.formUnion(access.parked)
+    }
+    return affected
+  }
+
+  /// A granted access now stands where a conflicting one is granted: the file system has moved already, so both go on.
+  private mutating func noteOverlap(of id: AccessID) {
+    let hasCompany = !forEachBlocker(of: id) { accesses[$0].phase != .granted }
+    if hasCompany { accesses[id].overlapsByMove = true }
+  }
+
+  private mutating func lookAgain(at affected: Set<AccessID>) {
+    let waiting = affected.filter { accesses.find($0)?.isWaiting == true }
+    for id in waiting.sorted(by: { accesses[$0].sequence < accesses[$1].sequence }) where accesses.contains(id) {
+      unpark(id)
+      suspects.append(id)
+      advance(id)
+    }
+  }
+}

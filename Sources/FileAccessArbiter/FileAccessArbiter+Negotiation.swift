@@ -1,0 +1,186 @@
+// Asking presenters before an access: relinquish, then save or accommodate, all presenters in parallel.
+
+extension FileAccessArbiter {
+  /// Asks everybody concerned by the table of ``MessageRules``.
+  mutating func startAsking(_ id: AccessID) {
+    enter(.asking, id)
+    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return }
+    for (presenter, questions, access) in concerned(by: id) { ask(presenter, questions, access, id) }
+    if accesses[id].owesAnswers { waitForAnswers(id) }
+  }
+
+  private mutating func waitForAnswers(_ id: AccessID) {
+    armTimer(of: id, .answering)
+    suspects.append(id)
+    serveMailboxes(below: id)
+  }
+
+  /// Everybody that the access concerns, with merged questions, in order of registration.
+  private func concerned(
+    by id: AccessID
+  ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
+    let access = accesses[id]
+    var found: [PresenterID: (MessageRules.Questions, ItemAccess)] = [:]
+    for item in access.items {
+      forEachPresenter(
+        around: item.path,
+        withInside: MessageRules.concernsInside(item.access, isPreparation: access.request.isPreparation)
+      ) { presenter, relation in
+        if isOwn(presenters[presenter], access.request) { return }
+        let questions = MessageRules.questions(
+          item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
+        if var (merged, first) = found[presenter] {
+          merged.merge(questions)
+          if item.access.isWrite, !first.isWrite { first = item.access }
+          found[presenter] = (merged, first)
+        } else {
+          found[presenter] = (questions, item.access)
+        }
+      }
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.0, $0.value.1) }
+  }
+
+  /// Own presenters, and presenters of the same purpose, are asked and told nothing (C-110).
+  func isOwn(_ presenter: Presenter, _ request: AccessRequest) -> Bool {
+    if has(.ownPresenterAsked) { return false }
+    return presenter.id == request.ownPresenter || presenter.purpose == request.purpose
+  }
+
+  private mutating func ask(
+    _ presenter: PresenterID, _ questions: MessageRules.Questions, _ itemAccess: ItemAccess, _ id: AccessID
+  ) {
+    let callbacks: PresenterCallbacks =
+      has(.undeclaredCallbackAsked) ? .all : presenters[presenter].callbacks
+    let kinds = questions.messages(for: callbacks)
+    if kinds.isEmpty { return }
+    accesses[id].negotiations.append(
+      Access.Negotiation(presenter: presenter, remaining: kinds.reversed()))
+    askNext(id, accesses[id].negotiations.count - 1, itemAccess)
+  }
+
+  private mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
+    guard let kind = accesses[id].negotiations[index].remaining.popLast() else {
+      accesses[id].negotiations[index].outstanding = nil
+      return
+    }
+    let presenter = accesses[id].negotiations[index].presenter
+    var origin = origin(of: id)
+    origin.itemAccess = itemAccess ?? accesses[id].items[0].access
+    accesses[id].negotiations[index].outstanding = enqueue(kind, to: presenter, origin, awaitedBy: id)
+    if kind == .saveChanges { giveSavePriority(for: presenter) }
+  }
+
+  /// One answer arrived: ask that presenter's next question, or go on when it was the last one.
+  mutating func answered(_ id: AccessID, by presenter: PresenterID) {
+    guard accesses.contains(id),
+      let index = accesses[id].negotiations.firstIndex(where: { $0.presenter == presenter && $0.outstanding != nil })
+    else { return }
+    accesses[id].negotiations[index].outstanding = nil
+    askNext(id, index, nil)
+    if accesses[id].owesAnswers { suspects.append(id) } else { advance(id) }
+  }
+
+  mutating func forgetOutstanding(_ id: AccessID, _ presenter: PresenterID) {
+    for index in accesses[id].negotiations.indices where accesses[id].negotiations[index].presenter == presenter {
+      accesses[id].negotiations[index].outstanding = nil
+      accesses[id].negotiations[index].remaining = []
+    }
+  }
+
+  /// Takes back questions that no presenter has seen yet; answers to the others are not awaited any more (C-164).
+  mutating func withdrawQuestions(of id: AccessID) {
+    for index in accesses[id].negotiations.indices {
+      guard let message = accesses[id].negotiations[index].outstanding else { continue }
+      accesses[id].negotiations[index].outstanding = nil
+      withdraw(message)
+    }
+    accesses[id].negotiations = []
+  }
+
+  mutating func withdraw(_ message: MessageID) {
+    switch messages[message].state {
+    case .running: messages[message].awaitingAccess = nil
+    case .pending:
+      presenters[messages[message].presenter].pending.removeAll { $0 == message }
+      messages.remove(message)
+    }
+  }
+}
+
+// MARK: - Presenters that come while an access waits
+
+extension FileAccessArbiter {
+  /// A presenter that registers while accesses of its item are asking is asked as well, until they're granted (9.2).
+  mutating func askNewcomer(_ newcomer: PresenterID, at path: ItemPath) {
+    for id in accessesConcerning(path) {
+      let access = accesses[id]
+      guard access.phase == .asking || access.phase == .ready, !isOwn(presenters[newcomer], access.request) else {
+        continue
+      }
+      var questions = MessageRules.Questions()
+      var itemAccess = access.items[0].access
+      for item in access.items {
+        guard let relation = relation(ofPresenterAt: path, to: item.path) else { continue }
+        questions.merge(MessageRules.questions(item.access, at: item.path, to: relation, isPreparation: false))
+        itemAccess = item.access
+      }
+      ask(newcomer, questions, itemAccess, id)
+      if accesses[id].owesAnswers {
+        if access.phase == .ready { enter(.asking, id) }
+        unpark(id)
+        waitForAnswers(id)
+      }
+    }
+  }
+
+  /// Accesses with a claim on the item, around it, or inside it when it's a package; oldest first.
+  private func accessesConcerning(_ path: ItemPath) -> [AccessID] {
+    var found: Set<AccessID> = []
+    func note(_ node: ItemTree.NodeIndex) -> Bool {
+      tree.forEachClaim(at: node) { _, claim in
+        found.insert(claim.access)
+        return true
+      }
+    }
+    var (node, end) = tree.deepestNode(on: path)
+    if end == path.bytes.count, tree.nodes[node].isPackage {
+      _ = tree.forEachNode(inSubtreeOf: node, where: { $0.claimCountInSubtree > 0 }, note)
+    }
+    while node != ItemTree.none {
+      _ = note(node)
+      node = tree.nodes[node].parent
+    }
+    return found.sorted { accesses[$0].sequence < accesses[$1].sequence }
+  }
+
+  private func relation(ofPresenterAt presented: ItemPath, to item: ItemPath) -> PresenterRelation? {
+    if presented == item { return .item }
+    if item.contains(presented) { return .inside }
+    guard presented.contains(item) else { return nil }
+    let isPackage = tree.node(at: presented).map { tree.nodes[$0].isPackage } ?? false
+    return isPackage ? .enclosingPackage : .enclosingDirectory
+  }
+
+  /// Calls `body` with each presenter of the item, of what encloses it and, if asked, of what is inside it.
+  func forEachPresenter(
+    around path: ItemPath, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    var (node, end) = tree.deepestNode(on: path)
+    if end == path.bytes.count {
+      for presenter in tree.nodes[node].presenters { body(presenter, .item) }
+      if withInside {
+        _ = tree.forEachNode(inSubtreeOf: node, where: { $0.presenterCountInSubtree > 0 }) { inner in
+          if inner != node { for presenter in tree.nodes[inner].presenters { body(presenter, .inside) } }
+          return true
+        }
+      }
+      node = tree.nodes[node].parent
+    }
+    while node != ItemTree.none {
+      let relation: PresenterRelation = tree.nodes[node].isPackage ? .enclosingPackage : .enclosingDirectory
+      for presenter in tree.nodes[node].presenters { body(presenter, relation) }
+      node = tree.nodes[node].parent
+    }
+  }
+}

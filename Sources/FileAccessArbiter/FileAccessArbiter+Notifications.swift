@@ -1,0 +1,138 @@
+// Telling presenters what happened: section 4.2 of the specification.
+
+extension FileAccessArbiter {
+  /// Tells what a write did, when it ends.
+  ///
+  /// Sent for every write; the origin says whether anything is known to have changed (9.2 point 10).
+  mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {
+    let access = accesses[id]
+    if access.request.isPreparation || tree.nodes[tree.root].presenterCountInSubtree == 0 { return }
+    if has(.didChangeAfterReacquirer) { payDebts(of: id) }
+    for (index, item) in access.items.enumerated() {
+      guard case .write(let intent) = item.access else { continue }
+      let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
+      if item.wasMoveDestination { continue }
+      if outcome == .untouched, !item.formerClaims.isEmpty { continue }
+      var origin = origin(of: id)
+      origin.itemAccess = item.access
+      origin.verified = outcome.verified
+      tell(outcome, at: item.path, intent, access.request, origin)
+    }
+  }
+
+  private mutating func tell(
+    _ outcome: ItemOutcome, at path: ItemPath, _ intent: WriteIntent, _ request: AccessRequest, _ origin: Message.Origin
+  ) {
+    let wasAccommodated = outcome == .vanished && (intent == .deleting || intent == .replacing)
+    for (presenter, relation) in presentersToTell(around: path, request) {
+      switch relation {
+      case .item: if !wasAccommodated { send(.itemDidChange, to: presenter, origin) }
+      case .enclosingPackage, .enclosingDirectory:
+        let kind: Message.Kind = outcome == .appeared ? .subitemDidAppear(path) : .subitemDidChange(path)
+        sendAboutSubitem(kind, to: presenter, relation, origin)
+      case .inside: break
+      }
+    }
+  }
+
+  /// Whether a write of this access would be told to anybody, so that it's worth looking at the items.
+  func isAnyoneToBeTold(of id: AccessID) -> Bool {
+    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return false }
+    return accesses[id].items.contains { item in
+      item.access.isWrite && !presentersToTell(around: item.path, accesses[id].request).isEmpty
+    }
+  }
+
+  func presentersToTell(
+    around path: ItemPath, withInside: Bool = false, _ request: AccessRequest
+  ) -> [(PresenterID, PresenterRelation)] {
+    var result: [(PresenterID, PresenterRelation)] = []
+    forEachPresenter(around: path, withInside: withInside) { presenter, relation in
+      if !isOwn(presenters[presenter], request) { result.append((presenter, relation)) }
+    }
+    return result
+  }
+
+  mutating func send(_ kind: Message.Kind, to presenter: PresenterID, _ origin: Message.Origin) {
+    if presenters[presenter].callbacks.contains(kind.requiredCallback) { enqueue(kind, to: presenter, origin) }
+  }
+
+  /// A package that doesn't want to know about its parts is told that it changed as a whole (C-056, C-093).
+  mutating func sendAboutSubitem(
+    _ kind: Message.Kind, to presenter: PresenterID, _ relation: PresenterRelation, _ origin: Message.Origin
+  ) {
+    if presenters[presenter].callbacks.contains(kind.requiredCallback) {
+      enqueue(kind, to: presenter, origin)
+    } else if relation == .enclosingPackage {
+      send(.itemDidChange, to: presenter, origin)
+    }
+  }
+}
+
+extension ItemOutcome {
+  var verified: Bool? {
+    switch self {
+    case .unknown: nil
+    case .untouched: false
+    case .changed, .appeared, .vanished: true
+    }
+  }
+}
+
+// MARK: - Announcements that are no access
+
+/// Who announces something, and at which item.
+package struct Announcement: Hashable, Sendable {
+  package var client: ClientID
+  package var purpose: PurposeID
+  package var ownPresenter: PresenterID?
+  package var label: String
+  package var path: ItemPath
+
+  package init(client: ClientID, purpose: PurposeID, ownPresenter: PresenterID?, label: String, path: ItemPath) {
+    self.client = client
+    self.purpose = purpose
+    self.ownPresenter = ownPresenter
+    self.label = label
+    self.path = path
+  }
+
+  fileprivate var origin: Message.Origin { Message.Origin(client: client, purpose: purpose, label: label) }
+}
+
+extension FileAccessArbiter {
+  /// Ubiquity attributes changed: told to presenters of the item that observe at least one of them (C-205, C-206).
+  package mutating func ubiquityAttributesChanged(
+    _ announcement: Announcement, _ attributes: Set<String>, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    if let node = tree.node(at: announcement.path) {
+      for id in tree.nodes[node].presenters {
+        let presenter = presenters[id]
+        if id == announcement.ownPresenter || presenter.purpose == announcement.purpose { continue }
+        let observed = presenter.observedUbiquityAttributes.map(attributes.intersection) ?? attributes
+        if observed.isEmpty { continue }
+        send(.itemDidChangeUbiquityAttributes(observed.sorted()), to: id, announcement.origin)
+      }
+    }
+    return finish()
+  }
+
+  /// A version of the item was added, removed or resolved: told to all its presenters, the own one too (C-112, C-203).
+  package mutating func versionChanged(
+    _ announcement: Announcement, _ change: Message.VersionChange, version: String, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    var found: [(PresenterID, PresenterRelation)] = []
+    forEachPresenter(around: announcement.path, withInside: false) { found.append(($0, $1)) }
+    for (presenter, relation) in found {
+      if relation == .item {
+        send(.itemVersion(change, version), to: presenter, announcement.origin)
+      } else {
+        sendAboutSubitem(
+          .subitemVersion(announcement.path, change, version), to: presenter, relation, announcement.origin)
+      }
+    }
+    return finish()
+  }
+}

@@ -1,0 +1,94 @@
+// Presenters come, get a location, and go.
+
+/// A presenter as the host registers it.
+package struct PresenterRegistration: Hashable, Sendable {
+  package var client: ClientID
+  package var purpose: PurposeID
+  package var label: String
+  package var callbacks: PresenterCallbacks
+  /// `nil` while the presented item has no location; such a presenter gets no messages (C-122).
+  package var path: ItemPath?
+  /// `nil` means all of them (C-206).
+  package var observedUbiquityAttributes: Set<String>?
+  package var servesWhileWaiting = true
+  package var isActor = false
+
+  package init(
+    client: ClientID, purpose: PurposeID, label: String, callbacks: PresenterCallbacks, path: ItemPath?,
+    observedUbiquityAttributes: Set<String>? = nil
+  ) {
+    self.client = client
+    self.purpose = purpose
+    self.label = label
+    self.callbacks = callbacks
+    self.path = path
+    self.observedUbiquityAttributes = observedUbiquityAttributes
+  }
+}
+
+extension FileAccessArbiter {
+  /// A presenter registered.
+  package mutating func presenterAdded(
+    _ id: PresenterID, _ registration: PresenterRegistration, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    presenters.insert(
+      Presenter(
+        id: id, client: registration.client, purpose: registration.purpose, label: registration.label,
+        callbacks: registration.callbacks, observedUbiquityAttributes: registration.observedUbiquityAttributes,
+        servesWhileWaiting: registration.servesWhileWaiting, isActor: registration.isActor),
+      for: id)
+    clients[registration.client].references += 1
+    if let path = registration.path { locate(id, at: path) }
+    return finish()
+  }
+
+  /// A presenter without a location has one now (C-121).
+  package mutating func presenterLocated(_ id: PresenterID, at path: ItemPath, time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let presenter = presenters.find(id), presenter.node == nil, !presenter.isRemoved { locate(id, at: path) }
+    return finish()
+  }
+
+  private mutating func locate(_ id: PresenterID, at path: ItemPath) {
+    presenters[id].node = tree.attachPresenter(id, at: path)
+    askNewcomer(id, at: path)
+  }
+
+  /// A presenter unregistered or is gone.
+  ///
+  /// Whoever waits for its answers goes on (C-192); it's sent nothing new (C-191), except reacquirers that it
+  /// handed over.
+  package mutating func presenterRemoved(_ id: PresenterID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let presenter = presenters.find(id), !presenter.isRemoved { remove(id) }
+    return finish()
+  }
+
+  mutating func remove(_ id: PresenterID) {
+    presenters[id].isRemoved = true
+    if let node = presenters[id].node { tree.detachPresenter(id, from: node) }
+    presenters[id].node = nil
+    var released: [AccessID] = []
+    for message in presenters[id].pending + presenters[id].running {
+      if let access = messages[message].awaitingAccess {
+        released.append(access)
+        forgetOutstanding(access, id)
+      }
+      if case .reacquire = messages[message].kind { continue }
+      withdraw(message)
+    }
+    for access in released { advance(access) }
+    forgetIfDone(id)
+  }
+
+  /// Drops a removed presenter when it's owed nothing any more.
+  mutating func forgetIfDone(_ id: PresenterID) {
+    guard let presenter = presenters.find(id), presenter.isRemoved, presenter.running.isEmpty,
+      presenter.pending.isEmpty, presenter.reacquirersOwed == 0
+    else { return }
+    presenters.remove(id)
+    clients[presenter.client].references -= 1
+    effects.append(.forgetPresenter(id))
+  }
+}

@@ -1,0 +1,157 @@
+// An access from its request to its end.
+
+extension FileAccessArbiter {
+  /// A participant appeared.
+  ///
+  /// Its name is for people: "pid 4711 'indexer'".
+  package mutating func clientJoined(_ client: ClientID, name: String) {
+    clients.insert(Client(name: name), for: client)
+  }
+
+  /// Somebody asks for access.
+  ///
+  /// All items are enqueued, and later granted, as one unit (C-023, C-024).
+  ///
+  /// - Complexity: O(depth of the paths) when nobody else is interested, plus the number of presenters concerned.
+  package mutating func accessRequested(_ id: AccessID, _ request: AccessRequest, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    precondition(!request.items.isEmpty, "\(id) requests no item")
+    enqueue(id, request)
+    noteContext(of: id)
+    grantSavePriority(to: id)
+    advance(id)
+    return finish()
+  }
+
+  /// The accessor has returned.
+  ///
+  /// `outcomes` has one entry per item, or is empty when nobody looked.
+  package mutating func accessReleased(
+    _ id: AccessID, outcomes: [ItemOutcome] = [], at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    precondition(accesses[id].phase == .granted, "\(id) is released while \(accesses[id].phase)")
+    precondition(outcomes.isEmpty || outcomes.count == accesses[id].items.count, "\(id): an outcome for each item")
+    tellOutcomes(of: id, outcomes)
+    end(id)
+    return finish()
+  }
+
+  /// The requester gave up.
+  ///
+  /// An access that is granted already runs to its end (C-161).
+  package mutating func accessCancelled(_ id: AccessID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let access = accesses.find(id), access.isWaiting { fail(id, .cancelled) }
+    return finish()
+  }
+}
+
+extension FileAccessArbiter {
+  private mutating func enqueue(_ id: AccessID, _ request: AccessRequest) {
+    lastSequence += 1
+    let lineage = request.context.map { [$0] + outerContexts(of: $0) } ?? []
+    var items: [Access.Item] = []
+    items.reserveCapacity(request.items.count)
+    for (index, item) in request.items.enumerated() {
+      var state = Access.Item(access: item.access, path: item.path)
+      if !request.isPreparation {
+        state.claim = tree.attachClaim(
+          access: id, item: Int32(index), mode: LockMode(item.access), at: item.path)
+      }
+      items.append(state)
+    }
+    accesses.insert(
+      Access(
+        id: id, sequence: lastSequence, request: request, items: items, lineage: lineage, phaseSince: now,
+        requestedAt: now),
+      for: id)
+    clients[request.client].references += 1
+    if let own = request.ownPresenter, presenters.contains(own) { presenters[own].ownAccesses.append(id) }
+  }
+
+  private func outerContexts(of context: ExecutionContext) -> [ExecutionContext] {
+    switch context {
+    case .access(let outer): accesses.find(outer)?.lineage ?? []
+    case .message: []
+    }
+  }
+
+  /// Enters a new access into what it was requested inside of.
+  private mutating func noteContext(of id: AccessID) {
+    switch accesses[id].request.context {
+    case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
+    case .message(let outer) where messages.contains(outer): messages[outer].children.append(id)
+    case .access, .message, nil: break
+    }
+  }
+
+  private mutating func leaveContext(of id: AccessID) {
+    switch accesses[id].request.context {
+    case .access(let outer) where accesses.contains(outer): accesses[outer].children.removeAll { $0 == id }
+    case .message(let outer) where messages.contains(outer): messages[outer].children.removeAll { $0 == id }
+    case .access, .message, nil: break
+    }
+  }
+
+  /// Ends a waiting access without a grant.
+  mutating func fail(_ id: AccessID, _ failure: Failure) {
+    assert(accesses[id].isWaiting || has(.victimThatHolds), "\(id) fails while it is granted")
+    effects.append(.fail(id, failure))
+    end(id)
+  }
+
+  /// Takes an access out of everything: claims, messages, debts, timers, and lets those behind it go on.
+  mutating func end(_ id: AccessID) {
+    withdrawQuestions(of: id)
+    disarmTimer(of: id)
+    noteReplacement(by: id)
+    let cancelled = has(.cancelledKeepsClaim) && accesses[id].isWaiting
+    if !cancelled { releaseClaims(of: id) }
+    payDebts(of: id)
+    leaveContext(of: id)
+    unpark(id)
+    let access = accesses.remove(id)
+    clients[access.request.client].references -= 1
+    if let own = access.request.ownPresenter, presenters.contains(own) {
+      presenters[own].ownAccesses.removeAll { $0 == id }
+      if access.phase == .granted, presenters[own].node == nil, !presenters[own].isRemoved {
+        effects.append(.locatePresenter(own))
+      }
+    }
+    if has(.lostWakeUp) { return }
+    for waiter in access.parked.sorted(by: { sequence($0) < sequence($1) }) where accesses.contains(waiter) {
+      guard accesses[waiter].parkedOn == id else { continue }
+      accesses[waiter].parkedOn = nil
+      advance(waiter)
+    }
+  }
+
+  private mutating func releaseClaims(of id: AccessID) {
+    for index in accesses[id].items.indices {
+      let item = accesses[id].items[index]
+      for claim in item.formerClaims { tree.detachClaim(claim) }
+      if let claim = item.claim { tree.detachClaim(claim) }
+      accesses[id].items[index].claim = nil
+      accesses[id].items[index].formerClaims = []
+    }
+  }
+
+  /// Those who still wait for a path that this access deleted or replaced are told so with their grant.
+  private mutating func noteReplacement(by id: AccessID) {
+    guard accesses[id].phase == .granted else { return }
+    for item in accesses[id].items {
+      guard case .write(let intent) = item.access, intent == .deleting || intent == .replacing,
+        let claim = item.claim
+      else { continue }
+      var waiters: [(AccessID, Int32)] = []
+      _ = tree.forEachClaim(at: tree.claims[claim].node) { _, other in
+        if other.access != id, accesses[other.access].isWaiting { waiters.append((other.access, other.item)) }
+        return true
+      }
+      for (waiter, index) in waiters { accesses[waiter].items[Int(index)].wasReplaced = true }
+    }
+  }
+
+  private func sequence(_ id: AccessID) -> UInt64 { accesses.find(id)?.sequence ?? 0 }
+}

@@ -1,0 +1,55 @@
+// What reports and errors say about accesses and messages.
+
+extension FileAccessArbiter {
+  /// How many members a report names at most.
+  package static let reportedMemberCountMax = 16
+
+  func summary(of id: AccessID) -> AccessSummary {
+    let access = accesses[id]
+    let phase: AccessSummary.Phase =
+      switch access.phase {
+      case .waiting: .waiting
+      case .asking: .asking
+      case .ready: .ready
+      case .granted: .granted
+      }
+    return AccessSummary(
+      id: id, client: access.request.client, clientName: clients[access.request.client].name,
+      label: access.request.label, items: access.items.map { AccessRequest.Item($0.path, $0.access) },
+      isPreparation: access.request.isPreparation, phase: phase, since: access.phaseSince)
+  }
+
+  func summary(of id: MessageID) -> MessageSummary {
+    let message = messages[id]
+    let presenter = presenters[message.presenter]
+    return MessageSummary(
+      id: id, presenter: presenter.id, presenterLabel: presenter.label,
+      presentedPath: presenter.node.map { tree.path(of: $0) }, callback: message.kind.callbackName,
+      isRunning: message.state != .pending, since: message.since)
+  }
+
+  func member(_ node: WaitNode) -> WaitMember {
+    switch node {
+    case .access(let id): .access(summary(of: id))
+    case .message(let id): .message(summary(of: id))
+    }
+  }
+
+  /// What an access waits for itself, each named once.
+  func directBlockers(of id: AccessID) -> [WaitMember] {
+    var seen: Set<WaitNode> = []
+    var result: [WaitMember] = []
+    forEachWait(of: .access(id)) { node in
+      if result.count < FileAccessArbiter.reportedMemberCountMax, seen.insert(node).inserted {
+        result.append(member(node))
+      }
+    }
+    return result
+  }
+
+  /// What an access waits for right now; empty when it's granted or gone.
+  package func blockers(of id: AccessID) -> [WaitMember] {
+    guard let access = accesses.find(id), access.isWaiting else { return [] }
+    return directBlockers(of: id)
+  }
+}

@@ -1,0 +1,79 @@
+// Who waits for whom. All edges are AND-waits, so every cycle is a deadlock.
+
+/// A node of the wait-for graph: something that waits or is waited for.
+enum WaitNode: Hashable, Sendable {
+  case access(AccessID)
+  case message(MessageID)
+}
+
+extension FileAccessArbiter {
+  /// Calls `body` for everything that `node` waits for right now (possibly more than once).
+  ///
+  /// | node                 | waits for                                                                      |
+  /// | -------------------- | ------------------------------------------------------------------------------ |
+  /// | waiting access       | every access in its way                                                        |
+  /// | asking access        | every unanswered message, and whoever went ahead of it                         |
+  /// | ready access         | whoever went ahead of it, and a callback that runs above its own               |
+  /// | granted access       | accesses requested by its accessor, which returns only after them              |
+  /// | undelivered message  | the callback that occupies its presenter                                       |
+  /// | running callback     | accesses requested by it                                                       |
+  ///
+  /// An access that merely inherited its context, so that the context may end without it, makes no edge.
+  func forEachWait(of node: WaitNode, _ body: (WaitNode) -> Void) {
+    switch node {
+    case .access(let id):
+      guard let access = accesses.find(id) else { return }
+      if access.phase == .granted { return forEachAwaitedChild(access.children, body) }
+      _ = forEachBlocker(of: id) { blocker in
+        body(.access(blocker))
+        return true
+      }
+      for negotiation in access.negotiations {
+        if let message = negotiation.outstanding { body(.message(message)) }
+      }
+      if access.phase == .ready, let message = callbackAbove(id) { body(.message(message)) }
+    case .message(let id):
+      guard let message = messages.find(id) else { return }
+      switch message.state {
+      case .pending: if let top = presenters[message.presenter].running.last { body(.message(top)) }
+      case .running: forEachAwaitedChild(message.children, body)
+      }
+    }
+  }
+
+  private func forEachAwaitedChild(_ children: [AccessID], _ body: (WaitNode) -> Void) {
+    for child in children where accesses.find(child)?.request.isAwaitedByContext == true { body(.access(child)) }
+  }
+
+  /// The shortest-first chain of waits from `start` to a node that satisfies `isGoal`, both included; `nil` if there's none.
+  /// - Complexity: O(nodes and edges reachable from `start`); no recursion, whatever the length.
+  func chainOfWaits(from start: WaitNode, to isGoal: (WaitNode) -> Bool) -> [WaitNode]? {
+    var cameFrom: [WaitNode: WaitNode] = [:]
+    var queue = [start]
+    var next = 0
+    var found: (last: WaitNode, goal: WaitNode)?
+    while next < queue.count, found == nil {
+      let node = queue[next]
+      next += 1
+      forEachWait(of: node) { successor in
+        if found != nil { return }
+        if isGoal(successor) {
+          found = (node, successor)
+        } else if successor != start, cameFrom[successor] == nil {
+          cameFrom[successor] = node
+          queue.append(successor)
+        }
+      }
+    }
+    guard let found else { return nil }
+    var chain = [found.goal, found.last]
+    while let previous = chain.last.flatMap({ cameFrom[$0] }) { chain.append(previous) }
+    return chain.reversed()
+  }
+
+  /// A cycle through `id`, beginning with it; `nil` if it's in none.
+  func cycle(through id: AccessID) -> [WaitNode]? {
+    let start = WaitNode.access(id)
+    return chainOfWaits(from: start) { $0 == start }?.dropLast()
+  }
+}

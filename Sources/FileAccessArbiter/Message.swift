@@ -1,0 +1,113 @@
+/// One message to one presenter.
+package struct Message: Sendable {
+  /// What the presenter is asked, told, or given back.
+  package enum Kind: Hashable, Sendable {
+    // Asked: somebody waits for the answer.
+    case relinquishToReader
+    case relinquishToWriter
+    case saveChanges
+    case accommodateDeletion
+    case accommodateSubitemDeletion(ItemPath)
+    // Given back: the reacquirer that came with the answer to the named relinquish message.
+    case reacquire(MessageID)
+    // Told: nobody waits.
+    case itemDidChange
+    case itemDidMove(to: ItemPath)
+    case itemDidChangeUbiquityAttributes([String])
+    case itemVersion(VersionChange, String)
+    case subitemDidAppear(ItemPath)
+    case subitemDidChange(ItemPath)
+    case subitemDidMove(from: ItemPath, to: ItemPath)
+    case subitemVersion(ItemPath, VersionChange, String)
+  }
+
+  /// What happened to a version of an item.
+  package enum VersionChange: String, Hashable, Sendable { case gained, lost, resolved }
+
+  /// Who caused the message.
+  package struct Origin: Hashable, Sendable {
+    package var access: AccessID?
+    package var client: ClientID
+    package var purpose: PurposeID
+    package var label: String
+    /// What the causing access does, as far as it concerns this presenter.
+    package var itemAccess: ItemAccess?
+    package var isPreparation = false
+    /// Whether size, date or identity are known to have changed; `nil` when nobody looked.
+    package var verified: Bool?
+    /// Messages to this presenter that were folded into others because it had too many waiting.
+    package var folded = 0
+  }
+
+  enum State: Hashable, Sendable {
+    /// In the mailbox. Ends by delivery or, when nobody waits for it any more, by withdrawal.
+    case pending
+    /// The presenter's callback runs. Ends by `messageFinished` or `messageFailed`.
+    case running(isReentrant: Bool)
+  }
+
+  let id: MessageID
+  let presenter: PresenterID
+  let kind: Kind
+  var origin: Origin
+  var state: State = .pending
+  /// The access that waits for the answer; `nil` when nobody does, or not any more.
+  var awaitingAccess: AccessID?
+  /// Live accesses that were requested inside the callback.
+  var children: [AccessID] = []
+  var since: Timestamp
+}
+
+extension Message.Kind {
+  /// Whether an access waits for the answer, and the presenter may be asked while its own callback waits.
+  package var mustBeAnswered: Bool {
+    switch self {
+    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion: true
+    case .reacquire, .itemDidChange, .itemDidMove, .itemDidChangeUbiquityAttributes, .itemVersion, .subitemDidAppear,
+      .subitemDidChange, .subitemDidMove, .subitemVersion:
+      false
+    }
+  }
+
+  package var isRelinquish: Bool { self == .relinquishToReader || self == .relinquishToWriter }
+
+  /// The callback that a presenter must have declared to be sent this.
+  var requiredCallback: PresenterCallbacks {
+    switch self {
+    case .relinquishToReader: .relinquishToReader
+    case .relinquishToWriter: .relinquishToWriter
+    case .saveChanges: .saveChanges
+    case .accommodateDeletion: .accommodateDeletion
+    case .accommodateSubitemDeletion: .accommodateSubitemDeletion
+    case .reacquire: []
+    case .itemDidChange: .itemDidChange
+    case .itemDidMove: .itemDidMove
+    case .itemDidChangeUbiquityAttributes: .itemDidChangeUbiquityAttributes
+    case .itemVersion: .itemVersions
+    case .subitemDidAppear: .subitemDidAppear
+    case .subitemDidChange: .subitemDidChange
+    case .subitemDidMove: .subitemDidMove
+    case .subitemVersion: .subitemVersions
+    }
+  }
+
+  /// The name of the callback, for reports.
+  package var callbackName: String {
+    switch self {
+    case .relinquishToReader: "relinquishPresentedItem(toReader:)"
+    case .relinquishToWriter: "relinquishPresentedItem(toWriter:)"
+    case .saveChanges: "savePresentedItemChanges"
+    case .accommodateDeletion: "accommodatePresentedItemDeletion"
+    case .accommodateSubitemDeletion: "accommodatePresentedSubitemDeletion"
+    case .reacquire: "reacquirer"
+    case .itemDidChange: "presentedItemDidChange"
+    case .itemDidMove: "presentedItemDidMove"
+    case .itemDidChangeUbiquityAttributes: "presentedItemDidChangeUbiquityAttributes"
+    case .itemVersion: "presentedItemDidChangeVersions"
+    case .subitemDidAppear: "presentedSubitemDidAppear"
+    case .subitemDidChange: "presentedSubitemDidChange"
+    case .subitemDidMove: "presentedSubitem(didMoveTo:)"
+    case .subitemVersion: "presentedSubitemDidChangeVersions"
+    }
+  }
+}

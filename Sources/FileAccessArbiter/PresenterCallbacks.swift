@@ -1,0 +1,24 @@
+/// The callbacks that a presenter declares to implement.
+///
+/// Nobody is sent a message they did not declare.
+package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  package static let relinquishToReader = Self(rawValue: 1 << 0)
+  package static let relinquishToWriter = Self(rawValue: 1 << 1)
+  package static let saveChanges = Self(rawValue: 1 << 2)
+  package static let accommodateDeletion = Self(rawValue: 1 << 3)
+  package static let accommodateEviction = Self(rawValue: 1 << 4)
+  package static let accommodateSubitemDeletion = Self(rawValue: 1 << 5)
+  package static let itemDidMove = Self(rawValue: 1 << 6)
+  package static let itemDidChange = Self(rawValue: 1 << 7)
+  package static let itemDidChangeUbiquityAttributes = Self(rawValue: 1 << 8)
+  package static let itemVersions = Self(rawValue: 1 << 9)
+  package static let subitemDidAppear = Self(rawValue: 1 << 10)
+  package static let subitemDidMove = Self(rawValue: 1 << 11)
+  package static let subitemDidChange = Self(rawValue: 1 << 12)
+  package static let subitemVersions = Self(rawValue: 1 << 13)
+
+  package static let all = Self(rawValue: (1 << 14) - 1)
+}
