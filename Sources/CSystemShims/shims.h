@@ -62,6 +62,11 @@ static inline void shim_set_thread_name(const char *name) {
   syscall(SYS_prctl, 15 /* PR_SET_NAME */, name, 0, 0, 0);
 }
 
+/// prctl(2) PR_GET_NAME of the calling thread. `name` has room for 16 bytes.
+static inline void shim_get_thread_name(char *name) {
+  syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+}
+
 extern char *program_invocation_short_name;
 
 /// program_invocation_short_name(3): the last component of argv[0].
