@@ -12,15 +12,64 @@ struct timespec;
 
 extern long syscall(long number, ...);
 
-/// futex(2), FUTEX_WAIT_PRIVATE with a relative timeout. Returns 0 or the errno.
-static inline int shim_futex_wait(uint32_t *address, uint32_t expected, const struct timespec *timeout) {
-  long result = syscall(SYS_futex, address, 128 /* FUTEX_WAIT | FUTEX_PRIVATE_FLAG */, expected, timeout, (void *)0, 0);
+// MARK: Threads
+
+/// futex(2), FUTEX_WAIT_BITSET_PRIVATE: sleeps while `*address == expected`, until the absolute CLOCK_MONOTONIC
+/// `deadline` (NULL: without limit). Plain FUTEX_WAIT takes a relative time, which drifts when a wait is repeated.
+/// Returns 0 or the errno (EAGAIN, EINTR, ETIMEDOUT).
+static inline int shim_futex_wait(uint32_t *address, uint32_t expected, const struct timespec *deadline) {
+  long result = syscall(
+      SYS_futex, address, 137 /* FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG */, expected, deadline, (void *)0,
+      0xffffffffu /* FUTEX_BITSET_MATCH_ANY */);
   return result == 0 ? 0 : errno;
 }
 
-/// futex(2), FUTEX_WAKE_PRIVATE.
+/// futex(2), FUTEX_WAKE_PRIVATE: wakes at most `count` sleepers. Keeps errno, the caller may be between a system call
+/// and the look at its error.
 static inline void shim_futex_wake(uint32_t *address, int count) {
+  int saved = errno;
   syscall(SYS_futex, address, 129 /* FUTEX_WAKE | FUTEX_PRIVATE_FLAG */, count, (void *)0, (void *)0, 0);
+  errno = saved;
 }
+
+/// Tells the processor that this is a spin loop.
+static inline void shim_spin_hint(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ volatile("yield" ::: "memory");
+#else
+  __asm__ volatile("" ::: "memory");
+#endif
+}
+
+/// sched_getaffinity(2): how many processors this process may use. Unlike sysconf(_SC_NPROCESSORS_ONLN) it obeys
+/// taskset and cpusets. At least 1.
+static inline int shim_usable_processor_count(void) {
+  unsigned long mask[128] = {0};
+  long size = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+  int count = 0;
+  for (long i = 0; i < size / (long)sizeof(mask[0]); i++) count += __builtin_popcountl(mask[i]);
+  return count > 0 ? count : 1;
+}
+
+/// gettid(2).
+static inline int32_t shim_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+/// pthread_setname_np(3) for the calling thread, through prctl(2) PR_SET_NAME, which cuts the name after 15 bytes
+/// where pthread_setname_np refuses it.
+static inline void shim_set_thread_name(const char *name) {
+  syscall(SYS_prctl, 15 /* PR_SET_NAME */, name, 0, 0, 0);
+}
+
+/// prctl(2) PR_GET_NAME of the calling thread. `name` has room for 16 bytes.
+static inline void shim_get_thread_name(char *name) {
+  syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+}
+
+extern char *program_invocation_short_name;
+
+/// program_invocation_short_name(3): the last component of argv[0].
+static inline const char *shim_program_name(void) { return program_invocation_short_name; }
 
 #endif

@@ -1,0 +1,18 @@
+internal import CSystemShims
+internal import Glibc
+
+/// The running process, as it introduces itself to others.
+package enum HostProcess {
+  /// The number of the process; see getpid(2).
+  ///
+  /// Asked each time: it changes in a child of fork(2).
+  package static var processIdentifier: Int32 { getpid() }
+
+  /// The user whose rights the process has; see geteuid(2).
+  package static var effectiveUserIdentifier: UInt32 { geteuid() }
+
+  /// The last component of the path the program was started with.
+  ///
+  /// From program_invocation_short_name(3) and not `/proc/self/comm`, which cuts after 15 bytes.
+  package static let name = unsafe String(cString: shim_program_name())
+}

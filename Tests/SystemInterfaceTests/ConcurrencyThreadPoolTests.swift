@@ -1,0 +1,170 @@
+import Synchronization
+import SystemInterface
+import Testing
+
+extension ConcurrencyTests {
+  @Suite("Elastic thread pool") struct ThreadPoolTests {
+    /// A pool whose threads all end when they have nothing to do, so that a test leaves none behind.
+    private func makePool(threadCountMax: Int = 256) -> ElasticThreadPool {
+      ElasticThreadPool(threadCountMax: threadCountMax, idleThreadCountMax: 0, idleTimeout: .milliseconds(20))
+    }
+
+    @Test("Blocked jobs don't stop the next one", arguments: [1, 2, 50])
+    func grows(blockedCount: Int) {
+      let pool = makePool()
+      let areBlocked = Countdown(blockedCount)
+      let isReleased = ThreadEvent()
+      let areDone = Countdown(blockedCount)
+      for _ in 0..<blockedCount {
+        Task(executorPreference: pool) {
+          areBlocked.countDown()
+          isReleased.wait()
+          areDone.countDown()
+        }
+      }
+      areBlocked.wait()
+      let hasRun = ThreadEvent()
+      Task(executorPreference: pool) { hasRun.signal() }
+      hasRun.wait()
+      #expect(pool.threadCount == blockedCount + 1)
+      isReleased.signal()
+      areDone.wait()
+    }
+
+    @Test("At the limit jobs wait in a queue, and all of them run, in order")
+    func queuesAtLimit() {
+      let pool = makePool(threadCountMax: 3)
+      let areBlocked = Countdown(2)
+      let isReleased = ThreadEvent()
+      let isGateOpen = ThreadEvent()
+      let isGateReached = ThreadEvent()
+      let order = Journal<Int>()
+      let areDone = Countdown(2 + 1 + 100)
+      for _ in 0..<2 {
+        Task(executorPreference: pool) {
+          areBlocked.countDown()
+          isReleased.wait()
+          areDone.countDown()
+        }
+      }
+      Task(executorPreference: pool) {
+        isGateReached.signal()
+        isGateOpen.wait()
+        areDone.countDown()
+      }
+      areBlocked.wait()
+      isGateReached.wait()
+      // Two threads stay blocked; the third serves the queue alone, so the order can be seen.
+      let areQueuedDone = Countdown(100)
+      for index in 0..<100 {
+        Task(executorPreference: pool) {
+          order.append(index)
+          areQueuedDone.countDown()
+          areDone.countDown()
+        }
+      }
+      #expect(pool.threadCount == 3)
+      #expect(pool.queuedJobCount == 100)
+      isGateOpen.signal()
+      areQueuedDone.wait()
+      #expect(order.elements == Array(0..<100))
+      isReleased.signal()
+      areDone.wait()
+      #expect(pool.threadCount <= 3)
+    }
+
+    @Test("A chain of dependent jobs reuses idle threads")
+    func reusesIdleThreads() {
+      let pool = makePool()
+      var threads: Set<Int32> = []
+      for _ in 0..<500 {
+        let journal = Journal<Int32>()
+        let hasRun = ThreadEvent()
+        Task(executorPreference: pool) {
+          journal.append(ThreadIdentity.kernelThreadIdentifier)
+          hasRun.signal()
+        }
+        hasRun.wait()
+        threads.formUnion(journal.elements)
+      }
+      // A thread that was signalled but isn't back on the stack yet makes the pool start another one; never many.
+      #expect(threads.count < 100)
+      #expect(pool.threadCount <= threads.count)
+    }
+
+    @Test("A task stays on the pool across suspensions")
+    func resumesOnPool() {
+      let pool = makePool()
+      let caller = ThreadIdentity.kernelThreadIdentifier
+      let hasRun = ThreadEvent()
+      Task(executorPreference: pool) {
+        for _ in 0..<20 {
+          await Task.yield()
+          #expect(ThreadIdentity.kernelThreadIdentifier != caller)
+          #expect(isOnPoolThread())
+        }
+        hasRun.signal()
+      }
+      hasRun.wait()
+    }
+
+    @Test("Idle threads above the limit end, those below it stay")
+    func shrinks() {
+      let keptCount = 2
+      let hasShrunk = ThreadEvent()
+      let pool = ElasticThreadPool(
+        threadCountMax: 16, idleThreadCountMax: keptCount, idleTimeout: .milliseconds(5)
+      ) { threadCount in
+        #expect(threadCount >= keptCount)
+        if threadCount == keptCount { hasShrunk.signal() }
+      }
+      let areAllRunning = Countdown(16)
+      for _ in 0..<16 {
+        Task(executorPreference: pool) {
+          areAllRunning.countDown()
+          // Every job keeps its thread until all 16 have one.
+          areAllRunning.wait()
+        }
+      }
+      areAllRunning.wait()
+      hasShrunk.wait()
+      #expect(pool.threadCount == keptCount)
+      #expect(pool.idleThreadCount == keptCount)
+      let hasRun = ThreadEvent()
+      Task(executorPreference: pool) { hasRun.signal() }
+      hasRun.wait()
+      #expect(pool.threadCount == keptCount)
+    }
+
+    @Test("Jobs that arrive while threads end are all run")
+    func racesWithTimeout() {
+      let pool = ElasticThreadPool(threadCountMax: 4, idleThreadCountMax: 0, idleTimeout: .microseconds(20))
+      for _ in 0..<500 {
+        let areDone = Countdown(6)
+        for _ in 0..<6 { Task(executorPreference: pool) { areDone.countDown() } }
+        areDone.wait()
+      }
+    }
+
+    @Test("Many tasks that hop back and forth all finish")
+    func survivesCrowd() {
+      let pool = makePool(threadCountMax: 8)
+      let areDone = Countdown(200)
+      let sum = Guarded(0)
+      for index in 0..<200 {
+        Task(executorPreference: pool) {
+          for _ in 0..<20 { await Task.yield() }
+          sum.withLock { $0 += index }
+          areDone.countDown()
+        }
+      }
+      areDone.wait()
+      #expect(sum.withLock { $0 } == 199 * 200 / 2)
+    }
+
+    /// Whether the current task runs where the pool's threads are named.
+    private func isOnPoolThread() -> Bool {
+      ThreadIdentity.currentName.hasPrefix("file-coord-")
+    }
+  }
+}
