@@ -72,4 +72,37 @@ extern char *program_invocation_short_name;
 /// program_invocation_short_name(3): the last component of argv[0].
 static inline const char *shim_program_name(void) { return program_invocation_short_name; }
 
+// MARK: - Files
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/xattr.h>
+
+/// Constants that need `_GNU_SOURCE`, which Swift's importer doesn't define; values from the kernel's uapi headers.
+enum {
+  shim_O_PATH = 010000000,
+  shim_O_TMPFILE = 020000000 | O_DIRECTORY,
+  shim_SEEK_DATA = 3,
+  shim_SEEK_HOLE = 4,
+  shim_UTIME_OMIT = (1 << 30) - 2,
+  shim_RENAME_NOREPLACE = 1,
+  shim_RENAME_EXCHANGE = 2,
+};
+
+extern int renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+extern ssize_t copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count,
+                               unsigned int flags);
+extern ssize_t getdents64(int directory, void *buffer, size_t length);
+
+/// ioctl_ficlone(2): shares the whole contents of `from` with `to`.
+static inline int shim_clone(int to, int from) { return ioctl(to, 0x40049409 /* FICLONE */, from); }
+
+/// openat2(2) with RESOLVE_NO_SYMLINKS, which glibc doesn't wrap.
+static inline int shim_open_without_symlinks(int directory, const char *path, uint64_t flags, uint64_t mode) {
+  struct {
+    uint64_t flags, mode, resolve;
+  } how = {flags, mode, 0x04 /* RESOLVE_NO_SYMLINKS */};
+  return (int)syscall(437 /* SYS_openat2 */, directory, path, &how, sizeof how);
+}
+
 #endif

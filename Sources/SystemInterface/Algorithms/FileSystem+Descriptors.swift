@@ -1,0 +1,41 @@
+extension FileSystem {
+  /// Opens a file for the duration of `body`.
+  ///
+  /// An error of close(2) is ignored: what has to be on the disk has been synchronised before.
+  func withDescriptor<Result>(
+    _ path: SystemPath, at directory: FileDescriptor = .workingDirectory, flags: OpenFlags, mode: UInt32 = 0,
+    _ body: (FileDescriptor) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    let descriptor = try open(path, at: directory, flags: flags, mode: mode)
+    defer { try? close(descriptor) }
+    return try body(descriptor)
+  }
+
+  /// Writes all bytes, however few each call takes.
+  func writeAll(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(SystemError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      rest = rest.dropFirst(try write(descriptor, rest))
+    }
+  }
+
+  /// Waits until the names in a directory are on the disk; file systems that can't (EINVAL) are taken at their word.
+  func synchronizeDirectory(_ directory: FileDescriptor) throws(SystemError) {
+    do {
+      try synchronize(directory)
+    } catch let error where error.isUnsupported {
+      return
+    }
+  }
+
+  /// The status of a name in a directory, not following a link; `nil` when nothing is there.
+  func statusIfPresent(
+    of name: SystemPath, at directory: FileDescriptor
+  ) throws(SystemError) -> FileStatus? {
+    do {
+      return try status(of: name, at: directory, links: .noFollow)
+    } catch let error where error.isAbsence {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+
+extension SystemError {
+  /// Whether the error says that nothing has that name: it is missing, or a file stands where a directory should.
+  package var isAbsence: Bool {
+    isOne(of: ENOENT, ENOTDIR)
+  }
+}
+
+extension FileSystem {
+  /// The status of what a path names, `nil` when nothing is there; a symbolic link at the end is not followed.
+  ///
+  /// Blocks for one system call. The answer is that of one moment.
+  ///
+  /// - Parameter path: The path to look at.
+  /// - Returns: The status, or `nil` for ENOENT and ENOTDIR.
+  /// - Throws: The error of fstatat(2), such as EACCES for a directory that may not be searched.
+  /// - Complexity: One system call.
+  package func statusIfPresent(of path: SystemPath) throws(SystemError) -> FileStatus? {
+    try statusIfPresent(of: path, at: .workingDirectory)
+  }
+
+  /// Reads a whole file, following symbolic links.
+  ///
+  /// Blocks until all of it is read. A writer that isn't kept out may be seen half done.
+  ///
+  /// - Parameter path: The file to read.
+  /// - Returns: Its bytes.
+  /// - Throws: The error of openat(2), fstat(2) or read(2); EISDIR for a directory.
+  /// - Complexity: O(*n*) in the size of the file; five system calls for a small one.
+  package func contents(of path: SystemPath) throws(SystemError) -> [UInt8] {
+    try locatingErrors(at: path) { () throws(SystemError) in
+      try withDescriptor(path, flags: []) { (file) throws(SystemError) in
+        try readToEnd(of: file, expecting: status(of: file).size)
+      }
+    }
+  }
+
+  /// Reads from the current position to the end; the size is only a hint, so that files in /proc work too.
+  private func readToEnd(of file: FileDescriptor, expecting size: Int64) throws(SystemError) -> [UInt8] {
+    // One byte more than expected: the read that finds the end needs no second buffer.
+    var contents = [UInt8](repeating: 0, count: Int(size) + 1)
+    var filled = try read(file, into: &contents)
+    if filled == 0 { return [] }
+    var chunk: [UInt8] = []
+    while true {
+      chunk = chunk.isEmpty ? [UInt8](repeating: 0, count: min(max(contents.count - filled, 512), 1 << 20)) : chunk
+      let count = try read(file, into: &chunk)
+      if count == 0 { break }
+      if filled + count > contents.count { contents.append(contentsOf: repeatElement(0, count: count)) }
+      contents.replaceSubrange(filled..<(filled + count), with: chunk[..<count])
+      filled += count
+    }
+    contents.removeLast(contents.count - filled)
+    return contents
+  }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// What a name stands for.
+///
+/// - Note: inode(7).
+public enum FileKind: Hashable, Sendable {
+  /// A file with contents.
+  case regular
+  /// A directory.
+  case directory
+  /// A symbolic link.
+  case symbolicLink
+  /// A named pipe.
+  case fifo
+  /// A Unix-domain socket.
+  case socket
+  /// A character device.
+  case characterDevice
+  /// A block device.
+  case blockDevice
+  /// Anything else the kernel may come up with.
+  case unknown
+}
+
+/// Device and inode: what stays the same when a file is renamed, and differs between two files that exist at once.
+public struct FileIdentity: Hashable, Sendable {
+  /// The file system that holds the file.
+  public let device: UInt64
+
+  /// The number of the file in its file system; reused after the file is gone.
+  public let inode: UInt64
+
+  /// Creates an identity.
+  ///
+  /// - Parameters:
+  ///   - device: The file system that holds the file.
+  ///   - inode: The number of the file in its file system.
+  public init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
+}
+
+/// What the kernel knows about a file apart from its name and contents.
+///
+/// - Note: stat(3type).
+public struct FileStatus: Hashable, Sendable {
+  /// What the name stands for.
+  public var kind: FileKind
+  /// The permission, set-id and sticky bits: `0o7777` at most.
+  public var mode: UInt32
+  /// The user who owns the file.
+  public var owner: UInt32
+  /// The group of the file.
+  public var group: UInt32
+  /// The length of the contents in bytes.
+  public var size: Int64
+  /// The bytes the file takes on the disk; smaller than ``size`` when the file has holes.
+  public var allocatedSize: Int64
+  /// When the contents last changed, in nanoseconds since 1970; clamped to what 64 bits hold (years 1677 to 2262).
+  public var modificationTime: Int64
+  /// When contents or metadata last changed, in nanoseconds since 1970; clamped likewise.
+  public var changeTime: Int64
+  /// Device and inode.
+  public var identity: FileIdentity
+  /// The number of names the file has.
+  public var linkCount: UInt64
+  /// The device a device node stands for.
+  public var representedDevice: UInt64
+
+  /// The file system that holds the file.
+  public var device: UInt64 { identity.device }
+  /// The number of the file in its file system.
+  public var inode: UInt64 { identity.inode }
+}
+
+extension FileStatus {
+  init(_ raw: stat) {
+    kind = FileKind(modeBits: raw.st_mode)
+    mode = raw.st_mode & 0o7777
+    owner = raw.st_uid
+    group = raw.st_gid
+    size = Int64(raw.st_size)
+    allocatedSize = Int64(raw.st_blocks) * 512
+    modificationTime = Self.nanoseconds(raw.st_mtim)
+    changeTime = Self.nanoseconds(raw.st_ctim)
+    identity = FileIdentity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino))
+    linkCount = UInt64(raw.st_nlink)
+    representedDevice = UInt64(raw.st_rdev)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    let (scaled, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carried) = scaled.addingReportingOverflow(Int64(time.tv_nsec))
+    return overflow || carried ? (time.tv_sec < 0 ? .min : .max) : sum
+  }
+}
+
+extension FileKind {
+  init(modeBits: UInt32) {
+    switch modeBits & S_IFMT {
+    case S_IFREG: self = .regular
+    case S_IFDIR: self = .directory
+    case S_IFLNK: self = .symbolicLink
+    case S_IFIFO: self = .fifo
+    case S_IFSOCK: self = .socket
+    case S_IFCHR: self = .characterDevice
+    case S_IFBLK: self = .blockDevice
+    default: self = .unknown
+    }
+  }
+
+  /// The kind as the `S_IFMT` bits of a mode.
+  var modeBits: UInt32 {
+    switch self {
+    case .regular: S_IFREG
+    case .directory: S_IFDIR
+    case .symbolicLink: S_IFLNK
+    case .fifo: S_IFIFO
+    case .socket: S_IFSOCK
+    case .characterDevice: S_IFCHR
+    case .blockDevice: S_IFBLK
+    case .unknown: 0
+    }
+  }
+}

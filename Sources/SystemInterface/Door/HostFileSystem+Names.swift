@@ -1,0 +1,112 @@
+internal import CSystemShims
+internal import Glibc
+
+extension HostFileSystem {
+  /// fstat(2).
+  public func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
+    var raw = stat()
+    try checked(.descriptorStatus) { unsafe fstat(descriptor.rawValue, &raw) }
+    return FileStatus(raw)
+  }
+
+  /// fstatat(2).
+  public func status(
+    of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
+  ) throws(SystemError) -> FileStatus {
+    var raw = stat()
+    let flags = links == .follow ? 0 : AT_SYMLINK_NOFOLLOW
+    try checked(.status, [path]) {
+      unsafe path.withCString { unsafe fstatat(directory.rawValue, $0, &raw, flags) }
+    }
+    return FileStatus(raw)
+  }
+
+  /// rename(2).
+  public func rename(
+    _ source: SystemPath, at sourceDirectory: FileDescriptor,
+    to target: SystemPath, at targetDirectory: FileDescriptor, _ mode: RenameMode
+  ) throws(SystemError) {
+    let flags: Int =
+      switch mode {
+      case .replacing: 0
+      case .exclusive: Int(shim_RENAME_NOREPLACE)
+      case .exchange: Int(shim_RENAME_EXCHANGE)
+      }
+    try checked(.rename, [source, target]) {
+      unsafe source.withCString { from in
+        unsafe target.withCString { to in
+          unsafe renameat2(sourceDirectory.rawValue, from, targetDirectory.rawValue, to, UInt32(flags))
+        }
+      }
+    }
+  }
+
+  /// linkat(2).
+  public func link(
+    _ source: SystemPath, at sourceDirectory: FileDescriptor,
+    to target: SystemPath, at targetDirectory: FileDescriptor, links: LinkTreatment
+  ) throws(SystemError) {
+    let flags = links == .follow ? AT_SYMLINK_FOLLOW : 0
+    try checked(.link, [source, target]) {
+      unsafe source.withCString { from in
+        unsafe target.withCString { to in
+          unsafe linkat(sourceDirectory.rawValue, from, targetDirectory.rawValue, to, flags)
+        }
+      }
+    }
+  }
+
+  /// unlinkat(2).
+  public func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
+    let flags = kind == .emptyDirectory ? AT_REMOVEDIR : 0
+    try checked(.unlink, [path]) {
+      unsafe path.withCString { unsafe unlinkat(directory.rawValue, $0, flags) }
+    }
+  }
+
+  /// mkdirat(2).
+  public func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
+    try checked(.makeDirectory, [path]) {
+      unsafe path.withCString { unsafe mkdirat(directory.rawValue, $0, mode_t(mode)) }
+    }
+  }
+
+  /// mknodat(2).
+  public func makeNode(
+    _ path: SystemPath, at directory: FileDescriptor, like status: FileStatus
+  ) throws(SystemError) {
+    try checked(.makeNode, [path]) {
+      unsafe path.withCString {
+        unsafe mknodat(
+          directory.rawValue, $0, status.kind.modeBits | status.mode, dev_t(status.representedDevice))
+      }
+    }
+  }
+
+  /// readlinkat(2).
+  public func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = try checked(.readLink, [path]) {
+      unsafe path.withCString { name in
+        unsafe buffer.withUnsafeMutableBytes { bytes in
+          unsafe bytes.withMemoryRebound(to: CChar.self) { text in
+            guard let start = text.baseAddress else { return -1 }
+            return unsafe readlinkat(directory.rawValue, name, start, text.count)
+          }
+        }
+      }
+    }
+    return SystemPath(bytes: buffer[..<count])
+  }
+
+  /// symlinkat(2).
+  public func makeSymbolicLink(
+    _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
+  ) throws(SystemError) {
+    try checked(.makeSymbolicLink, [target, path]) {
+      unsafe target.withCString { text in
+        unsafe path.withCString { unsafe symlinkat(text, directory.rawValue, $0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+extension ScriptedFileSystem {
+  /// Logged and scripted, then fchmod(2).
+  public func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
+    try run(.setMode) { (base, _) throws(SystemError) in
+      try base.setMode(of: descriptor, to: mode)
+    }
+  }
+
+  /// Logged and scripted, then fchown(2).
+  public func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
+    try run(.setDescriptorOwner) { (base, _) throws(SystemError) in
+      try base.setOwner(of: descriptor, to: owner, group: group)
+    }
+  }
+
+  /// Logged and scripted, then fchownat(2).
+  public func setOwner(
+    of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
+  ) throws(SystemError) {
+    try run(.setOwner, [path]) { (base, _) throws(SystemError) in
+      try base.setOwner(of: path, at: directory, to: owner, group: group)
+    }
+  }
+
+  /// Logged and scripted, then futimens(3).
+  public func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
+    try run(.setDescriptorTime) { (base, _) throws(SystemError) in
+      try base.setModificationTime(of: descriptor, to: time)
+    }
+  }
+
+  /// Logged and scripted, then utimensat(2).
+  public func setModificationTime(
+    of path: SystemPath, at directory: FileDescriptor, to time: Int64
+  ) throws(SystemError) {
+    try run(.setTime, [path]) { (base, _) throws(SystemError) in
+      try base.setModificationTime(of: path, at: directory, to: time)
+    }
+  }
+
+  /// Logged and scripted, then flistxattr(2).
+  public func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
+    try run(.listAttributes) { (base, _) throws(SystemError) in
+      try base.extendedAttributes(of: descriptor)
+    }
+  }
+
+  /// Logged and scripted, then fgetxattr(2).
+  public func extendedAttribute(
+    _ name: ExtendedAttributeName, of descriptor: FileDescriptor
+  ) throws(SystemError) -> [UInt8] {
+    try run(.attribute) { (base, _) throws(SystemError) in
+      try base.extendedAttribute(name, of: descriptor)
+    }
+  }
+
+  /// Logged and scripted, then fsetxattr(2).
+  public func setExtendedAttribute(
+    _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
+  ) throws(SystemError) {
+    try run(.setAttribute) { (base, _) throws(SystemError) in
+      try base.setExtendedAttribute(name, of: descriptor, to: value)
+    }
+  }
+
+  /// Logged and scripted, then fremovexattr(2).
+  public func removeExtendedAttribute(
+    _ name: ExtendedAttributeName, of descriptor: FileDescriptor
+  ) throws(SystemError) {
+    try run(.removeAttribute) { (base, _) throws(SystemError) in
+      try base.removeExtendedAttribute(name, of: descriptor)
+    }
+  }
+}

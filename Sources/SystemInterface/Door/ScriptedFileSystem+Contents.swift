@@ -1,0 +1,83 @@
+extension ScriptedFileSystem {
+  /// Logged and scripted, then openat(2).
+  public func open(
+    _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
+  ) throws(SystemError) -> FileDescriptor {
+    try run(.open, [path]) { (base, _) throws(SystemError) in
+      try base.open(path, at: directory, flags: flags, mode: mode)
+    }
+  }
+
+  /// Logged and scripted, then openat2(2).
+  public func openWithoutSymbolicLinks(
+    _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
+  ) throws(SystemError) -> FileDescriptor {
+    try run(.openWithoutSymbolicLinks, [path]) { (base, _) throws(SystemError) in
+      try base.openWithoutSymbolicLinks(path, at: directory, flags: flags)
+    }
+  }
+
+  /// Logged and scripted, then close(2).
+  public func close(_ descriptor: FileDescriptor) throws(SystemError) {
+    try run(.close) { (base, _) throws(SystemError) in
+      try base.close(descriptor)
+    }
+  }
+
+  /// Logged and scripted, then read(2).
+  public func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
+    try run(.read) { (base, limit) throws(SystemError) in
+      if limit >= buffer.count { return try base.read(descriptor, into: &buffer) }
+      var part = [UInt8](repeating: 0, count: limit)
+      let count = try base.read(descriptor, into: &part)
+      buffer.replaceSubrange(..<count, with: part[..<count])
+      return count
+    }
+  }
+
+  /// Logged and scripted, then write(2).
+  public func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+    try run(.write) { (base, limit) throws(SystemError) in
+      try base.write(descriptor, bytes.prefix(limit))
+    }
+  }
+
+  /// Logged and scripted, then lseek(2).
+  public func seek(
+    _ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin
+  ) throws(SystemError) -> Int64 {
+    try run(.seek) { (base, _) throws(SystemError) in
+      try base.seek(descriptor, to: offset, origin)
+    }
+  }
+
+  /// Logged and scripted, then ftruncate(2).
+  public func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
+    try run(.truncate) { (base, _) throws(SystemError) in
+      try base.truncate(descriptor, to: size)
+    }
+  }
+
+  /// Logged and scripted, then fsync(2).
+  public func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
+    try run(.synchronize) { (base, _) throws(SystemError) in
+      try base.synchronize(descriptor)
+    }
+  }
+
+  /// Logged and scripted, then ioctl_ficlone(2).
+  public func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
+    try run(.clone) { (base, _) throws(SystemError) in
+      try base.clone(source, to: target)
+    }
+  }
+
+  /// Logged and scripted, then copy_file_range(2).
+  public func copyRange(
+    from source: FileDescriptor, to target: FileDescriptor, count: Int
+  ) throws(SystemError) -> Int {
+    try run(.copyRange) { (base, limit) throws(SystemError) in
+      try base.copyRange(from: source, to: target, count: min(count, limit))
+    }
+  }
+}

@@ -1,0 +1,21 @@
+internal import Glibc
+
+extension SystemPath {
+  /// Calls `body` with the path as a C string; sets `errno` to EINVAL and returns -1 when the path contains a NUL.
+  ///
+  /// A kernel call given a truncated name would act on another file, hence the check on every call.
+  func withCString<Result: SignedInteger>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+      for index in bytes.indices {
+        if bytes[index] == 0 {
+          Glibc.errno = EINVAL
+          return -1
+        }
+        unsafe buffer[index] = CChar(bitPattern: bytes[index])
+      }
+      unsafe buffer[bytes.count] = 0
+      guard let start = buffer.baseAddress else { return -1 }
+      return unsafe body(UnsafePointer(start))
+    }
+  }
+}
