@@ -99,6 +99,17 @@ extension ConcurrencyTests {
       #expect(late.cancel())
     }
 
+    @Test("The clock's thread sleeps while nothing is due: at most three looks for each action")
+    func sleepsBetweenDeadlines() {
+      let actionCount = 100
+      for _ in 0..<actionCount {
+        let hasRun = ThreadEvent()
+        _ = clock.schedule(at: clock.now.advanced(by: .microseconds(200))) { hasRun.signal() }
+        hasRun.wait()
+      }
+      #expect(clock.turnCount <= 3 * actionCount + 1)
+    }
+
     @Test("A cancelled action never starts, not even one that is overdue")
     func neverStartsCancelledAction() {
       let release = holdClock()
