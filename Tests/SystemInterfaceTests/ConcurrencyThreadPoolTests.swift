@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import SystemInterface
 import Testing
@@ -7,6 +8,11 @@ extension ConcurrencyTests {
     /// A pool whose threads all end when they have nothing to do, so that a test leaves none behind.
     private func makePool(threadCountMax: Int = 256) -> ElasticThreadPool {
       ElasticThreadPool(threadCountMax: threadCountMax, idleThreadCountMax: 0, idleTimeout: .milliseconds(20))
+    }
+
+    /// Lets other threads run until something is true that no event announces.
+    private func yield(until condition: () -> Bool) {
+      while !condition() { sched_yield() }
     }
 
     @Test("Blocked jobs don't stop the next one", arguments: [1, 2, 50])
@@ -24,9 +30,11 @@ extension ConcurrencyTests {
       }
       areBlocked.wait()
       let hasRun = ThreadEvent()
-      Task(executorPreference: pool) { hasRun.signal() }
+      Task(executorPreference: pool) {
+        #expect(pool.threadCount == blockedCount + 1)
+        hasRun.signal()
+      }
       hasRun.wait()
-      #expect(pool.threadCount == blockedCount + 1)
       isReleased.signal()
       areDone.wait()
     }
@@ -73,23 +81,83 @@ extension ConcurrencyTests {
       #expect(pool.threadCount <= 3)
     }
 
-    @Test("A chain of dependent jobs reuses idle threads")
-    func reusesIdleThreads() {
-      let pool = makePool()
-      var threads: Set<Int32> = []
+    @Test("A chain of jobs that depend on each other needs one thread")
+    func reusesIdleThread() {
+      let pool = ElasticThreadPool(idleThreadCountMax: 1)
+      let threads = Journal<Int32>()
       for _ in 0..<500 {
-        let journal = Journal<Int32>()
-        let hasRun = ThreadEvent()
-        Task(executorPreference: pool) {
-          journal.append(ThreadIdentity.kernelThreadIdentifier)
-          hasRun.signal()
-        }
-        hasRun.wait()
-        threads.formUnion(journal.elements)
+        Task(executorPreference: pool) { threads.append(ThreadIdentity.kernelThreadIdentifier) }
+        yield(until: { pool.idleThreadCount == 1 })
       }
-      // A thread that was signalled but isn't back on the stack yet makes the pool start another one; never many.
-      #expect(threads.count < 100)
-      #expect(pool.threadCount <= threads.count)
+      #expect(threads.elements.count == 500)
+      #expect(Set(threads.elements).count == 1)
+      #expect(pool.threadCount == 1)
+    }
+
+    @Test("The thread that became idle last gets the next job")
+    func prefersWarmThread() {
+      let pool = ElasticThreadPool(idleThreadCountMax: 3)
+      let threads = Journal<Int32>()
+      let releases = (0..<3).map { _ in ThreadEvent() }
+      let areRunning = Countdown(3)
+      for release in releases {
+        Task(executorPreference: pool) {
+          areRunning.countDown()
+          release.wait()
+          threads.append(ThreadIdentity.kernelThreadIdentifier)
+        }
+      }
+      areRunning.wait()
+      for (index, release) in releases.enumerated() {
+        release.signal()
+        yield(until: { pool.idleThreadCount == index + 1 })
+      }
+      let hasRun = ThreadEvent()
+      Task(executorPreference: pool) {
+        #expect(ThreadIdentity.kernelThreadIdentifier == threads.elements.last)
+        hasRun.signal()
+      }
+      hasRun.wait()
+    }
+
+    @Test("When the system refuses a thread, the job waits for one of the others")
+    func survivesRefusal() {
+      let allowedCount = Guarded(2)
+      let pool = ElasticThreadPool(
+        idleThreadCountMax: 0, idleTimeout: .milliseconds(20),
+        threadStarter: { name, body in
+          let isAllowed = allowedCount.withLock { allowedCount in
+            allowedCount -= 1
+            return allowedCount >= 0
+          }
+          return isAllowed ? HostThread.tryStart(name: name, body) : EAGAIN
+        })
+      let areRunning = Countdown(2)
+      let isReleased = ThreadEvent()
+      let areDone = Countdown(12)
+      for _ in 0..<2 {
+        Task(executorPreference: pool) {
+          areRunning.countDown()
+          isReleased.wait()
+          areDone.countDown()
+        }
+      }
+      areRunning.wait()
+      for _ in 0..<10 { Task(executorPreference: pool) { areDone.countDown() } }
+      #expect(pool.threadCount == 2)
+      #expect(pool.queuedJobCount == 10)
+      isReleased.signal()
+      areDone.wait()
+    }
+
+    @Test("A pool that gets no thread at all stops the process instead of waiting for ever")
+    func trapsWithoutThreads() async {
+      await #expect(processExitsWith: .failure) {
+        let pool = ElasticThreadPool(threadStarter: { _, _ in EAGAIN })
+        let hasRun = ThreadEvent()
+        Task(executorPreference: pool) { hasRun.signal() }
+        hasRun.wait()
+      }
     }
 
     @Test("A task stays on the pool across suspensions")
@@ -113,11 +181,11 @@ extension ConcurrencyTests {
       let keptCount = 2
       let hasShrunk = ThreadEvent()
       let pool = ElasticThreadPool(
-        threadCountMax: 16, idleThreadCountMax: keptCount, idleTimeout: .milliseconds(5)
-      ) { threadCount in
-        #expect(threadCount >= keptCount)
-        if threadCount == keptCount { hasShrunk.signal() }
-      }
+        threadCountMax: 16, idleThreadCountMax: keptCount, idleTimeout: .milliseconds(5),
+        threadDidEnd: { threadCount in
+          #expect(threadCount >= keptCount)
+          if threadCount == keptCount { hasShrunk.signal() }
+        })
       let areAllRunning = Countdown(16)
       for _ in 0..<16 {
         Task(executorPreference: pool) {

@@ -30,6 +30,12 @@ package final class ElasticThreadPool: TaskExecutor {
   /// How long any other thread is kept after its last job.
   package let idleTimeout: Duration
 
+  /// Starts a named thread; returns 0 or an errno.
+  ///
+  /// See ``HostThread/tryStart(name:_:)``.
+  package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32
+
+  private let threadStarter: ThreadStarter
   private let threadDidEnd: (@Sendable (_ threadCount: Int) -> Void)?
 
   private struct State {
@@ -50,9 +56,11 @@ package final class ElasticThreadPool: TaskExecutor {
   ///   - threadCountMax: How many threads exist at most, at least 1.
   ///   - idleThreadCountMax: How many idle threads are kept for good.
   ///   - idleTimeout: How long any other thread is kept after its last job.
+  ///   - threadStarter: How to get a thread; a test can refuse.
   ///   - threadDidEnd: Called on a thread that is about to end, with the number of threads left.
   package init(
     threadCountMax: Int = 256, idleThreadCountMax: Int = 4, idleTimeout: Duration = .seconds(5),
+    threadStarter: @escaping ThreadStarter = { HostThread.tryStart(name: $0, $1) },
     threadDidEnd: (@Sendable (_ threadCount: Int) -> Void)? = nil
   ) {
     precondition(threadCountMax >= 1, "a pool without threads would never run a job")
@@ -60,6 +68,7 @@ package final class ElasticThreadPool: TaskExecutor {
     self.threadCountMax = threadCountMax
     self.idleThreadCountMax = idleThreadCountMax
     self.idleTimeout = idleTimeout
+    self.threadStarter = threadStarter
     self.threadDidEnd = threadDidEnd
   }
 
@@ -113,7 +122,7 @@ extension ElasticThreadPool {
   }
 
   private func startThread(number: Int, for job: UnownedJob) {
-    let code = HostThread.tryStart(name: "file-coord-\(number)") { self.run(Worker(job)) }
+    let code = threadStarter("file-coord-\(number)") { self.run(Worker(job)) }
     if code == 0 { return }
     // The system allows no more threads: that is the real threadCountMax. The others take the job when they are free.
     let isQueued = state.withLock { state in

@@ -5,7 +5,8 @@
 /// | `state.heap` | the lock of `state` | scheduling, cancelling and the clock's thread change it |
 /// | `state.isThreadStarted` | the lock of `state` | exactly one thread |
 /// | `state.parkedUntil` | the lock of `state` | who schedules something earlier must wake the thread, nobody else |
-/// | `parker` | let go only by whoever sets `parkedUntil` to `nil` under the lock; reset by the thread while that is `nil` | so a reset never swallows a wake-up |
+/// | `state.turnCount` | the lock of `state` | tells a test that the thread sleeps |
+/// | `parker` | let go after an insertion under the lock; reset under the lock, before the thread looks at the heap | a wake-up that a reset swallows belongs to an insertion that the thread is about to see |
 ///
 /// One thread, started by the first deadline, runs all actions one after the other, outside the lock. It sleeps until the
 /// earliest deadline, and for ever while there is none. A cancelled action is removed at once; if it was the earliest, the
@@ -19,8 +20,12 @@ public final class HostClock: CoordinationClock {
   private struct State {
     var heap = DeadlineHeap<ScheduledAction>()
     var isThreadStarted = false
-    /// The time the thread sleeps until, `nil` while it is awake or about to be.
+    /// The time the thread sleeps until, `nil` if nobody has to wake it.
+    ///
+    /// Out of date after that time, when a needless wake-up does no harm.
     var parkedUntil: MonotonicTime?
+    /// How often the thread looked at the heap.
+    var turnCount = 0
   }
 
   private enum Wake {
@@ -42,6 +47,9 @@ public final class HostClock: CoordinationClock {
 
   /// How many actions wait for their time.
   package var scheduledCount: Int { state.withLock { $0.heap.count } }
+
+  /// How often the clock's thread looked for something to do: at most three times for each action.
+  package var turnCount: Int { state.withLock { $0.turnCount } }
 
   /// Runs an action on the clock's thread when a time has come.
   ///
@@ -93,27 +101,17 @@ public final class HostClock: CoordinationClock {
     while true {
       let now = now
       let step = state.withLock { state -> Step in
+        parker.reset()
+        state.turnCount += 1
         if let action = state.heap.popDue(at: now) { return .start(action) }
         let deadline = state.heap.earliest ?? .distantFuture
-        parker.reset()
         state.parkedUntil = deadline
         return .park(until: deadline)
       }
       switch step {
       case .start(let action): action.start()
-      case .park(until: let deadline): park(until: deadline)
+      case .park(until: let deadline): parker.park(until: deadline == .distantFuture ? nil : deadline)
       }
     }
-  }
-
-  private func park(until deadline: MonotonicTime) {
-    let isLetGo = parker.park(until: deadline == .distantFuture ? nil : deadline)
-    if isLetGo { return }
-    let wasLetGo = state.withLock { state in
-      defer { state.parkedUntil = nil }
-      return state.parkedUntil == nil
-    }
-    // Somebody is between the lock and the unpark. Its wake-up must not reach the next sleep.
-    if wasLetGo { parker.park() }
   }
 }
