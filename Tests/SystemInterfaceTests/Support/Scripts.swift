@@ -45,3 +45,13 @@ func callNumbers(
     return 1...door.log.count
   }
 }
+
+/// The error that a call through the door throws; `nil` when it succeeds.
+func errorThrown(by body: () throws(SystemError) -> Void) -> SystemError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
