@@ -1,3 +1,17 @@
+internal import Glibc
+
+extension SystemPath {
+  /// The last component, for operations on the item of that name: `..` would name the directory above instead.
+  func itemName() throws(SystemError) -> SystemPath {
+    let name = lastComponent
+    if name.bytes.isEmpty || name == SystemPath(".") || name == SystemPath("..") {
+      throw SystemError(
+        call: "itemName", paths: [self], errno: EINVAL, advice: "Pass a canonical path other than the root.")
+    }
+    return name
+  }
+}
+
 extension FileSystem {
   /// Opens a file for the duration of `body`.
   ///

@@ -15,7 +15,7 @@ extension FileSystem {
   package func removeItem(at path: SystemPath) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (parent) throws(SystemError) in
-        try removeTree(path.lastComponent, at: parent)
+        try removeTree(try path.itemName(), at: parent)
         try synchronizeDirectory(parent)
       }
     }

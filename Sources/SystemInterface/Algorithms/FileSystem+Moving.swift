@@ -1,0 +1,110 @@
+internal import Glibc
+
+extension FileSystem {
+  /// Moves an item to another name, also to another file system.
+  ///
+  /// Within one file system this is one rename; a directory that has to make room is swapped, then removed. To another
+  /// file system the item is copied under a temporary name, brought to the disk, renamed into place, and only then
+  /// removed from where it was. There is no moment at which neither name holds an item.
+  ///
+  /// Blocks until both directories are on the disk.
+  ///
+  /// - Parameters:
+  ///   - from: The item to move, as a canonical path; a symbolic link is moved itself.
+  ///   - to: Its new name, as a canonical path.
+  ///   - replacing: Whether something there is replaced, whatever its kind.
+  /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when one item is inside the other; the
+  ///   error of the call that failed otherwise. The source is still there unless the error says that the change is in
+  ///   place.
+  /// - Complexity: O(1) within one file system, plus the removal of what is replaced; O(*n*) in the bytes moved otherwise.
+  /// - Note: rename(2).
+  package func moveItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
+    try refuseNesting("moveItem", from, to)
+    try withItems(from, to) { (source, target) throws(SystemError) in
+      if replacing, try isOtherName(target, of: source) {
+        // rename(2) does nothing when both names belong to one file.
+        try unlink(source.name, at: source.directory, .file)
+        return try synchronizeAfterCommit(source.directory)
+      }
+      try relocate(source, to: target, replacing: replacing)
+    }
+  }
+
+  private func relocate(
+    _ source: DirectoryItem, to target: DirectoryItem, replacing: Bool
+  ) throws(SystemError) {
+    let displaced: DirectoryItem?
+    do {
+      displaced = try place(source, as: target, replacing: replacing)
+    } catch let error where error.errno == EXDEV {
+      try placeCopy(of: source, as: target, replacing: replacing)
+      try removeTree(source.name, at: source.directory)
+      return try synchronizeAfterCommit(source.directory)
+    }
+    try synchronizeAfterCommit(target.directory)
+    try synchronizeAfterCommit(source.directory)
+    try removeDisplaced(displaced)
+  }
+
+  /// Removes what a new item has taken the place of.
+  func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
+    guard let displaced else { return }
+    do {
+      try removeTree(displaced.name, at: displaced.directory, overridingMode: true)
+    } catch {
+      var error = error
+      error.advice = "The change is in place; the replaced item is left as '\(displaced.name)'."
+      throw error
+    }
+  }
+
+  /// Whether two names are hard links to one file, rather than one name spelled twice.
+  private func isOtherName(_ target: DirectoryItem, of source: DirectoryItem) throws(SystemError) -> Bool {
+    guard let there = try statusIfPresent(of: target.name, at: target.directory),
+      there.kind != .directory, there.linkCount > 1,
+      there.identity == (try status(of: source.name, at: source.directory, links: .noFollow)).identity
+    else { return false }
+    if source.name != target.name { return true }
+    return try status(of: source.directory).identity != status(of: target.directory).identity
+  }
+
+  /// Throws EINVAL when one of two canonical paths is inside the other.
+  func refuseNesting(_ operation: String, _ from: SystemPath, _ to: SystemPath) throws(SystemError) {
+    if to.isInside(from) || from.isInside(to) {
+      throw SystemError(
+        call: operation, paths: [from, to], errno: EINVAL, advice: "One of the two is inside the other.")
+    }
+  }
+
+  /// Opens the directories of two paths for the duration of `body`; its errors name the full paths.
+  func withItems(
+    _ from: SystemPath, _ to: SystemPath,
+    _ body: (_ source: DirectoryItem, _ target: DirectoryItem) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    do {
+      let (source, target) = (try from.itemName(), try to.itemName())
+      try withDescriptor(from.parent, flags: .directory) { (sourceDirectory) throws(SystemError) in
+        try withDescriptor(to.parent, flags: .directory) { (targetDirectory) throws(SystemError) in
+          try body(
+            DirectoryItem(name: source, directory: sourceDirectory),
+            DirectoryItem(name: target, directory: targetDirectory))
+        }
+      }
+    } catch {
+      throw error.located(from: from, to: to)
+    }
+  }
+}
+
+extension SystemError {
+  /// The same error with full paths: what isn't the source, or below it, is beside the target.
+  fileprivate func located(from source: SystemPath, to target: SystemPath) -> SystemError {
+    var located = self
+    located.paths = paths.isEmpty ? [source, target] : []
+    for (index, path) in paths.enumerated() {
+      let isSource = index == 0 && (path == source.lastComponent || path.isInside(source.lastComponent))
+      located.paths.append((isSource ? source : target).parent.appending(path))
+    }
+    return located
+  }
+}

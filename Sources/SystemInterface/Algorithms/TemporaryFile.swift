@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// A file in the making beside the one it will replace.
+struct TemporaryFile {
+  let descriptor: FileDescriptor
+  /// The name in the directory; `nil` while the file has none and vanishes by itself if the process dies.
+  var name: SystemPath?
+}
+
+extension SystemPath {
+  /// A name beside `name` that nobody else uses: `.NAME.XXXXXX.fcsave`, cut to what a file system takes.
+  static func temporaryName(for name: SystemPath) -> SystemPath {
+    let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    let random = (0..<8).map { _ in alphabet[Int.random(in: alphabet.indices)] }
+    let suffix = ".".utf8 + random + ".fcsave".utf8
+    return SystemPath(bytes: ".".utf8 + name.bytes.prefix(nameLengthMax - 1 - suffix.count) + suffix)
+  }
+}
+
+extension FileSystem {
+  /// Creates a file that only its owner may use unless `mode` says otherwise, without a name where that is possible.
+  func makeTemporaryFile(
+    for name: SystemPath, in directory: FileDescriptor, mode: UInt32, unnamed: Bool
+  ) throws(SystemError) -> TemporaryFile {
+    if unnamed {
+      do {
+        let file = try open(SystemPath("."), at: directory, flags: [.unnamed, .writeOnly], mode: mode)
+        return TemporaryFile(descriptor: file, name: nil)
+      } catch let error where error.isUnsupported || error.errno == EISDIR {
+        // Kernels and file systems that don't know O_TMPFILE (open(2)).
+      }
+    }
+    return try withTemporaryName(for: name) { (temporary) throws(SystemError) in
+      let file = try open(temporary, at: directory, flags: [.create, .exclusive, .writeOnly], mode: mode)
+      return TemporaryFile(descriptor: file, name: temporary)
+    }
+  }
+
+  /// Gives an unnamed file a temporary name, the step before it can be renamed over another one.
+  func nameTemporaryFile(
+    _ file: inout TemporaryFile, for name: SystemPath, in directory: FileDescriptor
+  ) throws(SystemError) {
+    if file.name != nil { return }
+    let door = SystemPath("/proc/self/fd/\(file.descriptor.rawValue)")
+    file.name = try withTemporaryName(for: name) { (temporary) throws(SystemError) in
+      try link(door, at: .workingDirectory, to: temporary, at: directory, links: .follow)
+      return temporary
+    }
+  }
+
+  /// Calls `body` with temporary names until one isn't taken, for a bounded number of times.
+  func withTemporaryName<Result>(
+    for name: SystemPath, _ body: (SystemPath) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    for _ in 1..<16 {
+      do {
+        return try body(.temporaryName(for: name))
+      } catch let error where error.errno == EEXIST {
+        continue
+      }
+    }
+    return try body(.temporaryName(for: name))
+  }
+
+  /// Closes a file in the making and removes its name, if it has one.
+  func discard(_ file: TemporaryFile, in directory: FileDescriptor) {
+    if let name = file.name { try? unlink(name, at: directory, .file) }
+    try? close(file.descriptor)
+  }
+}

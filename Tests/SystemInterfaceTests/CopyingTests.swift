@@ -1,0 +1,229 @@
+import Glibc
+import Testing
+
+@testable import SystemInterface
+
+@Suite("A copy appears whole or not at all")
+struct CopyingTests {
+  @Test("An item of any kind is copied to a free name", arguments: ItemKind.allCases)
+  func plain(kind: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(kind, "a", marker: "A")
+      try sandbox.files.copyItem(from: a, to: sandbox.path("b"), replacing: false)
+      #expect(try sandbox.names() == ["a", "b"])
+      #expect(try sandbox.holds(kind, "a", marker: "A"))
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test("A copy of any kind replaces any other when told to", arguments: ItemKind.allCases, ItemKind.allCases)
+  func replacing(kind: ItemKind, other: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(kind, "a", marker: "A")
+      let b = try sandbox.make(other, "b", marker: "B")
+      #expect(throws: SystemError(.rename, paths: [a, b], errno: EEXIST)) {
+        try sandbox.files.copyItem(from: a, to: b, replacing: false)
+      }
+      #expect(try sandbox.holds(other, "b", marker: "B"))
+      try sandbox.files.copyItem(from: a, to: b, replacing: true)
+      #expect(try sandbox.names() == ["a", "b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test("Bytes arrive by each of the three ways", arguments: CopyWay.allCases, [0, 1, 4096, 700_000])
+  func contents(way: CopyWay, size: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let contents = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try sandbox.files.replaceContents(of: sandbox.path("a"), with: contents)
+      try way.door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      #expect(try sandbox.files.contents(of: sandbox.path("b")) == contents)
+    }
+  }
+
+  @Test("Holes stay holes", arguments: CopyWay.allCases)
+  func holes(way: CopyWay) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (a, b) = (sandbox.path("a"), sandbox.path("b"))
+      try sandbox.files.withDescriptor(a, flags: [.create, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
+        _ = try sandbox.files.seek(file, to: 1 << 20, .start)
+        try sandbox.files.writeAll(Array("middle".utf8), to: file)
+        try sandbox.files.truncate(file, to: 1 << 30)
+      }
+      try way.door.copyItem(from: a, to: b, replacing: false)
+      let status = try #require(try sandbox.status("b"))
+      #expect(status.size == 1 << 30)
+      #expect(status.allocatedSize < 1 << 20)
+      let middle = try sandbox.withFile("b") { (file) throws(SystemError) in
+        _ = try sandbox.files.seek(file, to: 1 << 20, .start)
+        var buffer = [UInt8](repeating: 0, count: 6)
+        _ = try sandbox.files.read(file, into: &buffer)
+        return buffer
+      }
+      #expect(middle == Array("middle".utf8))
+    }
+  }
+
+  @Test("A file system that can't tell where the holes are gets all the bytes")
+  func holesUnknown() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (a, b) = (sandbox.path("a"), sandbox.path("b"))
+      try sandbox.files.withDescriptor(a, flags: [.create, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
+        try sandbox.files.truncate(file, to: 1 << 20)
+      }
+      let door = ScriptedFileSystem { $0.call == .seek ? .fail(EINVAL) : .proceed }
+      try door.copyItem(from: a, to: b, replacing: false)
+      #expect(try sandbox.files.contents(of: b) == [UInt8](repeating: 0, count: 1 << 20))
+    }
+  }
+
+  @Test("Mode, time and attributes of files and directories are kept")
+  func metadata() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      for (name, mode, time) in [("a/file", 0o400, 1_000_000_001), ("a/inner", 0o500, 2), ("a", 0o700, 3)] {
+        try sandbox.withFile(name) { (item) throws(SystemError) in
+          try sandbox.files.setExtendedAttribute(ExtendedAttributeName("user.n"), of: item, to: Array(name.utf8))
+          try sandbox.files.setMode(of: item, to: UInt32(mode))
+          try sandbox.files.setModificationTime(of: item, to: Int64(time))
+        }
+      }
+      try sandbox.files.setModificationTime(of: sandbox.path("a/inner/link"), at: .workingDirectory, to: 4)
+      try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      for name in ["/file", "/inner", "", "/inner/link"] {
+        let (a, b) = (try #require(try sandbox.status("a" + name)), try #require(try sandbox.status("b" + name)))
+        #expect(a.mode == b.mode && a.modificationTime == b.modificationTime && a.kind == b.kind)
+      }
+      let kept = try sandbox.withFile("b/file") { (file) throws(SystemError) in
+        try sandbox.files.extendedAttribute(ExtendedAttributeName("user.n"), of: file)
+      }
+      #expect(kept == Array("a/file".utf8))
+    }
+  }
+
+  @Test("A FIFO in a tree is copied as a FIFO, without waiting for anybody")
+  func specialFiles() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory("a")
+      mkfifo(sandbox.path("a/pipe").description, 0o600)
+      try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      #expect(try sandbox.status("b/pipe")?.kind == .fifo)
+    }
+  }
+
+  @Test("A hard link becomes a file of its own")
+  func hardLink() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (a, b) = (try sandbox.write("a", "text"), sandbox.path("b"))
+      try sandbox.files.link(a, at: .workingDirectory, to: b, at: .workingDirectory, links: .noFollow)
+      try sandbox.files.copyItem(from: a, to: b, replacing: true)
+      #expect(try sandbox.status("a")?.inode != sandbox.status("b")?.inode)
+      #expect(try sandbox.text("b") == "text")
+    }
+  }
+
+  @Test(
+    "A copy of a directory into itself, or onto what holds it, is refused",
+    arguments: [("a", "a/x"), ("a/inner", "a"), ("a", "a")])
+  func nesting(from: String, to: String) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      let error = errorThrown { () throws(SystemError) in
+        try sandbox.files.copyItem(from: sandbox.path(from), to: sandbox.path(to), replacing: true)
+      }
+      #expect(error?.errno == EINVAL)
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+      #expect(try sandbox.names() == ["a"])
+    }
+  }
+
+  @Test("A copy that a link leads into itself ends")
+  func nestingByLink() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      try sandbox.link("alias", to: "a")
+      let error = errorThrown { () throws(SystemError) in
+        try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("alias/x"), replacing: false)
+      }
+      #expect(error?.errno == EINVAL)
+      #expect(try sandbox.names(in: "a") == ["file", "inner"])
+    }
+  }
+
+  @Test("A tree of 2,100 nested directories, deeper than a path can name, is copied and archived")
+  func depth() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeNestedDirectories(2100)
+      try sandbox.files.copyItem(from: sandbox.path("d"), to: sandbox.path("copy"), replacing: false)
+      _ = try sandbox.files.makeUploadSnapshot(of: sandbox.path("copy"), in: sandbox.root)
+      try sandbox.files.removeItem(at: sandbox.path("copy"))
+    }
+  }
+
+  static func prepare(_ sandbox: Sandbox) throws {
+    try sandbox.make(.directory, "a", marker: "A")
+    try sandbox.make(.directory, "b", marker: "B")
+  }
+
+  static func copy(_ sandbox: Sandbox, _ door: any FileSystem) throws {
+    try door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+  }
+
+  static func numbers() async throws -> ClosedRange<Int> {
+    try await callNumbers(of: copy, prepared: prepare)
+  }
+
+  @Test(
+    "An error at any call leaves the destination as it was, or replaced as a whole",
+    arguments: [ENOSPC, EIO], try await numbers())
+  func failure(errno: Int32, number: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let door = ScriptedFileSystem.failing(call: number, with: errno)
+      let error = errorThrown { () throws(SystemError) in
+        try door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+      }
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+      if error == nil || error?.advice != nil {
+        #expect(try sandbox.holds(.directory, "b", marker: "A"))
+      } else {
+        #expect(try sandbox.holds(.directory, "b", marker: "B"))
+        #expect(try sandbox.names() == ["a", "b"])
+      }
+    }
+  }
+
+  @Test("Death at any call leaves the old destination or the new one", arguments: try await numbers())
+  func death(number: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let root = sandbox.root.description
+      await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, number] in
+        try Self.copy(Sandbox(root: SystemPath(root)), ScriptedFileSystem.killing(atCall: number))
+      }
+      let (old, new) = (
+        try sandbox.holds(.directory, "b", marker: "B"), try sandbox.holds(.directory, "b", marker: "A")
+      )
+      #expect(old != new)
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+    }
+  }
+}
+
+/// How bytes get from one file to the other.
+enum CopyWay: CaseIterable {
+  case best
+  case byRange
+  case byHand
+  case byHandInPieces
+
+  var door: any FileSystem {
+    switch self {
+    case .best: HostFileSystem()
+    case .byRange: ScriptedFileSystem { $0.call == .clone ? .fail(EOPNOTSUPP) : .shortWrite(100_000) }
+    case .byHand: ScriptedFileSystem { [.clone, .copyRange].contains($0.call) ? .fail(EXDEV) : .proceed }
+    case .byHandInPieces:
+      ScriptedFileSystem { [.clone, .copyRange].contains($0.call) ? .fail(ENOSYS) : .shortWrite(10_001) }
+    }
+  }
+}

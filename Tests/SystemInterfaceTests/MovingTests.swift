@@ -1,0 +1,204 @@
+import Glibc
+import Testing
+
+@testable import SystemInterface
+
+@Suite("A move leaves exactly one item, under the old name or the new one")
+struct MovingTests {
+  @Test("An item of any kind moves to a free name", arguments: ItemKind.allCases)
+  func plain(kind: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(kind, "a", marker: "A")
+      try sandbox.files.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test("Any kind replaces any other when told to", arguments: ItemKind.allCases, ItemKind.allCases)
+  func replacing(kind: ItemKind, other: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(kind, "a", marker: "A")
+      try sandbox.make(other, "b", marker: "B")
+      try sandbox.files.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test("Nothing is replaced when not told to", arguments: ItemKind.allCases, ItemKind.allCases)
+  func exclusive(kind: ItemKind, other: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(kind, "a", marker: "A")
+      let b = try sandbox.make(other, "b", marker: "B")
+      #expect(throws: SystemError(.rename, paths: [a, b], errno: EEXIST)) {
+        try sandbox.files.moveItem(from: a, to: b, replacing: false)
+      }
+      #expect(try sandbox.holds(kind, "a", marker: "A"))
+      #expect(try sandbox.holds(other, "b", marker: "B"))
+    }
+  }
+
+  @Test(
+    "Where the file system can't rename exclusively, the name is still taken only if free",
+    arguments: ItemKind.allCases, [EINVAL, ENOSYS])
+  func withoutExclusiveRename(kind: ItemKind, errno: Int32) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (a, b) = (try sandbox.make(kind, "a", marker: "A"), sandbox.path("b"))
+      try ScriptedFileSystem.failing(.rename, times: [1], with: errno).moveItem(from: a, to: b, replacing: false)
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+      try sandbox.make(kind, "a", marker: "second")
+      let error = errorThrown { () throws(SystemError) in
+        try ScriptedFileSystem.failing(.rename, times: [1], with: errno).moveItem(from: a, to: b, replacing: false)
+      }
+      #expect(error?.errno == EEXIST)
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+      #expect(try sandbox.names() == ["a", "b"])
+    }
+  }
+
+  @Test(
+    "Where the file system can't swap, the displaced item is moved aside, and back if need be",
+    arguments: [false, true])
+  func withoutExchange(renameFails: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(.directory, "a", marker: "A")
+      let b = try sandbox.make(.directory, "b", marker: "B")
+      // Renames: over the directory (ENOTEMPTY), swap, aside, into place.
+      let times: Set<Int> = renameFails ? [2, 4] : [2]
+      let error = errorThrown { () throws(SystemError) in
+        try ScriptedFileSystem.failing(.rename, times: times, with: EINVAL).moveItem(from: a, to: b, replacing: true)
+      }
+      #expect((error != nil) == renameFails)
+      #expect(try sandbox.names() == (renameFails ? ["a", "b"] : ["b"]))
+      #expect(try sandbox.holds(.directory, "b", marker: renameFails ? "B" : "A"))
+    }
+  }
+
+  @Test("An item inside the other one is refused, in both directions", arguments: [("a", "a/x"), ("a/x", "a")])
+  func nesting(from: String, to: String) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      try sandbox.make(.directory, "a/x", marker: "X")
+      let error = errorThrown { () throws(SystemError) in
+        try sandbox.files.moveItem(from: sandbox.path(from), to: sandbox.path(to), replacing: true)
+      }
+      #expect(error?.errno == EINVAL)
+      #expect(try sandbox.holds(.directory, "a", marker: "A"))
+      #expect(try sandbox.holds(.directory, "a/x", marker: "X"))
+    }
+  }
+
+  @Test("A move to its own name changes nothing", arguments: ItemKind.allCases)
+  func ownName(kind: ItemKind) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(kind, "a", marker: "A")
+      try sandbox.files.moveItem(from: a, to: a, replacing: true)
+      #expect(try sandbox.names() == ["a"])
+      #expect(try sandbox.holds(kind, "a", marker: "A"))
+    }
+  }
+
+  @Test("A move over another hard link of the file leaves one name")
+  func hardLink() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let (a, b) = (try sandbox.write("a", "text"), sandbox.path("b"))
+      try sandbox.files.link(a, at: .workingDirectory, to: b, at: .workingDirectory, links: .noFollow)
+      try sandbox.files.moveItem(from: a, to: b, replacing: true)
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.text("b") == "text")
+    }
+  }
+
+  @Test("To another file system an item is copied, then removed", arguments: ItemKind.allCases, [false, true])
+  func otherFileSystem(kind: ItemKind, replacing: Bool) async throws {
+    try await withTemporaryDirectory { sandbox in
+      let a = try sandbox.make(kind, "a", marker: "A")
+      if replacing { try sandbox.make(.directory, "b", marker: "B") }
+      try ScriptedFileSystem.acrossDevices.moveItem(from: a, to: sandbox.path("b"), replacing: replacing)
+      #expect(try sandbox.names() == ["b"])
+      #expect(try sandbox.holds(kind, "b", marker: "A"))
+    }
+  }
+
+  @Test("A real move between two file systems works both ways", .enabled(if: isOtherDevice("/dev/shm")))
+  func realOtherFileSystem() async throws {
+    try await withTemporaryDirectory { disk in
+      try await withTemporaryDirectory(in: "/dev/shm") { memory in
+        for kind in ItemKind.allCases {
+          try disk.make(kind, "a", marker: "A")
+          try disk.files.moveItem(from: disk.path("a"), to: memory.path("b"), replacing: false)
+          #expect(try memory.holds(kind, "b", marker: "A"))
+          try disk.files.moveItem(from: memory.path("b"), to: disk.path("c"), replacing: true)
+          #expect(try disk.names() == ["c"])
+          #expect(try memory.names() == [])
+          #expect(try disk.holds(kind, "c", marker: "A"))
+        }
+      }
+    }
+  }
+
+  static func numbers() async throws -> ClosedRange<Int> {
+    try await callNumbers(of: moveAcross, prepared: prepare)
+  }
+
+  static func prepare(_ sandbox: Sandbox) throws {
+    try sandbox.make(.directory, "a", marker: "A")
+    try sandbox.make(.directory, "b", marker: "B")
+  }
+
+  static func moveAcross(_ sandbox: Sandbox, _ door: any FileSystem) throws {
+    let across = ScriptedFileSystem(door) { $0.isRename(of: "a") ? .fail(EXDEV) : .proceed }
+    try across.moveItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+  }
+
+  @Test("An error at any call of a move to another file system loses neither item", arguments: try await numbers())
+  func failure(number: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let door = ScriptedFileSystem.failing(call: number, with: EIO)
+      let succeeded = (try? Self.moveAcross(sandbox, door)) != nil
+      let moved = try sandbox.holds(.directory, "b", marker: "A")
+      #expect(moved || !succeeded)
+      if !moved {
+        #expect(try sandbox.holds(.directory, "a", marker: "A"))
+        #expect(try sandbox.holds(.directory, "b", marker: "B"))
+        #expect(try sandbox.names() == ["a", "b"])
+      }
+    }
+  }
+
+  @Test("Death at any call of a move to another file system loses no item", arguments: try await numbers())
+  func death(number: Int) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try Self.prepare(sandbox)
+      let root = sandbox.root.description
+      await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, number] in
+        try Self.moveAcross(Sandbox(root: SystemPath(root)), ScriptedFileSystem.killing(atCall: number))
+      }
+      let moved = try sandbox.holds(.directory, "b", marker: "A")
+      let isUntouched = try sandbox.holds(.directory, "a", marker: "A") && sandbox.holds(.directory, "b", marker: "B")
+      #expect(moved || isUntouched)
+    }
+  }
+}
+
+func isOtherDevice(_ path: String) -> Bool {
+  let files = HostFileSystem()
+  let there = try? files.statusIfPresent(of: SystemPath(path))
+  return there != nil && there?.device != (try? files.statusIfPresent(of: SystemPath("/tmp")))?.device
+}
+
+extension ScriptedCall {
+  func isRename(of name: String) -> Bool {
+    call == .rename && paths.first == SystemPath(name)
+  }
+}
+
+extension ScriptedFileSystem {
+  /// A door through which `a` is on another file system than everything else.
+  static var acrossDevices: ScriptedFileSystem {
+    ScriptedFileSystem { $0.isRename(of: "a") ? .fail(EXDEV) : .proceed }
+  }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import Testing
+
+@testable import SystemInterface
+
+/// A temporary directory with short spellings for what tests do to files.
+struct Sandbox: Sendable {
+  let files = HostFileSystem()
+  let root: SystemPath
+
+  func path(_ name: String) -> SystemPath {
+    root.appending(name)
+  }
+
+  @discardableResult
+  func write(_ name: String, _ text: String) throws -> SystemPath {
+    let path = path(name)
+    try files.withDescriptor(path, flags: [.create, .truncate, .writeOnly], mode: 0o644) {
+      (file) throws(SystemError) in
+      try files.writeAll(Array(text.utf8), to: file)
+    }
+    return path
+  }
+
+  @discardableResult
+  func makeDirectory(_ name: String) throws -> SystemPath {
+    try files.makeDirectory(path(name), at: .workingDirectory, mode: 0o755)
+    return path(name)
+  }
+
+  func link(_ name: String, to target: String) throws {
+    try files.makeSymbolicLink(path(name), at: .workingDirectory, target: SystemPath(target))
+  }
+
+  func text(_ name: String) throws -> String {
+    String(decoding: try files.contents(of: path(name)), as: UTF8.self)
+  }
+
+  func status(_ name: String) throws -> FileStatus? {
+    try files.statusIfPresent(of: path(name))
+  }
+
+  /// The names in a directory, sorted; every leftover of an operation shows here.
+  func names(in name: String = ".") throws -> [String] {
+    try files.withDescriptor(path(name), flags: .directory) { (directory) throws(SystemError) in
+      var names: [String] = []
+      while let batch = try files.readDirectory(directory) { names += batch.map(\.name.description) }
+      return names.sorted()
+    }
+  }
+
+  /// Changes the mode or the attributes of an open file.
+  func withFile<Result>(
+    _ name: String, _ body: (FileDescriptor) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    try files.withDescriptor(path(name), flags: [], body)
+  }
+}
+
+/// Makes a temporary directory for the duration of `body` and removes it whatever happens.
+@discardableResult
+func withTemporaryDirectory<Result>(
+  in parent: String = "/tmp", _ body: (Sandbox) async throws -> Result
+) async throws -> Result {
+  var template = Array("\(parent)/SystemInterfaceTests.XXXXXX".utf8CString)
+  try #require(mkdtemp(&template) != nil)
+  let root = SystemPath(bytes: template.dropLast().map { UInt8(bitPattern: $0) })
+  let files = HostFileSystem()
+  defer {
+    try? files.withDescriptor(root.parent, flags: .directory) { (parent) throws(SystemError) in
+      try files.removeTree(root.lastComponent, at: parent, overridingMode: true)
+    }
+  }
+  return try await body(Sandbox(root: root))
+}
+
+/// Runs a program found on the `PATH` and returns its exit status; `nil` when it can't be started.
+func run(_ arguments: String...) -> Int32? {
+  var words = arguments.map { strdup($0) } + [nil]
+  defer { words.forEach { free($0) } }
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+  var pid: pid_t = 0
+  guard posix_spawnp(&pid, arguments[0], &actions, nil, &words, environ) == 0 else { return nil }
+  var status: Int32 = 0
+  while waitpid(pid, &status, 0) < 0 { if errno != EINTR { return nil } }
+  return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+}
