@@ -1,0 +1,82 @@
+internal import FileAccessArbiter
+
+/// How long the phases of an access may last. Nothing waits for ever unless it's told to.
+public struct AccessDeadlines: Hashable, Sendable {
+  /// What happens when presenters don't answer in time.
+  public enum LateAnswers: Hashable, Sendable {
+    /// The access fails with code ``FileCoordinationError/Code/presenterUnresponsive``.
+    case fail
+    /// The access goes on without the answers, and ``FileAccess/unansweredPresenters`` names who owed them.
+    ///
+    /// What such a presenter has not saved is not in the file.
+    case proceed
+  }
+
+  /// How long to wait for other accesses, from the request; `nil` waits for ever.
+  ///
+  /// When it's over, the access fails with code ``FileCoordinationError/Code/timedOut``.
+  public var waitingForAccesses: Duration?
+
+  /// How long all presenters together may take to answer, from when they're asked; `nil` waits for ever.
+  public var waitingForAnswers: Duration?
+
+  /// What to do when ``waitingForAnswers`` is over.
+  public var lateAnswers: LateAnswers
+
+  /// Creates deadlines.
+  ///
+  /// - Parameters:
+  ///   - waitingForAccesses: How long to wait for other accesses; five minutes unless said otherwise.
+  ///   - waitingForAnswers: How long presenters may take to answer; one minute unless said otherwise.
+  ///   - lateAnswers: What to do when presenters are late.
+  public init(
+    waitingForAccesses: Duration? = .seconds(300), waitingForAnswers: Duration? = .seconds(60),
+    lateAnswers: LateAnswers = .fail
+  ) {
+    self.waitingForAccesses = waitingForAccesses
+    self.waitingForAnswers = waitingForAnswers
+    self.lateAnswers = lateAnswers
+  }
+
+  /// Five minutes for other accesses, one minute for presenters' answers.
+  public static let standard = AccessDeadlines()
+
+  /// Waits as long as it takes. Deadlocks are still found at once.
+  public static let never = AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: nil)
+
+  /// The same time for both phases.
+  ///
+  /// - Parameter duration: How long each phase may last.
+  /// - Returns: Deadlines that fail when presenters are late.
+  public static func within(_ duration: Duration) -> AccessDeadlines {
+    AccessDeadlines(waitingForAccesses: duration, waitingForAnswers: duration)
+  }
+
+  func limits(reporting: Duration?) -> AccessRequest.Limits {
+    AccessRequest.Limits(
+      waiting: waitingForAccesses?.nanoseconds, answering: waitingForAnswers?.nanoseconds,
+      reporting: reporting?.nanoseconds)
+  }
+}
+
+extension Duration {
+  /// The length in nanoseconds, at least zero, and as long as 64 bits allow.
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+    if overflow || carried { return seconds < 0 ? 0 : .max }
+    return max(0, sum)
+  }
+
+  /// For people: `1.5 s`, `250 ms`.
+  var shortDescription: String {
+    let nanoseconds = nanoseconds
+    if nanoseconds >= 1_000_000_000 {
+      let tenths = nanoseconds / 100_000_000
+      return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+    }
+    if nanoseconds >= 1_000_000 { return "\(nanoseconds / 1_000_000) ms" }
+    return "\(nanoseconds / 1000) µs"
+  }
+}

@@ -1,0 +1,144 @@
+internal import FileAccessArbiter
+public import FoundationEssentials
+
+/// The verbs of a coordinator that block the calling thread until access is granted, and run the accessor on it.
+///
+/// For threads of one's own. Never on a thread of the cooperative pool: from `async` code use ``FileCoordinator`` itself.
+/// Each verb waits, asks and fails exactly like its suspending twin; ``FileCoordinator/cancel()`` from another thread
+/// ends the wait.
+///
+/// - Note: Rule C-180.
+public struct BlockingFileCoordinator: Sendable {
+  let coordinator: FileCoordinator
+
+  init(_ coordinator: FileCoordinator) { self.coordinator = coordinator }
+
+  /// Reads an item. Blocks until access is granted. See ``FileCoordinator/read(_:options:deadlines:accessor:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - options: How it's read.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
+  public func read<Result>(
+    _ url: URL, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    try withAccess(coordinator.readingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
+  }
+
+  /// Writes an item. Blocks until access is granted. See ``FileCoordinator/write(_:options:deadlines:accessor:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - options: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
+  public func write<Result>(
+    _ url: URL, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    try withAccess(coordinator.writingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
+  }
+
+  /// Reads one item and writes another, granted together. Blocks until they are.
+  ///
+  /// - Parameters:
+  ///   - readingURL: The item to read.
+  ///   - readingOptions: How it's read.
+  ///   - writingURL: The item to write.
+  ///   - writingOptions: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
+  public func read<Result>(
+    _ readingURL: URL, options readingOptions: FileCoordinator.ReadingOptions = [],
+    writing writingURL: URL, options writingOptions: FileCoordinator.WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    let plan = try coordinator.readingAndWritingPlan(readingURL, readingOptions, writingURL, writingOptions)
+    return try withAccess(plan, deadlines) { try accessor(FileAccess($0, 0), FileAccess($0, 1)) }
+  }
+
+  /// Writes two items, granted together. Blocks until they are.
+  ///
+  /// - Parameters:
+  ///   - firstURL: The first item.
+  ///   - firstOptions: Why it's written; at most one.
+  ///   - secondURL: The second item.
+  ///   - secondOptions: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
+  public func write<Result>(
+    _ firstURL: URL, options firstOptions: FileCoordinator.WritingOptions = [],
+    and secondURL: URL, options secondOptions: FileCoordinator.WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    let plan = try coordinator.writingTwoPlan(firstURL, firstOptions, secondURL, secondOptions)
+    return try withAccess(plan, deadlines) { try accessor(FileAccess($0, 0), FileAccess($0, 1)) }
+  }
+
+  /// Accesses any number of items, granted together. Blocks until they are.
+  ///
+  /// - Parameters:
+  ///   - intents: What to do with which items.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.coordinate'")
+  public func coordinate<Result>(
+    _ intents: [FileAccessIntent], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccessSet) throws -> Result
+  ) throws -> Result {
+    try withAccess(coordinator.plan(for: intents), deadlines) { try accessor(FileAccessSet($0)) }
+  }
+
+  /// Asks the presenters of many items in advance, runs `body`, and blocks until its completion handler was called.
+  ///
+  /// - Parameters:
+  ///   - reading: Items to be read.
+  ///   - readingOptions: How; not `.resolvesSymbolicLink`.
+  ///   - writing: Items to be written.
+  ///   - writingOptions: Why; not `.forReplacing`.
+  ///   - deadlines: How long presenters may take; those of the coordinator unless stated.
+  ///   - body: The accesses that were prepared. It calls the handler when all is done, on any thread (C-138).
+  /// - Throws: ``FileCoordinationError`` when a presenter refused, or with code `.answerDropped` when the handler was
+  ///   dropped without having been called.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.prepare'")
+  public func prepare(
+    reading: [URL] = [], options readingOptions: FileCoordinator.ReadingOptions = [],
+    writing: [URL] = [], options writingOptions: FileCoordinator.WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    body: (FileAnswer<Void>) throws -> Void
+  ) throws {
+    let plan = try coordinator.preparationPlan(reading, readingOptions, writing, writingOptions)
+    try withAccess(plan, deadlines) { _ in
+      try FileAnswer<Void>.waitBlocking { try body($0) }
+    }
+  }
+
+  private func withAccess<Result>(
+    _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
+  ) throws -> Result {
+    let waiter = try coordinator.begin(plan, deadlines, blocks: true)
+    if waiter.answer == nil { waiter.block() }
+    let access = try GrantedAccess(coordinator, waiter, plan)
+    defer { access.end() }
+    if access.hasUploads { try access.takeSnapshots() }
+    return try Lineage.$current.withValue(access.lineage) { try body(access) }
+  }
+}

@@ -1,0 +1,96 @@
+internal import FileAccessArbiter
+public import FoundationEssentials
+internal import SystemInterface
+
+/// Access to one item, valid inside the accessor that receives it and nowhere else.
+///
+/// It's the only way to the item's current URL, which may differ from the one asked for: the item may have been moved while
+/// the access waited, a symbolic link may have been resolved, or it may be a snapshot. It can't be copied, so it can't
+/// leave the accessor.
+public struct FileAccess: ~Copyable, Sendable {
+  private let access: GrantedAccess
+  private let index: Int
+
+  init(_ access: GrantedAccess, _ index: Int) {
+    self.access = access
+    self.index = index
+  }
+
+  /// Where the item is now, in the spelling of the URL that was asked for.
+  public var url: URL { access.waiter.url(of: index) }
+
+  /// Whether the item was moved while the access waited.
+  public var wasMoved: Bool { item?.wasMoved ?? false }
+
+  /// Whether somebody deleted or replaced what was at the path while the access waited.
+  public var wasReplaced: Bool { item?.wasReplaced ?? false }
+
+  /// Whether there's anything at the item's place right now. Costs one system call.
+  public var exists: Bool {
+    ((try? access.coordinator.fileSystem.statusIfPresent(of: path)) ?? nil) != nil
+  }
+
+  /// Presenters that didn't answer in time and were passed over, because the deadlines said to proceed.
+  public var unansweredPresenters: [String] { access.grant.unanswered }
+
+  private var item: (wasMoved: Bool, wasReplaced: Bool)? {
+    access.grant.items.isEmpty ? nil : (access.grant.items[index].wasMoved, access.grant.items[index].wasReplaced)
+  }
+
+  var path: SystemPath { SystemPath(bytes: access.waiter.path(of: index).bytes) }
+
+  /// Declares that the item will be moved. Nobody is told, and nothing has to follow if the move fails (C-103).
+  ///
+  /// If the item is found at the new place when the access ends, and the move wasn't announced, it's announced then.
+  ///
+  /// - Parameter newURL: Where it will be.
+  /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
+  public func willMove(to newURL: URL) throws(FileCoordinationError) {
+    try access.declareMove(of: index, to: newURL)
+  }
+
+  /// Announces that the item has been moved: presenters are told, and those who wait for it will get the new place.
+  ///
+  /// - Parameter newURL: Where it is now.
+  /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` inside an access that writes neither place (C-102).
+  public func didMove(to newURL: URL) throws(FileCoordinationError) {
+    try access.announceMove(of: index, to: newURL)
+  }
+
+  /// Announces that something inside the item has been moved.
+  ///
+  /// - Parameters:
+  ///   - oldURL: Where it was.
+  ///   - newURL: Where it is now.
+  /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` when the access covers neither place.
+  public func didMove(itemAt oldURL: URL, to newURL: URL) throws(FileCoordinationError) {
+    try access.announceMove(from: oldURL, to: newURL)
+  }
+
+  /// Announces that a version of the item was added, removed or resolved, to all presenters, one's own included (C-112).
+  ///
+  /// - Parameters:
+  ///   - change: What happened.
+  ///   - version: The name of the version.
+  public func didChangeVersion(_ change: FileVersionChange, version: String) {
+    access.announceVersion(of: index, change, version)
+  }
+}
+
+/// Access to the items of a request made with intents, valid inside the accessor that receives it and nowhere else.
+public struct FileAccessSet: ~Copyable, Sendable {
+  private let access: GrantedAccess
+
+  init(_ access: GrantedAccess) { self.access = access }
+
+  /// How many items there are: one for each intent, in the same order.
+  public var count: Int { access.plan.count }
+
+  /// Access to one of the items.
+  ///
+  /// - Parameter index: The position of its intent.
+  public subscript(index: Int) -> FileAccess {
+    precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
+    return FileAccess(access, index)
+  }
+}

@@ -1,0 +1,177 @@
+internal import FileAccessArbiter
+public import FoundationEssentials
+internal import SystemInterface
+
+// The primitives, suspending. Their blocking twins are in `BlockingFileCoordinator`.
+
+extension FileCoordinator {
+  /// Reads an item: suspends until nobody writes it and its presenters have let go and saved, then runs `accessor`.
+  ///
+  /// `accessor` runs on the caller's actor, never under a lock. Others may read meanwhile; whoever wants to write waits
+  /// until it returns.
+  ///
+  /// - Parameters:
+  ///   - url: The item. It doesn't have to exist.
+  ///   - options: How it's read.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  /// - Complexity: O(depth of the path) while nobody else is interested.
+  /// - Note: Rules C-001…C-048.
+  public func read<Result>(
+    _ url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    try await withAccess(readingPlan(url, options), deadlines) { access in
+      try await accessor(FileAccess(access, 0))
+    }
+  }
+
+  /// Writes an item: suspends until nobody else accesses it and its presenters have let go, then runs `accessor`.
+  ///
+  /// `accessor` runs on the caller's actor, never under a lock. Presenters are told afterwards.
+  ///
+  /// - Parameters:
+  ///   - url: The item. It doesn't have to exist (C-021).
+  ///   - options: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  /// - Complexity: O(depth of the path) while nobody else is interested.
+  /// - Note: Rules C-002…C-018 and C-050…C-081.
+  public func write<Result>(
+    _ url: URL, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    try await withAccess(writingPlan(url, options), deadlines) { access in
+      try await accessor(FileAccess(access, 0))
+    }
+  }
+
+  /// Reads one item and writes another, granted together, so that two such calls can't deadlock (C-025, C-134).
+  ///
+  /// - Parameters:
+  ///   - readingURL: The item to read.
+  ///   - readingOptions: How it's read.
+  ///   - writingURL: The item to write.
+  ///   - writingOptions: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, with both items in the order of the arguments.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  public func read<Result>(
+    _ readingURL: URL, options readingOptions: ReadingOptions = [],
+    writing writingURL: URL, options writingOptions: WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    let plan = try readingAndWritingPlan(readingURL, readingOptions, writingURL, writingOptions)
+    return try await withAccess(plan, deadlines) { access in
+      try await accessor(FileAccess(access, 0), FileAccess(access, 1))
+    }
+  }
+
+  /// Writes two items, granted together, so that two such calls can't deadlock (C-025).
+  ///
+  /// - Parameters:
+  ///   - firstURL: The first item.
+  ///   - firstOptions: Why it's written; at most one.
+  ///   - secondURL: The second item.
+  ///   - secondOptions: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, with both items in the order of the arguments.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  public func write<Result>(
+    _ firstURL: URL, options firstOptions: WritingOptions = [],
+    and secondURL: URL, options secondOptions: WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    let plan = try writingTwoPlan(firstURL, firstOptions, secondURL, secondOptions)
+    return try await withAccess(plan, deadlines) { access in
+      try await accessor(FileAccess(access, 0), FileAccess(access, 1))
+    }
+  }
+
+  /// Accesses any number of items, granted together whatever their order (C-023, C-024).
+  ///
+  /// - Parameters:
+  ///   - intents: What to do with which items; at most ``itemCountMax``. They never block each other.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  public func coordinate<Result>(
+    _ intents: [FileAccessIntent], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccessSet) async throws -> Result
+  ) async throws -> Result {
+    try await withAccess(plan(for: intents), deadlines) { access in
+      try await accessor(FileAccessSet(access))
+    }
+  }
+
+  /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `body`.
+  ///
+  /// Grants nothing: every item still needs an access of its own inside `body`, usually with `.withoutChanges`, because
+  /// saving has been asked for already (C-135…C-141).
+  ///
+  /// - Parameters:
+  ///   - reading: Items to be read.
+  ///   - readingOptions: How; not `.resolvesSymbolicLink`.
+  ///   - writing: Items to be written.
+  ///   - writingOptions: Why; not `.forReplacing`.
+  ///   - deadlines: How long presenters may take; those of the coordinator unless stated.
+  ///   - body: The accesses that were prepared.
+  /// - Returns: What `body` returned.
+  /// - Throws: ``FileCoordinationError`` when a presenter refused, or the error thrown by `body`.
+  public func prepare<Result>(
+    reading: [URL] = [], options readingOptions: ReadingOptions = [],
+    writing: [URL] = [], options writingOptions: WritingOptions = [],
+    deadlines: AccessDeadlines? = nil,
+    body: () async throws -> Result
+  ) async throws -> Result {
+    let plan = try preparationPlan(reading, readingOptions, writing, writingOptions)
+    return try await withAccess(plan, deadlines) { _ in try await body() }
+  }
+
+  private func withAccess<Result>(
+    _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) async throws -> Result
+  ) async throws -> Result {
+    if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
+    let waiter = try begin(plan, deadlines, blocks: false)
+    if waiter.answer == nil {
+      let host = host
+      await withTaskCancellationHandler {
+        await waiter.suspend()
+      } onCancel: {
+        host.step { $0.accessCancelled(waiter.id, at: $1) }
+      }
+    }
+    let access = try GrantedAccess(self, waiter, plan)
+    defer { access.end() }
+    if access.hasUploads { try await Offload.run { () throws(FileCoordinationError) in try access.takeSnapshots() } }
+    return try await Lineage.$current.withValue(access.lineage) {
+      try await body(access)
+    }
+  }
+}
+
+/// Work that blocks its thread, done on a thread that may block, so that no thread of the cooperative pool does.
+enum Offload {
+  static func run<Result: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let outcome = await withTaskExecutorPreference(ElasticThreadPool.shared) { await capture(work) }
+    return try outcome.get()
+  }
+
+  @concurrent
+  private static func capture<Result: Sendable, Failure: Error>(
+    _ work: @Sendable () throws(Failure) -> Result
+  ) async -> Swift.Result<Result, Failure> {
+    do throws(Failure) { return .success(try work()) } catch { return .failure(error) }
+  }
+}

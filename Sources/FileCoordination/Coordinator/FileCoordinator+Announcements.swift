@@ -1,0 +1,32 @@
+internal import FileAccessArbiter
+public import FoundationEssentials
+internal import SystemInterface
+
+extension FileCoordinator {
+  /// Announces that ubiquity attributes of an item have changed, to presenters that observe at least one of them.
+  ///
+  /// Moves are announced inside the write that made them: ``FileAccess/didMove(to:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - attributes: The names of the attributes that changed.
+  /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
+  /// - Note: Rules C-205…C-207.
+  public func item(
+    at url: URL, didChangeUbiquityAttributes attributes: Set<String>
+  ) throws(FileCoordinationError) {
+    let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
+    host.step { $0.ubiquityAttributesChanged(announcement, attributes, at: $1) }
+  }
+
+  /// Who presents, holds and waits in this coordinator's domain right now.
+  ///
+  /// - Returns: The state between two events.
+  public func snapshot() -> CoordinationSnapshot { domain.snapshot() }
+
+  func announcement(at path: ItemPath) -> Announcement {
+    Announcement(
+      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id, label: label,
+      path: path)
+  }
+}

@@ -1,0 +1,176 @@
+internal import FileAccessArbiter
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// Coordinates reading and writing of files and directories among the accesses and presenters of a domain.
+///
+/// ```swift
+/// let coordinator = FileCoordinator(label: "indexer")
+/// let text = try await coordinator.read(url) { access in
+///   try String(contentsOf: access.url, encoding: .utf8)
+/// }
+/// ```
+///
+/// A coordinator is cheap; make one per operation, or keep one for many. It may be used from any thread and task at the
+/// same time. Its accesses never block each other, because they have one purpose; neither do those of coordinators made
+/// for the same presenter, or with the same purpose identifier. A mutex within one purpose it is not.
+///
+/// Every verb comes twice: `async`, which suspends and honours cancellation, and through ``blocking``, which blocks the
+/// calling thread.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | ``cancel()`` may come from any thread |
+///
+/// - Note: Rules C-001…C-170 and sections 3, 5 and 6 of the specification.
+public final class FileCoordinator: Sendable {
+  /// How many items one request may name.
+  public static let itemCountMax = 100_000
+
+  private struct State {
+    var purpose: PurposeID
+    var isPurposeFixed: Bool
+    var isCancelled = false
+    var live: Set<AccessID> = []
+  }
+
+  /// Where the coordinator's accesses meet others.
+  public let domain: CoordinationDomain
+  /// Who accesses, in reports and in the origin of messages.
+  public let label: String
+  /// The deadlines of accesses that state none.
+  public let deadlines: AccessDeadlines
+  /// The presenter on whose behalf accesses are made; it's kept alive, and is neither asked nor told about them (C-110).
+  public let presenter: (any FilePresenter)?
+
+  private let presenterIdentity: PresenterIdentity?
+  private let state: Guarded<State>
+
+  var host: ArbiterHost { domain.host }
+  var fileSystem: any FileSystem { host.configuration.fileSystem }
+
+  /// Creates a coordinator.
+  ///
+  /// - Parameters:
+  ///   - label: Who accesses, for people; the place of this call unless stated.
+  ///   - presenter: The presenter on whose behalf accesses are made, if any.
+  ///   - domain: Where accesses meet others.
+  ///   - deadlines: How long accesses may wait; those of the domain unless stated.
+  ///   - fileID: The file of this call.
+  ///   - line: The line of this call.
+  public init(
+    label: String? = nil, presenter: (any FilePresenter)? = nil, domain: CoordinationDomain = .process,
+    deadlines: AccessDeadlines? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.domain = domain
+    self.label = label ?? "\(fileID):\(line)"
+    self.presenter = presenter
+    self.deadlines = deadlines ?? domain.configuration.deadlines
+    presenterIdentity = presenter.map(domain.host.identity)
+    state = Guarded(
+      State(purpose: presenterIdentity?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))
+  }
+
+  /// The verbs that block the calling thread.
+  public var blocking: BlockingFileCoordinator { BlockingFileCoordinator(self) }
+}
+
+// MARK: - Purpose
+
+extension FileCoordinator {
+  /// What this coordinator's accesses are for. Accesses of equal purpose never wait for each other (C-116).
+  ///
+  /// Unique for each coordinator unless it was made for a presenter (C-113, C-114) or given another.
+  public var purposeIdentifier: String { host.name(of: purpose) }
+
+  /// Gives the coordinator the purpose of others. Possible once, before its first access, and not if it has a presenter.
+  ///
+  /// - Parameter identifier: The purpose, in reverse-DNS style. Not empty.
+  /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118).
+  public func setPurposeIdentifier(_ identifier: String) throws(FileCoordinationError) {
+    if identifier.isEmpty { throw .invalidPurpose("a purpose identifier must not be empty. Pass a reverse-DNS name.") }
+    if presenter != nil {
+      throw .invalidPurpose("the coordinator '\(label)' has its presenter's purpose. Make one without a presenter.")
+    }
+    let purpose = host.purpose(named: identifier)
+    let isSet = state.withLock { state -> Bool in
+      if state.isPurposeFixed { return false }
+      state.purpose = purpose
+      state.isPurposeFixed = true
+      return true
+    }
+    if !isSet {
+      throw .invalidPurpose(
+        "the purpose of the coordinator '\(label)' has been set or used already. Set it once, before the first access.")
+    }
+  }
+
+  var purpose: PurposeID { state.withLock { $0.purpose } }
+}
+
+// MARK: - Cancelling
+
+extension FileCoordinator {
+  /// Ends every wait of this coordinator, and lets all its later calls fail with code `.cancelled`.
+  ///
+  /// An accessor that runs already runs to its end. Presenters that have relinquished get their reacquirers (C-160…C-167).
+  /// May be called from any thread, and returns at once.
+  public func cancel() {
+    let live = state.withLock { state -> [AccessID] in
+      state.isCancelled = true
+      return state.live.sorted()
+    }
+    for id in live { host.step { $0.accessCancelled(id, at: $1) } }
+  }
+
+  /// Whether ``cancel()`` was called.
+  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Asks the arbiter for access, which may be granted already when this returns.
+  func begin(
+    _ plan: AccessPlan, _ deadlines: AccessDeadlines?, blocks: Bool
+  ) throws(FileCoordinationError) -> AccessWaiter {
+    var request = try request(for: plan, deadlines ?? self.deadlines)
+    request.blocksThread = blocks
+    request.isOnMainThread = blocks && ThreadIdentity.isMain
+    if let (context, isAwaited) = Lineage.context(in: host) {
+      request.context = context
+      request.isAwaitedByContext = isAwaited
+    }
+    let id = host.withState { state -> AccessID in
+      state.lastAccess += 1
+      return AccessID(state.lastAccess)
+    }
+    let waiter = AccessWaiter(
+      id, plan.items.map(\.location), intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
+    state.withLock { _ = $0.live.insert(id) }
+    host.stepWithState { [request] state, now in
+      state.waiters[id] = waiter
+      return ((), state.arbiter.accessRequested(id, request, at: now))
+    }
+    // A cancellation between the two steps above found nothing to cancel.
+    if isCancelled { host.step { $0.accessCancelled(id, at: $1) } }
+    return waiter
+  }
+
+  func forget(_ id: AccessID) { state.withLock { _ = $0.live.remove(id) } }
+
+  private func request(
+    for plan: AccessPlan, _ deadlines: AccessDeadlines
+  ) throws(FileCoordinationError) -> AccessRequest {
+    let (purpose, isCancelled) = state.withLock { state -> (PurposeID, Bool) in
+      state.isPurposeFixed = true
+      return (state.purpose, state.isCancelled)
+    }
+    if isCancelled { throw .coordinatorCancelled(label) }
+    let configuration = host.configuration
+    var request = AccessRequest(
+      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id, label: label,
+      items: plan.items.map { AccessRequest.Item($0.location.path, $0.access) },
+      limits: deadlines.limits(
+        reporting: configuration.waitReporter == nil ? nil : configuration.waitReportInterval))
+    request.isPreparation = plan.isPreparation
+    request.proceedsWithoutLateAnswers = deadlines.lateAnswers == .proceed
+    return request
+  }
+}

@@ -1,0 +1,184 @@
+internal import FileAccessArbiter
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// A granted access from its grant to its release.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | the accessor may announce moves from several tasks |
+final class GrantedAccess: Sendable {
+  private struct State {
+    var isReleased = false
+    var declaredMoves: [Int: FileLocation] = [:]
+    var snapshots: [UploadSnapshot] = []
+  }
+
+  let coordinator: FileCoordinator
+  let waiter: AccessWaiter
+  let plan: [AccessPlan.Item]
+  let grant: Grant
+  /// What was at each item's place when the access was granted; empty when nobody wants to know.
+  private let before: [FileStatus?]
+  private let state = Guarded(State())
+
+  var host: ArbiterHost { coordinator.host }
+  private var fileSystem: any FileSystem { coordinator.fileSystem }
+
+  /// Turns the answer to a request into access or an error.
+  init(
+    _ coordinator: FileCoordinator, _ waiter: AccessWaiter, _ plan: AccessPlan
+  ) throws(FileCoordinationError) {
+    switch waiter.answer {
+    case nil: preconditionFailure("\(waiter.id) has no answer yet")
+    case .failed(let failure, let presenterError):
+      coordinator.forget(waiter.id)
+      throw .failed(
+        failure, verb: plan.verb, subjects: plan.subjects, presenterError: presenterError, at: coordinator.host.now)
+    case .granted(let grant):
+      self.coordinator = coordinator
+      self.waiter = waiter
+      self.plan = plan.items
+      self.grant = grant
+      before = grant.wantsOutcome || plan.mayMove ? Self.look(at: waiter, coordinator.fileSystem) : []
+    }
+  }
+
+  /// Ends the access: notes what was done, tells the arbiter, deletes snapshots. Doing it twice does nothing.
+  func end() {
+    release()
+    for snapshot in state.withLock({ state in exchange(&state.snapshots, with: []) }) {
+      try? fileSystem.removeItem(at: snapshot.container)
+    }
+  }
+
+  private func release() {
+    let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
+    if !isFirst { return }
+    let after = before.isEmpty ? [] : Self.look(at: waiter, fileSystem)
+    announceForgottenMoves(after)
+    let outcomes = before.isEmpty ? [] : outcomes()
+    coordinator.forget(waiter.id)
+    let id = waiter.id
+    host.stepWithState { state, now in
+      state.waiters[id] = nil
+      return ((), state.arbiter.accessReleased(id, outcomes: outcomes, at: now))
+    }
+  }
+}
+
+extension AccessPlan {
+  /// Whether an item may change places, so that a move may be forgotten to be announced.
+  var mayMove: Bool { items.contains { $0.access == .write(.moving) } }
+}
+
+// MARK: - What happened to the items
+
+extension GrantedAccess {
+  private static func look(at waiter: AccessWaiter, _ fileSystem: any FileSystem) -> [FileStatus?] {
+    waiter.locations.indices.map { index in
+      (try? fileSystem.statusIfPresent(of: SystemPath(bytes: waiter.path(of: index).bytes))) ?? nil
+    }
+  }
+
+  private func outcomes() -> [ItemOutcome] {
+    zip(before, Self.look(at: waiter, fileSystem)).map { before, after in
+      switch (before, after) {
+      case (nil, nil): .untouched
+      case (nil, .some): .appeared
+      case (.some, nil): .vanished
+      case (.some(let before), .some(let after)):
+        before.identity == after.identity && before.size == after.size
+          && before.modificationTime == after.modificationTime ? .untouched : .changed
+      }
+    }
+  }
+
+  /// An item that is gone from its place and stands at another one of this access, or at one that it declared, was
+  /// moved; if nobody said so, it's said now (7.1 row 25).
+  private func announceForgottenMoves(_ after: [FileStatus?]) {
+    let declared = state.withLock { $0.declaredMoves }
+    for (index, status) in before.enumerated() where plan[index].access.isWrite {
+      guard let status, after[index] == nil else { continue }
+      let others = after.indices.filter { plan[$0].access.isWrite }.map { waiter.path(of: $0) }
+      let places = others + (declared[index].map { [$0.path] } ?? [])
+      let place = places.first { path in
+        let found = (try? fileSystem.statusIfPresent(of: SystemPath(bytes: path.bytes))) ?? nil
+        return found?.identity == status.identity
+      }
+      if let place { _ = announce(from: waiter.path(of: index), to: place) }
+    }
+  }
+}
+
+// MARK: - Moves
+
+extension GrantedAccess {
+  func declareMove(of index: Int, to url: URL) throws(FileCoordinationError) {
+    let location = try FileLocation(url, in: fileSystem)
+    state.withLock { $0.declaredMoves[index] = location }
+  }
+
+  func announceMove(of index: Int, to url: URL) throws(FileCoordinationError) {
+    try announceMove(from: waiter.path(of: index), to: FileLocation(url, in: fileSystem).path)
+  }
+
+  func announceMove(from old: URL, to new: URL) throws(FileCoordinationError) {
+    try announceMove(from: FileLocation(old, in: fileSystem).path, to: FileLocation(new, in: fileSystem).path)
+  }
+
+  private func announceMove(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) {
+    if !announce(from: old, to: new) { throw .moveNotCovered(old.description, new.description) }
+  }
+
+  /// - Returns: Whether this access covers the move.
+  private func announce(from old: ItemPath, to new: ItemPath) -> Bool {
+    if old == new { return true }
+    let id = waiter.id
+    let replaced = before.indices.contains { before[$0] != nil && waiter.path(of: $0) == new }
+    return host.stepWithState { state, now in
+      guard state.arbiter.mayAnnounceMove(id, from: old, to: new) else { return (false, []) }
+      return (true, state.arbiter.itemMoved(by: id, from: old, to: new, replaced: replaced, at: now))
+    }
+  }
+
+  func announceVersion(
+    of index: Int, _ change: FileVersionChange, _ version: String
+  ) {
+    let announcement = coordinator.announcement(at: waiter.path(of: index))
+    let change: Message.VersionChange =
+      switch change {
+      case .gained: .gained
+      case .lost: .lost
+      case .resolved: .resolved
+      }
+    host.step { $0.versionChanged(announcement, change, version: version, at: $1) }
+  }
+}
+
+// MARK: - Uploading
+
+extension GrantedAccess {
+  /// Makes snapshots of the items that are read for uploading, and ends the access if that's all it was for (C-047).
+  func takeSnapshots() throws(FileCoordinationError) {
+    let directory = try FileLocation(host.configuration.snapshotDirectory, in: fileSystem).path
+    for (index, item) in plan.enumerated() where item.isUpload {
+      let path = SystemPath(bytes: waiter.path(of: index).bytes)
+      let snapshot = try FileCoordinationError.wrapping { () throws(SystemError) in
+        try fileSystem.makeUploadSnapshot(of: path, in: SystemPath(bytes: directory.bytes))
+      }
+      state.withLock { $0.snapshots.append(snapshot) }
+      waiter.replaceURL(of: index, by: FileURLCoding.url(of: snapshot.item.bytes))
+    }
+    if plan.allSatisfy(\.isUpload) { release() }
+  }
+
+  var hasUploads: Bool { plan.contains(where: \.isUpload) }
+
+  /// What code inside the accessor runs in: nothing new once the access has ended.
+  var lineage: Lineage? {
+    let outer = Lineage.current
+    if state.withLock({ $0.isReleased }) { return outer }
+    return Lineage(.access(waiter.id), of: host, outer: outer)
+  }
+}

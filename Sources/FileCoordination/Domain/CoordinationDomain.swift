@@ -1,0 +1,111 @@
+public import FoundationEssentials
+public import SystemInterface
+
+/// A circle of accesses and presenters that see each other.
+///
+/// Coordinators and presenters of one domain wait for each other and message each other; those of different domains don't
+/// know of each other. ``process`` is the domain that everything uses unless told otherwise: all accesses of this process.
+///
+/// A domain of one's own runs on a clock, file system and executor of one's choice, for tests and simulations.
+public final class CoordinationDomain: Sendable {
+  /// All accesses and presenters of this process that don't name another domain.
+  public static let process = CoordinationDomain()
+
+  /// How a domain is set up. Fixed once the domain exists.
+  public struct Configuration: Sendable {
+    /// Directories whose names end in a dot and one of these are packages: treated as one file. None unless stated.
+    public var packageExtensions: Set<String>
+    /// The deadlines of accesses that state none.
+    public var deadlines: AccessDeadlines
+    /// Told about waits that last, each time ``waitReportInterval`` has passed. Runs on a thread of the clock; be brief.
+    public var waitReporter: (@Sendable (WaitNotice) -> Void)?
+    /// How long a wait lasts before it's reported, and again after that.
+    public var waitReportInterval: Duration
+    /// What time it is.
+    public var clock: any CoordinationClock
+    /// The door to the file system.
+    public var fileSystem: any FileSystem
+    /// Where presenters' callbacks run that name no executor; `nil` for threads of this library, which may block.
+    public var presenterExecutor: (any TaskExecutor)?
+    /// The directory for snapshots made `.forUploading`. On the file system of the items they cost no copy, where it can
+    /// share blocks.
+    public var snapshotDirectory: URL
+
+    /// Creates the usual configuration: no packages, the system's clock and files, no reports.
+    public init() {
+      packageExtensions = []
+      deadlines = .standard
+      waitReporter = nil
+      waitReportInterval = .seconds(2)
+      clock = HostClock.shared
+      fileSystem = HostFileSystem()
+      presenterExecutor = nil
+      snapshotDirectory = URL.temporaryDirectory
+    }
+  }
+
+  let host: ArbiterHost
+
+  /// Creates a domain.
+  ///
+  /// - Parameter configuration: How it's set up.
+  public init(_ configuration: Configuration = Configuration()) {
+    host = ArbiterHost(configuration)
+  }
+
+  /// How the domain was set up.
+  public var configuration: Configuration { host.configuration }
+}
+
+// MARK: - Presenters
+
+extension CoordinationDomain {
+  /// Registers a presenter, so that it's asked before and told after accesses to its item.
+  ///
+  /// Register inside a coordinated read of the item to miss nothing in between (C-193). Accesses that are asking presenters
+  /// right now ask the newcomer too. Registering a presenter that is registered already gives the same registration (C-196).
+  ///
+  /// - Parameter presenter: The presenter. It isn't kept alive.
+  /// - Returns: The registration, which ends when it's ended or deallocated, or when the presenter is gone.
+  /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file.
+  /// - Complexity: O(depth of its path), plus the number of accesses that wait for this item.
+  public func register(_ presenter: any FilePresenter) throws(FileCoordinationError) -> FilePresenterRegistration {
+    let identity = host.identity(of: presenter)
+    while true {
+      let record = try host.register(presenter, identity)
+      if record.hold() { return FilePresenterRegistration(record, identity, host) }
+      // Its last registration is ending on another thread: end it here, and begin anew.
+      host.unregister(record)
+    }
+  }
+
+  /// Ends the registration of a presenter. Does nothing if it has none.
+  ///
+  /// After this returns no new message is sent to it, and nobody waits for its answers (C-191, C-192).
+  ///
+  /// - Parameter presenter: The presenter.
+  public func unregister(_ presenter: any FilePresenter) {
+    if let record = host.record(of: presenter) { host.unregister(record) }
+  }
+
+  /// The presenters registered in this domain by this process, in order of registration (C-190).
+  public var presenters: [any FilePresenter] { host.presenters }
+}
+
+/// A presenter's registration. Keep it as long as the presenter is to be asked and told.
+public final class FilePresenterRegistration: Sendable {
+  private let record: PresenterRecord
+  private let identity: PresenterIdentity
+  private let host: ArbiterHost
+
+  init(_ record: PresenterRecord, _ identity: PresenterIdentity, _ host: ArbiterHost) {
+    self.record = record
+    self.identity = identity
+    self.host = host
+  }
+
+  deinit { if record.drop() { host.unregister(record) } }
+
+  /// Ends the registration now, for every holder of it. Doing so twice does nothing.
+  public func end() { host.unregister(record) }
+}

@@ -1,0 +1,127 @@
+internal import FileAccessArbiter
+
+/// Who presents, holds and waits in a domain at one moment. Needs no privileges.
+public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
+  /// An access that is granted or waits.
+  public struct Access: Hashable, Sendable {
+    /// Who, what, in which phase, since when.
+    public let party: CoordinationParty
+    /// How long ago it was requested.
+    public let age: Duration
+    /// Who is in its way; empty when it's granted.
+    public let blockers: [CoordinationParty]
+    /// Whether the accessor runs.
+    public var isGranted: Bool { party.kind == .holdingAccess }
+  }
+
+  /// A registered presenter.
+  public struct Presenter: Hashable, Sendable {
+    /// Its label.
+    public let label: String
+    /// Its process, such as `pid 4711 'notesd'`.
+    public let process: String
+    /// The canonical path of its item; `nil` while that has no location.
+    public let path: String?
+    /// The callbacks that it declared.
+    public let callbacks: FilePresenterCallbacks
+    /// Callbacks under way, the outermost first.
+    public let running: [CoordinationParty]
+    /// How many messages wait for it.
+    public let pendingMessageCount: Int
+  }
+
+  /// An item that somebody accesses or presents.
+  public struct Node: Hashable, Sendable {
+    /// The canonical path, for people.
+    public let path: String
+    /// What goes on there: one line for each access and presenter.
+    public let notes: [String]
+  }
+
+  /// Accesses in order of request.
+  public let accesses: [Access]
+  /// Presenters in order of registration.
+  public let presenters: [Presenter]
+
+  init(_ snapshot: ArbiterSnapshot) {
+    accesses = snapshot.accesses.map { access in
+      Access(
+        party: CoordinationParty(access.summary, at: snapshot.time),
+        age: .nanoseconds(snapshot.time - access.requestedAt),
+        blockers: access.blockers.map { CoordinationParty($0, at: snapshot.time) })
+    }
+    presenters = snapshot.presenters.map { presenter in
+      Presenter(
+        label: presenter.label, process: presenter.clientName, path: presenter.path?.description,
+        callbacks: FilePresenterCallbacks(rawValue: presenter.callbacks.rawValue),
+        running: presenter.running.map { CoordinationParty($0, at: snapshot.time) },
+        pendingMessageCount: presenter.pendingCount)
+    }
+  }
+
+  /// The items concerned, in the order of their paths.
+  public var nodes: [Node] {
+    var notes: [String: [String]] = [:]
+    for presenter in presenters {
+      notes[presenter.path ?? "(not saved yet)", default: []].append(Self.note(presenter))
+    }
+    for access in accesses {
+      for item in access.party.items { notes[item.path, default: []].append(Self.note(access, item)) }
+    }
+    return notes.keys.sorted().map { Node(path: $0, notes: notes[$0] ?? []) }
+  }
+
+  private static func note(_ presenter: Presenter) -> String {
+    var note = "presented by '\(presenter.label)' (\(presenter.process))"
+    for callback in presenter.running {
+      note += ", runs \(callback.callback ?? "") since \(callback.duration.shortDescription)"
+    }
+    if presenter.pendingMessageCount > 0 { note += ", \(presenter.pendingMessageCount) messages wait" }
+    return note
+  }
+
+  private static func note(_ access: Access, _ item: CoordinationParty.Item) -> String {
+    let mode = item.isWritten ? "writing" : "reading"
+    let party = access.party
+    let since = "since \(party.duration.shortDescription)"
+    if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(since)" }
+    let blockers = access.blockers.map { "'\($0.label)'" }.joined(separator: ", ")
+    return "'\(party.label)' (\(party.process)) waits for \(mode) \(since), for \(blockers)"
+  }
+
+  /// The items as an indented list.
+  public var description: String {
+    if nodes.isEmpty { return "nobody accesses or presents anything" }
+    return nodes.map { node in
+      node.path + node.notes.map { "\n    \($0)" }.joined()
+    }.joined(separator: "\n")
+  }
+}
+
+extension CoordinationDomain {
+  /// Who presents, holds and waits right now.
+  ///
+  /// - Returns: The state between two events; it may have changed when you look at it.
+  /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
+  public func snapshot() -> CoordinationSnapshot {
+    let time = host.now
+    return CoordinationSnapshot(host.withState { $0.arbiter.snapshot(at: time) })
+  }
+
+  /// Suspends until the state satisfies a condition, which is looked at after each event. For tests: nothing is polled.
+  package func waitUntil(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async {
+    let host = host
+    await withCheckedContinuation { continuation in
+      let observer = host.withState { state -> StateObserver? in
+        state.lastObserver += 1
+        let observer = StateObserver(state.lastObserver, continuation) { arbiter in
+          isSatisfied(CoordinationSnapshot(arbiter.snapshot(at: 0)))
+        }
+        if observer.isSatisfied(state.arbiter) { return observer }
+        state.observers[observer.id] = observer
+        return nil
+      }
+      observer?.wake()
+    }
+  }
+}

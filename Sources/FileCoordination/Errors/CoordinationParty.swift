@@ -1,0 +1,118 @@
+internal import FileAccessArbiter
+
+/// Somebody who waits or is waited for: an access, or a presenter's callback.
+public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
+  /// What the party is.
+  public enum Kind: Hashable, Sendable {
+    /// An access that waits for other accesses.
+    case waitingAccess
+    /// An access that waits for presenters' answers.
+    case askingAccess
+    /// An access whose accessor runs.
+    case holdingAccess
+    /// A presenter's callback that runs.
+    case runningCallback
+    /// A message to a presenter that is occupied.
+    case queuedMessage
+  }
+
+  /// One item of an access.
+  public struct Item: Hashable, Sendable {
+    /// The canonical path, for people.
+    public let path: String
+    /// Whether the item is written, or only read.
+    public let isWritten: Bool
+  }
+
+  /// What the party is.
+  public let kind: Kind
+  /// The label of the coordinator or of the presenter.
+  public let label: String
+  /// The process, such as `pid 4711 'notesd'`; empty for a presenter of an unknown one.
+  public let process: String
+  /// The items accessed, or the item presented.
+  public let items: [Item]
+  /// The callback, when the party is one.
+  public let callback: String?
+  /// How long it has been as it is.
+  public let duration: Duration
+
+  init(_ member: WaitMember, at now: Timestamp) {
+    switch member {
+    case .access(let access): self.init(access, at: now)
+    case .message(let message): self.init(message, at: now)
+    }
+  }
+
+  init(_ access: AccessSummary, at now: Timestamp) {
+    switch access.phase {
+    case .waiting, .ready: kind = .waitingAccess
+    case .asking: kind = .askingAccess
+    case .granted: kind = .holdingAccess
+    }
+    label = access.label
+    process = access.clientName
+    items = access.items.prefix(8).map { Item(path: $0.path.description, isWritten: $0.access.isWrite) }
+    callback = nil
+    duration = .nanoseconds(now - access.since)
+  }
+
+  init(_ message: MessageSummary, at now: Timestamp) {
+    kind = message.isRunning ? .runningCallback : .queuedMessage
+    label = message.presenterLabel
+    process = ""
+    items = message.presentedPath.map { [Item(path: $0.description, isWritten: false)] } ?? []
+    callback = message.callback
+    duration = .nanoseconds(now - message.since)
+  }
+
+  /// One clause, such as `held for reading by 'indexer' (pid 4711 'notesd') since 12.3 s`.
+  public var description: String {
+    let since = "since \(duration.shortDescription)"
+    let what = items.map { "'\($0.path)'" }.joined(separator: ", ")
+    let mode = items.contains(where: \.isWritten) ? "writing" : "reading"
+    switch kind {
+    case .holdingAccess: return "\(what) held for \(mode) by '\(label)' (\(process)) \(since)"
+    case .waitingAccess: return "'\(label)' (\(process)) waits for \(mode) \(what) \(since)"
+    case .askingAccess: return "'\(label)' (\(process)) waits for presenters before \(mode) \(what) \(since)"
+    case .runningCallback: return "the presenter '\(label)' of \(what) runs \(callback ?? "") \(since)"
+    case .queuedMessage: return "the presenter '\(label)' of \(what) has not been free for \(callback ?? "") \(since)"
+    }
+  }
+}
+
+/// A cycle of waits: each member waits for the next, and the last for the first.
+public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
+  /// The members in the order of waiting. The first is the access that failed.
+  public let members: [CoordinationParty]
+
+  /// The whole cycle, one numbered line per member.
+  public var description: String {
+    let lines = members.enumerated().map { index, member in
+      "  \(index + 1). \(member)" + (index + 1 < members.count ? ", waiting for" : ", waiting for 1.")
+    }
+    return "waiting would never end, because each of these waits for the next:\n" + lines.joined(separator: "\n")
+      + "\nEnd one of them, or claim all items in one request."
+  }
+}
+
+/// A wait that has lasted for a while: who waits, for how long, and who is in the way.
+public struct WaitNotice: Hashable, Sendable, CustomStringConvertible {
+  /// The access that waits.
+  public let waiter: CoordinationParty
+  /// How long it has waited since the request.
+  public let duration: Duration
+  /// Who is in its way.
+  public let blockers: [CoordinationParty]
+
+  init(_ report: WaitReport, at now: Timestamp) {
+    waiter = CoordinationParty(report.waiter, at: now)
+    duration = .nanoseconds(report.waiting)
+    blockers = report.blockers.map { CoordinationParty($0, at: now) }
+  }
+
+  /// One sentence.
+  public var description: String {
+    "\(waiter): " + blockers.map(\.description).joined(separator: "; ")
+  }
+}

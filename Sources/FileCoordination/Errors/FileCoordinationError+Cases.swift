@@ -1,0 +1,172 @@
+internal import FileAccessArbiter
+internal import Glibc
+internal import SystemInterface
+
+// The wording of each error, in one place.
+
+// MARK: - Bad input
+
+extension FileCoordinationError {
+  static func notAFileURL(_ url: String) -> Self {
+    Self(
+      .notAFileURL, subjects: [url],
+      message: "'\(url)' is no file URL, so nothing would be coordinated. Pass a URL that begins with 'file:///'.")
+  }
+
+  static func relativeURL(_ url: String) -> Self {
+    Self(
+      .relativeURL, subjects: [url],
+      message: "'\(url)' is relative, and its meaning changes with the working directory. Pass its 'absoluteURL'.")
+  }
+
+  static func invalidPath(_ url: String, because reason: String) -> Self {
+    Self(.invalidPath, subjects: [url], message: "'\(url)' can't name a file: \(reason). Pass the URL of one item.")
+  }
+
+  static func unknownOptions(_ bits: UInt, url: String) -> Self {
+    Self(
+      .optionNotAllowed, subjects: [url],
+      message: "the options 0x\(String(bits, radix: 16)) for '\(url)' have bits without a meaning. Use the named ones.")
+  }
+
+  static func conflictingOptions(url: String) -> Self {
+    Self(
+      .conflictingOptions, subjects: [url],
+      message: "more than one writing option for '\(url)'. Pass the one that says what happens to the item, or none.")
+  }
+
+  static func optionNotAllowed(_ option: String, in call: String, url: String) -> Self {
+    Self(
+      .optionNotAllowed, subjects: [url],
+      message: "\(option) for '\(url)' is not allowed in \(call). Pass it to the access itself instead.")
+  }
+
+  static let noItems = Self(.noItems, message: "the request names no item. Pass at least one URL.")
+
+  static func tooManyItems(_ count: Int) -> Self {
+    Self(
+      .tooManyItems,
+      message: "\(count) items in one request; the limit is \(FileCoordinator.itemCountMax). "
+        + "Claim a directory around them, or split the request.")
+  }
+
+  static func invalidPurpose(_ reason: String) -> Self {
+    Self(.invalidPurposeIdentifier, message: reason)
+  }
+
+  static func presenterWithoutURL(_ label: String) -> Self {
+    Self(
+      .presenterWithoutURL, subjects: [label],
+      message: "the presenter '\(label)' has no 'presentedItemURL', so there's nothing to observe. Give it one first.")
+  }
+
+  static func moveNotCovered(_ old: String, _ new: String) -> Self {
+    Self(
+      .moveNotCovered, subjects: [old, new],
+      message: "the move of '\(old)' to '\(new)' was announced inside an access that writes neither. "
+        + "Announce it inside the write that made it.")
+  }
+
+  static func destinationExists(_ path: String) -> Self {
+    Self(
+      .destinationExists, subjects: [path],
+      message: "there is something at '\(path)' already. Pass 'replacing: true' to put the item in its place.")
+  }
+}
+
+// MARK: - The file system
+
+extension FileCoordinationError {
+  static func fileSystem(_ error: SystemError) -> Self {
+    let subjects = error.paths.map(\.description)
+    switch error.errno {
+    case ENAMETOOLONG:
+      return Self(
+        .pathTooLong, subjects: subjects,
+        message: "\(error). Linux takes 4095 bytes for a path and 255 for a name.", underlyingError: error)
+    case ELOOP:
+      return Self(
+        .symbolicLinkLoop, subjects: subjects, message: "\(error). Symbolic links lead in a circle; mend one of them.",
+        underlyingError: error)
+    default:
+      return Self(.fileSystem, subjects: subjects, message: "\(error)", underlyingError: error)
+    }
+  }
+
+  /// Runs `body`, and turns the errors of system calls into errors of this type.
+  static func wrapping<Result: ~Copyable>(
+    _ body: () throws(SystemError) -> Result
+  ) throws(FileCoordinationError) -> Result {
+    do { return try body() } catch { throw .fileSystem(error) }
+  }
+}
+
+// MARK: - The wait
+
+extension FileCoordinationError {
+  static let droppedAnswer = Self(
+    .answerDropped,
+    message: "a completion handler was dropped without having been called. Call it on every path through the callback.")
+
+  static func coordinatorCancelled(_ label: String) -> Self {
+    Self(
+      .cancelled, subjects: [label],
+      message: "the coordinator '\(label)' was cancelled. Make a new one for the next access.")
+  }
+
+  static func taskCancelled(_ subjects: [String]) -> Self {
+    Self(.cancelled, subjects: subjects, message: "the task was cancelled before the access was granted.")
+  }
+
+  /// The error for an access that the arbiter failed.
+  static func failed(
+    _ failure: Failure, verb: String, subjects: [String], presenterError: (any Error)?, at now: Timestamp
+  ) -> Self {
+    let what = "couldn't \(verb) \(list(subjects))"
+    switch failure {
+    case .cancelled:
+      return Self(.cancelled, subjects: subjects, message: "\(what): the access was cancelled before it was granted.")
+    case .timedOut(let waited, let blockers):
+      let parties = blockers.map { CoordinationParty($0, at: now) }
+      return Self(
+        .timedOut, subjects: subjects,
+        message: "\(what) within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
+          + "Pass a longer deadline or end that access.",
+        blockers: parties)
+    case .unanswered(let waited, let blockers):
+      let parties = blockers.map { CoordinationParty($0, at: now) }
+      return Self(
+        .presenterUnresponsive, subjects: subjects,
+        message: "\(what): no answer within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
+          + "Mend that callback, pass a longer deadline, or let late answers proceed.",
+        blockers: parties)
+    case .presenterFailed(_, let message):
+      return presenterFailed(message, what: what, subjects: subjects, presenterError)
+    case .deadlock(let members):
+      let report = DeadlockReport(members: members.map { CoordinationParty($0, at: now) })
+      return Self(.deadlock, subjects: subjects, message: "\(what): \(report)", deadlock: report)
+    }
+  }
+
+  private static func presenterFailed(
+    _ message: MessageSummary, what: String, subjects: [String], _ error: (any Error)?
+  ) -> Self {
+    let inner = error as? FileCoordinationError
+    // A save that fails because of a deadlock fails the access that asked for it for the same reason (9.2 point 7).
+    let code: Code = inner?.code == .deadlock || inner?.code == .answerDropped ? inner?.code ?? .presenterFailed : .presenterFailed
+    return Self(
+      code, subjects: subjects,
+      message: "\(what): the presenter '\(message.presenterLabel)' answered \(message.callback) with an error: "
+        + (error.map { "\($0)" } ?? "no reason given"),
+      underlyingError: error, deadlock: inner?.deadlock)
+  }
+
+  static func list(_ subjects: [String]) -> String {
+    let shown = subjects.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+    return subjects.count > 3 ? "\(shown) and \(subjects.count - 3) more" : shown
+  }
+
+  private static func sentence(_ parties: [CoordinationParty]) -> String {
+    parties.isEmpty ? "nobody is in the way any more" : parties.map(\.description).joined(separator: "; ")
+  }
+}

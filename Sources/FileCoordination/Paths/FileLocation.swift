@@ -1,0 +1,144 @@
+internal import FileAccessArbiter
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// Where a URL leads: the canonical path that coordination goes by, and the spelling that its owner sees.
+struct FileLocation: Sendable {
+  let url: URL
+  let path: ItemPath
+  let spelling: PathSpelling
+
+  /// Resolves a URL: symbolic links in the middle always, in the last component only when asked (9.2 point 5).
+  ///
+  /// - Complexity: one pass of realpath(3) over the directories of the path.
+  init(_ url: URL, followingLastLink: Bool = false, in fileSystem: any FileSystem) throws(FileCoordinationError) {
+    let spelled = try FileURLCoding.path(of: url)
+    let canonical = try FileCoordinationError.wrapping { () throws(SystemError) in
+      try fileSystem.canonicalPath(of: SystemPath(bytes: spelled), resolvingLastComponent: followingLastLink)
+    }
+    path = ItemPath(canonical: canonical.bytes)
+    if followingLastLink, canonical.bytes != FileURLCoding.withoutTrailingSlashes(spelled) {
+      // The accessor is to see the target, not the link.
+      self.url = FileURLCoding.url(of: canonical.bytes)
+      spelling = PathSpelling(spelled: canonical.bytes, canonical: canonical.bytes)
+    } else {
+      self.url = url
+      spelling = PathSpelling(spelled: FileURLCoding.withoutTrailingSlashes(spelled), canonical: canonical.bytes)
+    }
+  }
+}
+
+/// Turns canonical paths back into the spelling that somebody used: `/var/x` instead of `/private/var/x` (7.1 row 24).
+///
+/// The two paths differ in a prefix, up to what their last components have in common; the difference applies to every
+/// path that begins with the canonical prefix.
+struct PathSpelling: Hashable, Sendable {
+  private let spelledPrefix: [UInt8]
+  private let canonicalPrefix: [UInt8]
+
+  init(spelled: [UInt8], canonical: [UInt8]) {
+    var common = 0
+    for (left, right) in zip(spelled.reversed(), canonical.reversed()) {
+      if left != right { break }
+      common += 1
+    }
+    // Back to the start of a component, so that no component is cut in two.
+    while common > 0, spelled[spelled.count - common] != FileURLCoding.slash { common -= 1 }
+    spelledPrefix = Array(spelled.dropLast(common))
+    canonicalPrefix = Array(canonical.dropLast(common))
+  }
+
+  func url(of path: ItemPath) -> URL {
+    let bytes = path.bytes
+    guard spelledPrefix != canonicalPrefix, bytes.starts(with: canonicalPrefix),
+      bytes.count == canonicalPrefix.count || bytes[canonicalPrefix.count] == FileURLCoding.slash
+    else { return FileURLCoding.url(of: bytes) }
+    return FileURLCoding.url(of: spelledPrefix + bytes.dropFirst(canonicalPrefix.count))
+  }
+}
+
+/// File URLs to bytes and back, without loss: file names need not be UTF-8.
+enum FileURLCoding {
+  static let slash = UInt8(ascii: "/")
+
+  /// The absolute path of a file URL.
+  static func path(of url: URL) throws(FileCoordinationError) -> [UInt8] {
+    let text = url.absoluteString
+    guard url.isFileURL else {
+      if url.scheme == nil { throw .relativeURL(text) }
+      throw .notAFileURL(text)
+    }
+    if url.baseURL != nil { throw .relativeURL(url.relativeString) }
+    guard let encoded = pathPart(of: text) else { throw .notAFileURL(text) }
+    let bytes = try decode(encoded, text)
+    if bytes.isEmpty { throw .invalidPath(text, because: "its path is empty") }
+    if bytes.first != slash { throw .relativeURL(text) }
+    if bytes.contains(0) { throw .invalidPath(text, because: "it contains a NUL") }
+    return bytes
+  }
+
+  /// The encoded path: behind `file://` and the host, which is empty or `localhost`, and before a query or fragment.
+  private static func pathPart(of text: String) -> Substring? {
+    var rest = text[...]
+    if rest.lowercased().hasPrefix("file://") {
+      rest = rest.dropFirst(7)
+      let host = rest.prefix { $0 != "/" }
+      guard host.isEmpty || host == "localhost" else { return nil }
+      rest = rest.dropFirst(host.count)
+    } else if rest.lowercased().hasPrefix("file:") {
+      rest = rest.dropFirst(5)
+    } else {
+      return nil
+    }
+    return rest.prefix { $0 != "?" && $0 != "#" }
+  }
+
+  private static func decode(_ encoded: Substring, _ text: String) throws(FileCoordinationError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.utf8.count)
+    var iterator = encoded.utf8.makeIterator()
+    while let byte = iterator.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = iterator.next().flatMap(hexValue), let low = iterator.next().flatMap(hexValue) else {
+        throw .invalidPath(text, because: "a '%' is not followed by two hexadecimal digits")
+      }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func hexValue(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  static func withoutTrailingSlashes(_ path: [UInt8]) -> [UInt8] {
+    var path = path
+    while path.count > 1, path.last == slash { path.removeLast() }
+    return path
+  }
+
+  static func url(of path: [UInt8]) -> URL {
+    if let text = String(validating: path, as: UTF8.self) { return URL(filePath: text, directoryHint: .notDirectory) }
+    let encoded = path.map { byte in
+      byte == slash || (byte < 0x80 && isUnreserved(byte))
+        ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    guard let url = URL(string: "file://" + encoded.joined()) else {
+      preconditionFailure("an encoded path is a URL: \(encoded.joined())")
+    }
+    return url
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    let scalar = Character(UnicodeScalar(byte))
+    return scalar.isLetter || scalar.isNumber || "-._~".contains(scalar)
+  }
+}

@@ -1,0 +1,67 @@
+internal import FileAccessArbiter
+
+/// Who caused a message, and by what.
+public struct AccessOrigin: Hashable, Sendable {
+  /// What the causing access does with the item.
+  public enum Kind: Hashable, Sendable {
+    /// It reads.
+    case reading
+    /// It writes, for the named reason.
+    case writing(FileCoordinator.WritingOptions)
+    /// It asks in advance, on behalf of accesses that follow.
+    case preparing
+    /// Something was announced outside of an access.
+    case announcing
+  }
+
+  /// The process identifier of the causing program.
+  public let processIdentifier: Int32
+  /// The name of the causing program.
+  public let processName: String
+  /// The purpose identifier of the causing coordinator.
+  public let purposeIdentifier: String
+  /// The label of the causing coordinator.
+  public let label: String
+  /// What the causing access does.
+  public let kind: Kind
+  /// Whether the change was made by a program that coordinates; always so for messages of this library's accesses.
+  public let isCoordinated: Bool
+  /// Whether the presenter is asked while another of its callbacks waits inside an access.
+  public let isReentrant: Bool
+  /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
+  /// when nobody looked (9.2 point 10).
+  public let isVerified: Bool?
+  /// How many earlier messages were left out because this presenter had thousands waiting. Look at everything again.
+  public let omittedMessageCount: Int
+}
+
+extension Message.Origin {
+  func publicOrigin(purpose: String, process: HostIdentity, isReentrant: Bool) -> AccessOrigin {
+    AccessOrigin(
+      processIdentifier: process.processIdentifier, processName: process.processName, purposeIdentifier: purpose,
+      label: label, kind: kind, isCoordinated: true, isReentrant: isReentrant, isVerified: verified,
+      omittedMessageCount: folded)
+  }
+
+  private var kind: AccessOrigin.Kind {
+    if isPreparation { return .preparing }
+    switch itemAccess {
+    case nil: return access == nil ? .announcing : .reading
+    case .read: return .reading
+    case .write(let intent): return .writing(intent.options)
+    }
+  }
+}
+
+extension WriteIntent {
+  fileprivate var options: FileCoordinator.WritingOptions {
+    switch self {
+    case .update: []
+    case .merging: .forMerging
+    case .deleting: .forDeleting
+    case .moving: .forMoving
+    case .replacing: .forReplacing
+    case .metadataOnly: .contentIndependentMetadataOnly
+    }
+  }
+}

@@ -1,0 +1,196 @@
+public import FoundationEssentials
+
+/// Takes a presented item back after somebody else's access has ended. Runs once, as one of the presenter's callbacks.
+public typealias FileReacquirer = @Sendable () async -> Void
+
+/// What happened to a version of an item.
+public enum FileVersionChange: String, Hashable, Sendable {
+  /// A version was added.
+  case gained
+  /// A version was removed.
+  case lost
+  /// A conflict between versions was resolved.
+  case resolved
+}
+
+/// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
+///
+/// Register a presenter with ``CoordinationDomain/register(_:)``. Registration is weak: it ends when the returned
+/// ``FilePresenterRegistration`` or the presenter goes away.
+///
+/// **Where callbacks run.** One at a time for each presenter, in the order of events, on ``presentedItemExecutor`` or, for
+/// an actor, on the actor. One exception keeps two presenters from waiting for each other: while a callback waits inside
+/// an access of its own, the presenter may be asked (never told) to relinquish, save or accommodate; the origin says
+/// ``AccessOrigin/isReentrant`` and the access is granted only after that callback has returned. Set
+/// ``servesWhileWaiting`` to `false` to opt out; the deadlock is then found and one access fails.
+///
+/// **Order.** For one access: relinquish, then save or accommodate, then whatever happened, then the reacquirer. Between
+/// presenters there is no order.
+///
+/// **Waiting.** Whoever accesses the item waits until the callbacks that ask have returned, and fails with the error that
+/// one of them throws. Nobody waits for callbacks that tell.
+///
+/// - Note: Rules C-030…C-112 and C-181…C-207.
+public protocol FilePresenter: AnyObject, Sendable {
+  /// Where the presented item is; `nil` while it has never been saved.
+  ///
+  /// Read when the presenter registers and, while it's `nil`, after each access made on the presenter's behalf (C-121).
+  /// Moves are tracked, so it isn't read again (C-197). May be called on any thread.
+  var presentedItemURL: URL? { get }
+
+  /// The callbacks that this presenter implements. Read once, when it registers.
+  var presentedItemCallbacks: FilePresenterCallbacks { get }
+
+  /// The name of the presenter in reports; the name of its type unless stated otherwise.
+  var presenterLabel: String { get }
+
+  /// Where callbacks run that are not isolated to an actor; `nil` for threads of this library, which may block.
+  var presentedItemExecutor: (any TaskExecutor)? { get }
+
+  /// Whether the presenter may be asked while one of its own callbacks waits inside an access. `true` unless stated.
+  var servesWhileWaiting: Bool { get }
+
+  /// The ubiquity attributes to be told about; `nil` for all. Read when the presenter gets a location (C-207).
+  var observedPresentedItemUbiquityAttributes: Set<String>? { get }
+
+  /// Somebody is about to read the item. Return when the presenter has let go of it.
+  ///
+  /// - Parameter origin: Who asks.
+  /// - Returns: What to run when the reader has finished, if anything.
+  /// - Throws: An error to refuse the access.
+  func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer?
+
+  /// Somebody is about to write the item. Return when the presenter has let go of it.
+  ///
+  /// - Parameter origin: Who asks.
+  /// - Returns: What to run when the writer has finished, if anything.
+  /// - Throws: An error to refuse the access.
+  func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer?
+
+  /// Save unsaved changes now: somebody needs them in the file.
+  ///
+  /// Accesses by a coordinator made for this presenter go ahead of whoever waits for the save (C-119).
+  ///
+  /// - Parameter origin: Who asks.
+  /// - Throws: An error to fail the access that asked.
+  func savePresentedItemChanges(origin: AccessOrigin) async throws
+
+  /// The item is about to be deleted or replaced. Close it, or throw to prevent that.
+  ///
+  /// - Parameter origin: Who asks.
+  /// - Throws: An error to fail the access that asked.
+  func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws
+
+  /// Something inside the presented package is about to be deleted or replaced.
+  ///
+  /// - Parameters:
+  ///   - url: The item inside the package.
+  ///   - origin: Who asks.
+  /// - Throws: An error to fail the access that asked.
+  func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws
+
+  /// The item was moved or renamed, or a directory around it was.
+  ///
+  /// - Parameters:
+  ///   - url: Where it is now, in the spelling of ``presentedItemURL``.
+  ///   - origin: Who moved it.
+  func presentedItemDidMove(to url: URL, origin: AccessOrigin) async
+
+  /// The item may have changed: somebody had write access to it. Look before discarding anything (C-202).
+  ///
+  /// - Parameter origin: Who had access.
+  func presentedItemDidChange(origin: AccessOrigin) async
+
+  /// Ubiquity attributes of the item were announced to have changed.
+  ///
+  /// - Parameters:
+  ///   - attributes: Those that changed and are observed.
+  ///   - origin: Who announced it.
+  func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<String>, origin: AccessOrigin) async
+
+  /// A version of the item was added, removed or resolved. Told about the presenter's own accesses too (C-112).
+  ///
+  /// - Parameters:
+  ///   - change: What happened.
+  ///   - version: The name of the version, as its announcer gave it.
+  ///   - origin: Who announced it.
+  func presentedItemDidChangeVersion(_ change: FileVersionChange, version: String, origin: AccessOrigin) async
+
+  /// A new item is inside the presented directory, at any depth.
+  ///
+  /// - Parameters:
+  ///   - url: The new item.
+  ///   - origin: Who made it.
+  func presentedSubitemDidAppear(at url: URL, origin: AccessOrigin) async
+
+  /// An item inside the presented directory was moved, perhaps out of it.
+  ///
+  /// - Parameters:
+  ///   - oldURL: Where it was.
+  ///   - newURL: Where it is now.
+  ///   - origin: Who moved it.
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async
+
+  /// An item inside the presented directory may have changed, or is gone.
+  ///
+  /// A package that doesn't declare this callback is told ``presentedItemDidChange(origin:)`` instead (C-056).
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - origin: Who had access.
+  func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async
+
+  /// A version of an item inside the presented directory was added, removed or resolved.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - change: What happened.
+  ///   - version: The name of the version, as its announcer gave it.
+  ///   - origin: Who announced it.
+  func presentedSubitemDidChangeVersion(
+    at url: URL, _ change: FileVersionChange, version: String, origin: AccessOrigin
+  ) async
+}
+
+/// What a presenter does that doesn't say otherwise: it lets everybody go on.
+extension FilePresenter {
+  /// The name of the presenter's type.
+  public var presenterLabel: String { String(describing: type(of: self)) }
+  /// Threads of this library.
+  public var presentedItemExecutor: (any TaskExecutor)? { nil }
+  /// `true`.
+  public var servesWhileWaiting: Bool { true }
+  /// All of them.
+  public var observedPresentedItemUbiquityAttributes: Set<String>? { nil }
+
+  /// Lets go at once, without a reacquirer.
+  public func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer? { nil }
+  /// Lets go at once, without a reacquirer.
+  public func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? { nil }
+  /// Has nothing to save.
+  public func savePresentedItemChanges(origin: AccessOrigin) async throws {}
+  /// Allows the deletion.
+  public func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws {}
+  /// Allows the deletion.
+  public func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws {}
+  /// Does nothing.
+  public func presentedItemDidMove(to url: URL, origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedItemDidChange(origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<String>, origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedItemDidChangeVersion(
+    _ change: FileVersionChange, version: String, origin: AccessOrigin
+  ) async {}
+  /// Does nothing.
+  public func presentedSubitemDidAppear(at url: URL, origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async {}
+  /// Does nothing.
+  public func presentedSubitemDidChangeVersion(
+    at url: URL, _ change: FileVersionChange, version: String, origin: AccessOrigin
+  ) async {}
+}

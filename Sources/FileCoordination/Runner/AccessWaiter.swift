@@ -1,0 +1,102 @@
+internal import FileAccessArbiter
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// One access between its request and its end, as the host knows it.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its own lock | the answer comes from whatever thread makes the deciding step, and moves after it |
+///
+/// The answer is stored under the lock before the continuation is resumed and read under the lock afterwards, which is
+/// also what makes it visible to the thread sanitizer.
+final class AccessWaiter: Sendable {
+  enum Answer: Sendable {
+    case granted(Grant)
+    case failed(Failure, presenterError: (any Error)?)
+  }
+
+  private struct State {
+    var answer: Answer?
+    var continuation: CheckedContinuation<Void, Never>?
+    var event: ThreadEvent?
+    var urls: [URL]
+    var paths: [ItemPath]
+  }
+
+  let id: AccessID
+  let locations: [FileLocation]
+  /// Intents that show where their items are; empty unless the caller passed some.
+  let intents: [FileAccessIntent]
+  /// Of the waiting task; `nil` for a thread.
+  let priority: TaskPriority?
+  private let state: Guarded<State>
+
+  init(
+    _ id: AccessID, _ locations: [FileLocation], intents: [FileAccessIntent], priority: TaskPriority?
+  ) {
+    self.intents = intents
+    self.priority = priority
+    self.id = id
+    self.locations = locations
+    state = Guarded(State(urls: locations.map(\.url), paths: locations.map(\.path)))
+  }
+
+  var answer: Answer? { state.withLock { $0.answer } }
+
+  func resolve(_ answer: Answer) {
+    if case .granted(let grant) = answer {
+      for (index, item) in grant.items.enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
+      for (index, intent) in intents.enumerated() { intent.note(url(of: index)) }
+    }
+    let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, ThreadEvent?) in
+      precondition(state.answer == nil, "\(id) is answered twice")
+      state.answer = answer
+      return (state.continuation.take(), state.event.take())
+    }
+    sleepers.0?.resume()
+    sleepers.1?.signal()
+  }
+
+  /// Suspends until there's an answer. The caller sees to cancellation.
+  func suspend() async {
+    await withCheckedContinuation { continuation in
+      let isAnswered = state.withLock { state -> Bool in
+        if state.answer != nil { return true }
+        state.continuation = continuation
+        return false
+      }
+      if isAnswered { continuation.resume() }
+    }
+  }
+
+  /// Blocks the calling thread until there's an answer.
+  func block() {
+    let event = ThreadEvent()
+    let isAnswered = state.withLock { state -> Bool in
+      if state.answer != nil { return true }
+      state.event = event
+      return false
+    }
+    if !isAnswered { event.wait() }
+  }
+
+  func url(of index: Int) -> URL { state.withLock { $0.urls[index] } }
+
+  func path(of index: Int) -> ItemPath { state.withLock { $0.paths[index] } }
+
+  func noteMove(of index: Int, to path: ItemPath) {
+    let url = locations[index].spelling.url(of: path)
+    state.withLock { state in
+      state.urls[index] = url
+      state.paths[index] = path
+    }
+    if !intents.isEmpty { intents[index].note(url) }
+  }
+
+  /// Lets the accessor see a snapshot instead of the item.
+  func replaceURL(of index: Int, by url: URL) {
+    state.withLock { $0.urls[index] = url }
+    if !intents.isEmpty { intents[index].note(url) }
+  }
+}

@@ -1,0 +1,253 @@
+internal import FileAccessArbiter
+internal import SystemInterface
+
+/// Runs an arbiter: feeds it events, carries out its effects.
+///
+/// There is one choke point, ``step(_:)``: lock, let the arbiter decide, look up who is concerned, unlock, act. Nothing
+/// foreign runs under the lock: no accessor, no callback, no clock, no deinitialiser of somebody else's object.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | the arbiter and the tables from its names to objects change together |
+/// | effects being carried out | nobody | each is final, and the arbiter delivers to a presenter only what may run now |
+final class ArbiterHost: Sendable {
+  struct State {
+    var arbiter: FileAccessArbiter
+    var waiters: [AccessID: AccessWaiter] = [:]
+    var presenters: [PresenterID: PresenterRecord] = [:]
+    var presenterIDs: [ObjectIdentifier: PresenterID] = [:]
+    var identities: [ObjectIdentifier: WeakIdentity] = [:]
+    var identityCountAtPurge = 0
+    var reacquirers: [MessageID: FileReacquirer] = [:]
+    var presenterErrors: [MessageID: any Error] = [:]
+    /// Armed timers; `nil` between arming and the clock's answer.
+    var timers: [ArbiterTimer: ScheduledAction?] = [:]
+    var purposeIDs: [String: PurposeID] = [:]
+    var purposeNames: [PurposeID: String] = [:]
+    var lastAccess: UInt64 = 0
+    var lastPresenter: UInt64 = 0
+    var lastPurpose: UInt64 = 0
+    /// Asked after each step, so that tests can await a state instead of sleeping.
+    var observers: [UInt64: StateObserver] = [:]
+    var lastObserver: UInt64 = 0
+  }
+
+  struct WeakIdentity: Sendable {
+    weak let identity: PresenterIdentity?
+  }
+
+  /// What to do after unlocking.
+  enum Action {
+    case resolve(AccessWaiter, AccessWaiter.Answer)
+    case noteMove(AccessWaiter, Int, ItemPath)
+    case deliver(PresenterRecord, Delivery, purpose: String, priority: TaskPriority?)
+    case reacquire(PresenterRecord, MessageID, FileReacquirer)
+    case locate(PresenterRecord)
+    case arm(ArbiterTimer, after: Int64)
+    case cancelTimer(ScheduledAction)
+    case report(WaitReport)
+    case wake(StateObserver)
+  }
+
+  static let client = ClientID(1)
+
+  let configuration: CoordinationDomain.Configuration
+  let identity = HostIdentity.current
+  private let state: Guarded<State>
+
+  init(_ configuration: CoordinationDomain.Configuration) {
+    self.configuration = configuration
+    var arbiter = FileAccessArbiter(packageExtensions: configuration.packageExtensions.sorted())
+    arbiter.clientJoined(Self.client, name: identity.description)
+    state = Guarded(State(arbiter: arbiter))
+  }
+
+  var now: Timestamp { configuration.clock.now.nanoseconds }
+
+  /// Tells the arbiter that something happened, and carries out what it decides.
+  func step(_ event: (inout FileAccessArbiter, Timestamp) -> [Effect]) {
+    let time = now
+    let actions = state.withLock { state in
+      let effects = event(&state.arbiter, time)
+      return Self.actions(for: effects, &state)
+    }
+    perform(actions)
+  }
+
+  /// Looks at the state, or changes tables that the arbiter doesn't know. Nothing foreign may happen in `body`.
+  func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    state.withLock { body(&$0) }
+  }
+
+  /// Like ``step(_:)``, for events that also change the host's tables.
+  func stepWithState<Result: Sendable>(_ event: (inout State, Timestamp) -> (Result, [Effect])) -> Result {
+    let time = now
+    let (result, actions) = state.withLock { state in
+      let (result, effects) = event(&state, time)
+      return (result, Self.actions(for: effects, &state))
+    }
+    perform(actions)
+    return result
+  }
+}
+
+// MARK: - From effects to actions, under the lock
+
+extension ArbiterHost {
+  private static func actions(for effects: [Effect], _ state: inout State) -> [Action] {
+    var actions: [Action] = []
+    for effect in effects { append(effect, to: &actions, &state) }
+    for observer in state.observers.values.sorted(by: { $0.id < $1.id })
+    where observer.isSatisfied(state.arbiter) {
+      state.observers[observer.id] = nil
+      actions.append(.wake(observer))
+    }
+    return actions
+  }
+
+  private static func append(_ effect: Effect, to actions: inout [Action], _ state: inout State) {
+    switch effect {
+    case .grant(let id, let grant):
+      if let waiter = state.waiters[id] { actions.append(.resolve(waiter, .granted(grant))) }
+    case .fail(let id, let failure):
+      var error: (any Error)?
+      if case .presenterFailed(let message, _) = failure { error = state.presenterErrors[message] }
+      guard let waiter = state.waiters.removeValue(forKey: id) else { return }
+      actions.append(.resolve(waiter, .failed(failure, presenterError: error)))
+    case .deliver(let delivery): append(delivery, to: &actions, &state)
+    case .itemMoved(let id, let item, let path):
+      if let waiter = state.waiters[id] { actions.append(.noteMove(waiter, item, path)) }
+    case .presenterMoved: break
+    case .locatePresenter(let id):
+      if let record = state.presenters[id] { actions.append(.locate(record)) }
+    case .forgetPresenter(let id): state.presenters[id] = nil
+    case .armTimer(let timer, let interval):
+      state.timers.updateValue(nil, forKey: timer)
+      actions.append(.arm(timer, after: interval))
+    case .cancelTimer(let timer):
+      if let scheduled = state.timers.removeValue(forKey: timer) ?? nil { actions.append(.cancelTimer(scheduled)) }
+    case .report(_, let report): actions.append(.report(report))
+    }
+  }
+
+  private static func append(_ delivery: Delivery, to actions: inout [Action], _ state: inout State) {
+    guard let record = state.presenters[delivery.presenter] else {
+      preconditionFailure("\(delivery.presenter) is delivered to and unknown")
+    }
+    if case .reacquire(let message) = delivery.kind {
+      guard let reacquirer = state.reacquirers.removeValue(forKey: message) else {
+        preconditionFailure("the reacquirer of \(message) is gone")
+      }
+      return actions.append(.reacquire(record, delivery.message, reacquirer))
+    }
+    // Whoever waits lends its priority to those it waits for.
+    let priority = delivery.origin.access.flatMap { state.waiters[$0]?.priority }
+    actions.append(
+      .deliver(record, delivery, purpose: state.name(of: delivery.origin.purpose), priority: priority))
+  }
+}
+
+// MARK: - Actions, outside the lock
+
+extension ArbiterHost {
+  private func perform(_ actions: [Action]) {
+    for action in actions {
+      switch action {
+      case .resolve(let waiter, let answer): waiter.resolve(answer)
+      case .noteMove(let waiter, let item, let path): waiter.noteMove(of: item, to: path)
+      case .deliver(let record, let delivery, let purpose, let priority):
+        deliver(delivery, to: record, purpose, priority)
+      case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
+      case .locate(let record): locate(record)
+      case .arm(let timer, let interval): arm(timer, after: interval)
+      case .cancelTimer(let scheduled): scheduled.cancel()
+      case .report(let report): configuration.waitReporter?(WaitNotice(report, at: now))
+      case .wake(let observer): observer.wake()
+      }
+    }
+  }
+
+  private func arm(_ timer: ArbiterTimer, after interval: Int64) {
+    let time = configuration.clock.now.advanced(by: .nanoseconds(interval))
+    let scheduled = configuration.clock.schedule(at: time) { [weak self] in
+      guard let self else { return }
+      stepWithState { state, now in
+        // A reporting timer that is armed again under the same name must not be forgotten by its predecessor.
+        state.timers[timer] = nil
+        return ((), state.arbiter.timerFired(timer, at: now))
+      }
+    }
+    let isWanted = withState { state -> Bool in
+      guard state.timers.keys.contains(timer) else { return false }
+      state.timers.updateValue(scheduled, forKey: timer)
+      return true
+    }
+    if !isWanted { scheduled.cancel() }
+  }
+
+  private func deliver(
+    _ delivery: Delivery, to record: PresenterRecord, _ purpose: String, _ priority: TaskPriority?
+  ) {
+    let origin = delivery.origin.publicOrigin(
+      purpose: purpose, process: identity, isReentrant: delivery.isReentrant)
+    Task.detached(name: delivery.kind.callbackName, executorPreference: record.executor, priority: priority) { [self] in
+      guard let presenter = record.presenter else { return presenterIsGone(record, delivery.message) }
+      let lineage = Lineage(.message(delivery.message), of: self, outer: nil)
+      do {
+        let reacquirer = try await Lineage.$current.withValue(lineage) {
+          try await record.receive(delivery.kind, origin, presenter)
+        }
+        answer(delivery.message, reacquirer)
+      } catch {
+        fail(delivery.message, error)
+      }
+    }
+  }
+
+  private func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
+    Task.detached(name: "reacquirer", executorPreference: record.executor) { [self] in
+      let lineage = Lineage(.message(message), of: self, outer: nil)
+      await Lineage.$current.withValue(lineage) { await reacquirer() }
+      answer(message, nil)
+    }
+  }
+
+  private func answer(_ message: MessageID, _ reacquirer: FileReacquirer?) {
+    stepWithState { state, now in
+      if let reacquirer { state.reacquirers[message] = reacquirer }
+      return ((), state.arbiter.messageAnswered(message, hasReacquirer: reacquirer != nil, at: now))
+    }
+  }
+
+  private func fail(_ message: MessageID, _ error: any Error) {
+    stepWithState { state, now in
+      state.presenterErrors[message] = error
+      return ((), state.arbiter.messageFailed(message, at: now))
+    }
+    _ = withState { $0.presenterErrors.removeValue(forKey: message) }
+  }
+}
+
+extension ArbiterHost.State {
+  func name(of purpose: PurposeID) -> String {
+    purposeNames[purpose] ?? "file-coordination.\(HostIdentity.current.processIdentifier).\(purpose.rawValue)"
+  }
+}
+
+/// Waits for a state of the arbiter: for tests and tools, which must not poll.
+final class StateObserver: Sendable {
+  let id: UInt64
+  let isSatisfied: @Sendable (FileAccessArbiter) -> Bool
+  private let continuation: CheckedContinuation<Void, Never>
+
+  init(
+    _ id: UInt64, _ continuation: CheckedContinuation<Void, Never>,
+    _ isSatisfied: @escaping @Sendable (FileAccessArbiter) -> Bool
+  ) {
+    self.id = id
+    self.continuation = continuation
+    self.isSatisfied = isSatisfied
+  }
+
+  func wake() { continuation.resume() }
+}
