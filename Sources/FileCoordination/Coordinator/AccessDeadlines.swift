@@ -1,6 +1,8 @@
 internal import FileAccessArbiter
 
-/// How long the phases of an access may last. Nothing waits for ever unless it's told to.
+/// How long the phases of an access may last.
+///
+/// Nothing waits for ever unless it's told to.
 public struct AccessDeadlines: Hashable, Sendable {
   /// What happens when presenters don't answer in time.
   public enum LateAnswers: Hashable, Sendable {
@@ -41,7 +43,9 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// Five minutes for other accesses, one minute for presenters' answers.
   public static let standard = AccessDeadlines()
 
-  /// Waits as long as it takes. Deadlocks are still found at once.
+  /// Waits as long as it takes.
+  ///
+  /// Deadlocks are still found at once.
   public static let never = AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: nil)
 
   /// The same time for both phases.

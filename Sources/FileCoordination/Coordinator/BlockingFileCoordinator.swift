@@ -13,7 +13,9 @@ public struct BlockingFileCoordinator: Sendable {
 
   init(_ coordinator: FileCoordinator) { self.coordinator = coordinator }
 
-  /// Reads an item. Blocks until access is granted. See ``FileCoordinator/read(_:options:deadlines:accessor:)``.
+  /// Reads an item.
+  ///
+  /// Blocks until access is granted. See ``FileCoordinator/read(_:options:deadlines:accessor:)``.
   ///
   /// - Parameters:
   ///   - url: The item.
@@ -30,7 +32,9 @@ public struct BlockingFileCoordinator: Sendable {
     try withAccess(coordinator.readingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
   }
 
-  /// Writes an item. Blocks until access is granted. See ``FileCoordinator/write(_:options:deadlines:accessor:)``.
+  /// Writes an item.
+  ///
+  /// Blocks until access is granted. See ``FileCoordinator/write(_:options:deadlines:accessor:)``.
   ///
   /// - Parameters:
   ///   - url: The item.
@@ -47,7 +51,9 @@ public struct BlockingFileCoordinator: Sendable {
     try withAccess(coordinator.writingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
   }
 
-  /// Reads one item and writes another, granted together. Blocks until they are.
+  /// Reads one item and writes another, granted together.
+  ///
+  /// Blocks until they are.
   ///
   /// - Parameters:
   ///   - readingURL: The item to read.
@@ -61,7 +67,7 @@ public struct BlockingFileCoordinator: Sendable {
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
     _ readingURL: URL, options readingOptions: FileCoordinator.ReadingOptions = [],
-    writing writingURL: URL, options writingOptions: FileCoordinator.WritingOptions = [],
+    writing writingURL: URL, writingOptions: FileCoordinator.WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
   ) throws -> Result {
@@ -69,7 +75,9 @@ public struct BlockingFileCoordinator: Sendable {
     return try withAccess(plan, deadlines) { try accessor(FileAccess($0, 0), FileAccess($0, 1)) }
   }
 
-  /// Writes two items, granted together. Blocks until they are.
+  /// Writes two items, granted together.
+  ///
+  /// Blocks until they are.
   ///
   /// - Parameters:
   ///   - firstURL: The first item.
@@ -83,7 +91,7 @@ public struct BlockingFileCoordinator: Sendable {
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
     _ firstURL: URL, options firstOptions: FileCoordinator.WritingOptions = [],
-    and secondURL: URL, options secondOptions: FileCoordinator.WritingOptions = [],
+    and secondURL: URL, secondOptions: FileCoordinator.WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
   ) throws -> Result {
@@ -91,7 +99,9 @@ public struct BlockingFileCoordinator: Sendable {
     return try withAccess(plan, deadlines) { try accessor(FileAccess($0, 0), FileAccess($0, 1)) }
   }
 
-  /// Accesses any number of items, granted together. Blocks until they are.
+  /// Accesses any number of items, granted together.
+  ///
+  /// Blocks until they are.
   ///
   /// - Parameters:
   ///   - intents: What to do with which items.
@@ -120,8 +130,8 @@ public struct BlockingFileCoordinator: Sendable {
   ///   dropped without having been called.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.prepare'")
   public func prepare(
-    reading: [URL] = [], options readingOptions: FileCoordinator.ReadingOptions = [],
-    writing: [URL] = [], options writingOptions: FileCoordinator.WritingOptions = [],
+    reading: [URL] = [], readingOptions: FileCoordinator.ReadingOptions = [],
+    writing: [URL] = [], writingOptions: FileCoordinator.WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     body: (FileAnswer<Void>) throws -> Void
   ) throws {

@@ -25,7 +25,9 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Whether somebody deleted or replaced what was at the path while the access waited.
   public var wasReplaced: Bool { item?.wasReplaced ?? false }
 
-  /// Whether there's anything at the item's place right now. Costs one system call.
+  /// Whether there's anything at the item's place right now.
+  ///
+  /// Costs one system call.
   public var exists: Bool {
     ((try? access.coordinator.fileSystem.statusIfPresent(of: path)) ?? nil) != nil
   }
@@ -39,7 +41,9 @@ public struct FileAccess: ~Copyable, Sendable {
 
   var path: SystemPath { SystemPath(bytes: access.waiter.path(of: index).bytes) }
 
-  /// Declares that the item will be moved. Nobody is told, and nothing has to follow if the move fails (C-103).
+  /// Declares that the item will be moved.
+  ///
+  /// Nobody is told, and nothing has to follow if the move fails (C-103).
   ///
   /// If the item is found at the new place when the access ends, and the move wasn't announced, it's announced then.
   ///

@@ -63,7 +63,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func read<Result>(
     _ readingURL: URL, options readingOptions: ReadingOptions = [],
-    writing writingURL: URL, options writingOptions: WritingOptions = [],
+    writing writingURL: URL, writingOptions: WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
@@ -86,7 +86,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func write<Result>(
     _ firstURL: URL, options firstOptions: WritingOptions = [],
-    and secondURL: URL, options secondOptions: WritingOptions = [],
+    and secondURL: URL, secondOptions: WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
@@ -128,8 +128,8 @@ extension FileCoordinator {
   /// - Returns: What `body` returned.
   /// - Throws: ``FileCoordinationError`` when a presenter refused, or the error thrown by `body`.
   public func prepare<Result>(
-    reading: [URL] = [], options readingOptions: ReadingOptions = [],
-    writing: [URL] = [], options writingOptions: WritingOptions = [],
+    reading: [URL] = [], readingOptions: ReadingOptions = [],
+    writing: [URL] = [], writingOptions: WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
     body: () async throws -> Result
   ) async throws -> Result {

@@ -1,8 +1,11 @@
 internal import FileAccessArbiter
 
 extension FileCoordinator {
-  /// How an item is read. The raw values are those of Apple's `NSFileCoordinator.ReadingOptions`.
+  /// How an item is read.
+  ///
+  /// The raw values are those of Apple's `NSFileCoordinator.ReadingOptions`.
   public struct ReadingOptions: OptionSet, Hashable, Sendable {
+    /// The bits, as on Apple platforms.
     public let rawValue: UInt
 
     /// Creates a set from its bits.
@@ -31,10 +34,13 @@ extension FileCoordinator {
     ]
   }
 
-  /// Why an item is written. The raw values are those of Apple's `NSFileCoordinator.WritingOptions`.
+  /// Why an item is written.
+  ///
+  /// The raw values are those of Apple's `NSFileCoordinator.WritingOptions`.
   ///
   /// At most one may be given. None means that the item is updated and stays the same item.
   public struct WritingOptions: OptionSet, Hashable, Sendable {
+    /// The bits, as on Apple platforms.
     public let rawValue: UInt
 
     /// Creates a set from its bits.
@@ -44,7 +50,9 @@ extension FileCoordinator {
 
     /// The item will vanish: waits for everything inside it, and asks presenters to accommodate (C-070…C-076).
     public static let forDeleting = Self(rawValue: 1 << 0)
-    /// The item will be moved or renamed: waits for everything inside it (C-014). Like no option on a plain file.
+    /// The item will be moved or renamed: waits for everything inside it (C-014).
+    ///
+    /// Like no option on a plain file.
     public static let forMoving = Self(rawValue: 1 << 1)
     /// The new contents depend on the old: presenters save first (C-052).
     public static let forMerging = Self(rawValue: 1 << 2)

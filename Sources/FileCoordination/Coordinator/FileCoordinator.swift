@@ -78,12 +78,16 @@ public final class FileCoordinator: Sendable {
 // MARK: - Purpose
 
 extension FileCoordinator {
-  /// What this coordinator's accesses are for. Accesses of equal purpose never wait for each other (C-116).
+  /// What this coordinator's accesses are for.
+  ///
+  /// Accesses of equal purpose never wait for each other (C-116).
   ///
   /// Unique for each coordinator unless it was made for a presenter (C-113, C-114) or given another.
   public var purposeIdentifier: String { host.name(of: purpose) }
 
-  /// Gives the coordinator the purpose of others. Possible once, before its first access, and not if it has a presenter.
+  /// Gives the coordinator the purpose of others.
+  ///
+  /// Possible once, before its first access, and not if it has a presenter.
   ///
   /// - Parameter identifier: The purpose, in reverse-DNS style. Not empty.
   /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118).

@@ -44,7 +44,9 @@ final class GrantedAccess: Sendable {
     }
   }
 
-  /// Ends the access: notes what was done, tells the arbiter, deletes snapshots. Doing it twice does nothing.
+  /// Ends the access: notes what was done, tells the arbiter, deletes snapshots.
+  ///
+  /// Doing it twice does nothing.
   func end() {
     release()
     for snapshot in state.withLock({ state in exchange(&state.snapshots, with: []) }) {

@@ -11,13 +11,19 @@ public final class CoordinationDomain: Sendable {
   /// All accesses and presenters of this process that don't name another domain.
   public static let process = CoordinationDomain()
 
-  /// How a domain is set up. Fixed once the domain exists.
+  /// How a domain is set up.
+  ///
+  /// Fixed once the domain exists.
   public struct Configuration: Sendable {
-    /// Directories whose names end in a dot and one of these are packages: treated as one file. None unless stated.
+    /// Directories whose names end in a dot and one of these are packages: treated as one file.
+    ///
+    /// None unless stated.
     public var packageExtensions: Set<String>
     /// The deadlines of accesses that state none.
     public var deadlines: AccessDeadlines
-    /// Told about waits that last, each time ``waitReportInterval`` has passed. Runs on a thread of the clock; be brief.
+    /// Told about waits that last, each time ``waitReportInterval`` has passed.
+    ///
+    /// Runs on a thread of the clock; be brief.
     public var waitReporter: (@Sendable (WaitNotice) -> Void)?
     /// How long a wait lasts before it's reported, and again after that.
     public var waitReportInterval: Duration
@@ -27,8 +33,9 @@ public final class CoordinationDomain: Sendable {
     public var fileSystem: any FileSystem
     /// Where presenters' callbacks run that name no executor; `nil` for threads of this library, which may block.
     public var presenterExecutor: (any TaskExecutor)?
-    /// The directory for snapshots made `.forUploading`. On the file system of the items they cost no copy, where it can
-    /// share blocks.
+    /// The directory for snapshots made `.forUploading`.
+    ///
+    /// On the file system of the items they cost no copy, where it can share blocks.
     public var snapshotDirectory: URL
 
     /// Creates the usual configuration: no packages, the system's clock and files, no reports.
@@ -79,7 +86,9 @@ extension CoordinationDomain {
     }
   }
 
-  /// Ends the registration of a presenter. Does nothing if it has none.
+  /// Ends the registration of a presenter.
+  ///
+  /// Does nothing if it has none.
   ///
   /// After this returns no new message is sent to it, and nobody waits for its answers (C-191, C-192).
   ///
@@ -92,7 +101,9 @@ extension CoordinationDomain {
   public var presenters: [any FilePresenter] { host.presenters }
 }
 
-/// A presenter's registration. Keep it as long as the presenter is to be asked and told.
+/// A presenter's registration.
+///
+/// Keep it as long as the presenter is to be asked and told.
 public final class FilePresenterRegistration: Sendable {
   private let record: PresenterRecord
   private let identity: PresenterIdentity
@@ -106,6 +117,8 @@ public final class FilePresenterRegistration: Sendable {
 
   deinit { if record.drop() { host.unregister(record) } }
 
-  /// Ends the registration now, for every holder of it. Doing so twice does nothing.
+  /// Ends the registration now, for every holder of it.
+  ///
+  /// Doing so twice does nothing.
   public func end() { host.unregister(record) }
 }

@@ -1,6 +1,8 @@
 internal import FileAccessArbiter
 
-/// Who presents, holds and waits in a domain at one moment. Needs no privileges.
+/// Who presents, holds and waits in a domain at one moment.
+///
+/// Needs no privileges.
 public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   /// An access that is granted or waits.
   public struct Access: Hashable, Sendable {
@@ -108,7 +110,9 @@ extension CoordinationDomain {
     return CoordinationSnapshot(host.withState { $0.arbiter.snapshot(at: time) })
   }
 
-  /// Suspends until the state satisfies a condition, which is looked at after each event. For tests: nothing is polled.
+  /// Suspends until the state satisfies a condition, which is looked at after each event.
+  ///
+  /// For tests: nothing is polled.
   package func waitUntil(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async {
     let host = host
     await withCheckedContinuation { continuation in

@@ -83,7 +83,9 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
 
 /// A cycle of waits: each member waits for the next, and the last for the first.
 public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
-  /// The members in the order of waiting. The first is the access that failed.
+  /// The members in the order of waiting.
+  ///
+  /// The first is the access that failed.
   public let members: [CoordinationParty]
 
   /// The whole cycle, one numbered line per member.

@@ -153,7 +153,8 @@ extension FileCoordinationError {
   ) -> Self {
     let inner = error as? FileCoordinationError
     // A save that fails because of a deadlock fails the access that asked for it for the same reason (9.2 point 7).
-    let code: Code = inner?.code == .deadlock || inner?.code == .answerDropped ? inner?.code ?? .presenterFailed : .presenterFailed
+    let code: Code =
+      inner?.code == .deadlock || inner?.code == .answerDropped ? inner?.code ?? .presenterFailed : .presenterFailed
     return Self(
       code, subjects: subjects,
       message: "\(what): the presenter '\(message.presenterLabel)' answered \(message.callback) with an error: "

@@ -31,7 +31,9 @@ public struct AccessOrigin: Hashable, Sendable {
   /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
   /// when nobody looked (9.2 point 10).
   public let isVerified: Bool?
-  /// How many earlier messages were left out because this presenter had thousands waiting. Look at everything again.
+  /// How many earlier messages were left out because this presenter had thousands waiting.
+  ///
+  /// Look at everything again.
   public let omittedMessageCount: Int
 }
 

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 
-/// Takes a presented item back after somebody else's access has ended. Runs once, as one of the presenter's callbacks.
+/// Takes a presented item back after somebody else's access has ended.
+///
+/// Runs once, as one of the presenter's callbacks.
 public typealias FileReacquirer = @Sendable () async -> Void
 
 /// What happened to a version of an item.

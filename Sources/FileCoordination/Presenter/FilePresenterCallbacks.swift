@@ -1,10 +1,13 @@
 internal import FileAccessArbiter
 
-/// The callbacks that a presenter implements. It's sent exactly these messages, and nobody waits for any other.
+/// The callbacks that a presenter implements.
+///
+/// It's sent exactly these messages, and nobody waits for any other.
 ///
 /// On Linux nothing can be discovered at run time, so a presenter states what it implements. A callback that is
 /// implemented but not declared is never called; one that is declared but not implemented answers by its default.
 public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
+  /// The bits.
   public let rawValue: UInt32
 
   /// Creates a set from its bits.
@@ -12,31 +15,31 @@ public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
   /// - Parameter rawValue: The bits. Those without a name mean nothing.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// ``FilePresenter/relinquishPresentedItem(toReader:)``
+  /// Implements ``FilePresenter/relinquishPresentedItem(toReader:)``.
   public static let relinquishToReader = Self(.relinquishToReader)
-  /// ``FilePresenter/relinquishPresentedItem(toWriter:)``
+  /// Implements ``FilePresenter/relinquishPresentedItem(toWriter:)``.
   public static let relinquishToWriter = Self(.relinquishToWriter)
-  /// ``FilePresenter/savePresentedItemChanges(origin:)``
+  /// Implements ``FilePresenter/savePresentedItemChanges(origin:)``.
   public static let saveChanges = Self(.saveChanges)
-  /// ``FilePresenter/accommodatePresentedItemDeletion(origin:)``
+  /// Implements ``FilePresenter/accommodatePresentedItemDeletion(origin:)``.
   public static let accommodateDeletion = Self(.accommodateDeletion)
-  /// ``FilePresenter/accommodatePresentedSubitemDeletion(at:origin:)``
+  /// Implements ``FilePresenter/accommodatePresentedSubitemDeletion(at:origin:)``.
   public static let accommodateSubitemDeletion = Self(.accommodateSubitemDeletion)
-  /// ``FilePresenter/presentedItemDidMove(to:origin:)``
+  /// Implements ``FilePresenter/presentedItemDidMove(to:origin:)``.
   public static let itemDidMove = Self(.itemDidMove)
-  /// ``FilePresenter/presentedItemDidChange(origin:)``
+  /// Implements ``FilePresenter/presentedItemDidChange(origin:)``.
   public static let itemDidChange = Self(.itemDidChange)
-  /// ``FilePresenter/presentedItemDidChangeUbiquityAttributes(_:origin:)``
+  /// Implements ``FilePresenter/presentedItemDidChangeUbiquityAttributes(_:origin:)``.
   public static let itemDidChangeUbiquityAttributes = Self(.itemDidChangeUbiquityAttributes)
-  /// ``FilePresenter/presentedItemDidChangeVersion(_:version:origin:)``
+  /// Implements ``FilePresenter/presentedItemDidChangeVersion(_:version:origin:)``.
   public static let itemVersions = Self(.itemVersions)
-  /// ``FilePresenter/presentedSubitemDidAppear(at:origin:)``
+  /// Implements ``FilePresenter/presentedSubitemDidAppear(at:origin:)``.
   public static let subitemDidAppear = Self(.subitemDidAppear)
-  /// ``FilePresenter/presentedSubitem(at:didMoveTo:origin:)``
+  /// Implements ``FilePresenter/presentedSubitem(at:didMoveTo:origin:)``.
   public static let subitemDidMove = Self(.subitemDidMove)
-  /// ``FilePresenter/presentedSubitemDidChange(at:origin:)``
+  /// Implements ``FilePresenter/presentedSubitemDidChange(at:origin:)``.
   public static let subitemDidChange = Self(.subitemDidChange)
-  /// ``FilePresenter/presentedSubitemDidChangeVersion(at:_:version:origin:)``
+  /// Implements ``FilePresenter/presentedSubitemDidChangeVersion(at:_:version:origin:)``.
   public static let subitemVersions = Self(.subitemVersions)
 
   /// Both relinquish callbacks.
@@ -47,7 +50,9 @@ public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
     .subitemDidChange, .subitemVersions,
   ]
   /// Every callback.
-  public static let all: Self = [.relinquish, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion, .observing]
+  public static let all: Self = [
+    .relinquish, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion, .observing,
+  ]
 
   private init(_ callbacks: PresenterCallbacks) { rawValue = callbacks.rawValue }
 

@@ -58,7 +58,9 @@ final class AccessWaiter: Sendable {
     sleepers.1?.signal()
   }
 
-  /// Suspends until there's an answer. The caller sees to cancellation.
+  /// Suspends until there's an answer.
+  ///
+  /// The caller sees to cancellation.
   func suspend() async {
     await withCheckedContinuation { continuation in
       let isAnswered = state.withLock { state -> Bool in

@@ -6,7 +6,9 @@ internal import SystemInterface
 
 extension ArbiterHost {
   /// Registers a presenter, or finds it registered already (C-196).
-  func register(_ presenter: any FilePresenter, _ identity: PresenterIdentity) throws(FileCoordinationError) -> PresenterRecord {
+  func register(_ presenter: any FilePresenter, _ identity: PresenterIdentity) throws(FileCoordinationError)
+    -> PresenterRecord
+  {
     if let existing = record(of: presenter) { return existing }
     let location = try location(of: presenter)
     var registration = PresenterRegistration(
@@ -80,7 +82,9 @@ extension ArbiterHost {
     }
   }
 
-  /// The purpose of a chosen name. Equal names are one purpose.
+  /// The purpose of a chosen name.
+  ///
+  /// Equal names are one purpose.
   func purpose(named name: String) -> PurposeID {
     let fresh = newPurpose()
     return withState { state in

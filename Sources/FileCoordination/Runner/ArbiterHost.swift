@@ -74,7 +74,9 @@ final class ArbiterHost: Sendable {
     perform(actions)
   }
 
-  /// Looks at the state, or changes tables that the arbiter doesn't know. Nothing foreign may happen in `body`.
+  /// Looks at the state, or changes tables that the arbiter doesn't know.
+  ///
+  /// Nothing foreign may happen in `body`.
   func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
     state.withLock { body(&$0) }
   }

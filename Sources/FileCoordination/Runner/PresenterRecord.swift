@@ -13,7 +13,9 @@ struct HostIdentity: Hashable, Sendable {
   var description: String { "pid \(processIdentifier) '\(processName)'" }
 }
 
-/// The purpose that all coordinators of one presenter share (C-113). Lives while one of them or the registration does.
+/// The purpose that all coordinators of one presenter share (C-113).
+///
+/// Lives while one of them or the registration does.
 final class PresenterIdentity: Sendable {
   let purpose: PurposeID
   weak let presenter: (any FilePresenter)?
@@ -24,7 +26,9 @@ final class PresenterIdentity: Sendable {
   }
 }
 
-/// One registered presenter as the host knows it. Immutable but for where it is.
+/// One registered presenter as the host knows it.
+///
+/// Immutable but for where it is.
 final class PresenterRecord: Sendable {
   let id: PresenterID
   let key: ObjectIdentifier

@@ -1,0 +1,117 @@
+public import FoundationEssentials
+
+// The blocking twins of the verbs, with the same guarantees.
+
+extension BlockingFileCoordinator {
+  /// The contents of a file.
+  ///
+  /// Blocks. See ``FileCoordinator/contents(of:options:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - options: How it's read.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Returns: All of its bytes.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.contents'")
+  public func contents(
+    of url: URL, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil
+  ) throws -> Data {
+    try read(url, options: options, deadlines: deadlines) { try FileWork(coordinator, $0).blocking.contents() }
+  }
+
+  /// Changes the contents of a file depending on what they are.
+  ///
+  /// Blocks.
+  ///
+  /// See ``FileCoordinator/update(_:deadlines:change:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - change: Changes the bytes in place.
+  /// - Returns: What `change` returned.
+  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.update'")
+  public func update<Result>(
+    _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) throws -> Result
+  ) throws -> Result {
+    try write(url, options: .forMerging, deadlines: deadlines) { access in
+      let work = FileWork(coordinator, access).blocking
+      let old = try work.contentsIfPresent()
+      var new = old ?? Data()
+      let result = try change(&new)
+      if new != old ?? Data() { try work.replaceContents(with: new) }
+      return result
+    }
+  }
+
+  /// Gives a file new contents safely.
+  ///
+  /// Blocks. See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The file; it's made if there's none.
+  ///   - contents: The new contents.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``; then the file is as it was.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.replaceContents'")
+  public func replaceContents(of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil) throws {
+    try write(url, deadlines: deadlines) { access in
+      try FileWork(coordinator, access).blocking.replaceContents(with: contents)
+    }
+  }
+
+  /// Deletes an item with everything in it.
+  ///
+  /// Blocks. See ``FileCoordinator/delete(_:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such item.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.delete'")
+  public func delete(_ url: URL, deadlines: AccessDeadlines? = nil) throws {
+    try write(url, options: .forDeleting, deadlines: deadlines) { try FileWork(coordinator, $0).blocking.delete() }
+  }
+
+  /// Moves or renames an item.
+  ///
+  /// Blocks. See ``FileCoordinator/move(_:to:replacing:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: Its new place.
+  ///   - replacing: Whether to take the place of an item that's there.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.move'")
+  public func move(
+    _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
+  ) throws {
+    try write(source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines) {
+      from, to in
+      try FileWork(coordinator, from).blocking.move(to: to.path, replacing: replacing)
+      try from.didMove(to: to.url)
+    }
+  }
+
+  /// Copies an item.
+  ///
+  /// Blocks. See ``FileCoordinator/copy(_:to:replacing:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: The place of the copy.
+  ///   - replacing: Whether to take the place of an item that's there.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.copy'")
+  public func copy(
+    _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
+  ) throws {
+    try read(source, writing: destination, writingOptions: .forReplacing, deadlines: deadlines) { from, to in
+      try FileWork(coordinator, from).blocking.copy(to: to.path, replacing: replacing)
+    }
+  }
+}

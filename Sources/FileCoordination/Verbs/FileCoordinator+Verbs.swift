@@ -1,0 +1,123 @@
+internal import FileAccessArbiter
+public import FoundationEssentials
+internal import SystemInterface
+
+// What people do with files, each with the right options, the announcements, and no moment without a whole file.
+// The work on the file system runs on threads of this library that may block.
+
+extension FileCoordinator {
+  /// The contents of a file, after presenters have saved.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - options: How it's read.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Returns: All of its bytes.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  public func contents(
+    of url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil
+  ) async throws -> Data {
+    try await read(url, options: options, deadlines: deadlines) { access in
+      try await FileWork(self, access).contents()
+    }
+  }
+
+  /// Changes the contents of a file depending on what they are: presenters save first, and nobody comes in between.
+  ///
+  /// The new contents are saved safely, see ``replaceContents(of:with:deadlines:)``. If `change` leaves them as they are,
+  /// nothing is written.
+  ///
+  /// - Parameters:
+  ///   - url: The file. If there's none, `change` gets no bytes, and a file is made when it leaves some.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - change: Changes the bytes in place.
+  /// - Returns: What `change` returned.
+  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was.
+  public func update<Result>(
+    _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) async throws -> Result
+  ) async throws -> Result {
+    try await write(url, options: .forMerging, deadlines: deadlines) { access in
+      let work = FileWork(self, access)
+      let old = try await work.contentsIfPresent()
+      var new = old ?? Data()
+      let result = try await change(&new)
+      if new != old ?? Data() { try await work.replaceContents(with: new) }
+      return result
+    }
+  }
+
+  /// Gives a file new contents, so that at every moment it has the old ones or the new ones, whole.
+  ///
+  /// The bytes go to a temporary file beside it, which gets the mode, owner and extended attributes of the old one, is
+  /// synced, and takes its place by rename(2); then the directory is synced. A crash at any point, even of the machine,
+  /// leaves the old or the new contents. To presenters it remains the same item.
+  ///
+  /// - Parameters:
+  ///   - url: The file; it's made if there's none.
+  ///   - contents: The new contents.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``; then the file is as it was.
+  /// - Note: Other hard links to the file keep the old contents.
+  public func replaceContents(
+    of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil
+  ) async throws {
+    try await write(url, deadlines: deadlines) { access in
+      try await FileWork(self, access).replaceContents(with: contents)
+    }
+  }
+
+  /// Deletes a file, or a directory with everything in it, after asking its presenters.
+  ///
+  /// Links are not followed.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such item.
+  public func delete(_ url: URL, deadlines: AccessDeadlines? = nil) async throws {
+    try await write(url, options: .forDeleting, deadlines: deadlines) { access in
+      try await FileWork(self, access).delete()
+    }
+  }
+
+  /// Moves or renames an item, and tells everybody who presents it or waits for it.
+  ///
+  /// Between file systems it's copied, synced, put in place, and only then deleted at the old place.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: Its new place.
+  ///   - replacing: Whether to take the place of an item that's there, whose presenters are asked first.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  public func move(
+    _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
+  ) async throws {
+    try await write(
+      source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
+    ) { from, to in
+      try await FileWork(self, from).move(to: to.path, replacing: replacing)
+      try from.didMove(to: to.url)
+    }
+  }
+
+  /// Copies an item, after its presenters have saved.
+  ///
+  /// The copy appears whole or not at all.
+  ///
+  /// On file systems that can share blocks it costs no copying.
+  ///
+  /// - Parameters:
+  ///   - source: The item.
+  ///   - destination: The place of the copy.
+  ///   - replacing: Whether to take the place of an item that's there, whose presenters are asked first.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  public func copy(
+    _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
+  ) async throws {
+    try await read(source, writing: destination, writingOptions: .forReplacing, deadlines: deadlines) { from, to in
+      try await FileWork(self, from).copy(to: to.path, replacing: replacing)
+    }
+  }
+}

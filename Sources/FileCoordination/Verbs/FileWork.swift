@@ -1,0 +1,104 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import SystemInterface
+
+/// The work on the file system behind the verbs, on one item: blocking, and the same off the caller's thread.
+struct FileWork: Sendable {
+  private let fileSystem: any FileSystem
+  private let path: SystemPath
+
+  init(_ coordinator: FileCoordinator, _ access: borrowing FileAccess) {
+    fileSystem = coordinator.fileSystem
+    path = access.path
+  }
+
+  /// Blocking.
+  struct Blocking {
+    fileprivate let work: FileWork
+
+    func contents() throws(FileCoordinationError) -> Data {
+      try work.wrapping { fileSystem, path throws(SystemError) in Data(try fileSystem.contents(of: path)) }
+    }
+
+    func contentsIfPresent() throws(FileCoordinationError) -> Data? {
+      do {
+        return Data(try work.fileSystem.contents(of: work.path))
+      } catch {
+        if error.errno == ENOENT { return nil }
+        throw .fileSystem(error)
+      }
+    }
+
+    func replaceContents(with contents: Data) throws(FileCoordinationError) {
+      try work.wrapping { fileSystem, path throws(SystemError) in
+        try fileSystem.replaceContents(of: path, with: Array(contents))
+      }
+    }
+
+    func delete() throws(FileCoordinationError) {
+      try work.wrapping { fileSystem, path throws(SystemError) in try fileSystem.removeItem(at: path) }
+    }
+
+    func move(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) {
+      try work.place(at: destination) { fileSystem, path throws(SystemError) in
+        try fileSystem.moveItem(from: path, to: destination, replacing: replacing)
+      }
+    }
+
+    func copy(to destination: SystemPath, replacing: Bool) throws(FileCoordinationError) {
+      try work.place(at: destination) { fileSystem, path throws(SystemError) in
+        try fileSystem.copyItem(from: path, to: destination, replacing: replacing)
+      }
+    }
+  }
+
+  /// The same work on the calling thread.
+  var blocking: Blocking { Blocking(work: self) }
+
+  private func wrapping<Result>(
+    _ body: (any FileSystem, SystemPath) throws(SystemError) -> Result
+  ) throws(FileCoordinationError) -> Result {
+    try FileCoordinationError.wrapping { () throws(SystemError) in try body(fileSystem, path) }
+  }
+
+  private func place(
+    at destination: SystemPath, _ body: (any FileSystem, SystemPath) throws(SystemError) -> Void
+  ) throws(FileCoordinationError) {
+    do { try body(fileSystem, path) } catch {
+      if error.errno == EEXIST { throw .destinationExists(destination.description) }
+      throw .fileSystem(error)
+    }
+  }
+}
+
+// MARK: - Off the caller's thread
+
+extension FileWork {
+  func contents() async throws(FileCoordinationError) -> Data {
+    try await Offload.run { () throws(FileCoordinationError) in try blocking.contents() }
+  }
+
+  func contentsIfPresent() async throws(FileCoordinationError) -> Data? {
+    try await Offload.run { () throws(FileCoordinationError) in try blocking.contentsIfPresent() }
+  }
+
+  func replaceContents(with contents: Data) async throws(FileCoordinationError) {
+    try await Offload.run { () throws(FileCoordinationError) in try blocking.replaceContents(with: contents) }
+  }
+
+  func delete() async throws(FileCoordinationError) {
+    try await Offload.run { () throws(FileCoordinationError) in try blocking.delete() }
+  }
+
+  func move(to destination: SystemPath, replacing: Bool) async throws(FileCoordinationError) {
+    try await Offload.run { () throws(FileCoordinationError) in
+      try blocking.move(to: destination, replacing: replacing)
+    }
+  }
+
+  func copy(to destination: SystemPath, replacing: Bool) async throws(FileCoordinationError) {
+    try await Offload.run { () throws(FileCoordinationError) in
+      try blocking.copy(to: destination, replacing: replacing)
+    }
+  }
+}
