@@ -169,9 +169,17 @@ extension World {
         + (access.phase == .ready ? above : [])
     case .message(let id):
       guard let message = arbiter.messages.find(id) else { return [] }
-      if message.state != .pending { return awaited(message.children) }
+      if message.state != .pending { return awaited(message.children) + ownWrites(of: message, in: arbiter) }
       return arbiter.presenters[message.presenter].running.last.map { [.message($0)] } ?? []
     }
+  }
+
+  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (9.2 point 7).
+  private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
+    return arbiter.accesses.sortedKeys.filter {
+      arbiter.accesses[$0].request.ownPresenter == message.presenter && arbiter.overtook($0, asking)
+    }.map(WaitNode.access)
   }
 
   private func isExempt(_ first: AccessID, _ second: AccessID, in arbiter: FileAccessArbiter) -> Bool {
