@@ -64,11 +64,18 @@ extension FileAccessArbiter {
   /// A callback that was started while the request's own callback waits: the two must not overlap, so the grant waits.
   func callbackAbove(_ id: AccessID) -> MessageID? {
     if has(.overlappingCallbacks) { return nil }
-    for case .message(let below) in accesses[id].lineage {
-      guard let message = messages.find(below), let top = presenters[message.presenter].running.last, top != below
-      else { continue }
-      let running = presenters[message.presenter].running
-      if let position = running.firstIndex(of: below) { return running[position + 1] }
+    var waiter = id
+    for context in accesses[id].lineage {
+      // Beyond an access that nobody awaits, no callback goes on because of this grant.
+      guard accesses.find(waiter)?.request.isAwaitedByContext == true else { return nil }
+      switch context {
+      case .access(let outer): waiter = outer
+      case .message(let below):
+        guard let message = messages.find(below), let position = presenters[message.presenter].running.firstIndex(of: below)
+        else { return nil }
+        let above = presenters[message.presenter].running[(position + 1)...]
+        return above.first
+      }
     }
     return nil
   }

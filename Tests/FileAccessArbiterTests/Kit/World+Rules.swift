@@ -1,0 +1,188 @@
+@testable import FileAccessArbiter
+
+// The rules of section 3.1 a second time, over text and without a tree.
+
+extension World {
+  func conflict(_ first: AccessID, _ second: AccessID) -> Bool {
+    guard let left = requests[first], let right = requests[second], !left.isPreparation, !right.isPreparation,
+      let leftPlaces = places[first], let rightPlaces = places[second]
+    else { return false }
+    return zip(left.items, leftPlaces).contains { mine, here in
+      zip(right.items, rightPlaces).contains { theirs, there in
+        conflict(mine.access, unit(here.description), theirs.access, unit(there.description))
+      }
+    }
+  }
+
+  private func conflict(_ first: ItemAccess, _ here: String, _ second: ItemAccess, _ there: String) -> Bool {
+    if here == there { return first.isWrite || second.isWrite }
+    if there.hasPrefix(here + "/") { return isDeep(first) }
+    if here.hasPrefix(there + "/") { return isDeep(second) }
+    return false
+  }
+
+  private func isDeep(_ access: ItemAccess) -> Bool {
+    access == .write(.deleting) || access == .write(.moving) || access == .write(.replacing)
+  }
+
+  /// The outermost package on the path, or the path.
+  private func unit(_ path: String) -> String {
+    let names = path.split(separator: "/")
+    for count in names.indices.map({ $0 + 1 }) where isPackage(names[count - 1]) {
+      return "/" + names[..<count].joined(separator: "/")
+    }
+    return path
+  }
+
+  private func isPackage(_ name: Substring) -> Bool {
+    packages.contains { name.hasSuffix("." + $0) && name.count > $0.count + 1 }
+  }
+
+  /// One purpose, or one inside the running accessor of the other.
+  func isExempt(_ first: AccessID, _ second: AccessID) -> Bool {
+    requests[first]?.purpose == requests[second]?.purpose
+      || isNested(first, in: second) || isNested(second, in: first)
+  }
+
+  private func isNested(_ inner: AccessID, in outer: AccessID) -> Bool {
+    guard isGranted(outer) else { return false }
+    var context = requests[inner]?.context
+    while case .access(let id) = context {
+      if id == outer { return true }
+      context = requests[id]?.context
+    }
+    return false
+  }
+
+  /// A callback that runs above the one that waits for this access.
+  func callbackAbove(_ id: AccessID) -> MessageID? {
+    var current = id
+    while let request = requests[current], request.isAwaitedByContext, let context = request.context {
+      switch context {
+      case .access(let outer): current = outer
+      case .message(let message):
+        guard let delivery = running[message], let stack = callbacks[delivery.presenter], stack.last != message,
+          let position = stack.firstIndex(of: message)
+        else { return nil }
+        return stack[position + 1]
+      }
+    }
+    return nil
+  }
+}
+
+// MARK: - Where things are
+
+extension World {
+  mutating func checkPlaces() {
+    for id in order where isWaiting(id) || isGranted(id) {
+      guard let access = arbiter.accesses.find(id) else {
+        problems.append("\(id) is \(status[id] as Any) and the arbiter doesn't know it")
+        continue
+      }
+      if access.items.map(\.path) != places[id] {
+        problems.append("\(id) is at \(access.items.map(\.path)) instead of \(places[id] as Any)")
+      }
+    }
+    for id in presenterPlaces.keys.sorted() where !removed.contains(id) {
+      let place = arbiter.presenters.find(id)?.node.map { arbiter.tree.path(of: $0) }
+      if place != presenterPlaces[id] {
+        problems.append("\(id) is at \(place as Any) instead of \(presenterPlaces[id] as Any)")
+      }
+    }
+  }
+}
+
+// MARK: - Deadlocks
+
+extension World {
+  /// A deadlock may be reported only where nothing else would have helped.
+  ///
+  /// The event is replayed without deadlock detection; then everybody who can finish, finishes, in any order and past
+  /// any queue. Who is left is deadlocked, whatever the order of arrival; the failed accesses must be among them.
+  mutating func checkDeadlocks(_ failed: [AccessID], _ before: FileAccessArbiter, _ event: Event) {
+    #if DEBUG
+      if failed.isEmpty { return }
+      var other = before
+      other.seededFaults.insert(.cycleNotChecked)
+      _ = other.step(event, at: time)
+      for id in failed {
+        if canFinish(id, in: other) { problems.append("\(id) fails as deadlocked and could have gone on") }
+        _ = other.accessCancelled(id, at: time)
+      }
+    #endif
+  }
+
+  /// Nobody passes anybody without a reason: a cycle, or a save that is owed.
+  mutating func checkOvertakes(_ before: FileAccessArbiter, _ event: Event) {
+    #if DEBUG
+      let passing = order.filter { id in
+        isWaiting(id) || isGranted(id)
+          ? (arbiter.accesses.find(id)?.overtakes.count ?? 0) > (before.accesses.find(id)?.overtakes.count ?? 0)
+          : false
+      }
+      if passing.isEmpty { return }
+      let owesSave = passing.contains { id in
+        requests[id]?.ownPresenter.map { own in running.values.contains { $0.presenter == own } } == true
+          || requests[id]?.ownPresenter.flatMap { arbiter.presenters.find($0)?.pending.isEmpty } == false
+      }
+      if owesSave { return }
+      var other = before
+      other.seededFaults.insert(.cycleNotChecked)
+      _ = other.step(event, at: time)
+      if !other.invariants().contains(where: { $0.hasPrefix("a deadlock") }) {
+        problems.append("\(passing) pass others without need")
+      }
+    #endif
+  }
+
+  /// Whether the access could end if everybody who can go on did so first, without regard to order of arrival.
+  private func canFinish(_ id: AccessID, in arbiter: FileAccessArbiter) -> Bool {
+    var done: Set<WaitNode> = []
+    let accesses = arbiter.accesses.sortedKeys.map(WaitNode.access)
+    let nodes = accesses + arbiter.messages.sortedKeys.map(WaitNode.message)
+    var changed = true
+    while changed {
+      changed = false
+      for node in nodes where !done.contains(node) && hardWaits(of: node, in: arbiter).allSatisfy(done.contains) {
+        done.insert(node)
+        changed = true
+      }
+    }
+    return done.contains(.access(id))
+  }
+
+  /// What stands in the way of `node` whatever the order of arrival.
+  private func hardWaits(of node: WaitNode, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    func awaited(_ children: [AccessID]) -> [WaitNode] {
+      children.filter { requests[$0]?.isAwaitedByContext == true }.map(WaitNode.access)
+    }
+    switch node {
+    case .access(let id):
+      guard let access = arbiter.accesses.find(id) else { return [] }
+      if access.phase == .granted { return awaited(access.children) }
+      let holders = arbiter.accesses.sortedKeys.filter {
+        arbiter.accesses[$0].phase == .granted && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
+      }
+      let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
+      return holders.map(WaitNode.access) + access.negotiations.compactMap { $0.outstanding.map(WaitNode.message) }
+        + (access.phase == .ready ? above : [])
+    case .message(let id):
+      guard let message = arbiter.messages.find(id) else { return [] }
+      if message.state != .pending { return awaited(message.children) + ownWrites(of: message, in: arbiter) }
+      return arbiter.presenters[message.presenter].running.last.map { [.message($0)] } ?? []
+    }
+  }
+
+  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (9.2 point 7).
+  private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
+    return arbiter.accesses.sortedKeys.filter {
+      arbiter.accesses[$0].request.ownPresenter == message.presenter && arbiter.overtook($0, asking)
+    }.map(WaitNode.access)
+  }
+
+  private func isExempt(_ first: AccessID, _ second: AccessID, in arbiter: FileAccessArbiter) -> Bool {
+    arbiter.areExempt(arbiter.accesses[first], arbiter.accesses[second])
+  }
+}
