@@ -100,6 +100,17 @@ struct MovingTests {
     }
   }
 
+  @Test("Both directories reach the disk after the rename")
+  func order() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory("to")
+      let door = ScriptedFileSystem.watching()
+      try door.moveItem(from: sandbox.write("a", "A"), to: sandbox.path("to/a"), replacing: true)
+      let order = door.log.map(\.call).filter { $0 == .synchronize || $0 == .rename }
+      #expect(order == [.rename, .synchronize, .synchronize])
+    }
+  }
+
   @Test("A move over another hard link of the file leaves one name")
   func hardLink() async throws {
     try await withTemporaryDirectory { sandbox in
