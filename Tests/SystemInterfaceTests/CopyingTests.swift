@@ -202,6 +202,7 @@ struct CopyingTests {
         #expect(try sandbox.holds(.directory, "b", marker: "B"))
         #expect(try sandbox.names() == ["a", "b"])
       }
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 

@@ -177,6 +177,7 @@ struct MovingTests {
         #expect(try sandbox.holds(.directory, "b", marker: "B"))
         #expect(try sandbox.names() == ["a", "b"])
       }
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 

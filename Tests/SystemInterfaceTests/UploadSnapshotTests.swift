@@ -191,6 +191,7 @@ struct UploadSnapshotTests {
       } else {
         #expect(try sandbox.names() == ["a"])
       }
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 }
