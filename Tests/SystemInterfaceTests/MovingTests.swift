@@ -199,7 +199,7 @@ struct MovingTests {
 func isOtherDevice(_ path: String) -> Bool {
   let files = HostFileSystem()
   let there = try? files.statusIfPresent(of: SystemPath(path))
-  return there != nil && there?.device != (try? files.statusIfPresent(of: SystemPath("/tmp")))?.device
+  return there != nil && there?.device != (try? files.statusIfPresent(of: SystemPath(temporaryDirectory)))?.device
 }
 
 extension ScriptedCall {
