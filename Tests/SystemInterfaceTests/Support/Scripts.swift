@@ -46,6 +46,19 @@ func callNumbers(
   }
 }
 
+extension ScriptedFileSystem {
+  /// How many descriptors were opened and not closed, given the number of the call that failed by script.
+  func openDescriptors(failedCall: Int) -> Int {
+    log.reduce(0) { count, entry in
+      switch entry.call {
+      case .open, .openWithoutSymbolicLinks: entry.number == failedCall ? count : count + 1
+      case .close: count - 1
+      default: count
+      }
+    }
+  }
+}
+
 /// The error that a call through the door throws; `nil` when it succeeds.
 func errorThrown(by body: () throws(SystemError) -> Void) -> SystemError? {
   do {
