@@ -133,6 +133,7 @@ extension FileAccessArbiter {
     guard let message = messages.find(id), case .running = message.state else { return nil }
     messages.remove(id)
     presenters[message.presenter].running.removeAll { $0 == id }
+    presenters[message.presenter].unseenMoves.removeAll { $0.message == id }
     return message
   }
 

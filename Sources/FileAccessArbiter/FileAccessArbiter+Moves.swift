@@ -52,7 +52,7 @@ extension FileAccessArbiter {
       switch relation {
       case .item, .inside:
         guard let node = presenters[presenter].node else { continue }
-        send(.itemDidMove(to: tree.path(of: node).movedAlong(from: old, to: new)), to: presenter, origin)
+        tellMove(to: presenter, from: tree.path(of: node), old, new, origin)
       case .enclosingPackage, .enclosingDirectory:
         sendAboutSubitem(.subitemDidMove(from: old, to: new), to: presenter, relation, origin)
       }
@@ -65,6 +65,24 @@ extension FileAccessArbiter {
       case .enclosingPackage, .enclosingDirectory:
         sendAboutSubitem(replaced ? .subitemDidChange(new) : .subitemDidAppear(new), to: presenter, relation, origin)
       }
+    }
+  }
+
+  private mutating func tellMove(
+    to presenter: PresenterID, from path: ItemPath, _ old: ItemPath, _ new: ItemPath, _ origin: Message.Origin
+  ) {
+    guard presenters[presenter].callbacks.contains(.itemDidMove) else { return }
+    let newPath = path.movedAlong(from: old, to: new)
+    if let message = enqueue(.itemDidMove(to: newPath), to: presenter, origin) {
+      presenters[presenter].unseenMoves.append(UnseenMove(message: message, old: path, new: newPath))
+    }
+  }
+
+  /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (section 5).
+  func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
+    guard let own, let presenter = presenters.find(own), !presenter.unseenMoves.isEmpty else { return path }
+    return presenter.unseenMoves.reduce(path) { path, move in
+      move.old.isSameOrContains(path) ? path.movedAlong(from: move.old, to: move.new) : path
     }
   }
 

@@ -54,10 +54,11 @@ extension FileAccessArbiter {
     var items: [Access.Item] = []
     items.reserveCapacity(request.items.count)
     for (index, item) in request.items.enumerated() {
-      var state = Access.Item(access: item.access, path: item.path)
+      let path = currentPath(of: item.path, for: request.ownPresenter)
+      var state = Access.Item(access: item.access, path: path, wasMoved: path != item.path)
       if !request.isPreparation {
         state.claim = tree.attachClaim(
-          access: id, item: Int32(index), mode: LockMode(item.access), at: item.path)
+          access: id, item: Int32(index), mode: LockMode(item.access), at: path)
       }
       items.append(state)
     }

@@ -71,7 +71,8 @@ extension FileAccessArbiter {
       switch context {
       case .access(let outer): waiter = outer
       case .message(let below):
-        guard let message = messages.find(below), let position = presenters[message.presenter].running.firstIndex(of: below)
+        guard let message = messages.find(below),
+          let position = presenters[message.presenter].running.firstIndex(of: below)
         else { return nil }
         let above = presenters[message.presenter].running[(position + 1)...]
         return above.first
@@ -122,13 +123,13 @@ extension FileAccessArbiter {
     let mode = claim.mode
     func visit(_ node: ItemTree.NodeIndex) -> Bool {
       let relation: ItemRelation = isUnit || node == locked ? .same : .firstContainsSecond
-      if relation == .same, mode == .read, tree.nodes[node].writeClaimCount == 0 { return true }
+      if mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
       return tree.forEachClaim(at: node) { _, other in
         if other.access == claim.access || !ConflictRules.conflict(mode, other.mode, relation) { return true }
         return body(other.access)
       }
     }
-    guard isUnit || (mode == .deepWrite && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
+    guard isUnit || (mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
     return tree.forEachNode(inSubtreeOf: locked, where: { $0.claimCountInSubtree > 0 }, visit)
   }
 
