@@ -120,7 +120,7 @@ extension Scenario {
       PresenterPlan("/f", [.relinquishToReader, .relinquishToWriter, .itemDidChange]) {
         $0.isAsync = true
         $0.onTold = [
-          .doing(.detached(AccessPlan([.init("/g", .update)]))),
+          .answer, .doing(.detached(AccessPlan([.init("/g", .update)]))),
           .doing(.detached(AccessPlan([.init("/g", .update)])), .read("/f")),
         ]
         $0.onRelinquish = [.reacquirer, .doing(.answer(hasReacquirer: true), .read("/f"))]

@@ -152,7 +152,7 @@ extension World {
     return done.contains(.access(id))
   }
 
-  /// What stands in the way of `node` whatever the order of arrival.
+  /// What stands in the way of `node` whatever the order of arrival; who has priority stays ahead.
   private func hardWaits(of node: WaitNode, in arbiter: FileAccessArbiter) -> [WaitNode] {
     func awaited(_ children: [AccessID]) -> [WaitNode] {
       children.filter { requests[$0]?.isAwaitedByContext == true }.map(WaitNode.access)
@@ -162,7 +162,8 @@ extension World {
       guard let access = arbiter.accesses.find(id) else { return [] }
       if access.phase == .granted { return awaited(access.children) }
       let holders = arbiter.accesses.sortedKeys.filter {
-        arbiter.accesses[$0].phase == .granted && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
+        let isAhead = arbiter.accesses[$0].phase == .granted || arbiter.overtook($0, id)
+        return isAhead && $0 != id && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
       }
       let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
       return holders.map(WaitNode.access) + access.negotiations.compactMap { $0.outstanding.map(WaitNode.message) }
