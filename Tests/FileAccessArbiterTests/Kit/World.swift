@@ -86,7 +86,8 @@ extension World {
     case .request(let id, let request):
       requests[id] = request
       status[id] = .waiting
-      places[id] = request.items.map(\.path)
+      // A presenter that hasn't been told of a move yet means the new place; `UnseenMoveTests` checks when.
+      places[id] = request.items.map { arbiter.currentPath(of: $0.path, for: request.ownPresenter) }
       order.append(id)
     case .release(let id, _): status[id] = .released
     case .answer(let id, let hasReacquirer): noteAnswer(id, hasReacquirer)
