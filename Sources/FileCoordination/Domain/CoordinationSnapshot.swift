@@ -109,23 +109,4 @@ extension CoordinationDomain {
     let time = host.now
     return CoordinationSnapshot(host.withState { $0.arbiter.snapshot(at: time) })
   }
-
-  /// Suspends until the state satisfies a condition, which is looked at after each event.
-  ///
-  /// For tests: nothing is polled.
-  package func waitUntil(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async {
-    let host = host
-    await withCheckedContinuation { continuation in
-      let observer = host.withState { state -> StateObserver? in
-        state.lastObserver += 1
-        let observer = StateObserver(state.lastObserver, continuation) { arbiter in
-          isSatisfied(CoordinationSnapshot(arbiter.snapshot(at: 0)))
-        }
-        if observer.isSatisfied(state.arbiter) { return observer }
-        state.observers[observer.id] = observer
-        return nil
-      }
-      observer?.wake()
-    }
-  }
 }

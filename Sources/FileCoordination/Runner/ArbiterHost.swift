@@ -27,9 +27,8 @@ final class ArbiterHost: Sendable {
     var lastAccess: UInt64 = 0
     var lastPresenter: UInt64 = 0
     var lastPurpose: UInt64 = 0
-    /// Asked after each step, so that tests can await a state instead of sleeping.
-    var observers: [UInt64: StateObserver] = [:]
-    var lastObserver: UInt64 = 0
+    /// Shown the state after each step, so that nobody has to sleep or poll.
+    var observers: [ObjectIdentifier: StateObserver] = [:]
   }
 
   struct WeakIdentity: Sendable {
@@ -46,7 +45,7 @@ final class ArbiterHost: Sendable {
     case arm(ArbiterTimer, after: Int64)
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
-    case wake(StateObserver)
+    case show(ArbiterSnapshot, [StateObserver])
   }
 
   static let client = ClientID(1)
@@ -69,7 +68,7 @@ final class ArbiterHost: Sendable {
     let time = now
     let actions = state.withLock { state in
       let effects = event(&state.arbiter, time)
-      return Self.actions(for: effects, &state)
+      return Self.actions(for: effects, &state, at: time)
     }
     perform(actions)
   }
@@ -86,7 +85,7 @@ final class ArbiterHost: Sendable {
     let time = now
     let (result, actions) = state.withLock { state in
       let (result, effects) = event(&state, time)
-      return (result, Self.actions(for: effects, &state))
+      return (result, Self.actions(for: effects, &state, at: time))
     }
     perform(actions)
     return result
@@ -96,13 +95,11 @@ final class ArbiterHost: Sendable {
 // MARK: - From effects to actions, under the lock
 
 extension ArbiterHost {
-  private static func actions(for effects: [Effect], _ state: inout State) -> [Action] {
+  private static func actions(for effects: [Effect], _ state: inout State, at time: Timestamp) -> [Action] {
     var actions: [Action] = []
     for effect in effects { append(effect, to: &actions, &state) }
-    for observer in state.observers.values.sorted(by: { $0.id < $1.id })
-    where observer.isSatisfied(state.arbiter) {
-      state.observers[observer.id] = nil
-      actions.append(.wake(observer))
+    if !state.observers.isEmpty {
+      actions.append(.show(state.arbiter.snapshot(at: time), Array(state.observers.values)))
     }
     return actions
   }
@@ -164,7 +161,7 @@ extension ArbiterHost {
       case .arm(let timer, let interval): arm(timer, after: interval)
       case .cancelTimer(let scheduled): scheduled.cancel()
       case .report(let report): configuration.waitReporter?(WaitNotice(report, at: now))
-      case .wake(let observer): observer.wake()
+      case .show(let snapshot, let observers): show(snapshot, to: observers)
       }
     }
   }
@@ -234,22 +231,4 @@ extension ArbiterHost.State {
   func name(of purpose: PurposeID) -> String {
     purposeNames[purpose] ?? "file-coordination.\(HostIdentity.current.processIdentifier).\(purpose.rawValue)"
   }
-}
-
-/// Waits for a state of the arbiter: for tests and tools, which must not poll.
-final class StateObserver: Sendable {
-  let id: UInt64
-  let isSatisfied: @Sendable (FileAccessArbiter) -> Bool
-  private let continuation: CheckedContinuation<Void, Never>
-
-  init(
-    _ id: UInt64, _ continuation: CheckedContinuation<Void, Never>,
-    _ isSatisfied: @escaping @Sendable (FileAccessArbiter) -> Bool
-  ) {
-    self.id = id
-    self.continuation = continuation
-    self.isSatisfied = isSatisfied
-  }
-
-  func wake() { continuation.resume() }
 }

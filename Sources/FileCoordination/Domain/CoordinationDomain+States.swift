@@ -1,0 +1,99 @@
+internal import FileAccessArbiter
+internal import SystemInterface
+
+// Waiting for a state of the domain. Conditions are foreign code, so they're asked outside of the lock, about a snapshot.
+
+extension CoordinationDomain {
+  /// Suspends until the domain is in a state that satisfies a condition.
+  ///
+  /// The condition is asked about the state right now and about the one after each event, also about states that are over
+  /// soon. Nothing is polled, so a test that waits for "the writer waits" needs no sleep:
+  ///
+  /// ```swift
+  /// await domain.waitUntil { state in
+  ///   state.accesses.contains { $0.party.label == "writer" && !$0.isGranted }
+  /// }
+  /// ```
+  ///
+  /// - Parameter condition: Looks at a state. It runs on whatever thread caused the event, possibly on several at once and
+  ///   not in the order of events; never under a lock. Be brief, and don't use the domain in it.
+  /// - Returns: `true`, or `false` when the task was cancelled first.
+  /// - Complexity: O(accesses and presenters) for each event of the domain while somebody waits: for tests and tools.
+  @discardableResult
+  public func waitUntil(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
+    let observer = StateObserver(condition)
+    let time = host.now
+    let snapshot = host.withState { state in
+      state.observers[ObjectIdentifier(observer)] = observer
+      return state.arbiter.snapshot(at: time)
+    }
+    defer { host.withState { $0.observers[ObjectIdentifier(observer)] = nil } }
+    observer.look(at: CoordinationSnapshot(snapshot))
+    return await withTaskCancellationHandler {
+      await observer.result()
+    } onCancel: {
+      observer.finish(false)
+    }
+  }
+}
+
+extension ArbiterHost {
+  func show(_ snapshot: ArbiterSnapshot, to observers: [StateObserver]) {
+    let snapshot = CoordinationSnapshot(snapshot)
+    for observer in observers { observer.look(at: snapshot) }
+  }
+}
+
+/// Somebody who waits for a state.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | any thread may cause the awaited state, or cancel the wait |
+final class StateObserver: Sendable {
+  private enum State {
+    /// Nobody waits for the result yet.
+    case looking
+    case awaited(CheckedContinuation<Bool, Never>)
+    /// The first result counts.
+    case finished(Bool)
+  }
+
+  private let condition: @Sendable (CoordinationSnapshot) -> Bool
+  private let state = Guarded(State.looking)
+
+  init(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) { self.condition = condition }
+
+  func look(at snapshot: CoordinationSnapshot) {
+    if condition(snapshot) { finish(true) }
+  }
+
+  func finish(_ isSatisfied: Bool) {
+    let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+      switch state {
+      case .finished: return nil
+      case .looking:
+        state = .finished(isSatisfied)
+        return nil
+      case .awaited(let continuation):
+        state = .finished(isSatisfied)
+        return continuation
+      }
+    }
+    continuation?.resume(returning: isSatisfied)
+  }
+
+  func result() async -> Bool {
+    await withCheckedContinuation { continuation in
+      let result = state.withLock { state -> Bool? in
+        switch state {
+        case .finished(let isSatisfied): return isSatisfied
+        case .looking:
+          state = .awaited(continuation)
+          return nil
+        case .awaited: preconditionFailure("two tasks wait for one observer")
+        }
+      }
+      if let result { continuation.resume(returning: result) }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import FileCoordination
+import FoundationEssentials
+
+extension Scene {
+  static let lookingInside = Scene("Who holds, who waits, and for whom") { stage in
+    let page = try stage.makeFile("page.txt", "text")
+    let editor = Editor(page, on: stage)
+    let registration = try stage.domain.register(editor)
+    defer { registration.end() }
+    let mayLeave = Gate()
+
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await stage.coordinator("printer").read(page) { _ in await mayLeave.pass() } }
+      await stage.untilHolding(["printer"])
+      group.addTask { try await stage.coordinator("sync").write(page) { _ in } }
+      await stage.untilWaiting("sync", for: ["printer"])
+      stage.explain("editor shows page.txt, printer reads it, sync waits to write it. The domain can be asked:")
+      let state = stage.domain.snapshot()
+      stage.quote(state.description)
+      let labels = state.presenters.map(\.label) + state.accesses.map(\.party.label)
+      stage.claim("The tree names all three.", labels == ["editor", "printer", "sync"])
+      mayLeave.open()
+      try await group.waitForAll()
+    }
+    await stage.domain.waitUntil { $0.accesses.isEmpty }
+    stage.claim("When all is done, only the presenter is left.", stage.domain.snapshot().presenters.count == 1)
+  }
+}

@@ -1,0 +1,65 @@
+import FileCoordination
+import FoundationEssentials
+import Testing
+
+@Suite("Concurrency: waiting for a state of a domain")
+struct WaitUntilTests {
+  private let domain = CoordinationDomain()
+  private let url = URL(filePath: "/tmp/file-coordination-tests/wait-until")
+
+  @Test("A state that is there already is seen at once")
+  func stateThatIsThere() async {
+    #expect(await domain.waitUntil { $0.accesses.isEmpty })
+  }
+
+  @Test("A state is seen although it is over at once")
+  func passingState() async {
+    let domain = domain
+    let url = url
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while !Task.isCancelled {
+          try await FileCoordinator(label: "short", domain: domain).read(url) { _ in }
+        }
+      }
+      #expect(await domain.waitUntil { $0.accesses.contains { $0.party.label == "short" && $0.isGranted } })
+      group.cancelAll()
+      while let result = await group.nextResult() {
+        if case .failure(let error) = result { #expect((error as? FileCoordinationError)?.code == .cancelled) }
+      }
+    }
+  }
+
+  @Test("A waiting access is seen while it waits, and the wait ends with the holder's access")
+  func waitingAccess() async throws {
+    let domain = domain
+    let url = url
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      try await FileCoordinator(label: "reader", domain: domain).read(url) { _ in
+        group.addTask { try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in } }
+        let isWaiting = await domain.waitUntil { state in
+          state.accesses.contains { $0.party.label == "writer" && $0.blockers.map(\.label) == ["reader"] }
+        }
+        #expect(isWaiting)
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("Cancelling the task ends the wait with false, before and while it waits", arguments: [true, false])
+  func cancelling(isCancelledBefore: Bool) async {
+    let domain = domain
+    let task = Task {
+      if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
+      return await domain.waitUntil { !$0.accesses.isEmpty }
+    }
+    task.cancel()
+    #expect(await !task.value)
+  }
+
+  @Test("No lock is held while a condition is asked")
+  func conditionOutsideOfLocks() async {
+    let domain = domain
+    #expect(await domain.waitUntil { _ in domain.snapshot().accesses.isEmpty })
+  }
+}
