@@ -108,20 +108,37 @@ extension CoordinationDomain {
     return CoordinationSnapshot(host.withState { $0.arbiter.snapshot(at: time) })
   }
 
-  /// Suspends until the state satisfies a condition, which is looked at after each event. For tests: nothing is polled.
+  /// Suspends until the state satisfies a condition, which is looked at after each event, or the task is cancelled.
+  ///
+  /// For tests: nothing is polled. The condition runs under the domain's lock.
   package func waitUntil(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async {
     let host = host
-    await withCheckedContinuation { continuation in
-      let observer = host.withState { state -> StateObserver? in
-        state.lastObserver += 1
-        let observer = StateObserver(state.lastObserver, continuation) { arbiter in
-          isSatisfied(CoordinationSnapshot(arbiter.snapshot(at: 0)))
-        }
-        if observer.isSatisfied(state.arbiter) { return observer }
-        state.observers[observer.id] = observer
-        return nil
-      }
-      observer?.wake()
+    let id = host.withState { state -> UInt64 in
+      state.lastObserver += 1
+      return state.lastObserver
     }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let satisfied = host.withState { state -> StateObserver? in
+          let observer = StateObserver(id, continuation) { arbiter in
+            isSatisfied(CoordinationSnapshot(arbiter.snapshot(at: 0)))
+          }
+          if observer.isSatisfied(state.arbiter) { return observer }
+          state.observers[id] = observer
+          return nil
+        }
+        if let satisfied { return satisfied.wake() }
+        // A cancellation that came before the observer was entered found nobody to wake.
+        if Task.isCancelled { host.stopObserving(id) }
+      }
+    } onCancel: {
+      host.stopObserving(id)
+    }
+  }
+}
+
+extension ArbiterHost {
+  fileprivate func stopObserving(_ id: UInt64) {
+    withState { $0.observers.removeValue(forKey: id) }?.wake()
   }
 }
