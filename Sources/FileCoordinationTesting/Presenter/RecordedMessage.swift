@@ -53,7 +53,9 @@ public struct RecordedMessage: Hashable, Sendable, CustomStringConvertible {
   public let attributes: Set<String>
   /// The version that was passed.
   public let version: VersionChange?
-  /// Who caused the message. For a reacquirer, who had asked to relinquish.
+  /// Who caused the message.
+  ///
+  /// For a reacquirer, who had asked to relinquish.
   public let origin: AccessOrigin
 
   init(

@@ -43,7 +43,9 @@ public final class RecordingPresenter: FilePresenter {
   private let recorded = Watched<[RecordedMessage]>([])
   private let settings: Watched<Settings>
 
-  /// Creates a presenter. It isn't registered anywhere yet.
+  /// Creates a presenter.
+  ///
+  /// It isn't registered anywhere yet.
   ///
   /// - Parameters:
   ///   - url: The presented item; `nil` while it has no location.
@@ -67,13 +69,17 @@ public final class RecordingPresenter: FilePresenter {
     self.timeline = timeline
   }
 
-  /// Where the presented item is. Follows moves that the presenter is told about.
+  /// Where the presented item is.
+  ///
+  /// Follows moves that the presenter is told about.
   public var presentedItemURL: URL? {
     get { settings.value.url }
     set { settings.update { $0.url = newValue } }
   }
 
-  /// Whether answers to relinquish callbacks hand over a reacquirer. `true` unless set.
+  /// Whether answers to relinquish callbacks hand over a reacquirer.
+  ///
+  /// `true` unless set.
   public var handsOverReacquirer: Bool {
     get { settings.value.reacquires }
     set { settings.update { $0.reacquires = newValue } }

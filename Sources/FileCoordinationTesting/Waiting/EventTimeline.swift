@@ -17,7 +17,9 @@ public final class EventTimeline: Sendable {
   /// The events so far.
   public var events: [String] { state.value }
 
-  /// Appends an event. May be called anywhere.
+  /// Appends an event.
+  ///
+  /// May be called anywhere.
   ///
   /// - Parameter event: What happened.
   public func note(_ event: String) { state.update { $0.append(event) } }

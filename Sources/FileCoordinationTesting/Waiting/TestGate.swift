@@ -18,7 +18,9 @@ public final class TestGate: Sendable {
   /// Creates a closed gate.
   public init() {}
 
-  /// Lets everybody through, now and later. Doing it twice does nothing.
+  /// Lets everybody through, now and later.
+  ///
+  /// Doing it twice does nothing.
   public func open() {
     state.update { $0.isOpen = true }
     event.signal()
@@ -38,7 +40,9 @@ public final class TestGate: Sendable {
     try await state.waitUntil(\.isOpen)
   }
 
-  /// Blocks the calling thread until the gate is open. Never on a thread of the cooperative pool.
+  /// Blocks the calling thread until the gate is open.
+  ///
+  /// Never on a thread of the cooperative pool.
   @available(*, noasync, message: "blocks the thread; use 'try await gate.pass()'")
   public func passBlocking() {
     state.update { $0.arrivalCount += 1 }

@@ -22,7 +22,9 @@ final class Watched<State: Sendable>: Sendable {
 
   var value: State { content.withLock { $0.state } }
 
-  /// Changes the value and wakes everybody who waits for a change. Nothing foreign may happen in `body`.
+  /// Changes the value and wakes everybody who waits for a change.
+  ///
+  /// Nothing foreign may happen in `body`.
   func update<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, waiters) = content.withLock { content -> (Result, [CheckedContinuation<Void, Never>]) in
       let result = body(&content.state)

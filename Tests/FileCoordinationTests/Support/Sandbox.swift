@@ -11,7 +11,8 @@ final class Sandbox: Sendable {
   let clock = VirtualClock()
   let timeline = EventTimeline()
   let domain: CoordinationDomain
-  private let registrations = Mutex<[FilePresenterRegistration]>([])
+  /// Registration is weak: the sandbox keeps presenters too.
+  private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
 
   init(_ root: URL, _ change: (inout CoordinationDomain.Configuration) -> Void) {
     self.root = root
@@ -69,6 +70,7 @@ extension Sandbox {
 
 extension Sandbox {
   /// Registers a recording presenter until the end of the test.
+  @discardableResult
   func present(
     _ name: String?, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all, reacquires: Bool = false,
     executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil
@@ -83,7 +85,7 @@ extension Sandbox {
 
   func register(_ presenter: any FilePresenter) throws {
     let registration = try domain.register(presenter)
-    registrations.withLock { $0.append(registration) }
+    registered.withLock { $0.append((presenter, registration)) }
   }
 
   /// Suspends until every presenter has handled everything.
