@@ -34,7 +34,8 @@ extension ScriptedFileSystem {
   }
 }
 
-/// An operation on a fresh sandbox, run once to learn how many calls it makes: the numbers at which it can be made to fail.
+/// An operation on a fresh sandbox, run once to learn how many calls it makes: the numbers at which it can be made to
+/// fail.
 func callNumbers(
   of operation: (Sandbox, any FileSystem) throws -> Void, prepared prepare: (Sandbox) throws -> Void
 ) async throws -> ClosedRange<Int> {
