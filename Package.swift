@@ -49,6 +49,10 @@ let package = Package(
       name: "FileCoordinationTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SystemInterface"],
       swiftSettings: settings),
+    // Runs the built tool as a child process.
+    .testTarget(name: "CommandLineTests", dependencies: ["filecoord"], swiftSettings: settings),
+    // Compiles and runs the code that the README and the articles show.
+    .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,7 +5,7 @@ import Testing
 @Suite("Concurrency: waiting for a state of a domain")
 struct WaitUntilTests {
   private let domain = CoordinationDomain()
-  private let url = URL(filePath: "/tmp/file-coordination-tests/wait-until")
+  private let url = URL.temporaryDirectory.appending(path: "wait-until-\(UUID()).txt")
 
   @Test("A state that is there already is seen at once")
   func stateThatIsThere() async {
@@ -34,16 +34,14 @@ struct WaitUntilTests {
   func waitingAccess() async throws {
     let domain = domain
     let url = url
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      try await FileCoordinator(label: "reader", domain: domain).read(url) { _ in
-        group.addTask { try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in } }
-        let isWaiting = await domain.waitUntil { state in
-          state.accesses.contains { $0.party.label == "writer" && $0.blockers.map(\.label) == ["reader"] }
-        }
-        #expect(isWaiting)
+    async let wasSeen: Bool = FileCoordinator(label: "reader", domain: domain).read(url) { _ in
+      await domain.waitUntil { state in
+        state.accesses.contains { $0.party.label == "writer" && $0.blockers.map(\.label) == ["reader"] }
       }
-      try await group.waitForAll()
     }
+    await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
+    try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in }
+    #expect(try await wasSeen)
   }
 
   @Test("Cancelling the task ends the wait with false, before and while it waits", arguments: [true, false])
