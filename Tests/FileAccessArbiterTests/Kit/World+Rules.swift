@@ -96,6 +96,33 @@ extension World {
   }
 }
 
+// MARK: - Save priority
+
+extension World {
+  /// While a presenter owes a save, its own accesses are ahead of the access that waits for that save (C-119).
+  mutating func checkSavePriority() {
+    for (message, delivery) in running where delivery.kind == .saveChanges {
+      guard let asking = delivery.origin.access, arbiter.messages.find(message)?.awaitingAccess == asking else { continue }
+      for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
+        guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
+          !isBelow(own, message), !arbiter.overtook(own, asking)
+        else { continue }
+        problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
+      }
+    }
+  }
+
+  /// Whether the callback that waits for this access lies below `message`, which therefore ends first.
+  private func isBelow(_ id: AccessID, _ message: MessageID) -> Bool {
+    var context = requests[id]?.context
+    while case .access(let outer) = context { context = requests[outer]?.context }
+    guard case .message(let own) = context, let delivery = running[message],
+      let stack = callbacks[delivery.presenter], let lower = stack.firstIndex(of: own)
+    else { return false }
+    return stack.firstIndex(of: message).map { $0 > lower } ?? false
+  }
+}
+
 // MARK: - Deadlocks
 
 extension World {

@@ -60,6 +60,7 @@ struct World: Sendable {
     }
     for problem in arbiter.invariants() { problems.append("invariant: \(problem)") }
     checkPlaces()
+    checkSavePriority()
     checkDeadlocks(failed, before, event)
     checkOvertakes(before, event)
     return effects
