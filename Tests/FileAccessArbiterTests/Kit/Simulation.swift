@@ -63,7 +63,7 @@ struct Simulation: Sendable {
   #endif
 
   mutating func start() {
-    let clients = Set(scenario.actors.map(\.client) + scenario.presenters.map(\.client))
+    let clients = Set(scenario.actors.map(\.client) + scenario.presenters.map(\.client) + scenario.mayDepart)
     for client in clients.sorted() { apply(.join(ClientID(client), name: "pid \(client)")) }
     for index in scenario.presenters.indices where scenario.presenters[index].isRegisteredAtStart { register(index) }
     for (index, actor) in scenario.actors.enumerated() {
