@@ -1,6 +1,8 @@
 @testable import FileAccessArbiter
 
-/// One move of the environment. Symbolic, so that a list of them can be replayed with parts left out.
+/// One move of the environment.
+///
+/// Symbolic, so that a list of them can be replayed with parts left out.
 enum Action: Hashable, Sendable {
   /// The actor or callback of this name does its next step.
   case step(String)

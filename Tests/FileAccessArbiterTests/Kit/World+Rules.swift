@@ -102,7 +102,9 @@ extension World {
   /// While a presenter owes a save, its own accesses are ahead of the access that waits for that save (C-119).
   mutating func checkSavePriority() {
     for (message, delivery) in running where delivery.kind == .saveChanges {
-      guard let asking = delivery.origin.access, arbiter.messages.find(message)?.awaitingAccess == asking else { continue }
+      guard let asking = delivery.origin.access, arbiter.messages.find(message)?.awaitingAccess == asking else {
+        continue
+      }
       for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
         guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
           !isBelow(own, message), !arbiter.overtook(own, asking)
