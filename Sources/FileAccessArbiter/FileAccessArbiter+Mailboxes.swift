@@ -148,7 +148,7 @@ extension FileAccessArbiter {
   }
 
   /// The accesses of `children` that live, and those requested inside them, parents first.
-  private func descendants(of children: [AccessID]) -> [AccessID] {
+  func descendants(of children: [AccessID]) -> [AccessID] {
     var result = children
     var next = 0
     while next < result.count {

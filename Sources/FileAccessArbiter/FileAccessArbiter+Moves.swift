@@ -37,6 +37,8 @@ extension FileAccessArbiter {
       for index in accesses[id].items.indices where accesses[id].items[index].path == new {
         if accesses[id].items[index].formerClaims.isEmpty { accesses[id].items[index].wasMoveDestination = true }
       }
+      for (presenter, _) in movedPresenters { presenters[presenter].node.map { askNewcomer(at: tree.path(of: $0)) } }
+      for id in inOrder(affected) { askNewcomers(of: id) }
       lookAgain(at: affected)
     }
     return finish()
@@ -160,11 +162,19 @@ extension FileAccessArbiter {
   }
 
   private mutating func lookAgain(at affected: Set<AccessID>) {
-    let waiting = affected.filter { accesses.find($0)?.isWaiting == true }
-    for id in waiting.sorted(by: { accesses[$0].sequence < accesses[$1].sequence }) where accesses.contains(id) {
+    for id in inOrder(affected) where accesses.contains(id) {
+      guard accesses[id].isWaiting else {
+        // It may stand in somebody's way now, and itself wait for what its accessor requested.
+        suspects += descendants(of: accesses[id].children).filter { accesses[$0].isWaiting }
+        continue
+      }
       unpark(id)
       suspects.append(id)
       advance(id)
     }
+  }
+
+  private func inOrder(_ ids: Set<AccessID>) -> [AccessID] {
+    ids.sorted { accesses[$0].sequence < accesses[$1].sequence }
   }
 }

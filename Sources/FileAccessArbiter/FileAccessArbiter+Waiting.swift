@@ -71,11 +71,10 @@ extension FileAccessArbiter {
       switch context {
       case .access(let outer): waiter = outer
       case .message(let below):
-        guard let message = messages.find(below),
-          let position = presenters[message.presenter].running.firstIndex(of: below)
+        guard let presenter = messages.find(below)?.presenter,
+          let position = presenters[presenter].running.firstIndex(of: below)
         else { return nil }
-        let above = presenters[message.presenter].running[(position + 1)...]
-        return above.first
+        return presenters[presenter].running[(position + 1)...].first
       }
     }
     return nil

@@ -36,7 +36,9 @@ extension Scenario {
   /// Moves under waiters, holders and presenters; one mover only covers the destination.
   static let moves = Scenario(
     name: "moves",
-    presenters: [PresenterPlan("/d/f", [.relinquishToWriter, .itemDidMove]), PresenterPlan("/e", [.subitemDidAppear])],
+    presenters: [
+      PresenterPlan("/d/f", [.relinquishToWriter, .itemDidMove]), PresenterPlan("/e", [.subitemDidAppear]),
+    ],
     actors: [
       ActorPlan(.write("/d/f", .moving, .move(to: "/e/f"))),
       ActorPlan(.read("/d/f") { $0.mayBeCancelled = true }),
@@ -60,7 +62,8 @@ extension Scenario {
     presenters: [
       PresenterPlan("/f", [.relinquishToReader, .saveChanges]) {
         $0.onSave = [
-          .doing(.write("/f") { $0.own = 0 }), .doing(.both([.init("/f", .update), .init("/g", .update)]) { $0.own = 0 }),
+          .doing(.write("/f") { $0.own = 0 }),
+          .doing(.both([.init("/f", .update), .init("/g", .update)]) { $0.own = 0 }),
           .fail,
         ]
         $0.onRelinquish = [.reacquirer]

@@ -1,6 +1,8 @@
 @testable import FileAccessArbiter
 
-/// One move of the environment. Symbolic, so that a list of them can be replayed with parts left out.
+/// One move of the environment.
+///
+/// Symbolic, so that a list of them can be replayed with parts left out.
 enum Action: Hashable, Sendable {
   /// The actor or callback of this name does its next step.
   case step(String)
@@ -63,7 +65,7 @@ struct Simulation: Sendable {
   #endif
 
   mutating func start() {
-    let clients = Set(scenario.actors.map(\.client) + scenario.presenters.map(\.client))
+    let clients = Set(scenario.actors.map(\.client) + scenario.presenters.map(\.client) + scenario.mayDepart)
     for client in clients.sorted() { apply(.join(ClientID(client), name: "pid \(client)")) }
     for index in scenario.presenters.indices where scenario.presenters[index].isRegisteredAtStart { register(index) }
     for (index, actor) in scenario.actors.enumerated() {

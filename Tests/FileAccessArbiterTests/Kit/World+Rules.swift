@@ -4,14 +4,17 @@
 
 extension World {
   func conflict(_ first: AccessID, _ second: AccessID) -> Bool {
-    guard let left = requests[first], let right = requests[second], !left.isPreparation, !right.isPreparation,
-      let leftPlaces = places[first], let rightPlaces = places[second]
-    else { return false }
-    return zip(left.items, leftPlaces).contains { mine, here in
-      zip(right.items, rightPlaces).contains { theirs, there in
-        conflict(mine.access, unit(here.description), theirs.access, unit(there.description))
+    claimed(by: first).contains { mine in
+      claimed(by: second).contains { theirs in
+        conflict(mine.access, unit(mine.path.description), theirs.access, unit(theirs.path.description))
       }
     }
+  }
+
+  /// What the access locks now.
+  private func claimed(by id: AccessID) -> [AccessRequest.Item] {
+    guard let request = requests[id], !request.isPreparation, let places = places[id] else { return [] }
+    return zip(request.items, places).map { AccessRequest.Item($1, $0.access) } + (formerPlaces[id] ?? [])
   }
 
   private func conflict(_ first: ItemAccess, _ here: String, _ second: ItemAccess, _ there: String) -> Bool {
@@ -93,6 +96,35 @@ extension World {
   }
 }
 
+// MARK: - Save priority
+
+extension World {
+  /// While a presenter owes a save, its own accesses are ahead of the access that waits for that save (C-119).
+  mutating func checkSavePriority() {
+    for (message, delivery) in running where delivery.kind == .saveChanges {
+      guard let asking = delivery.origin.access, arbiter.messages.find(message)?.awaitingAccess == asking else {
+        continue
+      }
+      for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
+        guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
+          !isBelow(own, message), !arbiter.overtook(own, asking)
+        else { continue }
+        problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
+      }
+    }
+  }
+
+  /// Whether the callback that waits for this access lies below `message`, which therefore ends first.
+  private func isBelow(_ id: AccessID, _ message: MessageID) -> Bool {
+    var context = requests[id]?.context
+    while case .access(let outer) = context { context = requests[outer]?.context }
+    guard case .message(let own) = context, let delivery = running[message],
+      let stack = callbacks[delivery.presenter], let lower = stack.firstIndex(of: own)
+    else { return false }
+    return stack.firstIndex(of: message).map { $0 > lower } ?? false
+  }
+}
+
 // MARK: - Deadlocks
 
 extension World {
@@ -166,6 +198,7 @@ extension World {
         return isAhead && $0 != id && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
       }
       let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
+      if access.phase == .waiting { return holders.map(WaitNode.access) + futureQuestions(access, in: arbiter) }
       return holders.map(WaitNode.access) + access.negotiations.compactMap { $0.outstanding.map(WaitNode.message) }
         + (access.phase == .ready ? above : [])
     case .message(let id):
@@ -173,6 +206,21 @@ extension World {
       if message.state != .pending { return awaited(message.children) + ownWrites(of: message, in: arbiter) }
       return arbiter.presenters[message.presenter].running.last.map { [.message($0)] } ?? []
     }
+  }
+
+  /// Whoever passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
+  private func futureQuestions(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    var found: [WaitNode] = []
+    for item in access.items {
+      arbiter.forEachPresenter(around: item.path, withInside: true) { id, relation in
+        let presenter = arbiter.presenters[id]
+        let questions = MessageRules.questions(
+          item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
+        if arbiter.isOwn(presenter, access.request) || questions.messages(for: presenter.callbacks).isEmpty { return }
+        if let top = presenter.running.last, !arbiter.mayBeServed(presenter) { found.append(.message(top)) }
+      }
+    }
+    return found
   }
 
   /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (9.2 point 7).

@@ -16,6 +16,8 @@ struct World: Sendable {
   var grants: [AccessID: Grant] = [:]
   /// Where each item of each live access is, by the rules of section 3.4.
   var places: [AccessID: [ItemPath]] = [:]
+  /// Where items were before the holder itself moved them: protected until it ends.
+  var formerPlaces: [AccessID: [AccessRequest.Item]] = [:]
   /// In order of request.
   var order: [AccessID] = []
   var registrations: [PresenterID: PresenterRegistration] = [:]
@@ -58,6 +60,7 @@ struct World: Sendable {
     }
     for problem in arbiter.invariants() { problems.append("invariant: \(problem)") }
     checkPlaces()
+    checkSavePriority()
     checkDeadlocks(failed, before, event)
     checkOvertakes(before, event)
     return effects
@@ -97,7 +100,7 @@ extension World {
       presenterPlaces[id] = registration.path
     case .locate(let id, let path): if presenterPlaces[id] == nil { presenterPlaces[id] = path }
     case .remove(let id): removed.insert(id)
-    case .move(_, let old, let new, _): noteMove(old, new)
+    case .move(let mover, let old, let new, _): noteMove(by: mover, old, new)
     case .depart(let client): noteDeparture(client)
     }
     if case .fire(let timer) = event { timers.remove(timer) }
@@ -109,11 +112,13 @@ extension World {
     if hasReacquirer { owedReacquirers[id] = delivery.presenter }
   }
 
-  private mutating func noteMove(_ old: ItemPath, _ new: ItemPath) {
+  private mutating func noteMove(by mover: AccessID, _ old: ItemPath, _ new: ItemPath) {
+    if old == new { return }
     for id in order where isWaiting(id) || isGranted(id) {
       for (index, item) in (requests[id]?.items ?? []).enumerated() where requests[id]?.isPreparation == false {
         guard let place = places[id]?[index], old.isSameOrContains(place) else { continue }
         if isWaiting(id), item.access == .write(.replacing) { continue }
+        if id == mover { formerPlaces[id, default: []].append(.init(place, item.access)) }
         places[id]?[index] = place.movedAlong(from: old, to: new)
       }
     }
