@@ -21,7 +21,7 @@ enum Act: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// One access in a task of its own, which ends when it's told to.
+/// One access in a detached task, which is nested in nothing and ends when it's told to.
 ///
 /// Notes `label+` when its accessor begins and `label-` when that ends.
 final class Lane: Sendable {
@@ -37,7 +37,7 @@ final class Lane: Sendable {
   }
 
   fileprivate func start(_ act: Act, in box: Sandbox, _ deadlines: AccessDeadlines?) {
-    let started = Task { [self] in
+    let started = Task.detached { [self] in
       switch act {
       case .read(let name, let options):
         try await coordinator.read(box.url(name), options: options, deadlines: deadlines) {
@@ -142,5 +142,21 @@ extension Sandbox {
   func access(_ act: Act, as label: String, presenter: (any FilePresenter)? = nil) async throws {
     let lane = start(act, as: label, presenter: presenter)
     try await lane.finish()
+  }
+}
+
+extension Sandbox {
+  /// Moves an item inside a write of it, and announces the move.
+  ///
+  /// - Parameter prepare: Runs inside the accessor, before the item is moved.
+  func move(
+    _ old: String, to new: String, as label: String = "mover", presenter: (any FilePresenter)? = nil,
+    options: FileCoordinator.WritingOptions = .forMoving, after prepare: () async throws -> Void = {}
+  ) async throws {
+    try await coordinator(label, presenter: presenter).write(url(old), options: options) { access in
+      try await prepare()
+      try rename(old, to: new)
+      try access.didMove(to: url(new))
+    }
   }
 }
