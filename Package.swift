@@ -49,6 +49,10 @@ let package = Package(
       name: "FileCoordinationTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SystemInterface"],
       swiftSettings: settings),
+    .testTarget(
+      name: "FileCoordinationStressTests",
+      dependencies: ["FileCoordination", "FileCoordinationTesting", "SystemInterface"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
