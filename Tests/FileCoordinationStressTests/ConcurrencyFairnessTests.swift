@@ -71,7 +71,7 @@ struct ConcurrencyFairnessTests {
     }
   }
 
-  /// Files and directories of which some contain others. Nothing has to exist.
+  /// Files and directories, of which some contain others and none has to exist.
   static let names = ["d", "d/x", "d/x/f", "d/x/g", "d/y", "e", "e/f"]
 
   static func choices(_ random: inout SeededGenerator, in directory: URL) -> [(URL, FileCoordinator.WritingOptions?)] {
