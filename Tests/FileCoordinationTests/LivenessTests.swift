@@ -281,6 +281,49 @@ struct LivenessTests {
     withExtendedLifetime(registration) {}
   }
 
+  /// A clock on which the first deadline comes before the clock has even answered, as on a computer that is busy.
+  final class HastyClock: CoordinationClock {
+    let slow = LivenessClock()
+    private let isFirst = Guarded(true)
+
+    var now: MonotonicTime { slow.now }
+
+    func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+      let isFirst = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if !isFirst { return slow.schedule(at: deadline, action) }
+      let scheduled = ScheduledAction(action)
+      slow.advance(by: now.duration(to: deadline))
+      let hasRun = ThreadEvent()
+      HostThread.start(name: "hasty") {
+        scheduled.start()
+        hasRun.signal()
+      }
+      hasRun.wait()
+      return scheduled
+    }
+  }
+
+  @Test("A report that comes before its timer is known doesn't leave the next one behind")
+  func earlyReport() async throws {
+    let clock = HastyClock(), gate = LivenessGate(), file = URL(filePath: "/nowhere/file")
+    var configuration = CoordinationDomain.Configuration()
+    configuration.clock = clock
+    configuration.waitReporter = { _ in }
+    let domain = CoordinationDomain(configuration)
+    let holder = Task { try await FileCoordinator(domain: domain).write(file) { _ in await gate.pass() } }
+    await gate.arrivals(1)
+    let waiter = Task { try await FileCoordinator(domain: domain, deadlines: .never).read(file) { _ in } }
+    await clock.slow.waitUntil { $0 == 1 }
+    gate.open()
+    try await holder.value
+    try await waiter.value
+    await domain.waitUntil { $0.accesses.isEmpty }
+    #expect(clock.slow.scheduledCount == 0)
+  }
+
   // MARK: Presenters that don't answer
 
   @Test("A handler that is dropped without having been called fails the access, and nobody else (C-186)")
