@@ -101,9 +101,7 @@ struct VersionsAndAttributesTests {
       }
       try box.coordinator("provider").item(at: url, didChangeUbiquityAttributes: ["before", "located"])
       try await box.quiesce()
-      withKnownIssue("`presenterLocated` keeps the set that was sampled at registration") {
-        #expect(presenter.recorder.messages.map(\.attributes) == [["located"]])
-      }
+      #expect(presenter.recorder.messages.map(\.attributes) == [["located"]])
     }
   }
 }
