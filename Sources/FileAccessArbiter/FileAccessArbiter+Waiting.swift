@@ -7,6 +7,7 @@ extension FileAccessArbiter {
     if accesses[id].phase == .waiting {
       if let blocker = blocker(of: id) { return park(id, on: blocker) }
       startAsking(id)
+      guard accesses.contains(id) else { return }
     }
     if accesses[id].phase == .asking {
       if accesses[id].owesAnswers, !has(.grantBeforeAnswers) { return }
