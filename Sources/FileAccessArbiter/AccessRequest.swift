@@ -4,11 +4,13 @@
 package enum ItemAccess: Hashable, Sendable {
   /// A read. With `withoutChanges` nobody is asked to save first.
   case read(withoutChanges: Bool)
+  /// A read of the item and of everything inside it in one consistent state: for snapshots.
+  case readAll(withoutChanges: Bool)
   case write(WriteIntent)
 
   package var isWrite: Bool {
     switch self {
-    case .read: false
+    case .read, .readAll: false
     case .write: true
     }
   }

@@ -1,6 +1,8 @@
 /// How one claim locks its item.
 enum LockMode: Hashable, Sendable {
   case read
+  /// A read of everything below the item too: a snapshot.
+  case deepRead
   case write
   /// A write that concerns everything below the item too: deleting, moving, replacing.
   case deepWrite
@@ -8,9 +10,13 @@ enum LockMode: Hashable, Sendable {
   init(_ access: ItemAccess) {
     switch access {
     case .read: self = .read
+    case .readAll: self = .deepRead
     case .write(let intent): self = intent.isDeep ? .deepWrite : .write
     }
   }
+
+  var isRead: Bool { self == .read || self == .deepRead }
+  var isDeep: Bool { self == .deepRead || self == .deepWrite }
 }
 
 /// Where two locked items stand to each other.
@@ -31,16 +37,28 @@ enum ItemRelation: Hashable, Sendable {
 /// | outer claim is a read         | no         | no          | –            | C-010, C-011         |
 /// | outer claim is a plain write  | –          | no          | no           | C-012, C-018         |
 /// | outer claim is a deep write   | –          | block       | block        | C-013…C-016          |
+/// | outer claim reads all         | no         | block       | –            | see below            |
 /// | unrelated paths               | no         | no          | no           | C-005                |
+///
+/// Apple knows no read of everything inside. We need one for `.forUploading` of a plain directory: an archive of files
+/// that are being written is no consistent snapshot (C-046).
 ///
 /// Not in the table because it comes before it: claims of one purpose, of one request, and of a request with the
 /// accesses it is nested in never block each other (C-023, C-116, C-130…C-133).
 enum ConflictRules {
   static func conflict(_ first: LockMode, _ second: LockMode, _ relation: ItemRelation) -> Bool {
     switch relation {
-    case .same: first != .read || second != .read
-    case .firstContainsSecond: first == .deepWrite
-    case .secondContainsFirst: second == .deepWrite
+    case .same: !(first.isRead && second.isRead)
+    case .firstContainsSecond: reachesInside(first, second)
+    case .secondContainsFirst: reachesInside(second, first)
+    }
+  }
+
+  private static func reachesInside(_ outer: LockMode, _ inner: LockMode) -> Bool {
+    switch outer {
+    case .read, .write: false
+    case .deepRead: !inner.isRead
+    case .deepWrite: true
     }
   }
 }

@@ -21,10 +21,11 @@ extension FileAccessArbiter {
     suspects = []
   }
 
-  /// Nobody waits for the newest access while it queues, unless it is nested in something that does.
+  /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
   private func mayBeInCycle(_ id: AccessID) -> Bool {
     guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
     return access.phase != .waiting || access.sequence != lastSequence || !access.lineage.isEmpty
+      || !access.overtakes.isEmpty
   }
 
   /// Lets one member of the cycle pass those in the queue that wait for it, if that leaves no cycle.
@@ -108,7 +109,7 @@ extension FileAccessArbiter {
   mutating func grantSavePriority(to id: AccessID) {
     guard let own = accesses[id].request.ownPresenter, let presenter = presenters.find(own), !has(.savePriorityIgnored)
     else { return }
-    let owed = Set((presenter.running + presenter.pending).filter { isOwedSave($0) })
+    let owed = savesOwed(by: presenter, above: id)
     if owed.isEmpty { return }
     for blocker in queuedBlockers(of: id) {
       let waitsForSave = chainOfWaits(from: .access(blocker)) { node in
@@ -119,8 +120,11 @@ extension FileAccessArbiter {
     }
   }
 
-  private func isOwedSave(_ id: MessageID) -> Bool {
-    messages[id].kind == .saveChanges && messages[id].awaitingAccess != nil
+  /// The saves that may need `id`: not those served above the callback that waits for it, for they end before it.
+  private func savesOwed(by presenter: Presenter, above id: AccessID) -> Set<MessageID> {
+    let callback = presenter.running.lastIndex { accesses[id].lineage.contains(.message($0)) }
+    let candidates = callback.map { Array(presenter.running[...$0]) } ?? presenter.running + presenter.pending
+    return Set(candidates.filter { messages[$0].kind == .saveChanges && messages[$0].awaitingAccess != nil })
   }
 
   /// A presenter was just asked to save: its accesses that wait already get their priority as well.

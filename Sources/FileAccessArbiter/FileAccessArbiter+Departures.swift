@@ -1,13 +1,22 @@
 // A participant is gone: everything of it ends at once, and those who waited for it go on.
 
 extension FileAccessArbiter {
+  /// A participant's process has ended, or its connection is closed.
+  ///
+  /// Nothing of it is granted or asked any more: first everything it waits for is withdrawn, then its presenters go, then
+  /// what it holds, and only then does anybody else go on.
   package mutating func clientDeparted(_ client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
+    let own = accesses.sortedKeys.filter { accesses[$0].request.client == client }
+    for id in presenters.sortedKeys where presenters[id].client == client { lapseDebts(to: id) }
+    var sleepers: [AccessID] = []
+    for id in own where accesses[id].isWaiting { sleepers += leave(id) }
     for id in presenters.sortedKeys where presenters.find(id)?.client == client { drop(id) }
-    for id in accesses.sortedKeys where accesses.find(id)?.request.client == client {
-      if accesses[id].phase == .granted { tellOutcomes(of: id, []) }
-      end(id)
+    for id in own where accesses.contains(id) {
+      tellOutcomes(of: id, [])
+      sleepers += leave(id)
     }
+    wake(sleepers)
     clients.remove(client)
     return finish()
   }
@@ -17,9 +26,14 @@ extension FileAccessArbiter {
     if !presenters[id].isRemoved { remove(id) }
     guard let presenter = presenters.find(id) else { return }
     for message in presenter.pending + presenter.running { messages.remove(message) }
-    for access in accesses.sortedKeys { accesses[access].debts.removeAll { $0.presenter == id } }
     presenters.remove(id)
     clients[presenter.client].references -= 1
     effects.append(.forgetPresenter(id))
+  }
+
+  /// Nobody is left to run the reacquirers that the presenter handed over.
+  private mutating func lapseDebts(to id: PresenterID) {
+    for access in accesses.sortedKeys { accesses[access].debts.removeAll { $0.presenter == id } }
+    presenters[id].reacquirersOwed = 0
   }
 }

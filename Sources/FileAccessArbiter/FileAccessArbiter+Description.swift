@@ -77,6 +77,7 @@ extension FileAccessArbiter {
       line +=
         " asks \(negotiation.presenter) \(negotiation.outstanding.map(\.description) ?? "") then \(negotiation.remaining)"
     }
+    if access.isWaiting, !access.negotiations.isEmpty { line += " asked \(access.negotiations.map(\.presenter))" }
     if !access.debts.isEmpty { line += " owes \(access.debts.map { "\($0.message)→\($0.presenter)" })" }
     return line
   }

@@ -40,17 +40,24 @@ extension FileAccessArbiter {
   }
 
   private func nextDeliverable(_ presenter: Presenter) -> Int? {
-    guard let top = presenter.running.last else { return presenter.pending.isEmpty ? nil : 0 }
-    guard presenter.servesWhileWaiting, presenter.running.count < FileAccessArbiter.callbackNestingMax,
-      !presenter.pending.isEmpty, isServable(.message(top), isActor: presenter.isActor)
-    else { return nil }
+    if presenter.running.isEmpty { return presenter.pending.isEmpty ? nil : 0 }
+    guard !presenter.pending.isEmpty, mayBeServed(presenter) else { return nil }
     return presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered }
+  }
+
+  /// Whether the presenter can be asked although its callback is under way.
+  func mayBeServed(_ presenter: Presenter) -> Bool {
+    guard let top = presenter.running.last, presenter.servesWhileWaiting else { return false }
+    return presenter.running.count < FileAccessArbiter.callbackNestingMax
+      && isServable(.message(top), isActor: presenter.isActor)
   }
 
   /// Whether what runs in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.
   private func isServable(_ context: ExecutionContext, isActor: Bool) -> Bool {
     children(of: context).contains { child in
       let access = accesses[child]
+      // Who isn't awaited doesn't keep the callback from running on.
+      guard access.request.isAwaitedByContext else { return false }
       guard access.isWaiting else { return isServable(.access(child), isActor: isActor) }
       return !(access.request.blocksThread && (isActor || access.request.isOnMainThread))
     }
@@ -126,24 +133,26 @@ extension FileAccessArbiter {
     guard let message = messages.find(id), case .running = message.state else { return nil }
     messages.remove(id)
     presenters[message.presenter].running.removeAll { $0 == id }
+    presenters[message.presenter].unseenMoves.removeAll { $0.message == id }
     return message
   }
 
   private mutating func afterCallback(_ message: Message) {
     let presenter = message.presenter
     pump(presenter)
-    for below in presenters[presenter].running where messages.contains(below) {
-      for waiter in descendants(of: .message(below)) where accesses.find(waiter)?.phase == .ready { advance(waiter) }
-    }
+    // Those inside this callback too: it may have been answered before it was over.
+    var ready = descendants(of: message.children)
+    for below in presenters[presenter].running { ready += descendants(of: children(of: .message(below))) }
+    for waiter in ready where accesses.find(waiter)?.phase == .ready { advance(waiter) }
     forgetIfDone(presenter)
   }
 
-  /// Live accesses requested inside `context`, or inside those, parents first.
-  private func descendants(of context: ExecutionContext) -> [AccessID] {
-    var result: [AccessID] = children(of: context)
+  /// The accesses of `children` that live, and those requested inside them, parents first.
+  func descendants(of children: [AccessID]) -> [AccessID] {
+    var result = children
     var next = 0
     while next < result.count {
-      result += children(of: .access(result[next]))
+      result += self.children(of: .access(result[next]))
       next += 1
     }
     return result

@@ -37,6 +37,8 @@ extension FileAccessArbiter {
       for index in accesses[id].items.indices where accesses[id].items[index].path == new {
         if accesses[id].items[index].formerClaims.isEmpty { accesses[id].items[index].wasMoveDestination = true }
       }
+      for (presenter, _) in movedPresenters { presenters[presenter].node.map { askNewcomer(at: tree.path(of: $0)) } }
+      for id in inOrder(affected) { askNewcomers(of: id) }
       lookAgain(at: affected)
     }
     return finish()
@@ -52,7 +54,7 @@ extension FileAccessArbiter {
       switch relation {
       case .item, .inside:
         guard let node = presenters[presenter].node else { continue }
-        send(.itemDidMove(to: tree.path(of: node).movedAlong(from: old, to: new)), to: presenter, origin)
+        tellMove(to: presenter, from: tree.path(of: node), old, new, origin)
       case .enclosingPackage, .enclosingDirectory:
         sendAboutSubitem(.subitemDidMove(from: old, to: new), to: presenter, relation, origin)
       }
@@ -65,6 +67,24 @@ extension FileAccessArbiter {
       case .enclosingPackage, .enclosingDirectory:
         sendAboutSubitem(replaced ? .subitemDidChange(new) : .subitemDidAppear(new), to: presenter, relation, origin)
       }
+    }
+  }
+
+  private mutating func tellMove(
+    to presenter: PresenterID, from path: ItemPath, _ old: ItemPath, _ new: ItemPath, _ origin: Message.Origin
+  ) {
+    guard presenters[presenter].callbacks.contains(.itemDidMove) else { return }
+    let newPath = path.movedAlong(from: old, to: new)
+    if let message = enqueue(.itemDidMove(to: newPath), to: presenter, origin) {
+      presenters[presenter].unseenMoves.append(UnseenMove(message: message, old: path, new: newPath))
+    }
+  }
+
+  /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (section 5).
+  func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
+    guard let own, let presenter = presenters.find(own), !presenter.unseenMoves.isEmpty else { return path }
+    return presenter.unseenMoves.reduce(path) { path, move in
+      move.old.isSameOrContains(path) ? path.movedAlong(from: move.old, to: move.new) : path
     }
   }
 
@@ -142,11 +162,19 @@ extension FileAccessArbiter {
   }
 
   private mutating func lookAgain(at affected: Set<AccessID>) {
-    let waiting = affected.filter { accesses.find($0)?.isWaiting == true }
-    for id in waiting.sorted(by: { accesses[$0].sequence < accesses[$1].sequence }) where accesses.contains(id) {
+    for id in inOrder(affected) where accesses.contains(id) {
+      guard accesses[id].isWaiting else {
+        // It may stand in somebody's way now, and itself wait for what its accessor requested.
+        suspects += descendants(of: accesses[id].children).filter { accesses[$0].isWaiting }
+        continue
+      }
       unpark(id)
       suspects.append(id)
       advance(id)
     }
+  }
+
+  private func inOrder(_ ids: Set<AccessID>) -> [AccessID] {
+    ids.sorted { accesses[$0].sequence < accesses[$1].sequence }
   }
 }

@@ -95,7 +95,8 @@ extension FileAccessArbiter {
       accesses[id].negotiations[index].outstanding = nil
       withdraw(message)
     }
-    accesses[id].negotiations = []
+    // Who was asked stays known, so as not to be asked again.
+    for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].remaining = [] }
   }
 
   mutating func withdraw(_ message: MessageID) {
@@ -111,27 +112,22 @@ extension FileAccessArbiter {
 // MARK: - Presenters that come while an access waits
 
 extension FileAccessArbiter {
-  /// A presenter that registers while accesses of its item are asking is asked as well, until they're granted (9.2).
-  mutating func askNewcomer(_ newcomer: PresenterID, at path: ItemPath) {
-    for id in accessesConcerning(path) {
-      let access = accesses[id]
-      guard access.phase == .asking || access.phase == .ready, !isOwn(presenters[newcomer], access.request) else {
-        continue
-      }
-      var questions = MessageRules.Questions()
-      var itemAccess = access.items[0].access
-      for item in access.items {
-        guard let relation = relation(ofPresenterAt: path, to: item.path) else { continue }
-        questions.merge(MessageRules.questions(item.access, at: item.path, to: relation, isPreparation: false))
-        itemAccess = item.access
-      }
-      ask(newcomer, questions, itemAccess, id)
-      if accesses[id].owesAnswers {
-        if access.phase == .ready { enter(.asking, id) }
-        unpark(id)
-        waitForAnswers(id)
-      }
+  /// A presenter that comes to where accesses are asking is asked as well, until they're granted (9.2 point 8).
+  mutating func askNewcomer(at path: ItemPath) {
+    for id in accessesConcerning(path) { askNewcomers(of: id) }
+  }
+
+  /// Asks those whom the access concerns by now and who weren't asked yet.
+  mutating func askNewcomers(of id: AccessID) {
+    guard accesses[id].phase == .asking || accesses[id].phase == .ready else { return }
+    let asked = Set(accesses[id].negotiations.map(\.presenter))
+    for (presenter, questions, access) in concerned(by: id) where !asked.contains(presenter) {
+      ask(presenter, questions, access, id)
     }
+    if accesses[id].negotiations.count == asked.count || !accesses[id].owesAnswers { return }
+    if accesses[id].phase == .ready { enter(.asking, id) }
+    unpark(id)
+    waitForAnswers(id)
   }
 
   /// Accesses with a claim on the item, around it, or inside it when it's a package; oldest first.
@@ -152,14 +148,6 @@ extension FileAccessArbiter {
       node = tree.nodes[node].parent
     }
     return found.sorted { accesses[$0].sequence < accesses[$1].sequence }
-  }
-
-  private func relation(ofPresenterAt presented: ItemPath, to item: ItemPath) -> PresenterRelation? {
-    if presented == item { return .item }
-    if item.contains(presented) { return .inside }
-    guard presented.contains(item) else { return nil }
-    let isPackage = tree.node(at: presented).map { tree.nodes[$0].isPackage } ?? false
-    return isPackage ? .enclosingPackage : .enclosingDirectory
   }
 
   /// Calls `body` with each presenter of the item, of what encloses it and, if asked, of what is inside it.

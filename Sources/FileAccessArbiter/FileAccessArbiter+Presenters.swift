@@ -44,15 +44,22 @@ extension FileAccessArbiter {
   }
 
   /// A presenter without a location has one now (C-121).
-  package mutating func presenterLocated(_ id: PresenterID, at path: ItemPath, time: Timestamp) -> [Effect] {
+  ///
+  /// `attributes` are the ubiquity attributes that it observes, sampled now (C-207); `nil` if they are as registered.
+  package mutating func presenterLocated(
+    _ id: PresenterID, at path: ItemPath, observing attributes: Set<String>? = nil, time: Timestamp
+  ) -> [Effect] {
     begin(at: time)
-    if let presenter = presenters.find(id), presenter.node == nil, !presenter.isRemoved { locate(id, at: path) }
+    if let presenter = presenters.find(id), presenter.node == nil, !presenter.isRemoved {
+      if let attributes { presenters[id].observedUbiquityAttributes = attributes }
+      locate(id, at: path)
+    }
     return finish()
   }
 
   private mutating func locate(_ id: PresenterID, at path: ItemPath) {
     presenters[id].node = tree.attachPresenter(id, at: path)
-    askNewcomer(id, at: path)
+    askNewcomer(at: path)
   }
 
   /// A presenter unregistered or is gone.

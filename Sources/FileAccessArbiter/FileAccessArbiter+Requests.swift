@@ -54,10 +54,11 @@ extension FileAccessArbiter {
     var items: [Access.Item] = []
     items.reserveCapacity(request.items.count)
     for (index, item) in request.items.enumerated() {
-      var state = Access.Item(access: item.access, path: item.path)
+      let path = currentPath(of: item.path, for: request.ownPresenter)
+      var state = Access.Item(access: item.access, path: path, wasMoved: path != item.path)
       if !request.isPreparation {
         state.claim = tree.attachClaim(
-          access: id, item: Int32(index), mode: LockMode(item.access), at: item.path)
+          access: id, item: Int32(index), mode: LockMode(item.access), at: path)
       }
       items.append(state)
     }
@@ -101,8 +102,13 @@ extension FileAccessArbiter {
     end(id)
   }
 
-  /// Takes an access out of everything: claims, messages, debts, timers, and lets those behind it go on.
-  mutating func end(_ id: AccessID) {
+  /// Takes an access out of everything, and lets those behind it go on.
+  mutating func end(_ id: AccessID) { wake(leave(id)) }
+
+  /// Takes an access out of everything: claims, messages, debts, timers.
+  ///
+  /// - Returns: Those who slept until its end.
+  mutating func leave(_ id: AccessID) -> [AccessID] {
     withdrawQuestions(of: id)
     disarmTimer(of: id)
     noteReplacement(by: id)
@@ -119,12 +125,13 @@ extension FileAccessArbiter {
         effects.append(.locatePresenter(own))
       }
     }
-    if has(.lostWakeUp) { return }
-    for waiter in access.parked.sorted(by: { sequence($0) < sequence($1) }) where accesses.contains(waiter) {
-      guard accesses[waiter].parkedOn == id else { continue }
-      accesses[waiter].parkedOn = nil
-      advance(waiter)
-    }
+    for waiter in access.parked where accesses.find(waiter)?.parkedOn == id { accesses[waiter].parkedOn = nil }
+    return has(.lostWakeUp) ? [] : access.parked
+  }
+
+  /// Lets accesses look again whether they can go on, in order of request.
+  mutating func wake(_ sleepers: [AccessID]) {
+    for id in sleepers.filter(accesses.contains).sorted(by: { sequence($0) < sequence($1) }) { advance(id) }
   }
 
   private mutating func releaseClaims(of id: AccessID) {

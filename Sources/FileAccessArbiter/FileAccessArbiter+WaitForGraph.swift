@@ -15,7 +15,7 @@ extension FileAccessArbiter {
   /// | asking access        | every unanswered message, and whoever went ahead of it                         |
   /// | ready access         | whoever went ahead of it, and a callback that runs above its own               |
   /// | granted access       | accesses requested by its accessor, which returns only after them              |
-  /// | undelivered message  | the callback that occupies its presenter                                       |
+  /// | undelivered message  | the callback that occupies its presenter, unless it will be served meanwhile   |
   /// | running callback     | accesses requested by it                                                       |
   ///
   /// An access that merely inherited its context, so that the context may end without it, makes no edge.
@@ -35,7 +35,10 @@ extension FileAccessArbiter {
     case .message(let id):
       guard let message = messages.find(id) else { return }
       switch message.state {
-      case .pending: if let top = presenters[message.presenter].running.last { body(.message(top)) }
+      case .pending:
+        let presenter = presenters[message.presenter]
+        if message.kind.mustBeAnswered, mayBeServed(presenter) { return }
+        if let top = presenter.running.last { body(.message(top)) }
       case .running: forEachAwaitedChild(message.children, body)
       }
     }

@@ -64,11 +64,18 @@ extension FileAccessArbiter {
   /// A callback that was started while the request's own callback waits: the two must not overlap, so the grant waits.
   func callbackAbove(_ id: AccessID) -> MessageID? {
     if has(.overlappingCallbacks) { return nil }
-    for case .message(let below) in accesses[id].lineage {
-      guard let message = messages.find(below), let top = presenters[message.presenter].running.last, top != below
-      else { continue }
-      let running = presenters[message.presenter].running
-      if let position = running.firstIndex(of: below) { return running[position + 1] }
+    var waiter = id
+    for context in accesses[id].lineage {
+      // Beyond an access that nobody awaits, no callback goes on because of this grant.
+      guard accesses.find(waiter)?.request.isAwaitedByContext == true else { return nil }
+      switch context {
+      case .access(let outer): waiter = outer
+      case .message(let below):
+        guard let presenter = messages.find(below)?.presenter,
+          let position = presenters[presenter].running.firstIndex(of: below)
+        else { return nil }
+        return presenters[presenter].running[(position + 1)...].first
+      }
     }
     return nil
   }
@@ -115,13 +122,13 @@ extension FileAccessArbiter {
     let mode = claim.mode
     func visit(_ node: ItemTree.NodeIndex) -> Bool {
       let relation: ItemRelation = isUnit || node == locked ? .same : .firstContainsSecond
-      if relation == .same, mode == .read, tree.nodes[node].writeClaimCount == 0 { return true }
+      if mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
       return tree.forEachClaim(at: node) { _, other in
         if other.access == claim.access || !ConflictRules.conflict(mode, other.mode, relation) { return true }
         return body(other.access)
       }
     }
-    guard isUnit || (mode == .deepWrite && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
+    guard isUnit || (mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
     return tree.forEachNode(inSubtreeOf: locked, where: { $0.claimCountInSubtree > 0 }, visit)
   }
 

@@ -140,6 +140,13 @@ extension FileAccessArbiter {
     var isWaiting: Bool { phase != .granted }
   }
 
+  /// A move on its way to a presenter.
+  struct UnseenMove: Hashable, Sendable {
+    let message: MessageID
+    let old: ItemPath
+    let new: ItemPath
+  }
+
   /// One registered presenter.
   struct Presenter: Sendable {
     let id: PresenterID
@@ -147,7 +154,7 @@ extension FileAccessArbiter {
     let purpose: PurposeID
     let label: String
     let callbacks: PresenterCallbacks
-    let observedUbiquityAttributes: Set<String>?
+    var observedUbiquityAttributes: Set<String>?
     /// May be asked while its own callback waits inside an access.
     let servesWhileWaiting: Bool
     /// Runs on an executor that a blocked callback occupies.
@@ -158,6 +165,8 @@ extension FileAccessArbiter {
     var running: [MessageID] = []
     /// Enqueued and not delivered, in order.
     var pending: [MessageID] = []
+    /// Moves of its item that it hasn't been told of to the end: until then it goes by its former location.
+    var unseenMoves: [UnseenMove] = []
     /// Messages folded since the last delivery.
     var folded = 0
     /// Reacquirers that it handed over and that wait for an access to end.

@@ -273,8 +273,8 @@ extension ItemTree {
 
   private mutating func count(_ claim: ClaimIndex, in node: NodeIndex, by change: Int32) {
     let mode = claims[claim].mode
-    if mode != .read { nodes[node].writeClaimCount += change }
-    if mode == .deepWrite { nodes[node].deepClaimCount += change }
+    if !mode.isRead { nodes[node].writeClaimCount += change }
+    if mode.isDeep { nodes[node].deepClaimCount += change }
     forEachAncestor(ofOrSame: node) { $0.claimCountInSubtree += change }
   }
 

@@ -15,6 +15,7 @@ enum PresenterRelation: Hashable, Sendable {
 /// | access                      | item (PI)             | enclosing package (PK)   | inside (PD)           | rules      |
 /// | --------------------------- | --------------------- | ------------------------ | --------------------- | ---------- |
 /// | read                        | to reader, save       | to reader, save          | –                     | C-030…C-037 |
+/// | read `.forUploading`        | to reader, save       | to reader, save          | to reader, save       | C-045, C-046 |
 /// | read `.withoutChanges`      | to reader             | to reader                | –                     | C-031      |
 /// | write, metadata only        | to writer             | to writer                | –                     | C-050, C-051 |
 /// | write `.forMerging`         | to writer, save       | to writer, save          | –                     | C-052      |
@@ -63,8 +64,8 @@ struct MessageRules {
     if relation == .enclosingDirectory { return questions }
     let isInside = relation == .inside
     switch access {
-    case .read(let withoutChanges):
-      if isInside, !isPreparation { break }
+    case .read(let withoutChanges), .readAll(let withoutChanges):
+      if isInside, access == .read(withoutChanges: withoutChanges), !isPreparation { break }
       questions.relinquish = .toReader
       questions.save = !withoutChanges
     case .write(let intent):
@@ -89,6 +90,7 @@ struct MessageRules {
   static func concernsInside(_ access: ItemAccess, isPreparation: Bool) -> Bool {
     switch access {
     case .read: isPreparation
+    case .readAll: true
     case .write(let intent): isPreparation || intent.isDeep
     }
   }

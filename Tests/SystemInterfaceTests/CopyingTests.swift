@@ -41,6 +41,18 @@ struct CopyingTests {
     }
   }
 
+  @Test("Every file and directory reaches the disk before the rename, and the directory above after")
+  func order() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      let door = ScriptedFileSystem.watching()
+      try door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      // One file, two directories; then the directory that holds the copy.
+      let order = door.log.map(\.call).filter { $0 == .synchronize || $0 == .rename }
+      #expect(order == [.synchronize, .synchronize, .synchronize, .rename, .synchronize])
+    }
+  }
+
   @Test("Holes stay holes", arguments: CopyWay.allCases)
   func holes(way: CopyWay) async throws {
     try await withTemporaryDirectory { sandbox in
@@ -190,6 +202,7 @@ struct CopyingTests {
         #expect(try sandbox.holds(.directory, "b", marker: "B"))
         #expect(try sandbox.names() == ["a", "b"])
       }
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 

@@ -100,6 +100,17 @@ struct MovingTests {
     }
   }
 
+  @Test("Both directories reach the disk after the rename")
+  func order() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory("to")
+      let door = ScriptedFileSystem.watching()
+      try door.moveItem(from: sandbox.write("a", "A"), to: sandbox.path("to/a"), replacing: true)
+      let order = door.log.map(\.call).filter { $0 == .synchronize || $0 == .rename }
+      #expect(order == [.rename, .synchronize, .synchronize])
+    }
+  }
+
   @Test("A move over another hard link of the file leaves one name")
   func hardLink() async throws {
     try await withTemporaryDirectory { sandbox in
@@ -166,6 +177,7 @@ struct MovingTests {
         #expect(try sandbox.holds(.directory, "b", marker: "B"))
         #expect(try sandbox.names() == ["a", "b"])
       }
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 
@@ -187,7 +199,7 @@ struct MovingTests {
 func isOtherDevice(_ path: String) -> Bool {
   let files = HostFileSystem()
   let there = try? files.statusIfPresent(of: SystemPath(path))
-  return there != nil && there?.device != (try? files.statusIfPresent(of: SystemPath("/tmp")))?.device
+  return there != nil && there?.device != (try? files.statusIfPresent(of: SystemPath(temporaryDirectory)))?.device
 }
 
 extension ScriptedCall {

@@ -46,6 +46,7 @@ struct SafeSaveFaultTests {
       }
       #expect(try sandbox.status("file")?.mode == 0o640)
       #expect(try sandbox.names() == ["file"])
+      #expect(door.openDescriptors(failedCall: number) == 0)
     }
   }
 

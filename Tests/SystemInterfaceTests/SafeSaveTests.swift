@@ -168,6 +168,18 @@ struct SafeSaveTests {
     }
   }
 
+  @Test("The file reaches the disk before it gets the name, and the directory after")
+  func order() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let door = ScriptedFileSystem.watching()
+      try door.replaceContents(of: sandbox.write("file", "old"), with: [1])
+      let steps: Set<SystemCall> = [.write, .setMode, .synchronize, .link, .rename]
+      #expect(
+        door.log.map(\.call).filter { steps.contains($0) }
+          == [.write, .setMode, .synchronize, .link, .rename, .synchronize])
+    }
+  }
+
   @Test("Short writes are continued", arguments: [1, 7, 4095])
   func shortWrites(count: Int) async throws {
     try await withTemporaryDirectory { sandbox in

@@ -11,6 +11,9 @@ public struct FileAccess: ~Copyable, Sendable {
   private let access: GrantedAccess
   private let index: Int
 
+  /// Never inlined: Swift 6.3.1 crashes in its optimiser ("Cannot initialize a nonCopyable type with a guaranteed value")
+  /// when it specialises a function that builds a noncopyable structure from borrowed parts.
+  @inline(never)
   init(_ access: GrantedAccess, _ index: Int) {
     self.access = access
     self.index = index
@@ -85,6 +88,8 @@ public struct FileAccess: ~Copyable, Sendable {
 public struct FileAccessSet: ~Copyable, Sendable {
   private let access: GrantedAccess
 
+  /// Never inlined, for the same reason as that of ``FileAccess``.
+  @inline(never)
   init(_ access: GrantedAccess) { self.access = access }
 
   /// How many items there are: one for each intent, in the same order.

@@ -26,7 +26,8 @@ extension FileCoordinator {
     /// Reads a private snapshot, so that others can write while it's uploaded (C-045…C-048).
     ///
     /// The accessor gets the URL of a copy, or of a single zip file if the item is a directory. The access ends when the
-    /// snapshot exists, before the accessor runs. The snapshot is gone after the accessor.
+    /// snapshot exists, before the accessor runs. The snapshot is gone after the accessor. To be consistent, the snapshot of
+    /// a directory waits for writers inside it, and asks the presenters inside it to save.
     public static let forUploading = Self(rawValue: 1 << 3)
 
     static let all: ReadingOptions = [
@@ -68,7 +69,9 @@ extension FileCoordinator {
 extension FileCoordinator.ReadingOptions {
   func itemAccess(url: String) throws(FileCoordinationError) -> ItemAccess {
     guard isSubset(of: .all) else { throw .unknownOptions(rawValue, url: url) }
-    return .read(withoutChanges: contains(.withoutChanges))
+    let withoutChanges = contains(.withoutChanges)
+    return contains(.forUploading)
+      ? .readAll(withoutChanges: withoutChanges) : .read(withoutChanges: withoutChanges)
   }
 }
 

@@ -8,9 +8,15 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `state` | its lock | the accessor may announce moves from several tasks |
 final class GrantedAccess: Sendable {
+  /// A move that was declared before it was made.
+  private struct DeclaredMove {
+    let destination: ItemPath
+    let identity: FileIdentity
+  }
+
   private struct State {
     var isReleased = false
-    var declaredMoves: [Int: FileLocation] = [:]
+    var declaredMoves: [Int: DeclaredMove] = [:]
     var snapshots: [UploadSnapshot] = []
   }
 
@@ -57,8 +63,7 @@ final class GrantedAccess: Sendable {
   private func release() {
     let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
     if !isFirst { return }
-    let after = before.isEmpty ? [] : Self.look(at: waiter, fileSystem)
-    announceForgottenMoves(after)
+    announceForgottenMoves()
     let outcomes = before.isEmpty ? [] : outcomes()
     coordinator.forget(waiter.id)
     let id = waiter.id
@@ -96,20 +101,25 @@ extension GrantedAccess {
     }
   }
 
-  /// An item that is gone from its place and stands at another one of this access, or at one that it declared, was
-  /// moved; if nobody said so, it's said now (7.1 row 25).
-  private func announceForgottenMoves(_ after: [FileStatus?]) {
+  /// Announces moves that nobody announced (7.1 row 25).
+  ///
+  /// An item that is gone from its place, and stands at another one of this access or at one that it declared, was moved.
+  private func announceForgottenMoves() {
     let declared = state.withLock { $0.declaredMoves }
-    for (index, status) in before.enumerated() where plan[index].access.isWrite {
-      guard let status, after[index] == nil else { continue }
-      let others = after.indices.filter { plan[$0].access.isWrite }.map { waiter.path(of: $0) }
-      let places = others + (declared[index].map { [$0.path] } ?? [])
-      let place = places.first { path in
-        let found = (try? fileSystem.statusIfPresent(of: SystemPath(bytes: path.bytes))) ?? nil
-        return found?.identity == status.identity
-      }
-      if let place { _ = announce(from: waiter.path(of: index), to: place) }
+    if before.isEmpty, declared.isEmpty { return }
+    for index in plan.indices where plan[index].access.isWrite {
+      let here = waiter.path(of: index)
+      guard let identity = declared[index]?.identity ?? (before.isEmpty ? nil : before[index]?.identity),
+        identity != identityOfItem(at: here)
+      else { continue }
+      let others = plan.indices.filter { $0 != index && plan[$0].access.isWrite }.map { waiter.path(of: $0) }
+      let places = (declared[index].map { [$0.destination] } ?? []) + others
+      if let place = places.first(where: { identityOfItem(at: $0) == identity }) { _ = announce(from: here, to: place) }
     }
+  }
+
+  private func identityOfItem(at path: ItemPath) -> FileIdentity? {
+    ((try? fileSystem.statusIfPresent(of: SystemPath(bytes: path.bytes))) ?? nil)?.identity
   }
 }
 
@@ -117,8 +127,9 @@ extension GrantedAccess {
 
 extension GrantedAccess {
   func declareMove(of index: Int, to url: URL) throws(FileCoordinationError) {
-    let location = try FileLocation(url, in: fileSystem)
-    state.withLock { $0.declaredMoves[index] = location }
+    let destination = try FileLocation(url, in: fileSystem).path
+    guard let identity = identityOfItem(at: waiter.path(of: index)) else { return }
+    state.withLock { $0.declaredMoves[index] = DeclaredMove(destination: destination, identity: identity) }
   }
 
   func announceMove(of index: Int, to url: URL) throws(FileCoordinationError) {

@@ -70,6 +70,9 @@ enum FileURLCoding {
     }
     if url.baseURL != nil { throw .relativeURL(url.relativeString) }
     guard let encoded = pathPart(of: text) else { throw .notAFileURL(text) }
+    if encoded.contains(where: { $0 == "?" || $0 == "#" }) {
+      throw .invalidPath(text, because: "it has a query or fragment, which files don't; encode '?' as %3F, '#' as %23")
+    }
     let bytes = try decode(encoded, text)
     if bytes.isEmpty { throw .invalidPath(text, because: "its path is empty") }
     if bytes.first != slash { throw .relativeURL(text) }
@@ -77,7 +80,7 @@ enum FileURLCoding {
     return bytes
   }
 
-  /// The encoded path: behind `file://` and the host, which is empty or `localhost`, and before a query or fragment.
+  /// What is behind `file://` and the host, which is empty or `localhost`.
   private static func pathPart(of text: String) -> Substring? {
     var rest = text[...]
     if rest.lowercased().hasPrefix("file://") {
@@ -90,7 +93,7 @@ enum FileURLCoding {
     } else {
       return nil
     }
-    return rest.prefix { $0 != "?" && $0 != "#" }
+    return rest
   }
 
   private static func decode(_ encoded: Substring, _ text: String) throws(FileCoordinationError) -> [UInt8] {

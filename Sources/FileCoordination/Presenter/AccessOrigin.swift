@@ -49,7 +49,7 @@ extension Message.Origin {
     if isPreparation { return .preparing }
     switch itemAccess {
     case nil: return access == nil ? .announcing : .reading
-    case .read: return .reading
+    case .read, .readAll: return .reading
     case .write(let intent): return .writing(intent.options)
     }
   }

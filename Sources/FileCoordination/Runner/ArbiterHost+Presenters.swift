@@ -101,7 +101,8 @@ extension ArbiterHost {
   func locate(_ record: PresenterRecord) {
     guard let presenter = record.presenter, let location = try? location(of: presenter) else { return }
     record.noteLocation(location)
-    step { $0.presenterLocated(record.id, at: location.path, time: $1) }
+    let attributes = presenter.observedPresentedItemUbiquityAttributes
+    step { $0.presenterLocated(record.id, at: location.path, observing: attributes, time: $1) }
   }
 
   /// The presenter was deallocated without having been unregistered: it counts as unregistered from now on.

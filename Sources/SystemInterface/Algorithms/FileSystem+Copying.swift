@@ -15,8 +15,8 @@ extension FileSystem {
   ///   - to: The name of the copy, as a canonical path.
   ///   - replacing: Whether something there is replaced, whatever its kind.
   /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL for a copy onto itself or of a directory
-  ///   into itself; the error of the call that failed otherwise. The destination is untouched then, unless the error says
-  ///   that the change is in place.
+  ///   into itself; the error of the call that failed otherwise. The destination is untouched then, unless the error
+  ///   says that the change is in place.
   /// - Complexity: O(*n*) in the bytes and items copied; two descriptors more than one file needs, at any depth.
   /// - Note: ioctl_ficlone(2), copy_file_range(2).
   package func copyItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {

@@ -3,8 +3,8 @@ internal import Glibc
 extension FileSystem {
   /// Gives `target` the owner, extended attributes and mode of an open file or directory.
   ///
-  /// The order matters: chown(2) clears set-id bits and capabilities, and attributes can't be set any more on a file whose
-  /// new mode is read-only.
+  /// The order matters: chown(2) clears set-id bits and capabilities, and attributes can't be set any more on a file
+  /// whose new mode is read-only.
   func copyMetadata(
     from source: FileDescriptor, _ status: FileStatus, to target: FileDescriptor
   ) throws(SystemError) {

@@ -16,7 +16,8 @@ extension FileSystem {
   /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when one item is inside the other; the
   ///   error of the call that failed otherwise. The source is still there unless the error says that the change is in
   ///   place.
-  /// - Complexity: O(1) within one file system, plus the removal of what is replaced; O(*n*) in the bytes moved otherwise.
+  /// - Complexity: O(1) within one file system, plus the removal of what is replaced; O(*n*) in the bytes moved
+  ///   otherwise.
   /// - Note: rename(2).
   package func moveItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
     try refuseNesting("moveItem", from, to)

@@ -38,20 +38,14 @@ extension FileSystem {
 
   /// Reads from the current position to the end; the size is only a hint, so that files in /proc work too.
   private func readToEnd(of file: FileDescriptor, expecting size: Int64) throws(SystemError) -> [UInt8] {
-    // One byte more than expected: the read that finds the end needs no second buffer.
-    var contents = [UInt8](repeating: 0, count: Int(size) + 1)
-    var filled = try read(file, into: &contents)
-    if filled == 0 { return [] }
-    var chunk: [UInt8] = []
+    // One byte more than expected, so that a small file takes two reads: its bytes, and the end.
+    var chunk = [UInt8](repeating: 0, count: Int(min(max(size, 511), 1 << 20)) + 1)
+    var contents: [UInt8] = []
+    contents.reserveCapacity(Int(min(size, 1 << 30)))
     while true {
-      chunk = chunk.isEmpty ? [UInt8](repeating: 0, count: min(max(contents.count - filled, 512), 1 << 20)) : chunk
       let count = try read(file, into: &chunk)
-      if count == 0 { break }
-      if filled + count > contents.count { contents.append(contentsOf: repeatElement(0, count: count)) }
-      contents.replaceSubrange(filled..<(filled + count), with: chunk[..<count])
-      filled += count
+      if count == 0 { return contents }
+      contents.append(contentsOf: chunk[..<count])
     }
-    contents.removeLast(contents.count - filled)
-    return contents
   }
 }

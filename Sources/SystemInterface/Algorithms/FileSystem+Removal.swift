@@ -3,9 +3,9 @@ internal import Glibc
 extension FileSystem {
   /// Removes a file, a symbolic link (not its target) or a whole directory.
   ///
-  /// Blocks until everything is removed and the directory above is on the disk. Names are looked up in open directories,
-  /// never by path, so a directory swapped for a symbolic link meanwhile leads nowhere. Things that appear meanwhile are
-  /// removed as well, for a bounded number of rounds.
+  /// Blocks until everything is removed and the directory above is on the disk. Names are looked up in open
+  /// directories, never by path, so a directory swapped for a symbolic link meanwhile leads nowhere. Things that appear
+  /// meanwhile are removed as well, for a bounded number of rounds.
   ///
   /// - Parameter path: The item to remove.
   /// - Throws: ENOENT when nothing is there; the error of the call that failed otherwise, with part of the directory

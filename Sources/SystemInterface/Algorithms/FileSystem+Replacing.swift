@@ -12,9 +12,9 @@ extension FileSystem {
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - contents: Its new contents.
-  /// - Throws: EISDIR for a directory, EINVAL for a symbolic link or another special file, or the error of the call that
-  ///   failed. The old file is untouched then and no temporary is left, with one exception: when the last call, fsync(2)
-  ///   on the directory, fails, the new contents are in place but may be lost with the power.
+  /// - Throws: EISDIR for a directory, EINVAL for a symbolic link or another special file, or the error of the call
+  ///   that failed. The old file is untouched then and no temporary is left, with one exception: when the last call,
+  ///   fsync(2) on the directory, fails, the new contents are in place but may be lost with the power.
   /// - Complexity: O(*n*) in the number of bytes; about fifteen system calls, two of which wait for the disk.
   /// - Note: rename(2), fsync(2), open(2) on `O_TMPFILE`.
   package func replaceContents(of path: SystemPath, with contents: [UInt8]) throws(SystemError) {

@@ -59,7 +59,8 @@ extension FileSystem {
     }
   }
 
-  /// Enters a directory and visits its files; returns its directories, the next one last, below a `nil` that means leave.
+  /// Enters a directory and visits its files; returns its directories, the next one last, below a `nil` that means
+  /// leave.
   private func enter(
     _ name: SystemPath, _ cursor: inout DirectoryCursor, _ visitor: inout some TreeVisitor
   ) throws(SystemError) -> [SystemPath?] {

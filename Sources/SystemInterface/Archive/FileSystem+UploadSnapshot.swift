@@ -13,8 +13,8 @@ extension FileSystem {
   ///
   /// The copy is in a new directory that only this user may enter. A file shares its blocks with the original where the
   /// file system can. A directory becomes one archive `NAME.zip` with everything under `NAME/`: contents (stored, not
-  /// compressed), modes, times, empty directories, and symbolic links as links; sockets, FIFOs and devices have nothing to
-  /// upload and are left out.
+  /// compressed), modes, times, empty directories, and symbolic links as links; sockets, FIFOs and devices have nothing
+  /// to upload and are left out.
   ///
   /// Blocks until the copy is complete; it isn't brought to the disk. Keep writers out until then: the archive holds
   /// what each file contained when its turn came.
@@ -23,8 +23,8 @@ extension FileSystem {
   ///   - path: The item to copy, as a canonical path. A symbolic link is copied as a link.
   ///   - directory: Where to make the directory of the copy; it must exist.
   /// - Returns: The copy and the directory that holds it.
-  /// - Throws: The error of the call that failed; nothing is left then. ENAMETOOLONG for a path of more than 65535 bytes
-  ///   in an archive.
+  /// - Throws: The error of the call that failed; nothing is left then. ENAMETOOLONG for a path of more than 65535
+  ///   bytes in an archive.
   /// - Complexity: O(*n*) in the bytes and items copied; memory grows with the number of items in an archive.
   package func makeUploadSnapshot(
     of path: SystemPath, in directory: SystemPath

@@ -112,7 +112,7 @@ extension ZipEntry {
     let (days, rest) = clamped.quotientAndRemainder(dividingBy: 86400)
     let (year, month, day) = Self.civilDate(daysSince1970: Int(days))
     let date = (year - 1980) << 9 | month << 5 | day
-    let time = rest / 3600 << 11 | rest / 60 % 60 << 5 | rest % 60 / 2
+    let time = (rest / 3600) << 11 | (rest / 60 % 60) << 5 | rest % 60 / 2
     return (UInt16(date), UInt16(time))
   }
 

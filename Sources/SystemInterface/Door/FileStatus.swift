@@ -68,6 +68,38 @@ public struct FileStatus: Hashable, Sendable {
   /// The device a device node stands for.
   public var representedDevice: UInt64
 
+  /// Creates a status, for file systems other than the machine's own.
+  ///
+  /// - Parameters:
+  ///   - kind: What the name stands for.
+  ///   - mode: The permission, set-id and sticky bits.
+  ///   - owner: The user who owns the file.
+  ///   - group: The group of the file.
+  ///   - size: The length of the contents in bytes.
+  ///   - allocatedSize: The bytes the file takes on the disk.
+  ///   - modificationTime: When the contents last changed, in nanoseconds since 1970.
+  ///   - changeTime: When contents or metadata last changed, in nanoseconds since 1970.
+  ///   - identity: Device and inode.
+  ///   - linkCount: The number of names the file has.
+  ///   - representedDevice: The device a device node stands for.
+  public init(
+    kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, size: Int64, allocatedSize: Int64,
+    modificationTime: Int64, changeTime: Int64, identity: FileIdentity, linkCount: UInt64 = 1,
+    representedDevice: UInt64 = 0
+  ) {
+    self.kind = kind
+    self.mode = mode
+    self.owner = owner
+    self.group = group
+    self.size = size
+    self.allocatedSize = allocatedSize
+    self.modificationTime = modificationTime
+    self.changeTime = changeTime
+    self.identity = identity
+    self.linkCount = linkCount
+    self.representedDevice = representedDevice
+  }
+
   /// The file system that holds the file.
   public var device: UInt64 { identity.device }
   /// The number of the file in its file system.
@@ -76,17 +108,12 @@ public struct FileStatus: Hashable, Sendable {
 
 extension FileStatus {
   init(_ raw: stat) {
-    kind = FileKind(modeBits: raw.st_mode)
-    mode = raw.st_mode & 0o7777
-    owner = raw.st_uid
-    group = raw.st_gid
-    size = Int64(raw.st_size)
-    allocatedSize = Int64(raw.st_blocks) * 512
-    modificationTime = Self.nanoseconds(raw.st_mtim)
-    changeTime = Self.nanoseconds(raw.st_ctim)
-    identity = FileIdentity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino))
-    linkCount = UInt64(raw.st_nlink)
-    representedDevice = UInt64(raw.st_rdev)
+    self.init(
+      kind: FileKind(modeBits: raw.st_mode), mode: raw.st_mode & 0o7777, owner: raw.st_uid, group: raw.st_gid,
+      size: Int64(raw.st_size), allocatedSize: Int64(raw.st_blocks) * 512,
+      modificationTime: Self.nanoseconds(raw.st_mtim), changeTime: Self.nanoseconds(raw.st_ctim),
+      identity: FileIdentity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino)),
+      linkCount: UInt64(raw.st_nlink), representedDevice: UInt64(raw.st_rdev))
   }
 
   private static func nanoseconds(_ time: timespec) -> Int64 {

@@ -57,10 +57,13 @@ struct Sandbox: Sendable {
   }
 }
 
+/// Where tests make their files: `TMPDIR`, which should be on a file system with extended attributes, or `/tmp`.
+let temporaryDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+
 /// Makes a temporary directory for the duration of `body` and removes it whatever happens.
 @discardableResult
 func withTemporaryDirectory<Result>(
-  in parent: String = "/tmp", _ body: (Sandbox) async throws -> Result
+  in parent: String = temporaryDirectory, _ body: (Sandbox) async throws -> Result
 ) async throws -> Result {
   var template = Array("\(parent)/SystemInterfaceTests.XXXXXX".utf8CString)
   try #require(mkdtemp(&template) != nil)

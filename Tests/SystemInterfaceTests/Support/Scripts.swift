@@ -34,7 +34,8 @@ extension ScriptedFileSystem {
   }
 }
 
-/// An operation on a fresh sandbox, run once to learn how many calls it makes: the numbers at which it can be made to fail.
+/// An operation on a fresh sandbox, run once to learn how many calls it makes: the numbers at which it can be made to
+/// fail.
 func callNumbers(
   of operation: (Sandbox, any FileSystem) throws -> Void, prepared prepare: (Sandbox) throws -> Void
 ) async throws -> ClosedRange<Int> {
@@ -43,6 +44,19 @@ func callNumbers(
     let door = ScriptedFileSystem.watching()
     try operation(sandbox, door)
     return 1...door.log.count
+  }
+}
+
+extension ScriptedFileSystem {
+  /// How many descriptors were opened and not closed, given the number of the call that failed by script.
+  func openDescriptors(failedCall: Int) -> Int {
+    log.reduce(0) { count, entry in
+      switch entry.call {
+      case .open, .openWithoutSymbolicLinks: entry.number == failedCall ? count : count + 1
+      case .close: count - 1
+      default: count
+      }
+    }
   }
 }
 

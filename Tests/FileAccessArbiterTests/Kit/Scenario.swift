@@ -1,0 +1,147 @@
+@testable import FileAccessArbiter
+
+/// A small world to explore: presenters with their possible reactions, and actors that do one thing after the other.
+struct Scenario: Sendable {
+  var name: String
+  var presenters: [PresenterPlan] = []
+  var actors: [ActorPlan] = []
+  /// Processes that may end at any moment.
+  var mayDepart: [UInt64] = []
+  /// How many reactions of each presenter may do more than answer; bounds the state space.
+  var activeReactionsMax = 1
+}
+
+struct ActorPlan: Sendable {
+  var client: UInt64 = 1
+  var steps: [Step]
+
+  init(client: UInt64 = 1, _ steps: Step...) {
+    self.client = client
+    self.steps = steps
+  }
+
+  init(client: UInt64 = 1, steps: [Step]) {
+    self.client = client
+    self.steps = steps
+  }
+}
+
+/// What an actor or a callback does.
+indirect enum Step: Sendable {
+  /// Requests access, waits for it, does the inner steps inside the accessor.
+  case access(AccessPlan)
+  /// The same on another task that inherits the context and isn't waited for.
+  case detached(AccessPlan)
+  /// Announces a move of `from`, or of the first item of the access around it.
+  case move(from: ItemPath? = nil, to: ItemPath)
+  case register(Int)
+  case unregister(Int)
+  case locate(Int, ItemPath)
+  /// Answers the message of the callback before the callback is over.
+  case answer(hasReacquirer: Bool)
+}
+
+struct AccessPlan: Sendable {
+  var items: [AccessRequest.Item]
+  /// Shared purposes block nobody; `nil` is one of its own.
+  var purpose: UInt64?
+  /// The presenter on whose behalf the access is made.
+  var own: Int?
+  var isPreparation = false
+  var blocksThread = false
+  var isOnMainThread = false
+  var limits = AccessRequest.Limits.never
+  var proceedsWithoutLateAnswers = false
+  var mayBeCancelled = false
+  var inside: [Step] = []
+
+  init(_ items: [AccessRequest.Item], _ inside: Step...) {
+    self.items = items
+    self.inside = inside
+  }
+
+  func with(_ change: (inout AccessPlan) -> Void) -> AccessPlan {
+    var plan = self
+    change(&plan)
+    return plan
+  }
+}
+
+extension Step {
+  static func read(_ path: ItemPath, _ inside: Step..., with change: (inout AccessPlan) -> Void = { _ in }) -> Step {
+    var plan = AccessPlan([.init(path, .read(withoutChanges: false))])
+    plan.inside = inside
+    change(&plan)
+    return .access(plan)
+  }
+
+  static func write(
+    _ path: ItemPath, _ intent: WriteIntent = .update, _ inside: Step...,
+    with change: (inout AccessPlan) -> Void = { _ in }
+  ) -> Step {
+    var plan = AccessPlan([.init(path, .write(intent))])
+    plan.inside = inside
+    change(&plan)
+    return .access(plan)
+  }
+
+  static func both(
+    _ items: [AccessRequest.Item], _ inside: Step..., with change: (inout AccessPlan) -> Void = { _ in }
+  ) -> Step {
+    var plan = AccessPlan(items)
+    plan.inside = inside
+    change(&plan)
+    return .access(plan)
+  }
+}
+
+/// One way in which a presenter may react to a message.
+struct Reaction: Sendable {
+  enum End: Hashable, Sendable { case answer, reacquirer, fail, unregister }
+  var steps: [Step] = []
+  var end: End
+
+  static let answer = Reaction(end: .answer)
+  static let reacquirer = Reaction(end: .reacquirer)
+  static let fail = Reaction(end: .fail)
+  static let unregister = Reaction(end: .unregister)
+
+  static func doing(_ steps: Step..., end: End = .answer) -> Reaction { Reaction(steps: steps, end: end) }
+}
+
+struct PresenterPlan: Sendable {
+  var path: ItemPath?
+  var callbacks: PresenterCallbacks
+  var client: UInt64 = 1
+  var purpose: UInt64?
+  var servesWhileWaiting = true
+  var isActor = false
+  /// A callback that waits in an access can go on while another callback runs above it: an async callback.
+  var isAsync = false
+  var isRegisteredAtStart = true
+  var onRelinquish: [Reaction] = [.answer]
+  var onSave: [Reaction] = [.answer]
+  var onDeletion: [Reaction] = [.answer]
+  var onTold: [Reaction] = [.answer]
+
+  init(
+    _ path: ItemPath?, _ callbacks: PresenterCallbacks = .all, client: UInt64 = 1,
+    with change: (inout PresenterPlan) -> Void = { _ in }
+  ) {
+    self.path = path
+    self.callbacks = callbacks
+    self.client = client
+    change(&self)
+  }
+
+  func reactions(to kind: Message.Kind) -> [Reaction] {
+    switch kind {
+    case .relinquishToReader: onRelinquish.filter { !($0.end == .fail && $0.steps.isEmpty) }
+    case .relinquishToWriter: onRelinquish
+    case .saveChanges: onSave.filter { $0.end != .reacquirer }
+    case .accommodateDeletion, .accommodateSubitemDeletion: onDeletion.filter { $0.end != .reacquirer }
+    case .reacquire: [.answer]
+    default: onTold.filter { $0.end == .answer || $0.end == .unregister }
+    }
+  }
+}

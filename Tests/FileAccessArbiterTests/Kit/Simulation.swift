@@ -1,0 +1,371 @@
+@testable import FileAccessArbiter
+
+/// One move of the environment.
+///
+/// Symbolic, so that a list of them can be replayed with parts left out.
+enum Action: Hashable, Sendable {
+  /// The actor or callback of this name does its next step.
+  case step(String)
+  /// The presenter's topmost callback begins to react, in its n-th way.
+  case react(Int, Int)
+  /// Gives up what the actor waits for.
+  case cancel(String)
+  case fire(String, ArbiterTimer.Purpose)
+  case depart(UInt64)
+}
+
+/// An arbiter inside an environment that does whatever its scenario allows, in any order.
+struct Simulation: Sendable {
+  struct Frame: Sendable {
+    let steps: [Step]
+    var next = 0
+    var access: AccessID?
+  }
+
+  /// An actor, or a callback under way.
+  struct Worker: Sendable {
+    let name: String
+    let client: UInt64
+    var context: ExecutionContext?
+    var isAwaitedByContext = true
+    /// The callback's message, until it's answered.
+    var message: MessageID?
+    var presenter: Int?
+    var end: Reaction.End?
+    var frames: [Frame]
+    var awaited: (id: AccessID, plan: AccessPlan)?
+    var detachedCount = 0
+  }
+
+  let scenario: Scenario
+  var world = World()
+  var workers: [Worker] = []
+  /// Delivered callbacks that haven't begun to react.
+  var unstarted: Set<MessageID> = []
+  var activeReactions: [Int]
+  var callbackCounts: [Int]
+  var departed: Set<UInt64> = []
+  private var lastAccess: UInt64 = 0
+  private var lastPurpose: UInt64 = 1000
+  /// Every event and effect, when wanted.
+  var log: [String]?
+
+  init(_ scenario: Scenario, logs: Bool = false) {
+    self.scenario = scenario
+    activeReactions = scenario.presenters.map { _ in 0 }
+    callbackCounts = scenario.presenters.map { _ in 0 }
+    log = logs ? [] : nil
+  }
+
+  #if DEBUG
+    init(_ scenario: Scenario, faults: Set<SeededFault>, logs: Bool = false) {
+      self.init(scenario, logs: logs)
+      world.arbiter.seededFaults = faults
+    }
+  #endif
+
+  mutating func start() {
+    let clients = Set(scenario.actors.map(\.client) + scenario.presenters.map(\.client) + scenario.mayDepart)
+    for client in clients.sorted() { apply(.join(ClientID(client), name: "pid \(client)")) }
+    for index in scenario.presenters.indices where scenario.presenters[index].isRegisteredAtStart { register(index) }
+    for (index, actor) in scenario.actors.enumerated() {
+      workers.append(Worker(name: "actor \(index)", client: actor.client, frames: [Frame(steps: actor.steps)]))
+    }
+    settle()
+  }
+
+  private mutating func apply(_ event: Event) {
+    log?.append("\(event)")
+    for effect in world.apply(event) {
+      log?.append("    → \(effect.summary)")
+      if case .deliver(let delivery) = effect { unstarted.insert(delivery.message) }
+    }
+  }
+
+  private mutating func register(_ index: Int) {
+    let plan = scenario.presenters[index]
+    if departed.contains(plan.client) || world.registrations[PresenterID(UInt64(index))] != nil { return }
+    var registration = PresenterRegistration(
+      client: ClientID(plan.client), purpose: purpose(ofPresenter: index), label: "P\(index)",
+      callbacks: plan.callbacks, path: plan.path)
+    registration.servesWhileWaiting = plan.servesWhileWaiting
+    registration.isActor = plan.isActor
+    apply(.add(PresenterID(UInt64(index)), registration))
+  }
+
+  private func purpose(ofPresenter index: Int) -> PurposeID {
+    PurposeID(scenario.presenters[index].purpose ?? UInt64(500 + index))
+  }
+}
+
+// MARK: - What may happen next
+
+extension Simulation {
+  /// All moves that are possible now, always in the same order.
+  var enabled: [Action] {
+    var actions: [Action] = []
+    for worker in workers {
+      if let (id, plan) = worker.awaited {
+        if plan.mayBeCancelled, world.isWaiting(id) { actions.append(.cancel(worker.name)) }
+      } else if mayStep(worker) {
+        actions.append(.step(worker.name))
+      }
+    }
+    for index in scenario.presenters.indices {
+      guard let top = top(index), unstarted.contains(top), let kind = world.running[top]?.kind else { continue }
+      for (number, reaction) in scenario.presenters[index].reactions(to: kind).enumerated() {
+        if reaction.steps.isEmpty || activeReactions[index] < scenario.activeReactionsMax {
+          actions.append(.react(index, number))
+        }
+      }
+    }
+    for timer in world.timers.sorted(by: { ($0.access, $0.purpose.rawValue) < ($1.access, $1.purpose.rawValue) }) {
+      if let worker = workers.first(where: { $0.awaited?.id == timer.access }) {
+        actions.append(.fire(worker.name, timer.purpose))
+      }
+    }
+    for client in scenario.mayDepart where !departed.contains(client) { actions.append(.depart(client)) }
+    return actions
+  }
+
+  private func top(_ index: Int) -> MessageID? { world.callbacks[PresenterID(UInt64(index))]?.last }
+
+  /// A callback on a thread or queue can't go on while another one runs above it.
+  private func mayStep(_ worker: Worker) -> Bool {
+    guard let presenter = worker.presenter, let message = worker.message else { return true }
+    return scenario.presenters[presenter].isAsync || top(presenter) == message
+  }
+}
+
+// MARK: - Doing it
+
+extension Simulation {
+  /// Does the action, or nothing and answers `false` when it's impossible.
+  mutating func perform(_ action: Action) -> Bool {
+    guard enabled.contains(action) else { return false }
+    log?.append("--- \(action)")
+    switch action {
+    case .step(let name):
+      guard let index = workers.firstIndex(where: { $0.name == name }) else { return false }
+      step(index)
+    case .react(let presenter, let number): react(presenter, number)
+    case .cancel(let name):
+      guard let id = workers.first(where: { $0.name == name })?.awaited?.id else { return false }
+      apply(.cancel(id))
+    case .fire(let name, let purpose):
+      guard let id = workers.first(where: { $0.name == name })?.awaited?.id,
+        let timer = world.timers.first(where: { $0.access == id && $0.purpose == purpose })
+      else { return false }
+      apply(.fire(timer))
+    case .depart(let client):
+      departed.insert(client)
+      apply(.depart(ClientID(client)))
+      workers.removeAll { $0.client == client }
+      unstarted = unstarted.filter { world.running[$0] != nil }
+    }
+    settle()
+    return true
+  }
+
+  private mutating func react(_ presenter: Int, _ number: Int) {
+    guard let message = top(presenter), let kind = world.running[message]?.kind else { return }
+    let reaction = scenario.presenters[presenter].reactions(to: kind)[number]
+    unstarted.remove(message)
+    if reaction.steps.isEmpty { return conclude(message, presenter, reaction.end) }
+    activeReactions[presenter] += 1
+    callbackCounts[presenter] += 1
+    workers.append(
+      Worker(
+        name: "callback \(callbackCounts[presenter]) of \(presenter)", client: scenario.presenters[presenter].client,
+        context: .message(message), message: message, presenter: presenter, end: reaction.end,
+        frames: [Frame(steps: reaction.steps)]))
+    step(workers.count - 1)
+  }
+
+  private mutating func conclude(_ message: MessageID, _ presenter: Int, _ end: Reaction.End) {
+    switch end {
+    case .answer: apply(.answer(message, hasReacquirer: false))
+    case .reacquirer: apply(.answer(message, hasReacquirer: true))
+    case .fail: apply(.failMessage(message))
+    case .unregister:
+      apply(.remove(PresenterID(UInt64(presenter))))
+      apply(.answer(message, hasReacquirer: false))
+    }
+  }
+
+  private mutating func step(_ index: Int) {
+    guard var frame = workers[index].frames.last else { return }
+    if frame.next < frame.steps.count {
+      let step = frame.steps[frame.next]
+      frame.next += 1
+      workers[index].frames[workers[index].frames.count - 1] = frame
+      perform(step, index)
+    } else {
+      workers[index].frames.removeLast()
+      if let access = frame.access { apply(.release(access, [])) }
+    }
+  }
+
+  private mutating func perform(_ step: Step, _ index: Int) {
+    let worker = workers[index]
+    switch step {
+    case .access(let plan): workers[index].awaited = (request(plan, worker), plan)
+    case .detached(let plan):
+      workers[index].detachedCount += 1
+      var other = Worker(
+        name: worker.name + "'\(workers[index].detachedCount)", client: worker.client, context: innermost(worker),
+        isAwaitedByContext: false, frames: [Frame(steps: [])])
+      other.awaited = (request(plan, other), plan)
+      workers.append(other)
+    case .move(let from, let to): move(from, to, worker)
+    case .register(let presenter): register(presenter)
+    case .unregister(let presenter):
+      if world.registrations[PresenterID(UInt64(presenter))] != nil { apply(.remove(PresenterID(UInt64(presenter)))) }
+    case .locate(let presenter, let path): locate(presenter, path)
+    case .answer(let hasReacquirer):
+      guard let message = worker.message else { return }
+      workers[index].message = nil
+      apply(.answer(message, hasReacquirer: hasReacquirer))
+    }
+  }
+
+  private mutating func locate(_ presenter: Int, _ path: ItemPath) {
+    let id = PresenterID(UInt64(presenter))
+    if world.registrations[id] != nil, !world.removed.contains(id) { apply(.locate(id, path)) }
+  }
+
+  private func innermost(_ worker: Worker) -> ExecutionContext? {
+    worker.frames.last { $0.access != nil }?.access.map(ExecutionContext.access) ?? worker.context
+  }
+
+  private mutating func request(_ plan: AccessPlan, _ worker: Worker) -> AccessID {
+    lastAccess += 1
+    lastPurpose += 1
+    let id = AccessID(lastAccess)
+    let purpose =
+      plan.purpose.map { PurposeID($0) } ?? plan.own.map { self.purpose(ofPresenter: $0) } ?? PurposeID(lastPurpose)
+    var request = AccessRequest(
+      client: ClientID(worker.client), purpose: purpose, ownPresenter: plan.own.map { PresenterID(UInt64($0)) },
+      label: worker.name, items: plan.items, context: innermost(worker), limits: plan.limits)
+    request.isPreparation = plan.isPreparation
+    request.blocksThread = plan.blocksThread
+    request.isOnMainThread = plan.isOnMainThread
+    request.proceedsWithoutLateAnswers = plan.proceedsWithoutLateAnswers
+    request.isAwaitedByContext = worker.isAwaitedByContext || worker.frames.contains { $0.access != nil }
+    apply(.request(id, request))
+    return id
+  }
+
+  private mutating func move(_ from: ItemPath?, _ to: ItemPath, _ worker: Worker) {
+    guard let access = worker.frames.last(where: { $0.access != nil })?.access,
+      let old = from ?? world.places[access]?.first, !old.isSameOrContains(to), !to.isSameOrContains(old),
+      world.arbiter.mayAnnounceMove(access, from: old, to: to)
+    else { return }
+    apply(.move(access, from: old, to: to, replaced: false))
+  }
+
+  /// Lets everybody notice what was granted or has failed, and ends what is over.
+  private mutating func settle() {
+    var index = 0
+    while index < workers.count {
+      if let (id, plan) = workers[index].awaited {
+        if world.isGranted(id) {
+          workers[index].awaited = nil
+          workers[index].frames.append(Frame(steps: plan.inside, access: id))
+        } else if !world.isWaiting(id) {
+          workers[index].awaited = nil
+        }
+      }
+      index += 1
+    }
+    conclude()
+  }
+
+  private mutating func conclude() {
+    while let index = workers.firstIndex(where: { isOver($0) && mayConclude($0) }) {
+      let worker = workers.remove(at: index)
+      if let message = worker.message, let presenter = worker.presenter, let end = worker.end {
+        conclude(message, presenter, end)
+        return settle()
+      }
+    }
+  }
+
+  private func isOver(_ worker: Worker) -> Bool {
+    guard worker.awaited == nil else { return false }
+    return worker.frames.allSatisfy { $0.access == nil && $0.next == $0.steps.count }
+  }
+
+  private func mayConclude(_ worker: Worker) -> Bool { worker.message == nil || mayStep(worker) }
+}
+
+// MARK: - The state as a key
+
+extension Simulation {
+  /// The same for states that behave alike: names of accesses and messages are replaced by numbers in order of mention.
+  var key: [UInt8] {
+    var text = world.arbiter.stateDescription
+    for worker in workers {
+      text += "\n\(worker.name) \(worker.awaited.map { "awaits \($0.id)" } ?? "")"
+      for frame in worker.frames { text += " \(frame.next)\(frame.access.map { " in \($0)" } ?? "")" }
+      if let message = worker.message { text += " for \(message)" }
+      if let context = worker.context { text += " \(context)" }
+    }
+    text += "\n\(unstarted.sorted()) \(activeReactions) \(departed.sorted())"
+    text += "\n\(world.owedReacquirers.keys.sorted()) \(world.removed.sorted())"
+    return Renaming.canonical(text)
+  }
+
+  /// What isn't finished although nothing can happen any more.
+  func problemsAtTheEnd() -> [String] {
+    var problems = world.problemsAtTheEnd()
+    for worker in workers { problems.append("\(worker.name) never came to its end") }
+    return problems
+  }
+}
+
+/// Replaces the numbers of accesses, messages and private purposes by the order in which they are mentioned.
+enum Renaming {
+  private static let words = ["access ", "message ", "purpose 1"].map { Array($0.utf8) }
+
+  static func canonical(_ text: String) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var names: [[UInt64: UInt8]] = [[:], [:], [:]]
+    var index = 0
+    while index < bytes.count {
+      guard let word = word(at: index, in: bytes) else {
+        result.append(bytes[index])
+        index += 1
+        continue
+      }
+      index += words[word].count
+      var number: UInt64 = 0
+      while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 {
+        number = number * 10 + UInt64(bytes[index] - 0x30)
+        index += 1
+      }
+      let name = names[word][number] ?? UInt8(truncatingIfNeeded: names[word].count)
+      names[word][number] = name
+      result += [UInt8(ascii: "#"), UInt8(word), name]
+    }
+    return result
+  }
+
+  private static func word(at index: Int, in bytes: [UInt8]) -> Int? {
+    switch bytes[index] {
+    case UInt8(ascii: "a"): matches(0, index, bytes) ? 0 : nil
+    case UInt8(ascii: "m"): matches(1, index, bytes) ? 1 : nil
+    case UInt8(ascii: "p"): matches(2, index, bytes) ? 2 : nil
+    default: nil
+    }
+  }
+
+  private static func matches(_ word: Int, _ index: Int, _ bytes: [UInt8]) -> Bool {
+    let pattern = words[word]
+    guard index + pattern.count <= bytes.count else { return false }
+    for offset in pattern.indices where bytes[index + offset] != pattern[offset] { return false }
+    return true
+  }
+}

@@ -1,0 +1,237 @@
+@testable import FileAccessArbiter
+
+// The rules of section 3.1 a second time, over text and without a tree.
+
+extension World {
+  func conflict(_ first: AccessID, _ second: AccessID) -> Bool {
+    claimed(by: first).contains { mine in
+      claimed(by: second).contains { theirs in
+        conflict(mine.access, unit(mine.path.description), theirs.access, unit(theirs.path.description))
+      }
+    }
+  }
+
+  /// What the access locks now.
+  private func claimed(by id: AccessID) -> [AccessRequest.Item] {
+    guard let request = requests[id], !request.isPreparation, let places = places[id] else { return [] }
+    return zip(request.items, places).map { AccessRequest.Item($1, $0.access) } + (formerPlaces[id] ?? [])
+  }
+
+  private func conflict(_ first: ItemAccess, _ here: String, _ second: ItemAccess, _ there: String) -> Bool {
+    if here == there { return first.isWrite || second.isWrite }
+    if there.hasPrefix(here + "/") { return isDeep(first) }
+    if here.hasPrefix(there + "/") { return isDeep(second) }
+    return false
+  }
+
+  private func isDeep(_ access: ItemAccess) -> Bool {
+    access == .write(.deleting) || access == .write(.moving) || access == .write(.replacing)
+  }
+
+  /// The outermost package on the path, or the path.
+  private func unit(_ path: String) -> String {
+    let names = path.split(separator: "/")
+    for count in names.indices.map({ $0 + 1 }) where isPackage(names[count - 1]) {
+      return "/" + names[..<count].joined(separator: "/")
+    }
+    return path
+  }
+
+  private func isPackage(_ name: Substring) -> Bool {
+    packages.contains { name.hasSuffix("." + $0) && name.count > $0.count + 1 }
+  }
+
+  /// One purpose, or one inside the running accessor of the other.
+  func isExempt(_ first: AccessID, _ second: AccessID) -> Bool {
+    requests[first]?.purpose == requests[second]?.purpose
+      || isNested(first, in: second) || isNested(second, in: first)
+  }
+
+  private func isNested(_ inner: AccessID, in outer: AccessID) -> Bool {
+    guard isGranted(outer) else { return false }
+    var context = requests[inner]?.context
+    while case .access(let id) = context {
+      if id == outer { return true }
+      context = requests[id]?.context
+    }
+    return false
+  }
+
+  /// A callback that runs above the one that waits for this access.
+  func callbackAbove(_ id: AccessID) -> MessageID? {
+    var current = id
+    while let request = requests[current], request.isAwaitedByContext, let context = request.context {
+      switch context {
+      case .access(let outer): current = outer
+      case .message(let message):
+        guard let delivery = running[message], let stack = callbacks[delivery.presenter], stack.last != message,
+          let position = stack.firstIndex(of: message)
+        else { return nil }
+        return stack[position + 1]
+      }
+    }
+    return nil
+  }
+}
+
+// MARK: - Where things are
+
+extension World {
+  mutating func checkPlaces() {
+    for id in order where isWaiting(id) || isGranted(id) {
+      guard let access = arbiter.accesses.find(id) else {
+        problems.append("\(id) is \(status[id] as Any) and the arbiter doesn't know it")
+        continue
+      }
+      if access.items.map(\.path) != places[id] {
+        problems.append("\(id) is at \(access.items.map(\.path)) instead of \(places[id] as Any)")
+      }
+    }
+    for id in presenterPlaces.keys.sorted() where !removed.contains(id) {
+      let place = arbiter.presenters.find(id)?.node.map { arbiter.tree.path(of: $0) }
+      if place != presenterPlaces[id] {
+        problems.append("\(id) is at \(place as Any) instead of \(presenterPlaces[id] as Any)")
+      }
+    }
+  }
+}
+
+// MARK: - Save priority
+
+extension World {
+  /// While a presenter owes a save, its own accesses are ahead of the access that waits for that save (C-119).
+  mutating func checkSavePriority() {
+    for (message, delivery) in running where delivery.kind == .saveChanges {
+      guard let asking = delivery.origin.access, arbiter.messages.find(message)?.awaitingAccess == asking else {
+        continue
+      }
+      for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
+        guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
+          !isBelow(own, message), !arbiter.overtook(own, asking)
+        else { continue }
+        problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
+      }
+    }
+  }
+
+  /// Whether the callback that waits for this access lies below `message`, which therefore ends first.
+  private func isBelow(_ id: AccessID, _ message: MessageID) -> Bool {
+    var context = requests[id]?.context
+    while case .access(let outer) = context { context = requests[outer]?.context }
+    guard case .message(let own) = context, let delivery = running[message],
+      let stack = callbacks[delivery.presenter], let lower = stack.firstIndex(of: own)
+    else { return false }
+    return stack.firstIndex(of: message).map { $0 > lower } ?? false
+  }
+}
+
+// MARK: - Deadlocks
+
+extension World {
+  /// A deadlock may be reported only where nothing else would have helped.
+  ///
+  /// The event is replayed without deadlock detection; then everybody who can finish, finishes, in any order and past
+  /// any queue. Who is left is deadlocked, whatever the order of arrival; the failed accesses must be among them.
+  mutating func checkDeadlocks(_ failed: [AccessID], _ before: FileAccessArbiter, _ event: Event) {
+    #if DEBUG
+      if failed.isEmpty { return }
+      var other = before
+      other.seededFaults.insert(.cycleNotChecked)
+      _ = other.step(event, at: time)
+      for id in failed {
+        if canFinish(id, in: other) { problems.append("\(id) fails as deadlocked and could have gone on") }
+        _ = other.accessCancelled(id, at: time)
+      }
+    #endif
+  }
+
+  /// Nobody passes anybody without a reason: a cycle, or a save that is owed.
+  mutating func checkOvertakes(_ before: FileAccessArbiter, _ event: Event) {
+    #if DEBUG
+      let passing = order.filter { id in
+        isWaiting(id) || isGranted(id)
+          ? (arbiter.accesses.find(id)?.overtakes.count ?? 0) > (before.accesses.find(id)?.overtakes.count ?? 0)
+          : false
+      }
+      if passing.isEmpty { return }
+      let owesSave = passing.contains { id in
+        requests[id]?.ownPresenter.map { own in running.values.contains { $0.presenter == own } } == true
+          || requests[id]?.ownPresenter.flatMap { arbiter.presenters.find($0)?.pending.isEmpty } == false
+      }
+      if owesSave { return }
+      var other = before
+      other.seededFaults.insert(.cycleNotChecked)
+      _ = other.step(event, at: time)
+      if !other.invariants().contains(where: { $0.hasPrefix("a deadlock") }) {
+        problems.append("\(passing) pass others without need")
+      }
+    #endif
+  }
+
+  /// Whether the access could end if everybody who can go on did so first, without regard to order of arrival.
+  private func canFinish(_ id: AccessID, in arbiter: FileAccessArbiter) -> Bool {
+    var done: Set<WaitNode> = []
+    let accesses = arbiter.accesses.sortedKeys.map(WaitNode.access)
+    let nodes = accesses + arbiter.messages.sortedKeys.map(WaitNode.message)
+    var changed = true
+    while changed {
+      changed = false
+      for node in nodes where !done.contains(node) && hardWaits(of: node, in: arbiter).allSatisfy(done.contains) {
+        done.insert(node)
+        changed = true
+      }
+    }
+    return done.contains(.access(id))
+  }
+
+  /// What stands in the way of `node` whatever the order of arrival; who has priority stays ahead.
+  private func hardWaits(of node: WaitNode, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    func awaited(_ children: [AccessID]) -> [WaitNode] {
+      children.filter { requests[$0]?.isAwaitedByContext == true }.map(WaitNode.access)
+    }
+    switch node {
+    case .access(let id):
+      guard let access = arbiter.accesses.find(id) else { return [] }
+      if access.phase == .granted { return awaited(access.children) }
+      let holders = arbiter.accesses.sortedKeys.filter {
+        let isAhead = arbiter.accesses[$0].phase == .granted || arbiter.overtook($0, id)
+        return isAhead && $0 != id && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
+      }
+      let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
+      if access.phase == .waiting { return holders.map(WaitNode.access) + futureQuestions(access, in: arbiter) }
+      return holders.map(WaitNode.access) + access.negotiations.compactMap { $0.outstanding.map(WaitNode.message) }
+        + (access.phase == .ready ? above : [])
+    case .message(let id):
+      guard let message = arbiter.messages.find(id) else { return [] }
+      if message.state != .pending { return awaited(message.children) + ownWrites(of: message, in: arbiter) }
+      return arbiter.presenters[message.presenter].running.last.map { [.message($0)] } ?? []
+    }
+  }
+
+  /// Whoever passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
+  private func futureQuestions(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    var found: [WaitNode] = []
+    for item in access.items {
+      arbiter.forEachPresenter(around: item.path, withInside: true) { id, relation in
+        let presenter = arbiter.presenters[id]
+        let questions = MessageRules.questions(
+          item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
+        if arbiter.isOwn(presenter, access.request) || questions.messages(for: presenter.callbacks).isEmpty { return }
+        if let top = presenter.running.last, !arbiter.mayBeServed(presenter) { found.append(.message(top)) }
+      }
+    }
+    return found
+  }
+
+  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (9.2 point 7).
+  private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
+    guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
+    return arbiter.accesses.sortedKeys.filter {
+      arbiter.accesses[$0].request.ownPresenter == message.presenter && arbiter.overtook($0, asking)
+    }.map(WaitNode.access)
+  }
+
+  private func isExempt(_ first: AccessID, _ second: AccessID, in arbiter: FileAccessArbiter) -> Bool {
+    arbiter.areExempt(arbiter.accesses[first], arbiter.accesses[second])
+  }
+}

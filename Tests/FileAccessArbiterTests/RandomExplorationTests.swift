@@ -1,0 +1,24 @@
+import Testing
+
+@testable import FileAccessArbiter
+
+@Suite("Exploration of larger models by seed")
+struct RandomExplorationTests {
+  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 1200 : 120))
+
+  @Test("A random model ends well under a random schedule", arguments: seeds)
+  func randomModel(seed: UInt64) {
+    let start = Simulation(.random(seed: seed))
+    let strategies: [Scheduler.Strategy] = [
+      .uniform, .uniform, .priorities(changePoints: 1), .priorities(changePoints: 3), .priorities(changePoints: 7),
+    ]
+    for (index, strategy) in strategies.enumerated() {
+      var scheduler = Scheduler(seed: seed &+ UInt64(index) &* 1_000_003, strategy)
+      let run = scheduler.run(start)
+      if !run.problems.isEmpty {
+        Issue.record("\(Shrinker.report(run, in: start, seed: seed))")
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import FileAccessArbiter
+
+@Suite("Save priority, section 5 and 9.2 point 7")
+struct SavePriorityTests {
+  /// A presenter of /d/f that was asked to save by a reader.
+  private func saving(_ harness: ArbiterHarness) -> (presenter: PresenterID, reader: AccessID) {
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader, .saveChanges])
+    let reader = harness.read("/d/f")
+    harness.answer(presenter)
+    #expect(harness.isRunning(presenter, .saveChanges))
+    return (presenter, reader)
+  }
+
+  @Test("C-119: A write by C(P) while P saves is granted at once, and the reader goes on after save and write")
+  func ownWriteGoesAhead() {
+    // reader A     r·· asks P to save ··············[--]
+    // C(P) write              w[---]
+    // P's save           [-----------]
+    let harness = ArbiterHarness()
+    let (presenter, reader) = saving(harness)
+    let write = harness.write("/d/f", own: presenter)
+    #expect(harness.isGranted(write))
+    harness.answer(presenter)
+    #expect(harness.isWaiting(reader), "the write still runs")
+    harness.release(write)
+    #expect(harness.isGranted(reader))
+    harness.finish()
+  }
+
+  @Test("C-119: A write by C(P) that was requested before P is asked to save passes the reader when P is asked")
+  func ownWriteRequestedEarly() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader, .saveChanges])
+    let reader = harness.read("/d/f")
+    let write = harness.write("/d/f", own: presenter)
+    #expect(harness.isWaiting(write))
+    harness.answer(presenter)
+    #expect(harness.isGranted(write) && harness.isWaiting(reader))
+    harness.finish()
+  }
+
+  @Test("C-120: A write tied to nobody passes by lineage inside the save callback, and waits outside of it")
+  func foreignWriteDuringSave() {
+    let harness = ArbiterHarness()
+    let (presenter, reader) = saving(harness)
+    guard let save = harness.top(presenter) else { return harness.record("no save") }
+    let outside = harness.write("/d/f", limits: .init(waiting: 5))
+    let inside = harness.write("/d/f", inside: .message(save))
+    #expect(harness.isWaiting(outside) && harness.isGranted(inside))
+    harness.release(inside)
+    harness.answer(presenter)
+    #expect(harness.isGranted(reader))
+    harness.finish()
+  }
+
+  @Test("C-120: A reader whose presenter waits for a foreign write ends by its deadline, which names the presenter")
+  func foreignWriteOutside() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.saveChanges])
+    let reader = harness.read("/d/f", limits: .init(answering: 5))
+    let write = harness.write("/d/f")
+    #expect(harness.isWaiting(write))
+    harness.fire(.answering, of: reader)
+    guard case .unanswered(_, let blockers) = harness.failure(of: reader), case .message(let message) = blockers.first
+    else { return harness.record("no reason") }
+    #expect(message.presenter == presenter)
+    #expect(harness.isGranted(write))
+    harness.finish()
+  }
+
+  @Test("C-123: C(P)'s write in response to save asks the other presenters of the item")
+  func othersAreAsked() {
+    let harness = ArbiterHarness()
+    let other = harness.presenter(at: "/d/f", callbacks: [.relinquishToWriter])
+    let (presenter, _) = saving(harness)
+    let write = harness.write("/d/f", own: presenter)
+    #expect(harness.taken(other) == [.relinquishToWriter] && harness.isWaiting(write))
+    harness.answer(other)
+    #expect(harness.isGranted(write))
+    harness.finish()
+  }
+
+  @Test("9.2.7: While a presenter owes a save its writes overtake only what waits for that save")
+  func onlyThoseWhoWait() {
+    let harness = ArbiterHarness()
+    let holder = harness.write("/d/g")
+    let queued = harness.write("/d/g")
+    let (presenter, reader) = saving(harness)
+    let write = harness.request([.init("/d/f", .update), .init("/d/g", .update)], own: presenter)
+    harness.release(holder)
+    #expect(harness.isGranted(queued) && harness.isWaiting(write))
+    harness.release(queued)
+    #expect(harness.isGranted(write) && harness.isWaiting(reader))
+    harness.finish()
+  }
+
+  @Test("9.2.7: A save that waits for a third item doesn't pass a reader whose end it waits for")
+  func noPriorityAgainstOneself() {
+    // P's save needs /d/g, whose holder reads /d/f inside: that reader must come first, although it will ask P too.
+    let harness = ArbiterHarness()
+    let (presenter, first) = saving(harness)
+    guard let save = harness.top(presenter) else { return harness.record("no save") }
+    let holder = harness.write("/d/g")
+    let reader = harness.read("/d/f", inside: .access(holder))
+    let write = harness.request(
+      [.init("/d/f", .update), .init("/d/g", .update)], own: presenter, inside: .message(save))
+    #expect(harness.failure(of: write) == nil)
+    harness.answer(presenter)
+    harness.answer(presenter)
+    #expect(harness.isGranted(reader), "asked re-entrantly, while the save waits")
+    harness.release(reader)
+    harness.release(holder)
+    #expect(harness.isGranted(write) && harness.isWaiting(first))
+    harness.finish()
+  }
+
+  @Test("9.2.7: A third item that closes a cycle fails the save with a deadlock")
+  func thirdItemClosesACycle() {
+    // The holder of /d/g writes /d/f inside and so waits for the reader, which waits for the save, which needs /d/g.
+    let harness = ArbiterHarness()
+    let (presenter, reader) = saving(harness)
+    let holder = harness.write("/d/g")
+    let inner = harness.write("/d/f", inside: .access(holder))
+    let write = harness.request([.init("/d/f", .update), .init("/d/g", .update)], own: presenter)
+    #expect(harness.isDeadlocked(write) && harness.isWaiting(inner))
+    harness.fail(presenter)
+    guard case .presenterFailed = harness.failure(of: reader) else { return harness.record("the reader goes on") }
+    #expect(harness.isGranted(inner))
+    harness.finish()
+  }
+}

@@ -1,0 +1,120 @@
+import FileCoordination
+import FileCoordinationTesting
+import FoundationEssentials
+import Synchronization
+import SystemInterface
+import Testing
+
+/// A temporary directory, a domain on a clock that stands still, and one timeline for everything that happens.
+final class Sandbox: Sendable {
+  let root: URL
+  let clock = VirtualClock()
+  let timeline = EventTimeline()
+  let domain: CoordinationDomain
+  /// Registration is weak: the sandbox keeps presenters too.
+  private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
+
+  init(_ root: URL, _ change: (inout CoordinationDomain.Configuration) -> Void) {
+    self.root = root
+    var configuration = CoordinationDomain.Configuration()
+    configuration.clock = clock
+    configuration.packageExtensions = ["pkg"]
+    configuration.snapshotDirectory = root
+    change(&configuration)
+    domain = CoordinationDomain(configuration)
+  }
+
+  var events: [String] { timeline.events }
+
+  func coordinator(
+    _ label: String, presenter: (any FilePresenter)? = nil, deadlines: AccessDeadlines? = nil
+  ) -> FileCoordinator {
+    FileCoordinator(label: label, presenter: presenter, domain: domain, deadlines: deadlines)
+  }
+}
+
+// MARK: - Files
+
+extension Sandbox {
+  func url(_ name: String) -> URL { URL(filePath: root.path + "/" + name, directoryHint: .notDirectory) }
+
+  /// Makes a file, and the directories around it.
+  @discardableResult
+  func write(_ name: String, _ text: String = "old") throws -> URL {
+    let url = url(name)
+    try makeDirectory(String(name.reversed().drop { $0 != "/" }.reversed()))
+    try text.write(to: url, atomically: false, encoding: .utf8)
+    return url
+  }
+
+  @discardableResult
+  func makeDirectory(_ name: String) throws -> URL {
+    try FileManager.default.createDirectory(atPath: url(name).path, withIntermediateDirectories: true)
+    return url(name)
+  }
+
+  func text(_ name: String) throws -> String { try text(at: url(name)) }
+
+  func text(at url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+  func exists(_ name: String) -> Bool { exists(url(name)) }
+
+  func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
+
+  func rename(_ old: String, to new: String) throws {
+    try FileManager.default.moveItem(atPath: url(old).path, toPath: url(new).path)
+  }
+}
+
+// MARK: - Presenters
+
+extension Sandbox {
+  /// Registers a recording presenter until the end of the test.
+  @discardableResult
+  func present(
+    _ name: String?, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all, reacquires: Bool = false,
+    executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil
+  ) throws -> RecordingPresenter {
+    let presenter = RecordingPresenter(
+      name.map(url), label: label, callbacks: callbacks, executor: executor, servesWhileWaiting: serves,
+      observedUbiquityAttributes: attributes, timeline: timeline)
+    presenter.handsOverReacquirer = reacquires
+    try register(presenter)
+    return presenter
+  }
+
+  func register(_ presenter: any FilePresenter) throws {
+    let registration = try domain.register(presenter)
+    registered.withLock { $0.append((presenter, registration)) }
+  }
+
+  /// Suspends until every presenter has handled everything.
+  func quiesce() async throws { try await domain.wait(until: \.arePresentersIdle) }
+}
+
+/// Makes a sandbox for the duration of `body` and removes it whatever happens.
+func withSandbox<Result>(
+  configure: (inout CoordinationDomain.Configuration) -> Void = { _ in }, _ body: (Sandbox) async throws -> Result
+) async throws -> Result {
+  try await withTemporaryDirectory { try await body(Sandbox($0, configure)) }
+}
+
+/// Makes a temporary directory for the duration of `body` and removes it whatever happens.
+func withTemporaryDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+  let path = FileManager.default.temporaryDirectory.path + "/FileCoordinationTests." + UUID().uuidString
+  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  return try await body(URL(filePath: path, directoryHint: .isDirectory))
+}
+
+/// Runs `body` on a thread of its own, which may block.
+func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    HostThread.start(name: "test") { continuation.resume(with: Swift.Result(catching: body)) }
+  }
+}
+
+/// Something that can go wrong in a test.
+struct TestFailure: Error, Equatable {
+  var text = "refused"
+}
