@@ -53,6 +53,10 @@ let package = Package(
     .testTarget(name: "CommandLineTests", dependencies: ["filecoord"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
+    .testTarget(
+      name: "FileCoordinationStressTests",
+      dependencies: ["FileCoordination", "FileCoordinationTesting", "SystemInterface"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -198,7 +198,7 @@ struct MovingTests {
     try await withSandbox { box in
       let (old, new) = (try box.write("d/name"), box.url("d/Name"))
       let presenter = try box.present("d/name")
-      try await box.coordinator("mover").write(old, options: .forMoving, and: new, options: .forReplacing) {
+      try await box.coordinator("mover").write(old, options: .forMoving, and: new, secondOptions: .forReplacing) {
         #expect($0.url.path == old.path)
         #expect($1.url.path == new.path)
         try FileManager.default.moveItem(atPath: $0.url.path, toPath: $1.url.path)
@@ -227,7 +227,7 @@ struct MovingTests {
     try await withSandbox { box in
       let (old, new) = (try box.write("d/f", "source"), try box.write("d/g", "target"))
       let (source, target) = (try box.present("d/f", as: "source"), try box.present("d/g", as: "target"))
-      try await box.coordinator("mover").write(old, options: .forMoving, and: new, options: .forReplacing) {
+      try await box.coordinator("mover").write(old, options: .forMoving, and: new, secondOptions: .forReplacing) {
         #expect(source.callbacks == [.relinquishToWriter])
         #expect(target.callbacks == [.relinquishToWriter, .accommodateDeletion])
         try FileManager.default.removeItem(at: $1.url)
@@ -251,7 +251,7 @@ struct MovingTests {
           try box.rename("d/f", to: "d/g")
         }
       } else {
-        try await mover.write(old, options: .forMoving, and: new, options: .forReplacing) { _, _ in
+        try await mover.write(old, options: .forMoving, and: new, secondOptions: .forReplacing) { _, _ in
           try box.rename("d/f", to: "d/g")
         }
       }

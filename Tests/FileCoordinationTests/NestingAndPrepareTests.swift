@@ -137,7 +137,7 @@ struct NestingAndPrepareTests {
     try await withSandbox { box in
       let url = try box.write("d/f")
       let presenter = try box.present("d/f")
-      try await box.coordinator("batch").prepare(options: [], writing: [url], options: .forDeleting) {}
+      try await box.coordinator("batch").prepare(writing: [url], writingOptions: .forDeleting) {}
       #expect(presenter.callbacks == [.accommodateDeletion])
     }
   }
@@ -199,11 +199,11 @@ struct NestingAndPrepareTests {
       let url = try box.write("d/f")
       let batch = box.coordinator("batch")
       var error = await #expect(throws: FileCoordinationError.self) {
-        try await batch.prepare(reading: [url], options: .resolvesSymbolicLink) {}
+        try await batch.prepare(reading: [url], readingOptions: .resolvesSymbolicLink) {}
       }
       #expect(error?.code == .optionNotAllowed)
       error = await #expect(throws: FileCoordinationError.self) {
-        try await batch.prepare(options: [], writing: [url], options: .forReplacing) {}
+        try await batch.prepare(writing: [url], writingOptions: .forReplacing) {}
       }
       #expect(error?.code == .optionNotAllowed)
     }

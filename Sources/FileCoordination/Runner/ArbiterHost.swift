@@ -20,8 +20,9 @@ final class ArbiterHost: Sendable {
     var identityCountAtPurge = 0
     var reacquirers: [MessageID: FileReacquirer] = [:]
     var presenterErrors: [MessageID: any Error] = [:]
-    /// Armed timers; `nil` between arming and the clock's answer.
-    var timers: [ArbiterTimer: ScheduledAction?] = [:]
+    /// Timers that are to fire.
+    var timers: [ArbiterTimer: ArmedTimer] = [:]
+    var lastArming: UInt64 = 0
     var purposeIDs: [String: PurposeID] = [:]
     var purposeNames: [PurposeID: String] = [:]
     var lastAccess: UInt64 = 0
@@ -29,6 +30,13 @@ final class ArbiterHost: Sendable {
     var lastPurpose: UInt64 = 0
     /// Shown the state after each step, so that nobody has to sleep or poll.
     var observers: [ObjectIdentifier: StateObserver] = [:]
+  }
+
+  /// A reporting timer is armed again and again under one name; the number tells the armings apart.
+  struct ArmedTimer: Sendable {
+    let arming: UInt64
+    /// Absent between arming and the clock's answer.
+    var scheduled: ScheduledAction?
   }
 
   struct WeakIdentity: Sendable {
@@ -42,7 +50,7 @@ final class ArbiterHost: Sendable {
     case deliver(PresenterRecord, Delivery, purpose: String, priority: TaskPriority?)
     case reacquire(PresenterRecord, MessageID, FileReacquirer)
     case locate(PresenterRecord)
-    case arm(ArbiterTimer, after: Int64)
+    case arm(ArbiterTimer, arming: UInt64, after: Int64)
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
     case show(ArbiterSnapshot, [StateObserver])
@@ -121,10 +129,11 @@ extension ArbiterHost {
       if let record = state.presenters[id] { actions.append(.locate(record)) }
     case .forgetPresenter(let id): state.presenters[id] = nil
     case .armTimer(let timer, let interval):
-      state.timers.updateValue(nil, forKey: timer)
-      actions.append(.arm(timer, after: interval))
+      state.lastArming += 1
+      state.timers[timer] = ArmedTimer(arming: state.lastArming)
+      actions.append(.arm(timer, arming: state.lastArming, after: interval))
     case .cancelTimer(let timer):
-      if let scheduled = state.timers.removeValue(forKey: timer) ?? nil { actions.append(.cancelTimer(scheduled)) }
+      if let scheduled = state.timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
     }
   }
@@ -158,7 +167,7 @@ extension ArbiterHost {
         deliver(delivery, to: record, purpose, priority)
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
       case .locate(let record): locate(record)
-      case .arm(let timer, let interval): arm(timer, after: interval)
+      case .arm(let timer, let arming, let interval): arm(timer, arming, after: interval)
       case .cancelTimer(let scheduled): scheduled.cancel()
       case .report(let report): configuration.waitReporter?(WaitNotice(report, at: now))
       case .show(let snapshot, let observers): show(snapshot, to: observers)
@@ -166,22 +175,24 @@ extension ArbiterHost {
     }
   }
 
-  private func arm(_ timer: ArbiterTimer, after interval: Int64) {
+  private func arm(_ timer: ArbiterTimer, _ arming: UInt64, after interval: Int64) {
     let time = configuration.clock.now.advanced(by: .nanoseconds(interval))
-    let scheduled = configuration.clock.schedule(at: time) { [weak self] in
-      guard let self else { return }
-      stepWithState { state, now in
-        // A reporting timer that is armed again under the same name must not be forgotten by its predecessor.
-        state.timers[timer] = nil
-        return ((), state.arbiter.timerFired(timer, at: now))
-      }
-    }
+    let scheduled = configuration.clock.schedule(at: time) { [weak self] in self?.fire(timer, arming) }
+    // The timer may have been called off, or have fired and been armed again, before the clock answered.
     let isWanted = withState { state -> Bool in
-      guard state.timers.keys.contains(timer) else { return false }
-      state.timers.updateValue(scheduled, forKey: timer)
+      guard state.timers[timer]?.arming == arming else { return false }
+      state.timers[timer]?.scheduled = scheduled
       return true
     }
     if !isWanted { scheduled.cancel() }
+  }
+
+  private func fire(_ timer: ArbiterTimer, _ arming: UInt64) {
+    stepWithState { state, now in
+      guard state.timers[timer]?.arming == arming else { return ((), []) }
+      state.timers[timer] = nil
+      return ((), state.arbiter.timerFired(timer, at: now))
+    }
   }
 
   private func deliver(
