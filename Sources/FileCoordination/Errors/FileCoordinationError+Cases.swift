@@ -1,5 +1,4 @@
 internal import FileAccessArbiter
-internal import Glibc
 internal import SystemInterface
 
 // The wording of each error, in one place.
@@ -79,12 +78,12 @@ extension FileCoordinationError {
 extension FileCoordinationError {
   static func fileSystem(_ error: SystemError) -> Self {
     let subjects = error.paths.map(\.description)
-    switch error.errno {
-    case ENAMETOOLONG:
+    switch SystemError.symbol(of: error.errno) {
+    case "ENAMETOOLONG":
       return Self(
         .pathTooLong, subjects: subjects,
         message: "\(error). Linux takes 4095 bytes for a path and 255 for a name.", underlyingError: error)
-    case ELOOP:
+    case "ELOOP":
       return Self(
         .symbolicLinkLoop, subjects: subjects, message: "\(error). Symbolic links lead in a circle; mend one of them.",
         underlyingError: error)

@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import SystemInterface
 
 /// The work on the file system behind the verbs, on one item: blocking, and the same off the caller's thread.
@@ -24,7 +23,7 @@ struct FileWork: Sendable {
       do {
         return Data(try work.fileSystem.contents(of: work.path))
       } catch {
-        if error.errno == ENOENT { return nil }
+        if SystemError.symbol(of: error.errno) == "ENOENT" { return nil }
         throw .fileSystem(error)
       }
     }
@@ -65,7 +64,7 @@ struct FileWork: Sendable {
     at destination: SystemPath, _ body: (any FileSystem, SystemPath) throws(SystemError) -> Void
   ) throws(FileCoordinationError) {
     do { try body(fileSystem, path) } catch {
-      if error.errno == EEXIST { throw .destinationExists(destination.description) }
+      if SystemError.symbol(of: error.errno) == "EEXIST" { throw .destinationExists(destination.description) }
       throw .fileSystem(error)
     }
   }

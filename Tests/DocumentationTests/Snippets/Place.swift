@@ -1,0 +1,37 @@
+import FileCoordination
+import Foundation
+
+/// A directory for the files of one snippet, removed when the last reference to it goes.
+final class Place: Sendable {
+  let url: URL
+
+  init() throws {
+    url = URL.temporaryDirectory.appending(path: "documentation-tests-\(UUID())")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func file(_ name: String, _ text: String = "") throws -> URL {
+    let url = url.appending(path: name)
+    try text.write(to: url, atomically: false, encoding: .utf8)
+    return url
+  }
+}
+
+func text(_ url: URL) -> String? { try? String(contentsOf: url, encoding: .utf8) }
+
+/// Holds an item for reading until `body` has returned, as another program would: `body` isn't nested in that access.
+func whileReading(_ url: URL, as label: String, _ body: () async throws -> Void) async throws {
+  let (passage, gate) = AsyncStream<Never>.makeStream()
+  async let reader: Void = FileCoordinator(label: label).read(url) { _ in
+    for await _ in passage {}
+  }
+  defer { gate.finish() }
+  await CoordinationDomain.process.waitUntil { state in
+    state.accesses.contains { $0.party.label == label && $0.isGranted }
+  }
+  try await body()
+  gate.finish()
+  try await reader
+}
