@@ -366,6 +366,33 @@ struct BadInputTests {
     }
   }
 
+  @Test(
+    "Names that mean something in a URL, a shell or Unicode are moved to and reported as they are",
+    arguments: [
+      "?", "#", "%41", " ", "a b", "\\", "a:b", "~", "*", ";", "&=+", "\n", "\u{7F}", "...", "é", "e\u{301}", "日本", "👩‍👩‍👧",
+      "-",
+      "[x]", "a|b", "\"",
+    ])
+  func oddNames(name: String) async throws {
+    let domain = CoordinationDomain(), coordinator = FileCoordinator(domain: domain)
+    let old = URL(filePath: "/nowhere/old"), new = URL(filePath: "/nowhere/\(name)", directoryHint: .notDirectory)
+    let item = Witness(old), root = Witness(URL(filePath: "/nowhere"))
+    let registrations = try [item, root].map { try domain.register($0) }
+    try await coordinator.write(old, options: .forMoving, and: new, secondOptions: .forReplacing) { from, to in
+      try from.didMove(to: to.url)
+    }
+    try await coordinator.read(new) { access in
+      #expect(Array(access.url.path(percentEncoded: false).utf8) == Array("/nowhere/\(name)".utf8))
+    }
+    await domain.becomesIdle()
+    let text = try #require(item.moves.withLock { $0.first }?.dropFirst(3))
+    let reported = try #require(URL(string: String(text)))
+    #expect(Array(reported.path(percentEncoded: false).utf8) == Array("/nowhere/\(name)".utf8))
+    #expect(root.moves.withLock { $0 } == ["\(old.absoluteString) to \(text)"])
+    #expect(item.asked.withLock { $0 } == 2, "the reader at the new place asks it again")
+    withExtendedLifetime(registrations) {}
+  }
+
   // MARK: A file system that fails
 
   enum Verb: CaseIterable, Sendable {
@@ -455,6 +482,28 @@ struct BadInputTests {
       }
     }
     #expect(isBeyond && number > 3, "\(number) calls")
+  }
+}
+
+extension BadInputTests {
+  @Test("A move that is done is announced and succeeds, however badly the file system fails afterwards")
+  func failureAfterMove() async throws {
+    try await SafeSaveScratch.with { scratch in
+      var configuration = CoordinationDomain.Configuration()
+      let hasRenamed = Guarded(false)
+      configuration.fileSystem = ScriptedFileSystem { call in
+        if call.call == .rename { hasRenamed.withLock { $0 = true } }
+        let isLooking: Set<SystemCall> = [.openWithoutSymbolicLinks, .open, .status, .readLink, .descriptorStatus]
+        return hasRenamed.withLock { $0 } && isLooking.contains(call.call) ? .fail(EIO) : .proceed
+      }
+      let domain = CoordinationDomain(configuration), witness = Witness(scratch.file)
+      let registration = try domain.register(witness)
+      try await FileCoordinator(domain: domain).move(scratch.file, to: scratch.url("moved"))
+      await domain.becomesIdle()
+      #expect(witness.moves.withLock { $0 } == ["to \(scratch.url("moved").absoluteString)"])
+      #expect(try scratch.names() == ["moved"])
+      withExtendedLifetime(registration) {}
+    }
   }
 }
 
