@@ -240,6 +240,40 @@ struct BadInputTests {
     #expect(door.log.isEmpty)
   }
 
+  @Test(
+    "A request may name one item thousands of times, in every way: it counts once, with the strongest",
+    arguments: [12, 5000])
+  func repetition(count: Int) async throws {
+    // reader       [----]
+    // repetitious     ··[----]
+    // reader 2           ····[--]
+    let domain = CoordinationDomain(), url = URL(filePath: "/nowhere/file"), gates = [LivenessGate(), LivenessGate()]
+    func reading(_ label: String, _ gate: LivenessGate?) -> Task<Void, any Error> {
+      Task { try await FileCoordinator(label: label, domain: domain).read(url) { _ in await gate?.pass() } }
+    }
+    let first = reading("first", gates[0])
+    await gates[0].arrivals(1)
+    let intents = (0..<count).map { index in
+      switch index % 3 {
+      case 0: FileAccessIntent.reading(url)
+      case 1: FileAccessIntent.writing(url)
+      default: FileAccessIntent.writing(url, options: .forReplacing)
+      }
+    }
+    let repetitious = Task {
+      try await FileCoordinator(domain: domain).coordinate(intents) { _ in await gates[1].pass() }
+    }
+    await domain.waitUntil { $0.accesses.count == 2 }
+    #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
+    gates[0].open()
+    await gates[1].arrivals(1)
+    let second = reading("second", nil)
+    await domain.waitUntil { $0.accesses.contains { $0.party.label == "second" } }
+    #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
+    gates[1].open()
+    for task in [first, repetitious, second] { try await task.value }
+  }
+
   @Test("A purpose can be set once, before the first access, and not to nothing (C-117, C-118)")
   func purpose() async throws {
     let domain = CoordinationDomain(), url = URL(filePath: "/nowhere/file")
