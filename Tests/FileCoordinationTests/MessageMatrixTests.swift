@@ -41,7 +41,7 @@ struct MessageMatrixTests {
       [.relinquishToWriter, .accommodateSubitemDeletion], [.relinquishToWriter, .accommodateDeletion]),
   ]
 
-  @Test("7.1.11: Each presenter is asked exactly what the table says; plain directories around nothing", arguments: rows)
+  @Test("7.1.11: Each presenter is asked exactly what the table says", arguments: rows)
   func asked(row: Row) async throws {
     try await withSandbox { box in
       try box.write("\(Self.path)/y")

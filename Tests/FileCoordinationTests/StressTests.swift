@@ -20,7 +20,7 @@ struct StressTests {
     }
   }
 
-  @Test("Presenters that save, read and are asked by many end in silence: nothing waits, nothing is held", arguments: 0..<8)
+  @Test("Presenters that save and read while many access end in silence: nothing waits or is held", arguments: 0..<8)
   func everythingEnds(seed: UInt64) async throws {
     try await withSandbox { box in
       let names = ["d/a", "d/b", "d/k.pkg/c", "d/k.pkg/e", "d"]

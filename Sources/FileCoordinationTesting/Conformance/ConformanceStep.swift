@@ -26,7 +26,7 @@ extension ConformanceStep {
       && presenter.servesWhileWaiting == presenter.servesWhileWaiting
     if !isStable {
       trial.findings.add(
-        .unstableDeclaration, "callbacks, label or serving change from call to call; they're read once, at registration.")
+        .unstableDeclaration, "callbacks, label or serving change from call to call; they're read when it registers.")
     }
   }
 }
@@ -34,7 +34,8 @@ extension ConformanceStep {
 // MARK: - Single accesses
 
 extension ConformanceStep {
-  private static let reads = ([[], .withoutChanges, .immediatelyAvailableMetadataOnly] as [FileCoordinator.ReadingOptions])
+  private static let reads =
+    ([[], .withoutChanges, .immediatelyAvailableMetadataOnly] as [FileCoordinator.ReadingOptions])
     .map { options in
       ConformanceStep(name: options.isEmpty ? "read" : "read \(options)") { trial in
         let edit = try await trial.harness.edit?(trial.presenter)
@@ -47,7 +48,9 @@ extension ConformanceStep {
       }
     }
 
-  /// Writes that keep the item. Whoever is asked to let it be replaced may refuse.
+  /// Writes that keep the item.
+  ///
+  /// Whoever is asked to let it be replaced may refuse.
   private static let writes =
     ([[], .forMerging, .forMoving, .contentIndependentMetadataOnly, .forReplacing] as [FileCoordinator.WritingOptions])
     .map { options in
@@ -171,7 +174,9 @@ extension ConformanceStep {
     }
     // Still registered or not: somebody who makes the file anew must get an answer.
     await trial.attempt(mayBeRefused: true) {
-      try await trial.coordinator.write(trial.url, options: .forReplacing) { try trial.harness.contents.write(to: $0.url) }
+      try await trial.coordinator.write(trial.url, options: .forReplacing) { access in
+        try trial.harness.contents.write(to: access.url)
+      }
     }
   }
 }

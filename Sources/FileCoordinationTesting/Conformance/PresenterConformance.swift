@@ -27,7 +27,9 @@ internal import SystemInterface
 ///
 /// Coordinators of the presenter must use the domain that the factory gets.
 public struct PresenterConformance: Sendable {
-  /// Makes a presenter of a file, for a domain. The harness registers it.
+  /// Makes a presenter of a file, for a domain.
+  ///
+  /// The harness registers it.
   public typealias Factory = @Sendable (_ url: URL, _ domain: CoordinationDomain) async throws -> any FilePresenter
 
   /// Makes an unsaved change in a presenter.
@@ -35,7 +37,9 @@ public struct PresenterConformance: Sendable {
   /// Returns the bytes that the file has to contain, among others, once the change is saved.
   public typealias Edit = @Sendable (_ presenter: any FilePresenter) async throws -> Data
 
-  /// The name of the file. Its extension tells the presenter the type, if it cares.
+  /// The name of the file.
+  ///
+  /// Its extension tells the presenter the type, if it cares.
   public var fileName: String
   /// What the file contains at first.
   public var contents: Data
