@@ -40,7 +40,7 @@ struct VersionsAndAttributesTests {
     }
   }
 
-  @Test("C-205, C-206: Attribute messages reach only presenters that observe one of them, filtered to what they observe")
+  @Test("C-205, C-206: Attribute messages reach only presenters that observe one of them, and name only those")
   func attributesAreFiltered() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
