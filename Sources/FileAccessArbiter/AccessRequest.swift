@@ -21,11 +21,13 @@ package enum ItemAccess: Hashable, Sendable {
 /// `update` is Apple's write without an option.
 package enum WriteIntent: String, Hashable, Sendable, CaseIterable {
   case update, merging, deleting, moving, replacing, metadataOnly
+  /// The local contents go; the item itself is kept elsewhere.
+  case evicting
 
   /// Whether the write concerns everything inside the item as well (a "deep writer").
   var isDeep: Bool {
     switch self {
-    case .deleting, .moving, .replacing: true
+    case .deleting, .moving, .replacing, .evicting: true
     case .update, .merging, .metadataOnly: false
     }
   }

@@ -67,6 +67,8 @@ package enum Failure: Hashable, Sendable {
   case unanswered(waiting: Nanoseconds, blockers: [WaitMember])
   /// A presenter answered with an error; the host knows it by the message.
   case presenterFailed(MessageID, MessageSummary)
+  /// A presenter keeps the item from being evicted: it doesn't implement the callback, or answered and stayed registered.
+  case evictionRefused(presenterLabel: String, isCallbackMissing: Bool)
   /// The access was part of a cycle that nothing could resolve. The first member is the failed access.
   case deadlock([WaitMember])
 }

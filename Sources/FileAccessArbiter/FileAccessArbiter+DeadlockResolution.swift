@@ -4,7 +4,7 @@
 // 2. Serving: a presenter whose callback waits is still asked                      → `+Mailboxes`
 // 3. Own presenter: never asked about its own access                              → `isOwn`
 // 4. Save priority: a presenter's own access passes those who wait for its save    → `grantSavePriority`
-// 5. Lineage priority and soft edges: who would wait for itself passes the queue   → `passQueue`
+// 5. Lineage priority and soft edges: whom only the order keeps passes the queue  → `+QueueOrder`
 // 6. Otherwise one waiting access of the cycle fails                              → `victim`
 
 extension FileAccessArbiter {
@@ -28,39 +28,19 @@ extension FileAccessArbiter {
       || !access.overtakes.isEmpty
   }
 
-  /// Lets one member of the cycle pass those in the queue that wait for it, if that leaves no cycle.
+  /// Changes the order of the queues so that whom nothing else keeps can go on.
   private mutating func resolve(_ cycle: [WaitNode]) -> Bool {
-    let candidates = cycle.indices.compactMap { index -> AccessID? in
-      guard case .access(let waiter) = cycle[index], case .access(let holder) = cycle[(index + 1) % cycle.count],
-        accesses[waiter].isWaiting, isSoft(waiter, behind: holder)
-      else { return nil }
-      return waiter
+    let passes = passesNeeded(for: cycle)
+    for (id, passed) in passes {
+      accesses[id].overtakes += passed
+      suspects += passed
     }
-    let nested = candidates.filter { !accesses[$0].lineage.isEmpty }
-    let others = candidates.filter { accesses[$0].lineage.isEmpty }
-    return (nested + others).contains { passQueue($0) }
-  }
-
-  /// Whether `waiter` waits for `other` only because of the order of arrival.
-  private func isSoft(_ waiter: AccessID, behind other: AccessID) -> Bool {
-    accesses[other].isWaiting && !accesses[other].overtakes.contains(waiter)
-  }
-
-  /// Places an access before everybody in its queue who, directly or not, waits for it.
-  private mutating func passQueue(_ id: AccessID) -> Bool {
-    let before = accesses[id].overtakes
-    var passed: [AccessID] = []
-    for blocker in queuedBlockers(of: id)
-    where chainOfWaits(from: .access(blocker), to: { $0 == .access(id) }) != nil { passed.append(blocker) }
-    accesses[id].overtakes += passed
-    if passed.isEmpty || cycle(through: id) != nil {
-      accesses[id].overtakes = before
-      return false
+    for (id, _) in passes {
+      unpark(id)
+      suspects.append(id)
+      advance(id)
     }
-    suspects += passed
-    unpark(id)
-    advance(id)
-    return true
+    return !passes.isEmpty
   }
 
   private func queuedBlockers(of id: AccessID) -> [AccessID] {

@@ -25,7 +25,8 @@ extension FileAccessArbiter {
   private func mayFold(_ kind: Message.Kind) -> Bool {
     switch kind {
     case .itemDidChange, .subitemDidChange, .subitemDidAppear, .subitemDidMove, .subitemVersion: true
-    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion,
+    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateEviction,
+      .accommodateSubitemDeletion,
       .reacquire, .itemDidMove, .itemDidChangeUbiquityAttributes, .itemVersion:
       false
     }
@@ -106,7 +107,13 @@ extension FileAccessArbiter {
     begin(at: time)
     if let message = finishCallback(id) {
       if hasReacquirer { noteReacquirer(message) }
-      if let access = message.awaitingAccess { answered(access, by: message.presenter) }
+      if let access = message.awaitingAccess {
+        if message.kind == .accommodateEviction {
+          refuseEviction(access, by: message.presenter, isCallbackMissing: false)
+        } else {
+          answered(access, by: message.presenter)
+        }
+      }
       afterCallback(message)
     }
     return finish()

@@ -5,7 +5,9 @@ extension FileAccessArbiter {
   mutating func startAsking(_ id: AccessID) {
     enter(.asking, id)
     if tree.nodes[tree.root].presenterCountInSubtree == 0 { return }
-    for (presenter, questions, access) in concerned(by: id) { ask(presenter, questions, access, id) }
+    let concerned = concerned(by: id)
+    if refuseEviction(id, asking: concerned) { return }
+    for (presenter, questions, access) in concerned { ask(presenter, questions, access, id) }
     if accesses[id].owesAnswers { waitForAnswers(id) }
   }
 
@@ -119,9 +121,11 @@ extension FileAccessArbiter {
 
   /// Asks those whom the access concerns by now and who weren't asked yet.
   mutating func askNewcomers(of id: AccessID) {
-    guard accesses[id].phase == .asking || accesses[id].phase == .ready else { return }
-    let asked = Set(accesses[id].negotiations.map(\.presenter))
-    for (presenter, questions, access) in concerned(by: id) where !asked.contains(presenter) {
+    guard let access = accesses.find(id), access.phase == .asking || access.phase == .ready else { return }
+    let asked = Set(access.negotiations.map(\.presenter))
+    let concerned = concerned(by: id)
+    if refuseEviction(id, asking: concerned) { return }
+    for (presenter, questions, access) in concerned where !asked.contains(presenter) {
       ask(presenter, questions, access, id)
     }
     if accesses[id].negotiations.count == asked.count || !accesses[id].owesAnswers { return }
@@ -170,5 +174,27 @@ extension FileAccessArbiter {
       for presenter in tree.nodes[node].presenters { body(presenter, relation) }
       node = tree.nodes[node].parent
     }
+  }
+}
+
+// MARK: - Eviction
+
+extension FileAccessArbiter {
+  /// Not to implement the eviction callback is a veto (C-208), the only callback of which that is so.
+  private mutating func refuseEviction(
+    _ id: AccessID, asking concerned: [(PresenterID, MessageRules.Questions, ItemAccess)]
+  ) -> Bool {
+    let refuser = concerned.first { presenter, questions, _ in
+      questions.accommodateEviction && !presenters[presenter].callbacks.contains(.accommodateEviction)
+    }
+    guard let refuser else { return false }
+    refuseEviction(id, by: refuser.0, isCallbackMissing: true)
+    return true
+  }
+
+  /// A presenter that agrees has unregistered before it answers; one that stays keeps the contents (C-209).
+  mutating func refuseEviction(_ id: AccessID, by presenter: PresenterID, isCallbackMissing: Bool) {
+    forgetOutstanding(id, presenter)
+    fail(id, .evictionRefused(presenterLabel: presenters[presenter].label, isCallbackMissing: isCallbackMissing))
   }
 }

@@ -147,9 +147,10 @@ extension FileAccessArbiter {
   /// Those who still wait for a path that this access deleted or replaced are told so with their grant.
   private mutating func noteReplacement(by id: AccessID) {
     guard accesses[id].phase == .granted else { return }
+    var seen: Set<ItemTree.NodeIndex> = []
     for item in accesses[id].items {
       guard case .write(let intent) = item.access, intent == .deleting || intent == .replacing,
-        let claim = item.claim
+        let claim = item.claim, seen.insert(tree.claims[claim].node).inserted
       else { continue }
       var waiters: [(AccessID, Int32)] = []
       _ = tree.forEachClaim(at: tree.claims[claim].node) { _, other in

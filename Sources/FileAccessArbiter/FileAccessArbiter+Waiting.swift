@@ -7,6 +7,7 @@ extension FileAccessArbiter {
     if accesses[id].phase == .waiting {
       if let blocker = blocker(of: id) { return park(id, on: blocker) }
       startAsking(id)
+      guard accesses.contains(id) else { return }
     }
     if accesses[id].phase == .asking {
       if accesses[id].owesAnswers, !has(.grantBeforeAnswers) { return }
@@ -99,14 +100,23 @@ extension FileAccessArbiter {
   /// Calls `body` for every access that is in the way of `id` (possibly more than once) until it answers `false`.
   func forEachBlocker(of id: AccessID, _ body: (AccessID) -> Bool) -> Bool {
     let access = accesses[id]
+    // A request that names one item a thousand times has a thousand claims there; looking at them once is enough.
+    var seen: Set<ClaimedPlace> = []
     for item in access.items {
       guard let claim = item.claim else { continue }
+      let place = ClaimedPlace(node: tree.claims[claim].node, mode: tree.claims[claim].mode)
+      if access.items.count > 8, !seen.insert(place).inserted { continue }
       let ended = forEachConflict(with: tree.claims[claim]) { other in
         !isInTheWay(other, of: access) || body(other)
       }
       if !ended { return false }
     }
     return true
+  }
+
+  private struct ClaimedPlace: Hashable {
+    let node: ItemTree.NodeIndex
+    let mode: LockMode
   }
 
   /// Calls `body` with the access of each claim that conflicts with `claim` by the table of ``ConflictRules``.

@@ -7,6 +7,7 @@ package struct Message: Sendable {
     case relinquishToWriter
     case saveChanges
     case accommodateDeletion
+    case accommodateEviction
     case accommodateSubitemDeletion(ItemPath)
     // Given back: the reacquirer that came with the answer to the named relinquish message.
     case reacquire(MessageID)
@@ -62,7 +63,9 @@ extension Message.Kind {
   /// Whether an access waits for the answer, and the presenter may be asked while its own callback waits.
   package var mustBeAnswered: Bool {
     switch self {
-    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion: true
+    case .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateEviction,
+      .accommodateSubitemDeletion:
+      true
     case .reacquire, .itemDidChange, .itemDidMove, .itemDidChangeUbiquityAttributes, .itemVersion, .subitemDidAppear,
       .subitemDidChange, .subitemDidMove, .subitemVersion:
       false
@@ -78,6 +81,7 @@ extension Message.Kind {
     case .relinquishToWriter: .relinquishToWriter
     case .saveChanges: .saveChanges
     case .accommodateDeletion: .accommodateDeletion
+    case .accommodateEviction: .accommodateEviction
     case .accommodateSubitemDeletion: .accommodateSubitemDeletion
     case .reacquire: []
     case .itemDidChange: .itemDidChange
@@ -98,6 +102,7 @@ extension Message.Kind {
     case .relinquishToWriter: "relinquishPresentedItem(toWriter:)"
     case .saveChanges: "savePresentedItemChanges"
     case .accommodateDeletion: "accommodatePresentedItemDeletion"
+    case .accommodateEviction: "accommodatePresentedItemEviction"
     case .accommodateSubitemDeletion: "accommodatePresentedSubitemDeletion"
     case .reacquire: "reacquirer"
     case .itemDidChange: "presentedItemDidChange"

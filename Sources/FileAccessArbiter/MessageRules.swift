@@ -22,6 +22,7 @@ enum PresenterRelation: Hashable, Sendable {
 /// | write `.forMoving`          | to writer             | to writer                | to writer             | C-105      |
 /// | write `.forDeleting`,
 ///   `.forReplacing`             | to writer, deletion   | to writer, subitem deletion | to writer, deletion | C-070…C-077 |
+/// | eviction                    | eviction, or veto     | eviction, or veto        | eviction, or veto     | C-208, C-209 |
 /// | `prepare`                   | save or deletion as above, without relinquish; PD like PI           || C-136, C-137 |
 ///
 /// Presenters of enclosing plain directories are never asked (C-034, C-073).
@@ -32,6 +33,7 @@ struct MessageRules {
     var relinquish = Relinquish.none
     var save = false
     var accommodateDeletion = false
+    var accommodateEviction = false
     var subitemDeletions: [ItemPath] = []
 
     /// Several items of one request may concern one presenter: the strongest question wins (9.2 point 13).
@@ -39,6 +41,7 @@ struct MessageRules {
       if other.relinquish.rawValue > relinquish.rawValue { relinquish = other.relinquish }
       save = save || other.save
       accommodateDeletion = accommodateDeletion || other.accommodateDeletion
+      accommodateEviction = accommodateEviction || other.accommodateEviction
       for path in other.subitemDeletions where !subitemDeletions.contains(path) { subitemDeletions.append(path) }
     }
 
@@ -52,6 +55,7 @@ struct MessageRules {
       }
       if save { kinds.append(.saveChanges) }
       if accommodateDeletion { kinds.append(.accommodateDeletion) }
+      if accommodateEviction { kinds.append(.accommodateEviction) }
       kinds += subitemDeletions.map(Message.Kind.accommodateSubitemDeletion)
       return kinds.filter { callbacks.contains($0.requiredCallback) }
     }
@@ -80,6 +84,9 @@ struct MessageRules {
         } else {
           questions.accommodateDeletion = true
         }
+      case .evicting:
+        questions.relinquish = .none
+        questions.accommodateEviction = true
       }
     }
     if isPreparation { questions.relinquish = .none }

@@ -8,7 +8,7 @@ struct DeletingAndReplacingTests {
   /// The options that let presenters accommodate (C-077).
   static let deepOptions: [FileCoordinator.WritingOptions] = [.forDeleting, .forReplacing]
 
-  @Test("C-070, C-077: P gets relinquish(toWriter), then accommodateDeletion; access after both", arguments: deepOptions)
+  @Test("C-070, C-077: P gets relinquish, then accommodateDeletion; access after both", arguments: deepOptions)
   func relinquishThenAccommodate(options: FileCoordinator.WritingOptions) async throws {
     try await withSandbox { box in
       try box.write("d/f")

@@ -214,6 +214,40 @@ struct LivenessTests {
     #expect(world.reports.withLock { $0.count } == 3)
   }
 
+  @Test("An interval between reports that is too short, or none, counts as the shortest", arguments: [0, -5, 10])
+  func shortInterval(microseconds: Int) async throws {
+    let world = World(reporting: .microseconds(microseconds)), gate = LivenessGate()
+    let holder = await world.hold(until: gate)
+    let waiter = world.read(.suspending, .never)
+    await world.clock.waitUntil { $0 == 1 }
+    world.clock.advance(by: .milliseconds(3))
+    #expect(world.reports.withLock { $0.map(\.duration) } == [.milliseconds(1), .milliseconds(2), .milliseconds(3)])
+    gate.open()
+    try await waiter.value
+    try await holder.value
+    await world.isIdle()
+  }
+
+  @Test(
+    "Deadlines may be as long or as short as can be",
+    arguments: [.seconds(Int64.max), .zero, .seconds(-1)] as [Duration])
+  func extremes(duration: Duration) async throws {
+    let world = World(), gate = LivenessGate()
+    let holder = await world.hold(until: gate)
+    let waiter = world.read(.suspending, .within(duration))
+    await world.clock.waitUntil { $0 == 1 }
+    world.clock.advance(by: duration > .zero ? .seconds(1_000_000_000) : .zero)
+    if duration > .zero {
+      gate.open()
+      try await waiter.value
+    } else {
+      #expect(try await failure(of: waiter).code == .timedOut)
+      gate.open()
+    }
+    try await holder.value
+    await world.isIdle()
+  }
+
   @Test("With .never no timer is armed, neither while waiting nor while asking")
   func never() async throws {
     let world = World(), gate = LivenessGate(), asked = LivenessGate()

@@ -208,6 +208,17 @@ struct MovingTests {
     }
   }
 
+  @Test("C-105: .forMoving a directory sends everything inside relinquish, and neither save nor accommodate")
+  func movingDirectoryAsks() async throws {
+    try await withSandbox { box in
+      try box.write("d/x/f")
+      let presenters = try ["d", "d/x/f"].map { try box.present($0, as: $0) }
+      let mover = try await box.hold(.write("d", .forMoving), as: "mover")
+      for presenter in presenters { #expect(presenter.callbacks == [.relinquishToWriter]) }
+      try await mover.finish()
+    }
+  }
+
   @Test("C-106: A presenter may get did-move without a relinquish before it")
   func moveWithoutRelinquish() async throws {
     try await withSandbox { box in
@@ -276,6 +287,36 @@ struct MovingTests {
       #expect(try await presenter.wait(for: .itemDidMove).urls.map(\.path) == [box.url("link/d/g").path])
       // A presented link is the link itself, not the directory it leads to.
       #expect(container.messages.isEmpty)
+    }
+  }
+
+  @Test(
+    "7.1.24: Names come through as they are",
+    arguments: ["ü mlaut", "100%", "a#b?c;d", "e\u{301}", "new\nline", ".hidden", "🗂️", "a\\b"])
+  func names(name: String) async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/\(name)/f")
+      let presenter = try box.present("d/\(name)")
+      let text = try await box.coordinator("reader").read(url) { try box.text(at: $0.url) }
+      #expect(text == "old")
+      try await box.move("d/\(name)/f", to: "d/\(name)/\(name)")
+      let message = try await presenter.wait(for: .subitemDidMove)
+      #expect(message.urls.map(\.path) == [url.path, box.url("d/\(name)/\(name)").path])
+    }
+  }
+
+  @Test("7.1.24: A trailing slash makes no difference")
+  func trailingSlash() async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      let presenter = RecordingPresenter(URL(filePath: box.url("d").path, directoryHint: .isDirectory))
+      try box.register(presenter)
+      try await box.access(.write("d/f"), as: "writer")
+      #expect(try await presenter.wait(for: .subitemDidChange).urls.map(\.path) == [box.url("d/f").path])
+    }
+    try await withSandbox { box in
+      try box.write("d/f")
+      try await box.expect(.write("d/", .forDeleting), waitsFor: .read("d/f"))
     }
   }
 

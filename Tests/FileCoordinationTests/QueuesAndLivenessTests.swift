@@ -139,4 +139,17 @@ struct QueuesAndLivenessTests {
       #expect(box.events == ["P.relinquishToReader", "P.saveChanges", "reader+", "reader-"])
     }
   }
+
+  @Test("7.1.19: A presenter is asked with the priority of who waits for it")
+  func priority() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let presenter = try box.present("d/f")
+      presenter.answer(.relinquishToReader) { _ in box.timeline.note("asked with \(Task.currentPriority)") }
+      try await Task.detached(priority: .high) {
+        try await box.coordinator("reader").read(url) { _ in }
+      }.value
+      #expect(box.events.contains("asked with \(TaskPriority.high)"))
+    }
+  }
 }

@@ -73,4 +73,30 @@ struct UploadingTests {
       #expect(try FileManager.default.contentsOfDirectory(atPath: box.root.path) == ["d"])
     }
   }
+
+  @Test("C-045: A snapshot of nothing is an error, and the claim ends")
+  func snapshotOfNothing() async throws {
+    try await withSandbox { box in
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await box.access(.read("nothing", .forUploading), as: "uploader")
+      }
+      #expect(error?.code == .fileSystem)
+      #expect(box.domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test("C-047: Together with a write in one request, the access lasts until the accessor returns")
+  func snapshotAndWrite() async throws {
+    try await withSandbox { box in
+      let (file, log) = (try box.write("d/f", "content"), try box.write("d/log"))
+      let intents = [FileAccessIntent.reading(file, options: .forUploading), .writing(log)]
+      try await box.coordinator("uploader").coordinate(intents) { set in
+        #expect(set[0].url.path != file.path)
+        #expect(set[1].url.path == log.path)
+        #expect(box.domain.snapshot().isHolding("uploader"))
+        let text = try box.text(at: intents[0].url)
+        #expect(text == "content")
+      }
+    }
+  }
 }

@@ -59,7 +59,7 @@ public struct AccessDeadlines: Hashable, Sendable {
   func limits(reporting: Duration?) -> AccessRequest.Limits {
     AccessRequest.Limits(
       waiting: waitingForAccesses?.nanoseconds, answering: waitingForAnswers?.nanoseconds,
-      reporting: reporting?.nanoseconds)
+      reporting: reporting.map { max($0, CoordinationDomain.Configuration.waitReportIntervalMin).nanoseconds })
   }
 }
 

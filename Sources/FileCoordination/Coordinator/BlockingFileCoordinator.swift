@@ -141,7 +141,7 @@ public struct BlockingFileCoordinator: Sendable {
     }
   }
 
-  private func withAccess<Result>(
+  func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
   ) throws -> Result {
     let waiter = try coordinator.begin(plan, deadlines, blocks: true)

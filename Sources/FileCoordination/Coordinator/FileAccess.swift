@@ -64,6 +64,13 @@ public struct FileAccess: ~Copyable, Sendable {
     try access.announceMove(of: index, to: newURL)
   }
 
+  /// Announces that the item took the place of another item of this access.
+  ///
+  /// That place is known, so nobody has to look at a file system that may be failing right now.
+  func didMove(to destination: borrowing FileAccess) throws(FileCoordinationError) {
+    try access.announceMove(of: index, to: destination.index)
+  }
+
   /// Announces that something inside the item has been moved.
   ///
   /// - Parameters:

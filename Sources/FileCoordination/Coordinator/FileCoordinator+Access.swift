@@ -137,7 +137,7 @@ extension FileCoordinator {
     return try await withAccess(plan, deadlines) { _ in try await body() }
   }
 
-  private func withAccess<Result>(
+  func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) async throws -> Result
   ) async throws -> Result {
     if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }

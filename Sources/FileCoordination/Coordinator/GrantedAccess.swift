@@ -136,6 +136,10 @@ extension GrantedAccess {
     try announceMove(from: waiter.path(of: index), to: FileLocation(url, in: fileSystem).path)
   }
 
+  func announceMove(of index: Int, to destination: Int) throws(FileCoordinationError) {
+    try announceMove(from: waiter.path(of: index), to: waiter.path(of: destination))
+  }
+
   func announceMove(from old: URL, to new: URL) throws(FileCoordinationError) {
     try announceMove(from: FileLocation(old, in: fileSystem).path, to: FileLocation(new, in: fileSystem).path)
   }

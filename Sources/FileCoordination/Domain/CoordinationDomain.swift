@@ -25,8 +25,10 @@ public final class CoordinationDomain: Sendable {
     ///
     /// Runs on a thread of the clock; be brief.
     public var waitReporter: (@Sendable (WaitNotice) -> Void)?
-    /// How long a wait lasts before it's reported, and again after that.
+    /// How long a wait lasts before it's reported, and again after that; at least ``waitReportIntervalMin``.
     public var waitReportInterval: Duration
+    /// The shortest time between two reports of a wait; a shorter interval counts as this one.
+    public static let waitReportIntervalMin = Duration.milliseconds(1)
     /// What time it is.
     public var clock: any CoordinationClock
     /// The door to the file system.

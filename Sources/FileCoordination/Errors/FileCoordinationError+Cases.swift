@@ -141,6 +141,12 @@ extension FileCoordinationError {
         blockers: parties)
     case .presenterFailed(_, let message):
       return presenterFailed(message, what: what, subjects: subjects, presenterError)
+    case .evictionRefused(let label, let isCallbackMissing):
+      let reason =
+        isCallbackMissing
+        ? "doesn't implement accommodatePresentedItemEviction. Close its document first"
+        : "answered accommodatePresentedItemEviction and stayed registered. It must unregister to agree"
+      return Self(.evictionRefused, subjects: subjects, message: "\(what): the presenter '\(label)' \(reason).")
     case .deadlock(let members):
       let report = DeadlockReport(members: members.map { CoordinationParty($0, at: now) })
       return Self(.deadlock, subjects: subjects, message: "\(what): \(report)", deadlock: report)

@@ -15,6 +15,8 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case presenterUnresponsive
     /// A presenter answered with an error, which is the ``FileCoordinationError/underlyingError``.
     case presenterFailed
+    /// A presenter keeps the item's contents from being evicted.
+    case evictionRefused
     /// A completion handler was dropped without having been called.
     case answerDropped
     /// The access was part of a cycle of waits that nothing could resolve.

@@ -86,7 +86,7 @@ enum FileURLCoding {
     if rest.lowercased().hasPrefix("file://") {
       rest = rest.dropFirst(7)
       let host = rest.prefix { $0 != "/" }
-      guard host.isEmpty || host == "localhost" else { return nil }
+      guard host.isEmpty || host.lowercased() == "localhost" else { return nil }
       rest = rest.dropFirst(host.count)
     } else if rest.lowercased().hasPrefix("file:") {
       rest = rest.dropFirst(5)

@@ -8,6 +8,8 @@ public struct AccessOrigin: Hashable, Sendable {
     case reading
     /// It writes, for the named reason.
     case writing(FileCoordinator.WritingOptions)
+    /// It removes the contents from this machine; the item is kept elsewhere.
+    case evicting
     /// It asks in advance, on behalf of accesses that follow.
     case preparing
     /// Something was announced outside of an access.
@@ -50,6 +52,7 @@ extension Message.Origin {
     switch itemAccess {
     case nil: return access == nil ? .announcing : .reading
     case .read, .readAll: return .reading
+    case .write(.evicting): return .evicting
     case .write(let intent): return .writing(intent.options)
     }
   }
@@ -58,7 +61,7 @@ extension Message.Origin {
 extension WriteIntent {
   fileprivate var options: FileCoordinator.WritingOptions {
     switch self {
-    case .update: []
+    case .update, .evicting: []
     case .merging: .forMerging
     case .deleting: .forDeleting
     case .moving: .forMoving

@@ -83,6 +83,15 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// - Throws: An error to fail the access that asked.
   func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws
 
+  /// The item's contents are about to be removed from this machine; the item is kept elsewhere.
+  ///
+  /// To agree, close the item and unregister before returning. To return and stay registered, to throw, or not to declare
+  /// this callback, is a veto (C-208, C-209).
+  ///
+  /// - Parameter origin: Who asks.
+  /// - Throws: An error to keep the contents.
+  func accommodatePresentedItemEviction(origin: AccessOrigin) async throws
+
   /// Something inside the presented package is about to be deleted or replaced.
   ///
   /// - Parameters:
@@ -173,6 +182,8 @@ extension FilePresenter {
   public func savePresentedItemChanges(origin: AccessOrigin) async throws {}
   /// Allows the deletion.
   public func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws {}
+  /// Stays registered, which is a veto.
+  public func accommodatePresentedItemEviction(origin: AccessOrigin) async throws {}
   /// Allows the deletion.
   public func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws {}
   /// Does nothing.

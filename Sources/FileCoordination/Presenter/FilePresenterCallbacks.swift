@@ -23,6 +23,10 @@ public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
   public static let saveChanges = Self(.saveChanges)
   /// Implements ``FilePresenter/accommodatePresentedItemDeletion(origin:)``.
   public static let accommodateDeletion = Self(.accommodateDeletion)
+  /// Implements ``FilePresenter/accommodatePresentedItemEviction(origin:)``.
+  ///
+  /// Not to do so is a veto.
+  public static let accommodateEviction = Self(.accommodateEviction)
   /// Implements ``FilePresenter/accommodatePresentedSubitemDeletion(at:origin:)``.
   public static let accommodateSubitemDeletion = Self(.accommodateSubitemDeletion)
   /// Implements ``FilePresenter/presentedItemDidMove(to:origin:)``.
@@ -51,7 +55,7 @@ public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
   ]
   /// Every callback.
   public static let all: Self = [
-    .relinquish, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion, .observing,
+    .relinquish, .saveChanges, .accommodateDeletion, .accommodateEviction, .accommodateSubitemDeletion, .observing,
   ]
 
   private init(_ callbacks: PresenterCallbacks) { rawValue = callbacks.rawValue }

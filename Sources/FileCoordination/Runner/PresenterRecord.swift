@@ -87,6 +87,7 @@ final class PresenterRecord: Sendable {
     case .relinquishToWriter: return try await presenter.relinquishPresentedItem(toWriter: origin)
     case .saveChanges: try await presenter.savePresentedItemChanges(origin: origin)
     case .accommodateDeletion: try await presenter.accommodatePresentedItemDeletion(origin: origin)
+    case .accommodateEviction: try await presenter.accommodatePresentedItemEviction(origin: origin)
     case .accommodateSubitemDeletion(let path):
       try await presenter.accommodatePresentedSubitemDeletion(at: url(of: path), origin: origin)
     case .reacquire: preconditionFailure("a reacquirer is no callback of the presenter")

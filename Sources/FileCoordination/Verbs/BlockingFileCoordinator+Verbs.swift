@@ -92,7 +92,7 @@ extension BlockingFileCoordinator {
     try write(source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines) {
       from, to in
       try FileWork(coordinator, from).blocking.move(to: to.path, replacing: replacing)
-      try from.didMove(to: to.url)
+      try from.didMove(to: to)
     }
   }
 

@@ -97,7 +97,7 @@ extension FileCoordinator {
       source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
     ) { from, to in
       try await FileWork(self, from).move(to: to.path, replacing: replacing)
-      try from.didMove(to: to.url)
+      try from.didMove(to: to)
     }
   }
 

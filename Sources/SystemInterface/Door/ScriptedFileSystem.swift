@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// One call on its way to the kernel.
 public struct ScriptedCall: Hashable, Sendable {
@@ -34,7 +33,7 @@ public enum ScriptedAction: Hashable, Sendable {
 public final class ScriptedFileSystem: FileSystem {
   private let base: any FileSystem
   private let script: @Sendable (ScriptedCall) -> ScriptedAction
-  private let calls = Mutex<[ScriptedCall]>([])
+  private let calls = Guarded<[ScriptedCall]>([])
 
   /// Creates a door in front of another one.
   ///

@@ -21,6 +21,6 @@ struct SeededGenerator: RandomNumberGenerator, Sendable {
 enum StressSize {
   static let isLong = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long"
 
-  static let seeds: [UInt64] = isLong ? Array(1...40) : [1, 2]
-  static let stepCount = isLong ? 400 : 100
+  static let seeds: [UInt64] = isLong ? Array(1...12) : [1, 2]
+  static let stepCount = isLong ? 300 : 100
 }

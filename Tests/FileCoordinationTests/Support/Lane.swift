@@ -148,7 +148,7 @@ extension Sandbox {
 extension Sandbox {
   /// Moves an item inside a write of it, and announces the move.
   ///
-  /// - Parameter prepare: Runs inside the accessor, before the item is moved.
+  /// `prepare` runs in the accessor before that.
   func move(
     _ old: String, to new: String, as label: String = "mover", presenter: (any FilePresenter)? = nil,
     options: FileCoordinator.WritingOptions = .forMoving, after prepare: () async throws -> Void = {}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import FileAccessArbiter
+
+@Suite("8.12 Eviction")
+struct EvictionTests {
+  @Test("C-208: Eviction of an item whose presenter lacks the eviction callback fails")
+  func missingCallback() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: PresenterCallbacks.all.subtracting(.accommodateEviction))
+    let eviction = harness.write("/d/f", .evicting)
+    #expect(harness.failure(of: eviction) == .evictionRefused(presenterLabel: "P1", isCallbackMissing: true))
+    #expect(harness.taken(presenter).isEmpty)
+    harness.finish()
+  }
+
+  @Test("C-209: Eviction proceeds when every presenter, inside too, has removed itself", arguments: ["/d", "/d/x/f"])
+  func everybodyLeaves(presented: String) {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: ItemPath(presented))
+    let eviction = harness.write("/d", .evicting)
+    #expect(harness.isRunning(presenter, .accommodateEviction) && harness.isWaiting(eviction))
+    harness.remove(presenter)
+    #expect(harness.isGranted(eviction))
+    harness.finish()
+  }
+
+  @Test("C-209: A presenter that answers and stays registered vetoes the eviction")
+  func stayingIsVeto() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f")
+    let eviction = harness.write("/d/f", .evicting)
+    harness.answer(presenter)
+    #expect(harness.failure(of: eviction) == .evictionRefused(presenterLabel: "P1", isCallbackMissing: false))
+    harness.finish()
+  }
+
+  @Test("C-209: An error from one of two presenters vetoes the eviction")
+  func errorIsVeto() {
+    let harness = ArbiterHarness()
+    let agreeing = harness.presenter(at: "/d/f")
+    let refusing = harness.presenter(at: "/d/f")
+    let eviction = harness.write("/d/f", .evicting)
+    harness.remove(agreeing)
+    harness.fail(refusing)
+    #expect(harness.failure(of: eviction) != nil && !harness.isGranted(eviction))
+    harness.finish()
+  }
+
+  @Test("C-208: A presenter without the callback that comes while others are asked vetoes as well")
+  func newcomerVetoes() {
+    let harness = ArbiterHarness()
+    _ = harness.presenter(at: "/d/f")
+    let eviction = harness.write("/d/f", .evicting)
+    #expect(harness.isWaiting(eviction))
+    _ = harness.presenter(at: "/d/f", callbacks: .itemDidChange)
+    #expect(harness.failure(of: eviction) == .evictionRefused(presenterLabel: "P2", isCallbackMissing: true))
+    harness.finish()
+  }
+}
