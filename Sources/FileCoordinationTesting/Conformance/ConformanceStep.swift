@@ -78,7 +78,7 @@ extension ConformanceStep {
       }
     }
     await trial.attempt(mayBeRefused: true) {
-      try await coordinator.prepare(options: [], writing: [trial.url], options: .forDeleting) {}
+      try await coordinator.prepare(writing: [trial.url], writingOptions: .forDeleting) {}
     }
   }
 
@@ -137,7 +137,7 @@ extension ConformanceStep {
   private static let move = ConformanceStep(name: "move") { trial in
     let (old, new) = (trial.url, trial.otherURL)
     await trial.attempt {
-      try await trial.coordinator.write(old, options: .forMoving, and: new, options: .forReplacing) {
+      try await trial.coordinator.write(old, options: .forMoving, and: new, secondOptions: .forReplacing) {
         try FileManager.default.moveItem(atPath: $0.url.path, toPath: $1.url.path)
         try $0.didMove(to: $1.url)
       }
