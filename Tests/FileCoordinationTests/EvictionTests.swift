@@ -33,7 +33,8 @@ struct EvictionTests {
       tenant.registration.withLock { $0 = registration }
       var code: FileCoordinationError.Code?
       do {
-        try await box.coordinator("provider").evict(url) { #expect($0.exists) }
+        let exists = try await box.coordinator("provider").evict(url) { $0.exists }
+        #expect(exists)
       } catch let error as FileCoordinationError {
         code = error.code
       }
