@@ -7,7 +7,8 @@ struct ConformanceStep: Sendable {
   let run: @Sendable (ConformanceTrial) async throws -> Void
 
   static let all: [ConformanceStep] =
-    [declarations] + reads + writes + [preparation, uploading, versions, together, repeated, cancelled, move, deletion]
+    [declarations] + reads + writes
+    + [preparation, uploading, versions, together, repeated, cancelled, move, eviction, deletion]
 }
 
 // MARK: - Before any access
@@ -157,6 +158,11 @@ extension ConformanceStep {
     if FileManager.default.fileExists(atPath: old.path) {
       trial.findings.add(.lostAfterMove, "after the move the presenter wrote to the old place '\(old.path)'.")
     }
+  }
+
+  /// A veto is as good an answer as agreeing, but it has to come.
+  private static let eviction = ConformanceStep(name: "evict") { trial in
+    await trial.attempt(mayBeRefused: true) { try await trial.coordinator.evict(trial.url) { _ in } }
   }
 
   private static let deletion = ConformanceStep(name: "delete") { trial in

@@ -52,7 +52,7 @@ final class ConformanceTrial: Sendable {
     case .deadlock:
       findings.add(.deadlock, "\(error). Inside a callback, access the item with a coordinator of this presenter.")
     case .answerDropped: findings.add(.answerDropped, "\(error)")
-    case .presenterFailed: if !mayBeRefused { findings.add(.refused, "\(error)") }
+    case .presenterFailed, .evictionRefused: if !mayBeRefused { findings.add(.refused, "\(error)") }
     default: findings.add(.unexpectedError, "\(error)")
     }
   }

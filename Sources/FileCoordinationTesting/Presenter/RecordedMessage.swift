@@ -13,6 +13,8 @@ public struct RecordedMessage: Hashable, Sendable, CustomStringConvertible {
     case saveChanges
     /// `accommodatePresentedItemDeletion(origin:)`
     case accommodateDeletion
+    /// `accommodatePresentedItemEviction(origin:)`
+    case accommodateEviction
     /// `accommodatePresentedSubitemDeletion(at:origin:)`
     case accommodateSubitemDeletion
     /// `presentedItemDidMove(to:origin:)`

@@ -33,6 +33,13 @@ extension RecordingPresenter {
   }
 
   /// Records the message.
+  ///
+  /// To agree to the eviction, let ``answer(_:_:)`` unregister this presenter.
+  public func accommodatePresentedItemEviction(origin: AccessOrigin) async throws {
+    try await receive(.accommodateEviction, origin)
+  }
+
+  /// Records the message.
   public func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws {
     try await receive(.accommodateSubitemDeletion, origin, urls: [url])
   }

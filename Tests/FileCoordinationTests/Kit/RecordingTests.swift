@@ -39,6 +39,27 @@ struct RecordingTests {
     }
   }
 
+  @Test("Every callback of the protocol is recorded under its name")
+  func everyCallback() async throws {
+    try await withSandbox { box in
+      let (file, other) = (try box.write("k.pkg/d/f"), try box.write("k.pkg/d/g"))
+      let presenters = try ["k.pkg", "k.pkg/d", "k.pkg/d/f"].map { try box.present($0, as: $0, reacquires: true) }
+      let coordinator = box.coordinator("C")
+      try await box.access(.read("k.pkg/d/f"), as: "reader")
+      try await box.access(.write("k.pkg/d/f", .forDeleting), as: "deleter")
+      _ = try? await coordinator.evict(file) { _ in }
+      try await coordinator.write(file) { $0.didChangeVersion(.gained, version: "1") }
+      try coordinator.item(at: file, didChangeUbiquityAttributes: ["a"])
+      try await box.access(.write("k.pkg/d/g"), as: "writer")
+      try await coordinator.write(other, options: .forDeleting) { try FileManager.default.removeItem(at: $0.url) }
+      try await coordinator.write(other) { try "new".write(to: $0.url, atomically: false, encoding: .utf8) }
+      try await box.move("k.pkg/d/f", to: "k.pkg/d/h")
+      try await box.quiesce()
+      let seen = Set(presenters.flatMap(\.callbacks))
+      #expect(Set(RecordedMessage.Callback.allCases).subtracting(seen) == [])
+    }
+  }
+
   @Test("A gate lets nobody through until it's open, and everybody afterwards; waiting ends with the task")
   func gates() async throws {
     let (gate, timeline) = (TestGate(), EventTimeline())
