@@ -63,8 +63,8 @@ package enum Failure: Hashable, Sendable {
   case cancelled
   /// No grant in time; `blockers` are in the way.
   case timedOut(waiting: Nanoseconds, blockers: [WaitMember])
-  /// Presenters did not answer in time.
-  case unanswered(waiting: Nanoseconds, blockers: [WaitMember])
+  /// Presenters did not answer in time; `followers` wait for this access, and a callback may be waiting for one of them.
+  case unanswered(waiting: Nanoseconds, blockers: [WaitMember], followers: [WaitMember])
   /// A presenter answered with an error; the host knows it by the message.
   case presenterFailed(MessageID, MessageSummary)
   /// A presenter keeps the item from being evicted: it doesn't implement the callback, or answered and stayed registered.

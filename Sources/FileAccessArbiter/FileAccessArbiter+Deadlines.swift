@@ -54,7 +54,10 @@ extension FileAccessArbiter {
   private mutating func answersAreLate(_ access: Access) {
     guard access.request.proceedsWithoutLateAnswers, access.phase == .asking else {
       return fail(
-        access.id, .unanswered(waiting: now - access.phaseSince, blockers: directBlockers(of: access.id)))
+        access.id,
+        .unanswered(
+          waiting: now - access.phaseSince, blockers: directBlockers(of: access.id),
+          followers: access.parked.prefix(FileAccessArbiter.reportedMemberCountMax).map { member(.access($0)) }))
     }
     for index in access.negotiations.indices {
       guard let message = access.negotiations[index].outstanding else { continue }

@@ -29,8 +29,9 @@ extension FileAccessArbiter {
         withInside: MessageRules.concernsInside(item.access, isPreparation: access.request.isPreparation)
       ) { presenter, relation in
         if isOwn(presenters[presenter], access.request) { return }
-        let questions = MessageRules.questions(
+        var questions = MessageRules.questions(
           item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
+        if questions.save, isSaving(presenter, for: access) { questions.save = false }
         if var (merged, first) = found[presenter] {
           merged.merge(questions)
           if item.access.isWrite, !first.isWrite { first = item.access }
@@ -47,6 +48,22 @@ extension FileAccessArbiter {
   func isOwn(_ presenter: Presenter, _ request: AccessRequest) -> Bool {
     if has(.ownPresenterAsked) { return false }
     return presenter.id == request.ownPresenter || presenter.purpose == request.purpose
+  }
+
+  /// Whether the access is part of a save of this presenter.
+  ///
+  /// Two editors that save by merging would ask each other to save for ever: what the presenter has is on its way already.
+  private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
+    var contexts = access.lineage
+    var seen: Set<ExecutionContext> = []
+    while let context = contexts.popLast() {
+      guard seen.insert(context).inserted, case .message(let id) = context, let message = messages.find(id) else {
+        continue
+      }
+      if message.presenter == presenter, message.kind == .saveChanges { return true }
+      if let cause = message.origin.access { contexts += accesses.find(cause)?.lineage ?? [] }
+    }
+    return false
   }
 
   private mutating func ask(

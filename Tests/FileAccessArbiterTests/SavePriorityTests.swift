@@ -55,7 +55,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("C-120: A reader whose presenter waits for a foreign write ends by its deadline, which names the presenter")
+  @Test("C-120: A reader whose presenter waits for a foreign write ends by its deadline, which names both")
   func foreignWriteOutside() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d/f", callbacks: [.saveChanges])
@@ -63,9 +63,10 @@ struct SavePriorityTests {
     let write = harness.write("/d/f")
     #expect(harness.isWaiting(write))
     harness.fire(.answering, of: reader)
-    guard case .unanswered(_, let blockers) = harness.failure(of: reader), case .message(let message) = blockers.first
+    guard case .unanswered(_, let blockers, let followers) = harness.failure(of: reader),
+      case .message(let message) = blockers.first, case .access(let follower) = followers.first
     else { return harness.record("no reason") }
-    #expect(message.presenter == presenter)
+    #expect(message.presenter == presenter && follower.id == write)
     #expect(harness.isGranted(write))
     harness.finish()
   }
@@ -128,6 +129,30 @@ struct SavePriorityTests {
     harness.fail(presenter)
     guard case .presenterFailed = harness.failure(of: reader) else { return harness.record("the reader goes on") }
     #expect(harness.isGranted(inner))
+    harness.finish()
+  }
+
+  @Test("Two presenters that save by merging ask each other once, not for ever")
+  func mutualMergingSaves() {
+    let harness = ArbiterHarness()
+    let one = harness.presenter(at: "/d/f", callbacks: .saveChanges)
+    let two = harness.presenter(at: "/d/f", callbacks: .saveChanges)
+    let reader = harness.read("/d/f")
+    guard let saveOfOne = harness.top(one) else { return harness.record("no save") }
+    let mergeOfOne = harness.write("/d/f", .merging, own: one, inside: .message(saveOfOne))
+    // The reader has asked two already; one's merging write waits for it to save, too.
+    guard let saveOfTwo = harness.top(two) else { return harness.record("no save") }
+    let mergeOfTwo = harness.write("/d/f", .merging, own: two, inside: .message(saveOfTwo))
+    while harness.isWaiting(reader) {
+      let runnable = [mergeOfOne, mergeOfTwo].filter(harness.isGranted)
+      if let done = runnable.first(where: { harness.world.arbiter.accesses.contains($0) }) {
+        harness.release(done)
+      } else {
+        harness.answerAll()
+      }
+    }
+    #expect(harness.failure(of: reader) == nil && harness.failure(of: mergeOfOne) == nil)
+    #expect(harness.failure(of: mergeOfTwo) == nil)
     harness.finish()
   }
 }

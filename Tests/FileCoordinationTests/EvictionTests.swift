@@ -24,7 +24,9 @@ private final class Tenant: FilePresenter {
 
 @Suite("8.12 Eviction", .timeLimit(.minutes(1)))
 struct EvictionTests {
-  @Test("C-209: Eviction proceeds when the presenter removes itself, and is refused when it stays", arguments: [true, false])
+  @Test(
+    "C-209: Eviction proceeds when the presenter removes itself, and is refused when it stays",
+    arguments: [true, false])
   func tenant(leaves: Bool) async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

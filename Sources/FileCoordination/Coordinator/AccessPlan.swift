@@ -58,7 +58,7 @@ extension FileCoordinator {
   }
 
   func writingPlan(_ url: URL, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
-    var plan = AccessPlan("write")
+    var plan = AccessPlan(options.verb)
     try plan.addWriting(url, options, in: fileSystem)
     return plan
   }
@@ -75,7 +75,7 @@ extension FileCoordinator {
   func writingTwoPlan(
     _ first: URL, _ firstOptions: WritingOptions, _ second: URL, _ secondOptions: WritingOptions
   ) throws(FileCoordinationError) -> AccessPlan {
-    var plan = AccessPlan("write")
+    var plan = AccessPlan(firstOptions.verb)
     try plan.addWriting(first, firstOptions, in: fileSystem)
     try plan.addWriting(second, secondOptions, in: fileSystem)
     return plan
@@ -103,5 +103,15 @@ extension FileCoordinator {
     for url in reading { try plan.addReading(url, readingOptions, in: fileSystem) }
     for url in writing { try plan.addWriting(url, writingOptions, in: fileSystem) }
     return plan
+  }
+}
+
+extension FileCoordinator.WritingOptions {
+  /// What a write for this reason does, for errors: "couldn't delete …".
+  fileprivate var verb: String {
+    if contains(.forDeleting) { return "delete" }
+    if contains(.forMoving) { return "move" }
+    if contains(.forReplacing) { return "replace" }
+    return "write"
   }
 }

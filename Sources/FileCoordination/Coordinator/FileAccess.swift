@@ -42,6 +42,12 @@ public struct FileAccess: ~Copyable, Sendable {
     access.grant.items.isEmpty ? nil : (access.grant.items[index].wasMoved, access.grant.items[index].wasReplaced)
   }
 
+  var work: FileWork { FileWork(access.coordinator.fileSystem, path) }
+
+  func checkWritable() throws(FileCoordinationError) {
+    if !access.plan[index].access.isWrite { throw .notWritable(path.description) }
+  }
+
   var path: SystemPath { SystemPath(bytes: access.waiter.path(of: index).bytes) }
 
   /// Declares that the item will be moved.

@@ -185,7 +185,7 @@ extension GrantedAccess {
         try fileSystem.makeUploadSnapshot(of: path, in: SystemPath(bytes: directory.bytes))
       }
       state.withLock { $0.snapshots.append(snapshot) }
-      waiter.replaceURL(of: index, by: FileURLCoding.url(of: snapshot.item.bytes))
+      waiter.replaceItem(index, bySnapshotAt: ItemPath(canonical: snapshot.item.bytes))
     }
     if plan.allSatisfy(\.isUpload) { release() }
   }

@@ -61,6 +61,12 @@ extension FileCoordinationError {
         : "the coordinator '\(label)' was made for no presenter. Pass one when making it, or name the item's URL.")
   }
 
+  static func notWritable(_ path: String) -> Self {
+    Self(
+      .notWritable, subjects: [path],
+      message: "the access only reads '\(path)', so others may be reading it too. Write it inside 'write'.")
+  }
+
   static func moveNotCovered(_ old: String, _ new: String) -> Self {
     Self(
       .moveNotCovered, subjects: [old, new],
@@ -134,13 +140,14 @@ extension FileCoordinationError {
         message: "\(what) within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
           + "Pass a longer deadline or end that access.",
         blockers: parties)
-    case .unanswered(let waited, let blockers):
+    case .unanswered(let waited, let blockers, let followers):
       let parties = blockers.map { CoordinationParty($0, at: now) }
       return Self(
         .presenterUnresponsive, subjects: subjects,
         message: "\(what): no answer within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
+          + behind(followers.map { CoordinationParty($0, at: now) })
           + "Mend that callback, pass a longer deadline, or let late answers proceed.",
-        blockers: parties)
+        blockers: parties + followers.map { CoordinationParty($0, at: now) })
     case .presenterFailed(_, let message):
       return presenterFailed(message, what: what, subjects: subjects, presenterError)
     case .evictionRefused(let label, let isCallbackMissing):
@@ -167,6 +174,11 @@ extension FileCoordinationError {
       message: "\(what): the presenter '\(message.presenterLabel)' answered \(message.callback) with an error: "
         + (error.map { "\($0)" } ?? "no reason given"),
       underlyingError: error, deadlock: inner?.deadlock)
+  }
+
+  /// Whom the access kept waiting in turn: the callback may have been waiting for one of them (C-120).
+  private static func behind(_ followers: [CoordinationParty]) -> String {
+    followers.isEmpty ? "" : "Behind it, \(sentence(followers)). "
   }
 
   static func list(_ subjects: [String]) -> String {

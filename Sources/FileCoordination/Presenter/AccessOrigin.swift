@@ -1,7 +1,7 @@
 internal import FileAccessArbiter
 
 /// Who caused a message, and by what.
-public struct AccessOrigin: Hashable, Sendable {
+public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   /// What the causing access does with the item.
   public enum Kind: Hashable, Sendable {
     /// It reads.
@@ -37,6 +37,22 @@ public struct AccessOrigin: Hashable, Sendable {
   ///
   /// Look at everything again.
   public let omittedMessageCount: Int
+
+  /// Who and what, such as `writing by 'mailer' (pid 4711 'mail')`.
+  public var description: String { "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')" }
+}
+
+extension AccessOrigin.Kind: CustomStringConvertible {
+  /// One or two words, such as `reading` or `writing [.forDeleting]`.
+  public var description: String {
+    switch self {
+    case .reading: "reading"
+    case .writing(let options): options.isEmpty ? "writing" : "writing \(options)"
+    case .evicting: "evicting"
+    case .preparing: "preparing"
+    case .announcing: "announcing"
+    }
+  }
 }
 
 extension Message.Origin {

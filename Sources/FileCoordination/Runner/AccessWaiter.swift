@@ -99,8 +99,12 @@ final class AccessWaiter: Sendable {
   }
 
   /// Lets the accessor see a snapshot instead of the item.
-  func replaceURL(of index: Int, by url: URL) {
-    state.withLock { $0.urls[index] = url }
+  func replaceItem(_ index: Int, bySnapshotAt path: ItemPath) {
+    let url = FileURLCoding.url(of: path.bytes)
+    state.withLock { state in
+      state.urls[index] = url
+      state.paths[index] = path
+    }
     if !intents.isEmpty { intents[index].note(url) }
   }
 }

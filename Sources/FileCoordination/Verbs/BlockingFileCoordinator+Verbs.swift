@@ -17,7 +17,7 @@ extension BlockingFileCoordinator {
   public func contents(
     of url: URL, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil
   ) throws -> Data {
-    try read(url, options: options, deadlines: deadlines) { try FileWork(coordinator, $0).blocking.contents() }
+    try read(url, options: options, deadlines: deadlines) { try $0.work.blocking.contents() }
   }
 
   /// Changes the contents of a file depending on what they are.
@@ -37,7 +37,7 @@ extension BlockingFileCoordinator {
     _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) throws -> Result
   ) throws -> Result {
     try write(url, options: .forMerging, deadlines: deadlines) { access in
-      let work = FileWork(coordinator, access).blocking
+      let work = access.work.blocking
       let old = try work.contentsIfPresent()
       var new = old ?? Data()
       let result = try change(&new)
@@ -58,7 +58,7 @@ extension BlockingFileCoordinator {
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.replaceContents'")
   public func replaceContents(of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil) throws {
     try write(url, deadlines: deadlines) { access in
-      try FileWork(coordinator, access).blocking.replaceContents(with: contents)
+      try access.work.blocking.replaceContents(with: contents)
     }
   }
 
@@ -72,7 +72,7 @@ extension BlockingFileCoordinator {
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such item.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.delete'")
   public func delete(_ url: URL, deadlines: AccessDeadlines? = nil) throws {
-    try write(url, options: .forDeleting, deadlines: deadlines) { try FileWork(coordinator, $0).blocking.delete() }
+    try write(url, options: .forDeleting, deadlines: deadlines) { try $0.work.blocking.delete() }
   }
 
   /// Moves or renames an item.
@@ -91,7 +91,7 @@ extension BlockingFileCoordinator {
   ) throws {
     try write(source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines) {
       from, to in
-      try FileWork(coordinator, from).blocking.move(to: to.path, replacing: replacing)
+      try from.work.blocking.move(to: to.path, replacing: replacing)
       try from.didMove(to: to)
     }
   }
@@ -111,7 +111,7 @@ extension BlockingFileCoordinator {
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) throws {
     try read(source, writing: destination, writingOptions: .forReplacing, deadlines: deadlines) { from, to in
-      try FileWork(coordinator, from).blocking.copy(to: to.path, replacing: replacing)
+      try from.work.blocking.copy(to: to.path, replacing: replacing)
     }
   }
 }

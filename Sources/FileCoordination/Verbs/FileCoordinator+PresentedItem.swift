@@ -49,7 +49,9 @@ extension FileCoordinator {
 }
 
 extension BlockingFileCoordinator {
-  /// Reads the item of the presenter that this coordinator was made for. Blocks.
+  /// Reads the item of the presenter that this coordinator was made for.
+  ///
+  /// Blocks.
   ///
   /// See ``FileCoordinator/readPresentedItem(options:deadlines:accessor:)``.
   ///
@@ -68,7 +70,9 @@ extension BlockingFileCoordinator {
     try read(coordinator.presentedItemURL(), options: options, deadlines: deadlines, accessor: accessor)
   }
 
-  /// Writes the item of the presenter that this coordinator was made for. Blocks.
+  /// Writes the item of the presenter that this coordinator was made for.
+  ///
+  /// Blocks.
   ///
   /// See ``FileCoordinator/writePresentedItem(options:deadlines:accessor:)``.
   ///

@@ -18,7 +18,7 @@ extension FileCoordinator {
     of url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil
   ) async throws -> Data {
     try await read(url, options: options, deadlines: deadlines) { access in
-      try await FileWork(self, access).contents()
+      try await access.work.contents()
     }
   }
 
@@ -37,7 +37,7 @@ extension FileCoordinator {
     _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) async throws -> Result
   ) async throws -> Result {
     try await write(url, options: .forMerging, deadlines: deadlines) { access in
-      let work = FileWork(self, access)
+      let work = access.work
       let old = try await work.contentsIfPresent()
       var new = old ?? Data()
       let result = try await change(&new)
@@ -62,7 +62,7 @@ extension FileCoordinator {
     of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil
   ) async throws {
     try await write(url, deadlines: deadlines) { access in
-      try await FileWork(self, access).replaceContents(with: contents)
+      try await access.work.replaceContents(with: contents)
     }
   }
 
@@ -76,7 +76,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such item.
   public func delete(_ url: URL, deadlines: AccessDeadlines? = nil) async throws {
     try await write(url, options: .forDeleting, deadlines: deadlines) { access in
-      try await FileWork(self, access).delete()
+      try await access.work.delete()
     }
   }
 
@@ -96,7 +96,7 @@ extension FileCoordinator {
     try await write(
       source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
     ) { from, to in
-      try await FileWork(self, from).move(to: to.path, replacing: replacing)
+      try await from.work.move(to: to.path, replacing: replacing)
       try from.didMove(to: to)
     }
   }
@@ -117,7 +117,7 @@ extension FileCoordinator {
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {
     try await read(source, writing: destination, writingOptions: .forReplacing, deadlines: deadlines) { from, to in
-      try await FileWork(self, from).copy(to: to.path, replacing: replacing)
+      try await from.work.copy(to: to.path, replacing: replacing)
     }
   }
 }

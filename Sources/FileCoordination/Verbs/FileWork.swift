@@ -6,9 +6,9 @@ struct FileWork: Sendable {
   private let fileSystem: any FileSystem
   private let path: SystemPath
 
-  init(_ coordinator: FileCoordinator, _ access: borrowing FileAccess) {
-    fileSystem = coordinator.fileSystem
-    path = access.path
+  init(_ fileSystem: any FileSystem, _ path: SystemPath) {
+    self.fileSystem = fileSystem
+    self.path = path
   }
 
   /// Blocking.

@@ -60,7 +60,8 @@ extension Scenario {
   private static func item(_ random: inout SplitMix) -> AccessRequest.Item {
     let access: ItemAccess =
       random.chance(2, in: 5)
-      ? .read(withoutChanges: random.chance(1, in: 4)) : .write(random.pick(WriteIntent.allCases.filter { $0 != .evicting }))
+      ? .read(withoutChanges: random.chance(1, in: 4))
+      : .write(random.pick(WriteIntent.allCases.filter { $0 != .evicting }))
     return .init(random.pick(paths), access)
   }
 

@@ -1,0 +1,50 @@
+public import FoundationEssentials
+internal import SystemInterface
+
+// The contents of the item inside an accessor, so that nobody has to nest a verb or to save unsafely.
+
+extension FileAccess {
+  /// The contents of the file.
+  ///
+  /// Runs on a thread of this library that may block.
+  ///
+  /// - Returns: All of its bytes.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  public func contents() async throws(FileCoordinationError) -> Data {
+    try await work.contents()
+  }
+
+  /// Gives the file new contents safely, see ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  ///
+  /// Runs on a thread of this library that may block.
+  ///
+  /// - Parameter contents: The new contents.
+  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads; then the file is as
+  ///   it was.
+  public func replaceContents(with contents: Data) async throws(FileCoordinationError) {
+    try checkWritable()
+    try await work.replaceContents(with: contents)
+  }
+
+  /// The contents of the file. Blocks.
+  ///
+  /// - Returns: All of its bytes.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  @available(*, noasync, message: "blocks the thread; use 'try await access.contents()'")
+  public func contents() throws(FileCoordinationError) -> Data {
+    try work.blocking.contents()
+  }
+
+  /// Gives the file new contents safely. Blocks.
+  ///
+  /// See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  ///
+  /// - Parameter contents: The new contents.
+  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads; then the file is as
+  ///   it was.
+  @available(*, noasync, message: "blocks the thread; use 'try await access.replaceContents'")
+  public func replaceContents(with contents: Data) throws(FileCoordinationError) {
+    try checkWritable()
+    try work.blocking.replaceContents(with: contents)
+  }
+}
