@@ -33,6 +33,7 @@ extension FileAccessArbiter {
     let passes = passesNeeded(for: cycle)
     for (id, passed) in passes {
       accesses[id].overtakes += passed
+      for other in passed { accesses[other].isOvertaken = true }
       suspects += passed
     }
     for (id, _) in passes {
@@ -96,7 +97,9 @@ extension FileAccessArbiter {
         if case .message(let message) = node { return owed.contains(message) }
         return false
       }
-      if waitsForSave != nil { accesses[id].overtakes.append(blocker) }
+      if waitsForSave == nil { continue }
+      accesses[id].overtakes.append(blocker)
+      accesses[blocker].isOvertaken = true
     }
   }
 

@@ -139,7 +139,8 @@ extension FileAccessArbiter {
         accesses[id].items[index].wasMoved = true
       } else if id == mover {
         let former = tree.attachClaim(
-          access: id, item: Int32(index), mode: LockMode(item.access), at: item.path)
+          access: id, item: Int32(index), mode: LockMode(item.access), sequence: access.sequence,
+          isHeld: true, at: item.path)
         accesses[id].items[index].formerClaims.append(former)
       }
       let path = item.path.movedAlong(from: old, to: new)

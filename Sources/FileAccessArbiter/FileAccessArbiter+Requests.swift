@@ -58,7 +58,7 @@ extension FileAccessArbiter {
       var state = Access.Item(access: item.access, path: path, wasMoved: path != item.path)
       if !request.isPreparation {
         state.claim = tree.attachClaim(
-          access: id, item: Int32(index), mode: LockMode(item.access), at: path)
+          access: id, item: Int32(index), mode: LockMode(item.access), sequence: lastSequence, at: path)
       }
       items.append(state)
     }

@@ -29,6 +29,7 @@ extension FileAccessArbiter {
   private mutating func grant(_ id: AccessID) {
     enter(.granted, id)
     let access = accesses[id]
+    for case let claim? in access.items.map(\.claim) { tree.hold(claim) }
     var grant = Grant(unanswered: access.unanswered)
     if access.items.contains(where: { $0.wasMoved || $0.wasReplaced }) {
       grant.items = access.items.map {
@@ -106,7 +107,7 @@ extension FileAccessArbiter {
       guard let claim = item.claim else { continue }
       let place = ClaimedPlace(node: tree.claims[claim].node, mode: tree.claims[claim].mode)
       if access.items.count > 8, !seen.insert(place).inserted { continue }
-      let ended = forEachConflict(with: tree.claims[claim]) { other in
+      let ended = forEachConflict(with: claim, queueIsInOrder: !access.isOvertaken) { other in
         !isInTheWay(other, of: access) || body(other)
       }
       if !ended { return false }
@@ -119,24 +120,33 @@ extension FileAccessArbiter {
     let mode: LockMode
   }
 
-  /// Calls `body` with the access of each claim that conflicts with `claim` by the table of ``ConflictRules``.
-  private func forEachConflict(with claim: ItemTree.Claim, _ body: (AccessID) -> Bool) -> Bool {
+  /// Calls `body` with the access of each claim that conflicts with a claim by the table of ``ConflictRules``.
+  ///
+  /// With `queueIsInOrder` those that wait behind it at the same item are left out: they can't be in its way. So a look at
+  /// a long queue ends at the neighbour.
+  private func forEachConflict(
+    with index: ItemTree.ClaimIndex, queueIsInOrder: Bool, _ body: (AccessID) -> Bool
+  ) -> Bool {
+    let claim = tree.claims[index]
     let locked = has(.packageIgnored) ? claim.node : tree.lockNode(of: claim.node)
-    return forEachConflictInside(locked, claim, body) && forEachConflictAround(locked, claim, body)
+    let queue = queueIsInOrder && !claim.isHeld ? index : nil
+    return forEachConflictInside(locked, claim, queue, body) && forEachConflictAround(locked, claim, body)
   }
 
   private func forEachConflictInside(
-    _ locked: ItemTree.NodeIndex, _ claim: ItemTree.Claim, _ body: (AccessID) -> Bool
+    _ locked: ItemTree.NodeIndex, _ claim: ItemTree.Claim, _ queue: ItemTree.ClaimIndex?, _ body: (AccessID) -> Bool
   ) -> Bool {
     let isUnit = tree.nodes[locked].isPackage
     let mode = claim.mode
+    func visit(_ other: ItemTree.Claim, _ relation: ItemRelation) -> Bool {
+      if other.access == claim.access || !ConflictRules.conflict(mode, other.mode, relation) { return true }
+      return body(other.access)
+    }
     func visit(_ node: ItemTree.NodeIndex) -> Bool {
       let relation: ItemRelation = isUnit || node == locked ? .same : .firstContainsSecond
       if mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
-      return tree.forEachClaim(at: node) { _, other in
-        if other.access == claim.access || !ConflictRules.conflict(mode, other.mode, relation) { return true }
-        return body(other.access)
-      }
+      if node == claim.node, let queue { return tree.forEachClaim(before: queue) { visit($1, relation) } }
+      return tree.forEachClaim(at: node) { visit($1, relation) }
     }
     guard isUnit || (mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
     return tree.forEachNode(inSubtreeOf: locked, where: { $0.claimCountInSubtree > 0 }, visit)

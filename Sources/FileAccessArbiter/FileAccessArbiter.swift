@@ -123,6 +123,8 @@ extension FileAccessArbiter {
     var children: [AccessID] = []
     /// Earlier accesses that this one may pass, each because waiting for it would be a deadlock or by save priority.
     var overtakes: [AccessID] = []
+    /// Some access may pass this one: the order of requests doesn't tell everything about who is in its way.
+    var isOvertaken = false
     /// One access that is in this one's way; when it ends this one is looked at again.
     var parkedOn: AccessID?
     /// Accesses that are parked on this one.

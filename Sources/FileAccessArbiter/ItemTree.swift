@@ -15,9 +15,10 @@ struct ItemTree: Sendable {
     var firstChild = ItemTree.none
     var nextSibling = ItemTree.none
     var previousSibling = ItemTree.none
-    /// Claims on this very item, oldest first.
-    var firstClaim = ItemTree.none
-    var lastClaim = ItemTree.none
+    /// Held claims on this very item.
+    var held = ClaimList()
+    /// Claims on this very item that wait, in order of request.
+    var waiting = ClaimList()
     var deepClaimCount: Int32 = 0
     var writeClaimCount: Int32 = 0
     /// Claims in this node and below it.
@@ -29,8 +30,18 @@ struct ItemTree: Sendable {
     var nextInBucket = ItemTree.none
   }
 
+  /// The ends of a linked list of claims.
+  struct ClaimList: Hashable, Sendable {
+    var first = ItemTree.none
+    var last = ItemTree.none
+  }
+
   struct Claim: Sendable {
     let access: AccessID
+    /// The place of its access in the order of requests.
+    let sequence: UInt64
+    /// Its access is granted, so it's in everybody's way, whoever was first.
+    fileprivate(set) var isHeld: Bool
     /// Which of the access's items this claim belongs to.
     let item: Int32
     let mode: LockMode
@@ -204,9 +215,12 @@ extension ItemTree {
 // MARK: - Attaching claims and presenters
 
 extension ItemTree {
-  mutating func attachClaim(access: AccessID, item: Int32, mode: LockMode, at path: ItemPath) -> ClaimIndex {
+  mutating func attachClaim(
+    access: AccessID, item: Int32, mode: LockMode, sequence: UInt64 = 0, isHeld: Bool = false, at path: ItemPath
+  ) -> ClaimIndex {
     let node = makeNode(at: path)
-    let claim = claims.insert(Claim(access: access, item: item, mode: mode, node: node))
+    let claim = claims.insert(
+      Claim(access: access, sequence: sequence, isHeld: isHeld, item: item, mode: mode, node: node))
     link(claim, to: node)
     return claim
   }
@@ -217,7 +231,15 @@ extension ItemTree {
     prune(node)
   }
 
-  /// Moves a claim to another item; its place among the claims there is that of a newcomer.
+  /// Its access was granted: the claim leaves the queue.
+  mutating func hold(_ claim: ClaimIndex) {
+    let node = claims[claim].node
+    removeFromList(claim, at: node)
+    claims[claim].isHeld = true
+    insertIntoList(claim, at: node)
+  }
+
+  /// Moves a claim to another item, where it takes its place in the order of requests.
   mutating func reattachClaim(_ claim: ClaimIndex, at path: ItemPath) {
     let old = unlinkClaim(claim)
     let node = makeNode(at: path)
@@ -243,32 +265,51 @@ extension ItemTree {
   }
 
   private mutating func link(_ claim: ClaimIndex, to node: NodeIndex) {
-    let last = nodes[node].lastClaim
-    claims[claim].previous = last
-    claims[claim].next = ItemTree.none
-    if last == ItemTree.none {
-      nodes[node].firstClaim = claim
-    } else {
-      claims[last].next = claim
-    }
-    nodes[node].lastClaim = claim
+    insertIntoList(claim, at: node)
     count(claim, in: node, by: 1)
   }
 
   private mutating func unlinkClaim(_ claim: ClaimIndex) -> NodeIndex {
+    let node = claims[claim].node
+    removeFromList(claim, at: node)
+    count(claim, in: node, by: -1)
+    return node
+  }
+
+  /// Newcomers go to the end at once; only a claim that was moved here has to look for its place.
+  private mutating func insertIntoList(_ claim: ClaimIndex, at node: NodeIndex) {
+    let list = claims[claim].isHeld ? \Node.held : \Node.waiting
+    var previous = nodes[node][keyPath: list].last
+    while previous != ItemTree.none, claims[previous].sequence > claims[claim].sequence {
+      previous = claims[previous].previous
+    }
+    let next = previous == ItemTree.none ? nodes[node][keyPath: list].first : claims[previous].next
+    claims[claim].previous = previous
+    claims[claim].next = next
+    connect(previous, next, claim, claim, list, at: node)
+  }
+
+  private mutating func removeFromList(_ claim: ClaimIndex, at node: NodeIndex) {
     let record = claims[claim]
-    if record.previous == ItemTree.none {
-      nodes[record.node].firstClaim = record.next
+    let list = record.isHeld ? \Node.held : \Node.waiting
+    connect(record.previous, record.next, record.next, record.previous, list, at: node)
+  }
+
+  /// Lets what is before a gap point to `follower`, and what is behind it to `leader`.
+  private mutating func connect(
+    _ previous: ClaimIndex, _ next: ClaimIndex, _ follower: ClaimIndex, _ leader: ClaimIndex,
+    _ list: WritableKeyPath<Node, ClaimList>, at node: NodeIndex
+  ) {
+    if previous == ItemTree.none {
+      nodes[node][keyPath: list].first = follower
     } else {
-      claims[record.previous].next = record.next
+      claims[previous].next = follower
     }
-    if record.next == ItemTree.none {
-      nodes[record.node].lastClaim = record.previous
+    if next == ItemTree.none {
+      nodes[node][keyPath: list].last = leader
     } else {
-      claims[record.next].previous = record.previous
+      claims[next].previous = leader
     }
-    count(claim, in: record.node, by: -1)
-    return record.node
   }
 
   private mutating func count(_ claim: ClaimIndex, in node: NodeIndex, by change: Int32) {
@@ -290,10 +331,19 @@ extension ItemTree {
 // MARK: - Looking around
 
 extension ItemTree {
-  /// Calls `body` for the node's claims, newest first, until it answers `false`.
+  /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.
   /// - Returns: Whether `body` always answered `true`.
   func forEachClaim(at node: NodeIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    var index = nodes[node].lastClaim
+    forEachClaim(from: nodes[node].waiting.last, body) && forEachClaim(from: nodes[node].held.last, body)
+  }
+
+  /// Calls `body` for those of the node's claims that wait before `claim`, which waits there too, then for the held ones.
+  func forEachClaim(before claim: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    forEachClaim(from: claims[claim].previous, body) && forEachClaim(from: nodes[claims[claim].node].held.last, body)
+  }
+
+  private func forEachClaim(from last: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    var index = last
     while index != ItemTree.none {
       let claim = claims[index]
       if !body(index, claim) { return false }

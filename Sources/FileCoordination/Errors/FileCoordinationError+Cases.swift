@@ -53,10 +53,12 @@ extension FileCoordinationError {
     Self(.invalidPurposeIdentifier, message: reason)
   }
 
-  static func presenterWithoutURL(_ label: String) -> Self {
+  static func presenterWithoutURL(_ label: String, hasPresenter: Bool) -> Self {
     Self(
       .presenterWithoutURL, subjects: [label],
-      message: "the presenter '\(label)' has no 'presentedItemURL', so there's nothing to observe. Give it one first.")
+      message: hasPresenter
+        ? "the presenter '\(label)' has no 'presentedItemURL' yet. Save the item somewhere first, naming its URL."
+        : "the coordinator '\(label)' was made for no presenter. Pass one when making it, or name the item's URL.")
   }
 
   static func moveNotCovered(_ old: String, _ new: String) -> Self {

@@ -41,7 +41,7 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case tooManyItems
     /// The coordinator's purpose identifier can't be set, or not to this.
     case invalidPurposeIdentifier
-    /// The presenter has no URL, and the operation needs one.
+    /// The coordinator has no presenter, or one without a URL, and was to access the presented item.
     case presenterWithoutURL
     /// The access doesn't cover the items of the announced move.
     case moveNotCovered

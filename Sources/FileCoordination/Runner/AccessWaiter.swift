@@ -45,10 +45,6 @@ final class AccessWaiter: Sendable {
   var answer: Answer? { state.withLock { $0.answer } }
 
   func resolve(_ answer: Answer) {
-    if case .granted(let grant) = answer {
-      for (index, item) in grant.items.enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
-      for (index, intent) in intents.enumerated() { intent.note(url(of: index)) }
-    }
     let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, ThreadEvent?) in
       precondition(state.answer == nil, "\(id) is answered twice")
       state.answer = answer
@@ -86,6 +82,12 @@ final class AccessWaiter: Sendable {
   func url(of index: Int) -> URL { state.withLock { $0.urls[index] } }
 
   func path(of index: Int) -> ItemPath { state.withLock { $0.paths[index] } }
+
+  /// Where the items are by the time of the grant.
+  func notePlaces(_ grant: Grant) {
+    for (index, item) in grant.items.enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
+    for (index, intent) in intents.enumerated() { intent.note(url(of: index)) }
+  }
 
   func noteMove(of index: Int, to path: ItemPath) {
     let url = locations[index].spelling.url(of: path)

@@ -46,7 +46,6 @@ final class ArbiterHost: Sendable {
   /// What to do after unlocking.
   enum Action {
     case resolve(AccessWaiter, AccessWaiter.Answer)
-    case noteMove(AccessWaiter, Int, ItemPath)
     case deliver(PresenterRecord, Delivery, purpose: String, priority: TaskPriority?)
     case reacquire(PresenterRecord, MessageID, FileReacquirer)
     case locate(PresenterRecord)
@@ -115,7 +114,9 @@ extension ArbiterHost {
   private static func append(_ effect: Effect, to actions: inout [Action], _ state: inout State) {
     switch effect {
     case .grant(let id, let grant):
-      if let waiter = state.waiters[id] { actions.append(.resolve(waiter, .granted(grant))) }
+      guard let waiter = state.waiters[id] else { return }
+      waiter.notePlaces(grant)
+      actions.append(.resolve(waiter, .granted(grant)))
     case .fail(let id, let failure):
       var error: (any Error)?
       if case .presenterFailed(let message, _) = failure { error = state.presenterErrors[message] }
@@ -123,7 +124,8 @@ extension ArbiterHost {
       actions.append(.resolve(waiter, .failed(failure, presenterError: error)))
     case .deliver(let delivery): append(delivery, to: &actions, &state)
     case .itemMoved(let id, let item, let path):
-      if let waiter = state.waiters[id] { actions.append(.noteMove(waiter, item, path)) }
+      // Here, not outside of the lock: where an item is must not be noted in another order than it was moved.
+      state.waiters[id]?.noteMove(of: item, to: path)
     case .presenterMoved: break
     case .locatePresenter(let id):
       if let record = state.presenters[id] { actions.append(.locate(record)) }
@@ -162,7 +164,6 @@ extension ArbiterHost {
     for action in actions {
       switch action {
       case .resolve(let waiter, let answer): waiter.resolve(answer)
-      case .noteMove(let waiter, let item, let path): waiter.noteMove(of: item, to: path)
       case .deliver(let record, let delivery, let purpose, let priority):
         deliver(delivery, to: record, purpose, priority)
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)

@@ -16,7 +16,7 @@ extension FileSystem {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (parent) throws(SystemError) in
         try removeTree(try path.itemName(), at: parent)
-        try synchronizeDirectory(parent)
+        try synchronizeAfterCommit(parent)
       }
     }
   }

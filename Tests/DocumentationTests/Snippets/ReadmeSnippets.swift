@@ -78,6 +78,26 @@ struct ReadmeSnippets {
     registration.end()
   }
 
+  @Test("Step 3: of many saves at once the newest text stays")
+  func savingAtOnce() async throws {
+    let place = try Place()
+    let url = try place.file("note.txt", "0")
+    let editor = NoteEditor(url)
+    let registration = try await editor.open()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 1...20 {
+        group.addTask {
+          await editor.append("1")
+          try await editor.save()
+        }
+        group.addTask { _ = try await FileCoordinator(label: "reader").contents(of: url) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(text(url) == "0" + String(repeating: "1", count: 20))
+    registration.end()
+  }
+
   @Test("Step 4: who waits for whom")
   func waiting() async throws {
     let place = try Place()
@@ -108,6 +128,8 @@ actor NoteEditor: FilePresenter {
   private var url: URL
   private var text = ""
   private var savedText = ""
+  private var isSaving = false
+  private var nextSaves: [CheckedContinuation<Void, Never>] = []
 
   init(_ url: URL) {
     self.url = url
@@ -124,7 +146,14 @@ actor NoteEditor: FilePresenter {
 
   func append(_ more: String) { text += more }
 
+  /// Saves take turns, because accesses of one presenter don't exclude each other.
   func save() async throws {
+    if isSaving { await withCheckedContinuation { nextSaves.append($0) } }
+    isSaving = true
+    defer {
+      isSaving = !nextSaves.isEmpty
+      if isSaving { nextSaves.removeFirst().resume() }
+    }
     let saving = text
     if saving == savedText { return }
     let coordinator = FileCoordinator(label: "editor", presenter: self)

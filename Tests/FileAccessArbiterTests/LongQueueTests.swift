@@ -1,0 +1,55 @@
+import Testing
+
+@testable import FileAccessArbiter
+
+/// Without the harness, whose checks look at every pair: here the length is the point.
+@Suite("Long queues")
+struct LongQueueTests {
+  private static let client = ClientID(1)
+
+  private func request(_ number: UInt64, _ access: ItemAccess) -> AccessRequest {
+    AccessRequest(
+      client: Self.client, purpose: PurposeID(number), label: "A\(number)", items: [.init("/d/f", access)])
+  }
+
+  private func granted(_ effects: [Effect]) -> [AccessID] {
+    effects.compactMap { effect in
+      if case .grant(let id, _) = effect { return id }
+      return nil
+    }
+  }
+
+  @Test("10,000 writers of one file are granted one after the other, in order of request")
+  func writers() {
+    var arbiter = FileAccessArbiter()
+    arbiter.clientJoined(Self.client, name: "test")
+    let count: UInt64 = 10_000
+    for number in 1...count {
+      let effects = arbiter.accessRequested(AccessID(number), request(number, .write(.update)), at: 0)
+      #expect(granted(effects) == (number == 1 ? [AccessID(1)] : []))
+    }
+    for number in 1...count {
+      let effects = arbiter.accessReleased(AccessID(number), at: 0)
+      #expect(granted(effects) == (number == count ? [] : [AccessID(number + 1)]))
+    }
+    #expect(arbiter.isQuiescent)
+  }
+
+  @Test("2,000 groups of four readers behind a writer each are admitted together, group by group")
+  func groups() {
+    var arbiter = FileAccessArbiter()
+    arbiter.clientJoined(Self.client, name: "test")
+    let count: UInt64 = 10_000
+    for number in 1...count {
+      let access: ItemAccess = number % 5 == 1 ? .write(.update) : .read(withoutChanges: false)
+      _ = arbiter.accessRequested(AccessID(number), request(number, access), at: 0)
+    }
+    for writer in stride(from: 1, through: count, by: 5) {
+      let readers = (1...4).map { AccessID(writer + $0) }
+      #expect(granted(arbiter.accessReleased(AccessID(writer), at: 0)) == readers)
+      let after = readers.map { granted(arbiter.accessReleased($0, at: 0)) }
+      #expect(after == [[], [], [], writer + 5 > count ? [] : [AccessID(writer + 5)]])
+    }
+    #expect(arbiter.isQuiescent)
+  }
+}
