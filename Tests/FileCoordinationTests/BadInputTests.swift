@@ -143,11 +143,20 @@ struct BadInputTests {
   func spellings(prefix: String) async throws {
     try await SafeSaveScratch.with { scratch in
       let plain = scratch.file.path()
-      for suffix in ["", "?query=1", "#fragment", "?a#b"] {
-        let url = try #require(URL(string: prefix + plain + suffix))
-        #expect(
-          try await FileCoordinator(domain: CoordinationDomain()).contents(of: url) == SafeSaveScratch.old, "\(url)")
+      let url = try #require(URL(string: prefix + plain))
+      #expect(
+        try await FileCoordinator(domain: CoordinationDomain()).contents(of: url) == SafeSaveScratch.old, "\(url)")
+    }
+  }
+
+  @Test("A query or fragment in a file URL is refused, not dropped", arguments: ["?query=1", "#fragment", "?a#b"])
+  func queries(suffix: String) async throws {
+    try await SafeSaveScratch.with { scratch in
+      let url = try #require(URL(string: "file://" + scratch.file.path() + suffix))
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await FileCoordinator(domain: CoordinationDomain()).contents(of: url)
       }
+      #expect(error?.code == .invalidPath && error?.message.contains("%3F") == true)
     }
   }
 

@@ -18,15 +18,13 @@ private final class Tenant: FilePresenter {
 
   func accommodatePresentedItemEviction(origin: AccessOrigin) async throws {
     #expect(origin.kind == .evicting)
-    if leaves { registration.withLock { $0 = nil } }
+    if leaves { registration.withLock { $0 }?.end() }
   }
 }
 
 @Suite("8.12 Eviction", .timeLimit(.minutes(1)))
 struct EvictionTests {
-  @Test(
-    "C-209: Eviction proceeds when the presenter removes itself, and is refused when it stays",
-    arguments: [true, false])
+  @Test("C-209: Eviction proceeds if the presenter removes itself, and is refused if not", arguments: [true, false])
   func tenant(leaves: Bool) async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

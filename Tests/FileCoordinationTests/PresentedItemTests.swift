@@ -50,3 +50,66 @@ struct PresentedItemTests {
     }
   }
 }
+
+@Suite("Contents inside an accessor", .timeLimit(.minutes(1)))
+struct ContentsInsideTests {
+  @Test("An access reads and safely saves its item, in both colours")
+  func readAndSave() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let coordinator = box.coordinator("C")
+      try await coordinator.write(url) { access in
+        let old = try await access.contents()
+        try await access.replaceContents(with: old + Data(" and more".utf8))
+      }
+      let expected = try Data(contentsOf: url)
+      #expect(expected.suffix(9) == Data(" and more".utf8))
+      let blocking = Blocking(coordinator.blocking, url)
+      #expect(try blocking.append("!") == expected + Data("!".utf8))
+    }
+  }
+
+  /// A synchronous context, where the blocking forms are meant.
+  private struct Blocking {
+    let coordinator: BlockingFileCoordinator
+    let url: URL
+
+    init(_ coordinator: BlockingFileCoordinator, _ url: URL) {
+      self.coordinator = coordinator
+      self.url = url
+    }
+
+    func append(_ text: String) throws -> Data {
+      try coordinator.write(url) { access in
+        try access.replaceContents(with: access.contents() + Data(text.utf8))
+        return try access.contents()
+      }
+    }
+  }
+
+  @Test("An access that only reads refuses to save, and the file stays as it is")
+  func readOnly() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let old = try Data(contentsOf: url)
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await box.coordinator("C").read(url) { try await $0.replaceContents(with: Data("new".utf8)) }
+      }
+      #expect(error?.code == .notWritable)
+      #expect(try Data(contentsOf: url) == old)
+    }
+  }
+
+  @Test("Inside an access for uploading, the contents are those of the snapshot")
+  func snapshot() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let old = try Data(contentsOf: url)
+      let seen = try await box.coordinator("uploader").read(url, options: .forUploading) { access in
+        try await box.coordinator("writer").replaceContents(of: url, with: Data("new".utf8))
+        return try await access.contents()
+      }
+      #expect(seen == old)
+    }
+  }
+}

@@ -48,9 +48,9 @@ final class ConformanceTrial: Sendable {
     switch error.code {
     case .presenterUnresponsive:
       findings.add(
-        .neverAnswered, "\(error). Return from, or call the handler of, every callback on every path through it.")
+        .neverAnswered, "\(error) Return from, or call the handler of, every callback on every path through it.")
     case .deadlock:
-      findings.add(.deadlock, "\(error). Inside a callback, access the item with a coordinator of this presenter.")
+      findings.add(.deadlock, "\(error) Inside a callback, access the item with a coordinator of this presenter.")
     case .answerDropped: findings.add(.answerDropped, "\(error)")
     case .presenterFailed, .evictionRefused: if !mayBeRefused { findings.add(.refused, "\(error)") }
     default: findings.add(.unexpectedError, "\(error)")
@@ -64,7 +64,7 @@ final class ConformanceTrial: Sendable {
     for presenter in snapshot.presenters {
       for callback in presenter.running {
         findings.add(
-          .didNotFinish, "\(callback). Messages are handled one at a time, so everything behind it waits.")
+          .didNotFinish, "\(callback); messages are handled one at a time, so everything behind it waits.")
       }
     }
     if snapshot.arePresentersIdle { return }

@@ -100,8 +100,10 @@ public struct PresenterConformance: Sendable {
 
   private func run(_ step: ConformanceStep, _ url: URL, _ findings: FindingList) async throws {
     var configuration = CoordinationDomain.Configuration()
+    // The many accesses of one check wait for each other's answers, so they get much more time: this deadline only ends
+    // the wait for an accessor of the presenter that never returns.
     configuration.deadlines = AccessDeadlines(
-      waitingForAccesses: answerDeadline * 16, waitingForAnswers: answerDeadline)
+      waitingForAccesses: max(answerDeadline * 16, .seconds(30)), waitingForAnswers: answerDeadline)
     let domain = CoordinationDomain(configuration)
     let presenter: any FilePresenter
     let registration: FilePresenterRegistration

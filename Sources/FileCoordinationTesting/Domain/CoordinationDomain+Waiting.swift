@@ -1,16 +1,16 @@
 public import FileCoordination
 
 extension CoordinationDomain {
-  /// Suspends until the state of the domain satisfies a condition, which is looked at after each event.
+  /// Suspends until the domain is in a state that satisfies a condition, and throws when the task is cancelled.
   ///
   /// Nothing is polled and no state between two events is missed. To show that an access waits, await the state in which
-  /// it does; no test needs to sleep.
+  /// it does; no test needs to sleep. A test with a time limit ends here instead of going on in a state it doesn't expect.
   ///
-  /// - Parameter isSatisfied: The condition. It runs under the domain's lock: it must be brief and not use the domain.
+  /// - Parameter isSatisfied: The condition. It runs on whatever thread caused the event; it must be brief and not use
+  ///   the domain.
   /// - Throws: `CancellationError` when the task is cancelled first.
   public func wait(until isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async throws {
-    await waitUntil(isSatisfied)
-    try Task.checkCancellation()
+    if await !waitUntil(isSatisfied) { throw CancellationError() }
   }
 }
 

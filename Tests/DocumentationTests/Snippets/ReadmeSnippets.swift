@@ -159,8 +159,8 @@ actor NoteEditor: FilePresenter {
     let coordinator = FileCoordinator(label: "editor", presenter: self)
     try await coordinator.write(url) { access in
       // Somebody may have written since the file was loaded: then neither text overwrites the other.
-      if try Data(contentsOf: access.url) != Data(savedText.utf8) { throw ConflictingTexts() }
-      try await coordinator.replaceContents(of: access.url, with: Data(saving.utf8))
+      if try await access.contents() != Data(savedText.utf8) { throw ConflictingTexts() }
+      try await access.replaceContents(with: Data(saving.utf8))
     }
     savedText = saving
   }

@@ -41,8 +41,8 @@ struct SharingSnippets {
     let expected = Data("41".utf8)
     // snippet: sharing-replace
     let wasReplaced = try await coordinator.write(url) { access in
-      guard try Data(contentsOf: access.url) == expected else { return false }
-      try await coordinator.replaceContents(of: access.url, with: Data("42".utf8))
+      guard try await access.contents() == expected else { return false }
+      try await access.replaceContents(with: Data("42".utf8))
       return true
     }
     // end
