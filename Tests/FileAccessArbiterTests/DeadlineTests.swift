@@ -31,7 +31,8 @@ struct DeadlineTests {
     if proceeds {
       #expect(harness.world.grants[reader]?.unanswered == ["P1 (relinquishPresentedItem(toReader:))"])
     } else {
-      guard case .unanswered(_, let blockers, _) = harness.failure(of: reader), case .message(let message) = blockers.first
+      guard case .unanswered(_, let blockers, _) = harness.failure(of: reader),
+        case .message(let message) = blockers.first
       else { return harness.record("no reason") }
       #expect(message.presenter == presenter)
     }

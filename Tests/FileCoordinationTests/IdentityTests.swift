@@ -137,7 +137,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("C-120: Made from an unrelated context it waits, and the reader's deadline ends the wait, naming P's save")
+  @Test("C-120: Made from an unrelated context it waits, and the reader's deadline ends the wait, naming both")
   func unrelatedWriteWaits() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -152,7 +152,7 @@ struct IdentityTests {
       box.clock.advance(by: .seconds(5))
       let error = await #expect(throws: FileCoordinationError.self) { try await reader.value() }
       #expect(error?.code == .presenterUnresponsive)
-      #expect(error?.blockers.map(\.label) == ["P"])
+      #expect(error?.blockers.map(\.label) == ["P", "stranger"])
       #expect(error?.description.contains("savePresentedItemChanges") == true)
       // Now the stranger asks P, which can't answer while its save waits for the stranger: a deadline ends that, too.
       try await box.domain.wait { $0.isAsking("stranger") }

@@ -26,7 +26,9 @@ extension FileAccess {
     try await work.replaceContents(with: contents)
   }
 
-  /// The contents of the file. Blocks.
+  /// The contents of the file.
+  ///
+  /// Blocks.
   ///
   /// - Returns: All of its bytes.
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
@@ -35,7 +37,9 @@ extension FileAccess {
     try work.blocking.contents()
   }
 
-  /// Gives the file new contents safely. Blocks.
+  /// Gives the file new contents safely.
+  ///
+  /// Blocks.
   ///
   /// See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
   ///
