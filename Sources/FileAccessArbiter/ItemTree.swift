@@ -28,6 +28,13 @@ struct ItemTree: Sendable {
     var presenterCountInSubtree: Int32 = 0
     /// The next node in the same bucket of the child table.
     var nextInBucket = ItemTree.none
+
+    subscript(claims isHeld: Bool) -> ClaimList {
+      get { isHeld ? held : waiting }
+      _modify {
+        if isHeld { yield &held } else { yield &waiting }
+      }
+    }
   }
 
   /// The ends of a linked list of claims.
@@ -278,35 +285,34 @@ extension ItemTree {
 
   /// Newcomers go to the end at once; only a claim that was moved here has to look for its place.
   private mutating func insertIntoList(_ claim: ClaimIndex, at node: NodeIndex) {
-    let list = claims[claim].isHeld ? \Node.held : \Node.waiting
-    var previous = nodes[node][keyPath: list].last
+    let isHeld = claims[claim].isHeld
+    var previous = nodes[node][claims: isHeld].last
     while previous != ItemTree.none, claims[previous].sequence > claims[claim].sequence {
       previous = claims[previous].previous
     }
-    let next = previous == ItemTree.none ? nodes[node][keyPath: list].first : claims[previous].next
+    let next = previous == ItemTree.none ? nodes[node][claims: isHeld].first : claims[previous].next
     claims[claim].previous = previous
     claims[claim].next = next
-    connect(previous, next, claim, claim, list, at: node)
+    connect(previous, next, claim, claim, isHeld: isHeld, at: node)
   }
 
   private mutating func removeFromList(_ claim: ClaimIndex, at node: NodeIndex) {
     let record = claims[claim]
-    let list = record.isHeld ? \Node.held : \Node.waiting
-    connect(record.previous, record.next, record.next, record.previous, list, at: node)
+    connect(record.previous, record.next, record.next, record.previous, isHeld: record.isHeld, at: node)
   }
 
   /// Lets what is before a gap point to `follower`, and what is behind it to `leader`.
   private mutating func connect(
-    _ previous: ClaimIndex, _ next: ClaimIndex, _ follower: ClaimIndex, _ leader: ClaimIndex,
-    _ list: WritableKeyPath<Node, ClaimList>, at node: NodeIndex
+    _ previous: ClaimIndex, _ next: ClaimIndex, _ follower: ClaimIndex, _ leader: ClaimIndex, isHeld: Bool,
+    at node: NodeIndex
   ) {
     if previous == ItemTree.none {
-      nodes[node][keyPath: list].first = follower
+      nodes[node][claims: isHeld].first = follower
     } else {
       claims[previous].next = follower
     }
     if next == ItemTree.none {
-      nodes[node][keyPath: list].last = leader
+      nodes[node][claims: isHeld].last = leader
     } else {
       claims[next].previous = leader
     }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Exploration of every interleaving", .serialized)
 struct ExplorationTests {
-  @Test("Every order of events leads to the end, without a broken invariant", arguments: Scenario.all)
+  @Test(
+    "Every order of events leads to the end, without a broken invariant",
+    arguments: Scenario.small + (Budget.isLong ? Scenario.large : []))
   func everyInterleaving(scenario: Scenario) {
     let start = Simulation(scenario)
     let explorer = Explorer(stateCountMax: Budget.isLong ? 2_000_000 : 100_000)

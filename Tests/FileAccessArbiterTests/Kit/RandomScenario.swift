@@ -58,10 +58,13 @@ extension Scenario {
   }
 
   private static func item(_ random: inout SplitMix) -> AccessRequest.Item {
-    let access: ItemAccess =
-      random.chance(2, in: 5)
-      ? .read(withoutChanges: random.chance(1, in: 4))
-      : .write(random.pick(WriteIntent.allCases.filter { $0 != .evicting }))
+    let access: ItemAccess
+    if random.chance(2, in: 5) {
+      let withoutChanges = random.chance(1, in: 4)
+      access = random.chance(1, in: 6) ? .readAll(withoutChanges: withoutChanges) : .read(withoutChanges: withoutChanges)
+    } else {
+      access = .write(random.pick(WriteIntent.allCases.filter { $0 != .evicting }))
+    }
     return .init(random.pick(paths), access)
   }
 

@@ -141,9 +141,52 @@ extension Scenario {
         }),
     ])
 
-  static let all = [
-    tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, detached,
+  /// Five actors, three claims each, four unrelated files: every request has another order of the same items.
+  static let bundles = Scenario(
+    name: "bundles",
+    actors: [
+      ActorPlan(.both([.init("/a", .read), .init("/b", .update), .init("/c", .read)])),
+      ActorPlan(.both([.init("/c", .update), .init("/b", .read), .init("/d", .update)])),
+      ActorPlan(.both([.init("/d", .read), .init("/a", .read), .init("/b", .read)])),
+      ActorPlan(client: 2, .both([.init("/b", .update), .init("/d", .update), .init("/a", .update)])),
+      ActorPlan(.both([.init("/c", .read), .init("/d", .read), .init("/a", .read)]) { $0.mayBeCancelled = true }),
+    ])
+
+  /// Five actors, three claims each, four items of one tree: deep writers, a snapshot, a package-free directory between.
+  static let bundlesInTree = Scenario(
+    name: "bundles in a tree",
+    presenters: [
+      PresenterPlan("/d/x/g", [.relinquishToWriter, .saveChanges, .itemDidChange]) { $0.onSave = [.answer, .fail] }
+    ],
+    actors: [
+      ActorPlan(.both([.init("/d", .read), .init("/d/f", .update), .init("/d/x/g", .read)])),
+      ActorPlan(.both([.init("/d/x", .deleting), .init("/d/f", .read), .init("/d/x/g", .update)])),
+      ActorPlan(.both([.init("/d", .snapshot), .init("/d/f", .read), .init("/d/x", .read)])),
+      ActorPlan(client: 2, .both([.init("/d/f", .update), .init("/d/x/g", .merging), .init("/d", .update)])),
+      ActorPlan(
+        .both([.init("/d", .moving), .init("/d/x/g", .read), .init("/d/x", .read)]) { $0.mayBeCancelled = true }),
+    ])
+
+  /// Five actors, three claims each, four files, one of which takes another's place under everybody who waits.
+  static let bundlesAndMove = Scenario(
+    name: "bundles and a move",
+    presenters: [PresenterPlan("/a", [.relinquishToWriter, .itemDidMove]) { $0.onRelinquish = [.reacquirer] }],
+    actors: [
+      ActorPlan(.both([.init("/a", .moving), .init("/b", .write(.replacing)), .init("/c", .read)], .move(to: "/b"))),
+      ActorPlan(.both([.init("/b", .read), .init("/a", .read), .init("/d", .update)])),
+      ActorPlan(.both([.init("/d", .read), .init("/a", .update), .init("/c", .read)])),
+      ActorPlan(client: 2, .both([.init("/a", .write(.replacing)), .init("/d", .read), .init("/b", .read)])),
+      ActorPlan(.both([.init("/c", .update), .init("/b", .update), .init("/a", .read)]) { $0.mayBeCancelled = true }),
+    ])
+
+  /// What the normal run explores: seconds each.
+  static let small = [
+    tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, bundles,
+    bundlesInTree, bundlesAndMove,
   ]
+
+  /// What the long run explores as well.
+  static let large = [detached]
 }
 
 extension Scenario: CustomStringConvertible {

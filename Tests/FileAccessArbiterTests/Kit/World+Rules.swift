@@ -19,13 +19,17 @@ extension World {
 
   private func conflict(_ first: ItemAccess, _ here: String, _ second: ItemAccess, _ there: String) -> Bool {
     if here == there { return first.isWrite || second.isWrite }
-    if there.hasPrefix(here + "/") { return isDeep(first) }
-    if here.hasPrefix(there + "/") { return isDeep(second) }
+    if there.hasPrefix(here + "/") { return reachesInside(first, second) }
+    if here.hasPrefix(there + "/") { return reachesInside(second, first) }
     return false
   }
 
-  private func isDeep(_ access: ItemAccess) -> Bool {
-    access == .write(.deleting) || access == .write(.moving) || access == .write(.replacing)
+  private func reachesInside(_ outer: ItemAccess, _ inner: ItemAccess) -> Bool {
+    switch outer {
+    case .write(.deleting), .write(.moving), .write(.replacing), .write(.evicting): true
+    case .readAll: inner.isWrite
+    case .read, .write: false
+    }
   }
 
   /// The outermost package on the path, or the path.
