@@ -61,7 +61,9 @@ extension Scenario {
     let access: ItemAccess
     if random.chance(2, in: 5) {
       let withoutChanges = random.chance(1, in: 4)
-      access = random.chance(1, in: 6) ? .readAll(withoutChanges: withoutChanges) : .read(withoutChanges: withoutChanges)
+      access =
+        random.chance(1, in: 6)
+        ? .readAll(withoutChanges: withoutChanges) : .read(withoutChanges: withoutChanges)
     } else {
       access = .write(random.pick(WriteIntent.allCases.filter { $0 != .evicting }))
     }
