@@ -330,6 +330,24 @@ struct MovingTests {
     }
   }
 
+  @Test("9.2.5: contents(of:) a symbolic link waits for whoever writes the file it leads to", arguments: [false, true])
+  func contentsOfLink(blocks: Bool) async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      try FileManager.default.createSymbolicLink(
+        atPath: box.url("link").path, withDestinationPath: box.url("d/f").path)
+      let writer = try await box.hold(.write("d/f"), as: "writer")
+      let reader = Task.detached {
+        let coordinator = box.coordinator("reader")
+        if blocks { return try await onThread { try coordinator.blocking.contents(of: box.url("link")) } }
+        return try await coordinator.contents(of: box.url("link"))
+      }
+      try await box.domain.wait { $0.isWaiting("reader") }
+      try await writer.finish()
+      #expect(try await reader.value == Data("old".utf8))
+    }
+  }
+
   @Test("9.2.6: Two hard links are two items")
   func hardLinks() async throws {
     try await withSandbox { box in
