@@ -159,7 +159,7 @@ struct MovingTests {
     }
   }
 
-  @Test("C-102, 9.2.15: Announcing a move that no write of this access covers is refused")
+  @Test("C-102, 9.1.j, 9.2.15: Announcing a move that no write of this access covers is refused")
   func uncoveredMove() async throws {
     try await withSandbox { box in
       let (url, other) = (try box.write("d/f"), try box.write("d/other"))
