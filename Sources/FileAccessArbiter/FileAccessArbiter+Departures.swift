@@ -25,10 +25,18 @@ extension FileAccessArbiter {
   private mutating func drop(_ id: PresenterID) {
     if !presenters[id].isRemoved { remove(id) }
     guard let presenter = presenters.find(id) else { return }
-    for message in presenter.pending + presenter.running { messages.remove(message) }
+    var released: [AccessID] = []
+    for message in presenter.pending + presenter.running {
+      if let access = messages[message].awaitingAccess {
+        forgetOutstanding(access, id)
+        released.append(access)
+      }
+      messages.remove(message)
+    }
     presenters.remove(id)
     clients[presenter.client].references -= 1
     effects.append(.forgetPresenter(id))
+    for access in released { advance(access) }
   }
 
   /// Nobody is left to run the reacquirers that the presenter handed over.

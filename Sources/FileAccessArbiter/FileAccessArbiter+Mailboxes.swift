@@ -108,7 +108,7 @@ extension FileAccessArbiter {
     if let message = finishCallback(id) {
       if hasReacquirer { noteReacquirer(message) }
       if let access = message.awaitingAccess {
-        if message.kind == .accommodateEviction {
+        if message.kind == .accommodateEviction, !presenters[message.presenter].isRemoved {
           refuseEviction(access, by: message.presenter, isCallbackMissing: false)
         } else {
           answered(access, by: message.presenter)

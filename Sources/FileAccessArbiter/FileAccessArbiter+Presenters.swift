@@ -64,7 +64,7 @@ extension FileAccessArbiter {
 
   /// A presenter unregistered or is gone.
   ///
-  /// Whoever waits for its answers goes on (C-192); it's sent nothing new (C-191), except reacquirers that it
+  /// Whoever waits for its answers goes on (C-192), except an eviction that it is agreeing to (C-209); it's sent nothing new (C-191), except reacquirers that it
   /// handed over.
   package mutating func presenterRemoved(_ id: PresenterID, at time: Timestamp) -> [Effect] {
     begin(at: time)
@@ -77,7 +77,7 @@ extension FileAccessArbiter {
     if let node = presenters[id].node { tree.detachPresenter(id, from: node) }
     presenters[id].node = nil
     var released: [AccessID] = []
-    for message in presenters[id].pending + presenters[id].running {
+    for message in presenters[id].pending + presenters[id].running where !isLeavingForEviction(message) {
       if let access = messages[message].awaitingAccess {
         released.append(access)
         forgetOutstanding(access, id)
@@ -87,6 +87,12 @@ extension FileAccessArbiter {
     }
     for access in released { advance(access) }
     forgetIfDone(id)
+  }
+
+  /// A presenter agrees to an eviction by unregistering inside the callback, and may still save or refuse before it returns:
+  /// the contents stay until then (C-209).
+  private func isLeavingForEviction(_ id: MessageID) -> Bool {
+    messages[id].kind == .accommodateEviction && messages[id].state != .pending
   }
 
   /// Drops a removed presenter when it's owed nothing any more.

@@ -14,13 +14,55 @@ struct EvictionTests {
     harness.finish()
   }
 
-  @Test("C-209: Eviction proceeds when every presenter, inside too, has removed itself", arguments: ["/d", "/d/x/f"])
+  @Test(
+    "C-209: Eviction proceeds when every presenter, inside too, has removed itself and answered",
+    arguments: ["/d", "/d/x/f"])
   func everybodyLeaves(presented: String) {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: ItemPath(presented))
     let eviction = harness.write("/d", .evicting)
     #expect(harness.isRunning(presenter, .accommodateEviction) && harness.isWaiting(eviction))
     harness.remove(presenter)
+    #expect(harness.isWaiting(eviction), "it may still be saving")
+    harness.answer(presenter)
+    #expect(harness.isGranted(eviction))
+    harness.finish()
+  }
+
+  @Test("C-209: A presenter that removes itself and then fails, because it couldn't save, vetoes the eviction")
+  func errorAfterRemovalIsVeto() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f")
+    let eviction = harness.write("/d/f", .evicting)
+    harness.remove(presenter)
+    harness.fail(presenter)
+    #expect(harness.failure(of: eviction) != nil && !harness.isGranted(eviction))
+    harness.finish()
+  }
+
+  @Test("C-209, C-192: A presenter that is removed before it was asked doesn't hold up the eviction")
+  func removalBeforeQuestion() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f")
+    let writer = harness.write("/d/f")
+    harness.answer(presenter)
+    #expect(harness.isGranted(writer))
+    let eviction = harness.write("/d/f", .evicting)
+    harness.release(writer)
+    #expect(harness.isRunning(presenter, .itemDidChange) && harness.isWaiting(eviction))
+    harness.remove(presenter)
+    #expect(harness.isGranted(eviction))
+    harness.finish()
+  }
+
+  @Test("C-209: A presenter whose process ends while it agrees doesn't hold up the eviction")
+  func departureWhileAgreeing() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", client: 2)
+    let eviction = harness.write("/d/f", .evicting)
+    harness.remove(presenter)
+    #expect(harness.isWaiting(eviction))
+    harness.depart(2)
     #expect(harness.isGranted(eviction))
     harness.finish()
   }

@@ -81,7 +81,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-163: cancel() is callable from any thread, while the access begins, runs and ends, and returns at once")
+  @Test("C-163, 9.1.h: cancel() is callable from any thread, while the access begins, runs and ends")
   func cancelAnyTime() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("8.1 Claims and blocking", .timeLimit(.minutes(1)))
 struct ClaimsAndBlockingTests {
-  @Test("C-001: Two reads of /d/f by different coordinators overlap")
+  @Test("C-001, 9.1.i: Two reads of /d/f by different coordinators overlap")
   func readsOverlap() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -233,6 +233,21 @@ struct ClaimsAndBlockingTests {
       for reader in readers { try await reader.finish() }
       try await last.finish()
       #expect(box.events.suffix(2) == ["last+", "last-"])
+    }
+  }
+
+  @Test("9.1.b: A directory that is to be moved waits for accesses inside that were queued before, too")
+  func directoryBehindQueue() async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      let writer = try await box.hold(.write("d/f"), as: "writer")
+      let reader = try await box.queue(.read("d/f"), as: "reader")
+      let mover = try await box.queue(.write("d", .forMoving), as: "mover")
+      try await writer.finish()
+      try await box.timeline.wait(for: "reader+")
+      #expect(box.domain.snapshot().isWaiting("mover"))
+      try await reader.finish()
+      try await mover.finish()
     }
   }
 

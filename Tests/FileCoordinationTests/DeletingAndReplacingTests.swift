@@ -57,7 +57,7 @@ struct DeletingAndReplacingTests {
     }
   }
 
-  @Test("C-073, C-077: Presenters of plain directories around the item are not asked", arguments: deepOptions)
+  @Test("C-073, C-077, 9.1.e: Presenters of plain directories around the item are not asked", arguments: deepOptions)
   func plainDirectoriesAround(options: FileCoordinator.WritingOptions) async throws {
     try await withSandbox { box in
       try box.write("d/x/f")

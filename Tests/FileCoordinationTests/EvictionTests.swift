@@ -8,17 +8,20 @@ import Testing
 private final class Tenant: FilePresenter {
   let presentedItemURL: URL?
   let leaves: Bool
+  let error: TestFailure?
   let registration = Mutex<FilePresenterRegistration?>(nil)
   var presentedItemCallbacks: FilePresenterCallbacks { .accommodateEviction }
 
-  init(_ url: URL, leaves: Bool) {
+  init(_ url: URL, leaves: Bool, error: TestFailure? = nil) {
     presentedItemURL = url
     self.leaves = leaves
+    self.error = error
   }
 
   func accommodatePresentedItemEviction(origin: AccessOrigin) async throws {
     #expect(origin.kind == .evicting)
     if leaves { registration.withLock { $0 }?.end() }
+    if let error { throw error }
   }
 }
 
@@ -39,6 +42,21 @@ struct EvictionTests {
         code = error.code
       }
       #expect(code == (leaves ? nil : .evictionRefused))
+    }
+  }
+
+  @Test("C-209: A presenter that ends its registration and then throws keeps the contents")
+  func errorAfterLeaving() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let tenant = Tenant(url, leaves: true, error: TestFailure())
+      let registration = try box.domain.register(tenant)
+      tenant.registration.withLock { $0 = registration }
+      let error = await #expect(throws: FileCoordinationError.self) {
+        try await box.coordinator("provider").evict(url) { _ in Issue.record("evicted") }
+      }
+      #expect(error?.code == .presenterFailed)
+      #expect(error?.underlyingError as? TestFailure == TestFailure())
     }
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(1)))
 struct IdentityTests {
-  @Test("C-110, C-111: C(P) accessing /d/f sends P nothing; other presenters of /d/f still get everything")
+  @Test("C-110, C-111, 9.1.f: C(P) accessing /d/f sends P nothing; others still get everything")
   func ownPresenterIsLeftAlone() async throws {
     try await withSandbox { box in
       try box.write("d/f")

@@ -159,7 +159,7 @@ struct MovingTests {
     }
   }
 
-  @Test("C-102, 9.2.15: Announcing a move that no write of this access covers is refused")
+  @Test("C-102, 9.1.j, 9.2.15: Announcing a move that no write of this access covers is refused")
   func uncoveredMove() async throws {
     try await withSandbox { box in
       let (url, other) = (try box.write("d/f"), try box.write("d/other"))
@@ -327,6 +327,24 @@ struct MovingTests {
       try FileManager.default.createSymbolicLink(
         atPath: box.url("link").path, withDestinationPath: box.url("real").path)
       try await box.expect(.write("link/d/f"), waitsFor: .read("real/d/f"))
+    }
+  }
+
+  @Test("9.2.5: contents(of:) a symbolic link waits for whoever writes the file it leads to", arguments: [false, true])
+  func contentsOfLink(blocks: Bool) async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      try FileManager.default.createSymbolicLink(
+        atPath: box.url("link").path, withDestinationPath: box.url("d/f").path)
+      let writer = try await box.hold(.write("d/f"), as: "writer")
+      let reader = Task.detached {
+        let coordinator = box.coordinator("reader")
+        if blocks { return try await onThread { try coordinator.blocking.contents(of: box.url("link")) } }
+        return try await coordinator.contents(of: box.url("link"))
+      }
+      try await box.domain.wait { $0.isWaiting("reader") }
+      try await writer.finish()
+      #expect(try await reader.value == Data("old".utf8))
     }
   }
 

@@ -129,7 +129,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("7.1.27: Dropping the registration unregisters; the presenter isn't kept alive")
+  @Test("7.1.27, 9.1.g: Dropping the registration unregisters; the presenter isn't kept alive")
   func registrationIsWeak() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -92,7 +92,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-058: A presenter of plain d without subitem callbacks gets no substitute did-change")
+  @Test("C-058, 9.1.d: A presenter of plain d without subitem callbacks gets no substitute did-change")
   func plainDirectoryHasNoFallback() async throws {
     try await withSandbox { box in
       try box.write("d/a")
@@ -176,7 +176,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("9.2.10: Did messages are sent after every write; the origin says when nothing changed")
+  @Test("C-202, 9.2.10: Did messages are sent after every write; the origin says when nothing changed")
   func verification() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -186,6 +186,17 @@ struct WriteMessagesTests {
       #expect(try await presenter.wait(for: .itemDidChange).origin.isVerified == false)
       try await writer.write(url) { try "longer".write(to: $0.url, atomically: false, encoding: .utf8) }
       #expect(try await presenter.wait(for: .itemDidChange, count: 2).origin.isVerified == true)
+    }
+  }
+
+  @Test("C-200, C-201, 9.1.c: A write that isn't coordinated asks nobody, and nobody is sure to be told")
+  func uncoordinatedWrite() async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      let presenters = try ["d/f", "d"].map { try box.present($0, as: $0) }
+      try box.write("d/f", "new")
+      try await box.quiesce()
+      for presenter in presenters { #expect(presenter.messages.isEmpty) }
     }
   }
 

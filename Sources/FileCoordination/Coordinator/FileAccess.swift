@@ -25,7 +25,9 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Whether the item was moved while the access waited.
   public var wasMoved: Bool { item?.wasMoved ?? false }
 
-  /// Whether somebody deleted or replaced what was at the path while the access waited.
+  /// Whether an access that was to delete or replace the item ended while this one waited.
+  ///
+  /// It may have left the item alone: look.
   public var wasReplaced: Bool { item?.wasReplaced ?? false }
 
   /// Whether there's anything at the item's place right now.
@@ -108,11 +110,13 @@ public struct FileAccessSet: ~Copyable, Sendable {
   /// How many items there are: one for each intent, in the same order.
   public var count: Int { access.plan.count }
 
-  /// Access to one of the items.
+  /// Access to one of the items, lent: it can't be kept.
   ///
   /// - Parameter index: The position of its intent.
   public subscript(index: Int) -> FileAccess {
-    precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
-    return FileAccess(access, index)
+    _read {
+      precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
+      yield FileAccess(access, index)
+    }
   }
 }

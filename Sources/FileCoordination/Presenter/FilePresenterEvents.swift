@@ -33,8 +33,8 @@ public struct FilePresenterEvent: Hashable, Sendable {
 ///
 /// Nobody ever waits for a consumer of this sequence. Events wait in order: up to ``bufferedEventCountMax`` here, and
 /// thousands more in the domain; beyond that events about changes are left out, and the next one says how many
-/// (``AccessOrigin/omittedMessageCount``). Observation begins when the sequence is made, and ends with it. One task
-/// iterates it.
+/// (``AccessOrigin/omittedMessageCount``). Observation begins when the sequence is made, and ends with it. Tasks that
+/// iterate it together share the events; when one of them is cancelled, it ends for all.
 ///
 /// ```swift
 /// for await event in try domain.events(at: directory) {
@@ -134,15 +134,16 @@ private final class EventObserver: FilePresenter {
   }
 }
 
-/// A bounded queue between one sender and one receiver.
+/// A bounded queue between one sender and usually one receiver.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | the presenter's callback sends, the consumer's task receives |
+/// | `state` | its lock | the presenter's callback sends, the consumers' tasks receive |
 private final class EventMailbox: Sendable {
   private struct State {
     var events: [FilePresenterEvent] = []
-    var receiver: CheckedContinuation<FilePresenterEvent?, Never>?
+    /// Tasks that wait for an event, the longest first; only while there's none.
+    var receivers: [CheckedContinuation<FilePresenterEvent?, Never>] = []
     var sender: CheckedContinuation<Void, Never>?
     var isClosed = false
   }
@@ -158,7 +159,7 @@ private final class EventMailbox: Sendable {
   func send(_ event: FilePresenterEvent) async {
     await withCheckedContinuation { continuation in
       let (receiver, isFull) = state.withLock { state -> (CheckedContinuation<FilePresenterEvent?, Never>?, Bool) in
-        if let receiver = state.receiver.take() { return (receiver, false) }
+        if !state.receivers.isEmpty { return (state.receivers.removeFirst(), false) }
         if state.isClosed { return (nil, false) }
         state.events.append(event)
         if state.events.count < capacity { return (nil, false) }
@@ -177,7 +178,7 @@ private final class EventMailbox: Sendable {
           state -> (FilePresenterEvent?, CheckedContinuation<Void, Never>?, Bool) in
           if !state.events.isEmpty { return (state.events.removeFirst(), state.sender.take(), false) }
           if state.isClosed { return (nil, nil, true) }
-          state.receiver = continuation
+          state.receivers.append(continuation)
           return (nil, nil, false)
         }
         sender?.resume()
@@ -190,11 +191,11 @@ private final class EventMailbox: Sendable {
 
   /// Lets everybody go, now and from now on.
   func close() {
-    let (receiver, sender) = state.withLock { state in
+    let (receivers, sender) = state.withLock { state in
       state.isClosed = true
-      return (state.receiver.take(), state.sender.take())
+      return (exchange(&state.receivers, with: []), state.sender.take())
     }
-    receiver?.resume(returning: nil)
+    for receiver in receivers { receiver.resume(returning: nil) }
     sender?.resume()
   }
 }

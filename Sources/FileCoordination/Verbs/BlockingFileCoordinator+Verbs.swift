@@ -17,7 +17,9 @@ extension BlockingFileCoordinator {
   public func contents(
     of url: URL, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil
   ) throws -> Data {
-    try read(url, options: options, deadlines: deadlines) { try $0.work.blocking.contents() }
+    try read(url, options: options.union(.resolvesSymbolicLink), deadlines: deadlines) { access in
+      try access.work.blocking.contents()
+    }
   }
 
   /// Changes the contents of a file depending on what they are.
@@ -54,7 +56,8 @@ extension BlockingFileCoordinator {
   ///   - url: The file; it's made if there's none.
   ///   - contents: The new contents.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
-  /// - Throws: ``FileCoordinationError``; then the file is as it was.
+  /// - Throws: ``FileCoordinationError``; then the file is as it was, unless the message says that the change is in
+  ///   place and the directory couldn't be synced.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.replaceContents'")
   public func replaceContents(of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil) throws {
     try write(url, deadlines: deadlines) { access in

@@ -8,6 +8,8 @@ internal import SystemInterface
 extension FileCoordinator {
   /// The contents of a file, after presenters have saved.
   ///
+  /// If the URL names a symbolic link, the file it leads to is the item.
+  ///
   /// - Parameters:
   ///   - url: The file.
   ///   - options: How it's read.
@@ -17,7 +19,7 @@ extension FileCoordinator {
   public func contents(
     of url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil
   ) async throws -> Data {
-    try await read(url, options: options, deadlines: deadlines) { access in
+    try await read(url, options: options.union(.resolvesSymbolicLink), deadlines: deadlines) { access in
       try await access.work.contents()
     }
   }
@@ -56,7 +58,8 @@ extension FileCoordinator {
   ///   - url: The file; it's made if there's none.
   ///   - contents: The new contents.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
-  /// - Throws: ``FileCoordinationError``; then the file is as it was.
+  /// - Throws: ``FileCoordinationError``; then the file is as it was, unless the message says that the change is in
+  ///   place and the directory couldn't be synced.
   /// - Note: Other hard links to the file keep the old contents.
   public func replaceContents(
     of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil

@@ -1,0 +1,88 @@
+import FileCoordination
+import FileCoordinationTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Sequence of events", .timeLimit(.minutes(1)))
+struct EventSequenceTests {
+  @Test("Events come in order, each with its origin")
+  func order() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let events = try box.domain.events(at: box.url("d"))
+      for label in ["first", "second"] { try await box.coordinator(label).write(url) { _ in } }
+      var iterator = events.makeAsyncIterator()
+      for label in ["first", "second"] {
+        let event = await iterator.next()
+        #expect(event?.kind == .subitemDidChange(url))
+        #expect(event?.origin.label == label)
+      }
+    }
+  }
+
+  @Test("More events than the buffer takes hold the mailbox back, and none is lost")
+  func fullBuffer() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let events = try box.domain.events(at: url)
+      let count = FilePresenterEvents.bufferedEventCountMax + 10
+      for number in 0..<count { try await box.coordinator("\(number)").write(url) { _ in } }
+      var labels: [String] = []
+      for await event in events {
+        labels.append(event.origin.label)
+        if labels.count == count { break }
+      }
+      #expect(labels == (0..<count).map(String.init))
+    }
+  }
+
+  @Test("Tasks that iterate one sequence together each get an event of their own")
+  func sharedIteration() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let events = try box.domain.events(at: url)
+      let labels = try await withThrowingTaskGroup(of: String?.self) { group in
+        for _ in 0..<2 {
+          group.addTask {
+            var iterator = events.makeAsyncIterator()
+            return await iterator.next()?.origin.label
+          }
+        }
+        for label in ["first", "second"] { try await box.coordinator(label).write(url) { _ in } }
+        return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+      }
+      #expect(labels == ["first", "second"])
+    }
+  }
+
+  @Test("A cancelled task gets no event more, and its presenter keeps nobody waiting")
+  func cancellation() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let events = try box.domain.events(at: url)
+      let consumer = Task {
+        var iterator = events.makeAsyncIterator()
+        return await iterator.next()
+      }
+      consumer.cancel()
+      #expect(await consumer.value == nil)
+      for number in 0...FilePresenterEvents.bufferedEventCountMax {
+        try await box.coordinator("\(number)").write(url) { _ in }
+      }
+      try await box.quiesce()
+    }
+  }
+
+  @Test("Observation ends with the sequence")
+  func end() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      do {
+        let events = try box.domain.events(at: url)
+        #expect(box.domain.snapshot().presenters.count == 1)
+        withExtendedLifetime(events) {}
+      }
+      #expect(box.domain.snapshot().presenters.isEmpty)
+    }
+  }
+}
