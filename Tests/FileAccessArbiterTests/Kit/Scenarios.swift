@@ -141,8 +141,46 @@ extension Scenario {
         }),
     ])
 
+  /// Five actors that each claim three of four items at once, in different orders (C-023, C-024).
+  static let bundles = Scenario(
+    name: "bundles",
+    actors: [
+      ActorPlan(.both([.init("/a", .read), .init("/b", .update), .init("/d", .read)])),
+      ActorPlan(.both([.init("/d/f", .read), .init("/b", .read), .init("/a", .update)])),
+      ActorPlan(.both([.init("/d", .write(.deleting)), .init("/a", .read), .init("/b", .read)])),
+      ActorPlan(.both([.init("/b", .update), .init("/d/f", .read), .init("/a", .read)])),
+      ActorPlan(.both([.init("/d/f", .update), .init("/b", .read), .init("/d", .read)])),
+    ])
+
+  /// The same while one of the items moves, and its presenter is asked and told.
+  static let movingBundles = Scenario(
+    name: "moving bundles",
+    presenters: [PresenterPlan("/d/f", [.relinquishToWriter, .itemDidMove])],
+    actors: [
+      ActorPlan(
+        .both(
+          [.init("/d/f", .write(.moving)), .init("/e/f", .write(.replacing)), .init("/a", .read)],
+          .move(to: "/e/f"))),
+      ActorPlan(.both([.init("/d/f", .read), .init("/a", .update), .init("/b", .read)])),
+      ActorPlan(.both([.init("/b", .update), .init("/e/f", .read), .init("/a", .read)])),
+      ActorPlan(.both([.init("/a", .read), .init("/d/f", .write(.replacing)), .init("/b", .read)])),
+      ActorPlan(.both([.init("/e/f", .read), .init("/b", .read), .init("/d/f", .read)])),
+    ])
+
+  /// Two actors that take three items one inside the other, in opposite orders, among three that claim theirs at once.
+  static let ladders = Scenario(
+    name: "ladders",
+    actors: [
+      ActorPlan(.write("/a", .update, .write("/b", .update, .write("/c")))),
+      ActorPlan(.write("/c", .update, .write("/b", .update, .read("/a")))),
+      ActorPlan(.both([.init("/a", .read), .init("/c", .read), .init("/d", .read)])),
+      ActorPlan(.both([.init("/d", .update), .init("/b", .read), .init("/a", .read)])),
+      ActorPlan(.both([.init("/c", .read), .init("/d", .read), .init("/b", .update)])),
+    ])
+
   static let all = [
     tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, detached,
+    bundles, movingBundles, ladders,
   ]
 }
 
