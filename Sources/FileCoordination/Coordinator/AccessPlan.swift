@@ -16,8 +16,6 @@ struct AccessPlan {
   var intents: [FileAccessIntent] = []
   var isPreparation = false
 
-  /// Whether the access ends as soon as snapshots of its items exist.
-  var isUploadOnly: Bool { !items.isEmpty && items.allSatisfy(\.isUpload) }
   var subjects: [String] { items.map { $0.location.path.description } }
 
   init(_ verb: String) { self.verb = verb }

@@ -110,13 +110,13 @@ public struct FileAccessSet: ~Copyable, Sendable {
   /// How many items there are: one for each intent, in the same order.
   public var count: Int { access.plan.count }
 
-  /// Access to one of the items, lent: it can't be kept.
+  /// Access to one of the items.
+  ///
+  /// Don't keep it beyond the accessor: unlike the set itself, the compiler lets you.
   ///
   /// - Parameter index: The position of its intent.
   public subscript(index: Int) -> FileAccess {
-    _read {
-      precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
-      yield FileAccess(access, index)
-    }
+    precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
+    return FileAccess(access, index)
   }
 }

@@ -8,9 +8,6 @@ package enum HostProcess {
   /// Asked each time: it changes in a child of fork(2).
   package static var processIdentifier: Int32 { getpid() }
 
-  /// The user whose rights the process has; see geteuid(2).
-  package static var effectiveUserIdentifier: UInt32 { geteuid() }
-
   /// The last component of the path the program was started with.
   ///
   /// From program_invocation_short_name(3) and not `/proc/self/comm`, which cuts after 15 bytes.
