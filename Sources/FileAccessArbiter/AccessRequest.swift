@@ -70,6 +70,8 @@ package struct AccessRequest: Hashable, Sendable {
   /// Who asks, for people.
   package var label: String
   package var items: [Item]
+  /// The bits of the options of its reads, for the origin of messages only: what they mean is in `items`.
+  package var readingOptions: UInt = 0
   /// Asks the presenters, claims nothing (rule 3.5).
   package var isPreparation = false
   /// The access or callback inside of which the request was made.

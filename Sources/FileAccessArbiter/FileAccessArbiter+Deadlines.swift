@@ -52,7 +52,9 @@ extension FileAccessArbiter {
   }
 
   private mutating func answersAreLate(_ access: Access) {
-    guard access.request.proceedsWithoutLateAnswers, access.phase == .asking else {
+    // An eviction needs everybody's consent (C-209).
+    let needsConsent = access.items.contains { $0.access == .write(.evicting) }
+    guard access.request.proceedsWithoutLateAnswers, access.phase == .asking, !needsConsent else {
       return fail(
         access.id,
         .unanswered(

@@ -192,6 +192,6 @@ extension FileAccessArbiter {
     let request = accesses[id].request
     return Message.Origin(
       access: id, client: request.client, purpose: request.purpose, label: request.label,
-      isPreparation: request.isPreparation)
+      readingOptions: request.readingOptions, isPreparation: request.isPreparation)
   }
 }

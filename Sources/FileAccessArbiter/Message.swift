@@ -33,6 +33,8 @@ package struct Message: Sendable {
     package var label: String
     /// What the causing access does, as far as it concerns this presenter.
     package var itemAccess: ItemAccess?
+    /// The options of the access's reads, as its requester gave them.
+    package var readingOptions: UInt = 0
     package var isPreparation = false
     /// Whether size, date or identity are known to have changed; `nil` when nobody looked.
     package var verified: Bool?

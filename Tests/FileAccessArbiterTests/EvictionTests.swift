@@ -99,4 +99,16 @@ struct EvictionTests {
     #expect(harness.failure(of: eviction) == .evictionRefused(presenterLabel: "P2", isCallbackMissing: true))
     harness.finish()
   }
+
+  @Test("C-209: A presenter that doesn't answer in time isn't passed over")
+  func lateIsVeto() {
+    let harness = ArbiterHarness()
+    _ = harness.presenter(at: "/d/f")
+    let eviction = harness.request(
+      [.init("/d/f", .write(.evicting))], limits: .init(answering: 5)
+    ) { $0.proceedsWithoutLateAnswers = true }
+    harness.fire(.answering, of: eviction)
+    #expect(harness.failure(of: eviction) != nil && !harness.isGranted(eviction))
+    harness.finish()
+  }
 }

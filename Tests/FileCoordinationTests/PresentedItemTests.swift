@@ -113,3 +113,26 @@ struct ContentsInsideTests {
     }
   }
 }
+
+@Suite("Accesses that outlive their accessor", .timeLimit(.minutes(1)))
+struct EndedAccessTests {
+  @Test("An access taken out of a set is good for nothing after the accessor")
+  func takenOut() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let old = try Data(contentsOf: url)
+      var outlived: FileAccess?
+      try await box.coordinator("C").coordinate([.writing(url)]) { outlived = $0[0] }
+      guard let kept = outlived.take() else { return }
+      var codes: [FileCoordinationError.Code] = []
+      do throws(FileCoordinationError) {
+        try await kept.replaceContents(with: Data("late".utf8))
+      } catch { codes.append(error.code) }
+      do throws(FileCoordinationError) { _ = try await kept.contents() } catch { codes.append(error.code) }
+      do throws(FileCoordinationError) { try kept.didMove(to: box.url("d/g")) } catch { codes.append(error.code) }
+      do throws(FileCoordinationError) { try kept.willMove(to: box.url("d/g")) } catch { codes.append(error.code) }
+      #expect(codes == [.accessEnded, .accessEnded, .accessEnded, .accessEnded])
+      #expect(try Data(contentsOf: url) == old)
+    }
+  }
+}

@@ -212,6 +212,19 @@ struct WriteMessagesTests {
     }
   }
 
+  @Test(
+    "7.1.7: A reader's options are in the origin of what it asks",
+    arguments: [[], .withoutChanges, .immediatelyAvailableMetadataOnly, [.withoutChanges, .forUploading]]
+      as [FileCoordinator.ReadingOptions])
+  func readingOptions(options: FileCoordinator.ReadingOptions) async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let presenter = try box.present("d/f")
+      try await box.coordinator("reader").read(url, options: options) { _ in }
+      #expect(presenter.messages.first?.origin.kind == .reading(options))
+    }
+  }
+
   @Test("7.1.7: Every message carries its origin: process, purpose, label, options, coordinated")
   func origins() async throws {
     try await withSandbox { box in

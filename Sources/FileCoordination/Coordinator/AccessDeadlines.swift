@@ -14,7 +14,8 @@ public struct AccessDeadlines: Hashable, Sendable {
     case proceed
   }
 
-  /// How long to wait for other accesses, from the request; `nil` waits for ever.
+  /// How long to wait for other accesses, from the request and, if a presenter's own access goes ahead while presenters
+  /// are asked, again from then; `nil` waits for ever.
   ///
   /// When it's over, the access fails with code ``FileCoordinationError/Code/timedOut``.
   public var waitingForAccesses: Duration?

@@ -15,6 +15,8 @@ struct AccessPlan {
   var items: [Item] = []
   var intents: [FileAccessIntent] = []
   var isPreparation = false
+  /// All options of all reads, for the origin of messages.
+  var readingOptions: FileCoordinator.ReadingOptions = []
 
   var subjects: [String] { items.map { $0.location.path.description } }
 
@@ -25,6 +27,7 @@ struct AccessPlan {
   ) throws(FileCoordinationError) {
     let access = try options.itemAccess(url: url.absoluteString)
     if isPreparation { try refuse(options.contains(.resolvesSymbolicLink), ".resolvesSymbolicLink", url) }
+    readingOptions.formUnion(options)
     let location = try FileLocation(
       url, followingLastLink: options.contains(.resolvesSymbolicLink), in: fileSystem)
     items.append(Item(access: access, location: location, isUpload: options.contains(.forUploading) && !isPreparation))

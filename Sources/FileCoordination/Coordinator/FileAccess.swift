@@ -46,7 +46,10 @@ public struct FileAccess: ~Copyable, Sendable {
 
   var work: FileWork { FileWork(access.coordinator.fileSystem, path) }
 
+  func checkOngoing() throws(FileCoordinationError) { try access.checkOngoing(index) }
+
   func checkWritable() throws(FileCoordinationError) {
+    try checkOngoing()
     if !access.plan[index].access.isWrite { throw .notWritable(path.description) }
   }
 
@@ -61,6 +64,7 @@ public struct FileAccess: ~Copyable, Sendable {
   /// - Parameter newURL: Where it will be.
   /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
   public func willMove(to newURL: URL) throws(FileCoordinationError) {
+    try checkOngoing()
     try access.declareMove(of: index, to: newURL)
   }
 
@@ -69,6 +73,7 @@ public struct FileAccess: ~Copyable, Sendable {
   /// - Parameter newURL: Where it is now.
   /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` inside an access that writes neither place (C-102).
   public func didMove(to newURL: URL) throws(FileCoordinationError) {
+    try checkOngoing()
     try access.announceMove(of: index, to: newURL)
   }
 
@@ -86,6 +91,7 @@ public struct FileAccess: ~Copyable, Sendable {
   ///   - newURL: Where it is now.
   /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` when the access covers neither place.
   public func didMove(itemAt oldURL: URL, to newURL: URL) throws(FileCoordinationError) {
+    try checkOngoing()
     try access.announceMove(from: oldURL, to: newURL)
   }
 
@@ -112,7 +118,8 @@ public struct FileAccessSet: ~Copyable, Sendable {
 
   /// Access to one of the items.
   ///
-  /// Don't keep it beyond the accessor: unlike the set itself, the compiler lets you.
+  /// Don't keep it beyond the accessor. The compiler lets you, unlike the set itself, but then it reads, writes and
+  /// announces nothing any more: it throws an error with code `.accessEnded`.
   ///
   /// - Parameter index: The position of its intent.
   public subscript(index: Int) -> FileAccess {

@@ -152,7 +152,10 @@ extension FileCoordinator {
     }
     let access = try GrantedAccess(self, waiter, plan)
     defer { access.end() }
-    if access.hasUploads { try await Offload.run { () throws(FileCoordinationError) in try access.takeSnapshots() } }
+    if access.hasUploads {
+      try await Offload.run { () throws(FileCoordinationError) in try access.takeSnapshots() }
+      if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
+    }
     return try await Lineage.$current.withValue(access.lineage) {
       try await body(access)
     }
@@ -160,11 +163,15 @@ extension FileCoordinator {
 }
 
 /// Work that blocks its thread, done on a thread that may block, so that no thread of the cooperative pool does.
+///
+/// Its threads are others than those of presenters' callbacks, so that callbacks that block keep no file from being read.
 enum Offload {
+  private static let threads = ElasticThreadPool(threadCountMax: 64)
+
   static func run<Result: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let outcome = await withTaskExecutorPreference(ElasticThreadPool.shared) { await capture(work) }
+    let outcome = await withTaskExecutorPreference(threads) { await capture(work) }
     return try outcome.get()
   }
 

@@ -174,6 +174,7 @@ extension FileCoordinator {
       limits: deadlines.limits(
         reporting: configuration.waitReporter == nil ? nil : configuration.waitReportInterval))
     request.isPreparation = plan.isPreparation
+    request.readingOptions = plan.readingOptions.rawValue
     request.proceedsWithoutLateAnswers = deadlines.lateAnswers == .proceed
     return request
   }

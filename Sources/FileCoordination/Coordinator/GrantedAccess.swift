@@ -15,7 +15,10 @@ final class GrantedAccess: Sendable {
   }
 
   private struct State {
+    /// The arbiter's access has ended; that of a snapshot does so before the accessor.
     var isReleased = false
+    /// The accessor has returned.
+    var isEnded = false
     var declaredMoves: [Int: DeclaredMove] = [:]
     var snapshots: [UploadSnapshot] = []
   }
@@ -55,9 +58,18 @@ final class GrantedAccess: Sendable {
   /// Doing it twice does nothing.
   func end() {
     release()
-    for snapshot in state.withLock({ state in exchange(&state.snapshots, with: []) }) {
+    let snapshots = state.withLock { state in
+      state.isEnded = true
+      return exchange(&state.snapshots, with: [])
+    }
+    for snapshot in snapshots {
       try? fileSystem.removeItem(at: snapshot.container)
     }
+  }
+
+  /// An access that was taken out of a set can outlive its accessor: then it's good for nothing any more.
+  func checkOngoing(_ index: Int) throws(FileCoordinationError) {
+    if state.withLock({ $0.isEnded }) { throw .accessEnded(waiter.path(of: index).description) }
   }
 
   private func release() {

@@ -61,6 +61,12 @@ extension FileCoordinationError {
         : "the coordinator '\(label)' was made for no presenter. Pass one when making it, or name the item's URL.")
   }
 
+  static func accessEnded(_ path: String) -> Self {
+    Self(
+      .accessEnded, subjects: [path],
+      message: "the access to '\(path)' ended with its accessor. Do the work inside, or ask for access again.")
+  }
+
   static func notWritable(_ path: String) -> Self {
     Self(
       .notWritable, subjects: [path],

@@ -43,6 +43,8 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case invalidPurposeIdentifier
     /// The coordinator has no presenter, or one without a URL, and was to access the presented item.
     case presenterWithoutURL
+    /// The accessor has returned, and its access was used after that.
+    case accessEnded
     /// The access only reads the item, and was to write it.
     case notWritable
     /// The access doesn't cover the items of the announced move.

@@ -4,8 +4,8 @@ internal import FileAccessArbiter
 public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   /// What the causing access does with the item.
   public enum Kind: Hashable, Sendable {
-    /// It reads.
-    case reading
+    /// It reads, with these options; a request of several items tells those of all its reads.
+    case reading(FileCoordinator.ReadingOptions)
     /// It writes, for the named reason.
     case writing(FileCoordinator.WritingOptions)
     /// It removes the contents from this machine; the item is kept elsewhere.
@@ -46,7 +46,7 @@ extension AccessOrigin.Kind: CustomStringConvertible {
   /// One or two words, such as `reading` or `writing [.forDeleting]`.
   public var description: String {
     switch self {
-    case .reading: "reading"
+    case .reading(let options): options.isEmpty ? "reading" : "reading \(options)"
     case .writing(let options): options.isEmpty ? "writing" : "writing \(options)"
     case .evicting: "evicting"
     case .preparing: "preparing"
@@ -64,10 +64,11 @@ extension Message.Origin {
   }
 
   private var kind: AccessOrigin.Kind {
+    let options = FileCoordinator.ReadingOptions(rawValue: readingOptions)
     if isPreparation { return .preparing }
     switch itemAccess {
-    case nil: return access == nil ? .announcing : .reading
-    case .read, .readAll: return .reading
+    case nil: return access == nil ? .announcing : .reading(options)
+    case .read, .readAll: return .reading(options)
     case .write(.evicting): return .evicting
     case .write(let intent): return .writing(intent.options)
     }

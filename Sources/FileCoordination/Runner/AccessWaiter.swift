@@ -22,6 +22,8 @@ final class AccessWaiter: Sendable {
     var event: ThreadEvent?
     var urls: [URL]
     var paths: [ItemPath]
+    /// Items that the accessor sees as snapshots, which nobody moves.
+    var snapshots: Set<Int> = []
   }
 
   let id: AccessID
@@ -91,17 +93,20 @@ final class AccessWaiter: Sendable {
 
   func noteMove(of index: Int, to path: ItemPath) {
     let url = locations[index].spelling.url(of: path)
-    state.withLock { state in
+    let isNoted = state.withLock { state -> Bool in
+      if state.snapshots.contains(index) { return false }
       state.urls[index] = url
       state.paths[index] = path
+      return true
     }
-    if !intents.isEmpty { intents[index].note(url) }
+    if isNoted, !intents.isEmpty { intents[index].note(url) }
   }
 
   /// Lets the accessor see a snapshot instead of the item.
   func replaceItem(_ index: Int, bySnapshotAt path: ItemPath) {
     let url = FileURLCoding.url(of: path.bytes)
     state.withLock { state in
+      state.snapshots.insert(index)
       state.urls[index] = url
       state.paths[index] = path
     }

@@ -49,6 +49,8 @@ final class ArbiterHost: Sendable {
     case deliver(PresenterRecord, Delivery, purpose: String, priority: TaskPriority?)
     case reacquire(PresenterRecord, MessageID, FileReacquirer)
     case locate(PresenterRecord)
+    /// Kept until here, so that the executor of a forgotten presenter isn't released under the lock.
+    case forget(PresenterRecord)
     case arm(ArbiterTimer, arming: UInt64, after: Int64)
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
@@ -129,7 +131,8 @@ extension ArbiterHost {
     case .presenterMoved: break
     case .locatePresenter(let id):
       if let record = state.presenters[id] { actions.append(.locate(record)) }
-    case .forgetPresenter(let id): state.presenters[id] = nil
+    case .forgetPresenter(let id):
+      if let record = state.presenters.removeValue(forKey: id) { actions.append(.forget(record)) }
     case .armTimer(let timer, let interval):
       state.lastArming += 1
       state.timers[timer] = ArmedTimer(arming: state.lastArming)
@@ -168,6 +171,7 @@ extension ArbiterHost {
         deliver(delivery, to: record, purpose, priority)
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
       case .locate(let record): locate(record)
+      case .forget: break
       case .arm(let timer, let arming, let interval): arm(timer, arming, after: interval)
       case .cancelTimer(let scheduled): scheduled.cancel()
       case .report(let report): configuration.waitReporter?(WaitNotice(report, at: now))

@@ -11,7 +11,8 @@ extension FileAccess {
   /// - Returns: All of its bytes.
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
   public func contents() async throws(FileCoordinationError) -> Data {
-    try await work.contents()
+    try checkOngoing()
+    return try await work.contents()
   }
 
   /// Gives the file new contents safely, see ``FileCoordinator/replaceContents(of:with:deadlines:)``.
@@ -34,7 +35,8 @@ extension FileAccess {
   /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
   @available(*, noasync, message: "blocks the thread; use 'try await access.contents()'")
   public func contents() throws(FileCoordinationError) -> Data {
-    try work.blocking.contents()
+    try checkOngoing()
+    return try work.blocking.contents()
   }
 
   /// Gives the file new contents safely.
