@@ -111,14 +111,19 @@ extension FileAccessArbiter {
   }
 
   /// A presenter was just asked to save: its accesses that wait already get their priority as well.
+  ///
+  /// Unlike those requested from now on, they need not be part of the save. So none gets a priority that makes a deadlock.
   mutating func giveSavePriority(for presenter: PresenterID) {
     for id in presenters[presenter].ownAccesses where accesses[id].isWaiting {
-      let before = accesses[id].overtakes.count
+      let before = accesses[id].overtakes
       grantSavePriority(to: id)
-      if accesses[id].overtakes.count > before {
-        unpark(id)
-        advance(id)
+      if accesses[id].overtakes.count == before.count { continue }
+      if cycle(through: id) != nil {
+        accesses[id].overtakes = before
+        continue
       }
+      unpark(id)
+      advance(id)
     }
   }
 }

@@ -136,7 +136,6 @@ extension FileAccessArbiter {
       if access.isWaiting {
         let isPinned = item.access == .write(.replacing)
         if (isPinned && !has(.pinnedWaiterMoved)) || has(.waiterNotMoved) { continue }
-        accesses[id].items[index].wasMoved = true
       } else if id == mover {
         let former = tree.attachClaim(
           access: id, item: Int32(index), mode: LockMode(item.access), sequence: access.sequence,
@@ -146,6 +145,7 @@ extension FileAccessArbiter {
       let path = item.path.movedAlong(from: old, to: new)
       tree.reattachClaim(claim, at: path)
       accesses[id].items[index].path = path
+      if id != mover { accesses[id].items[index].wasMoved = true }
       if !access.isWaiting {
         effects.append(.itemMoved(id, item: index, to: path))
         noteOverlap(of: id)

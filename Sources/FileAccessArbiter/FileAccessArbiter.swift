@@ -88,6 +88,7 @@ extension FileAccessArbiter {
       var path: ItemPath
       /// Absent for preparations, which claim nothing.
       var claim: ItemTree.ClaimIndex?
+      /// Another access moved it, so that it may stand among those it was granted before.
       var wasMoved = false
       var wasReplaced = false
       /// Its place was taken by a move that this access announced: the move messages say so already.

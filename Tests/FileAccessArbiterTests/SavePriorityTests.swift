@@ -155,4 +155,24 @@ struct SavePriorityTests {
     #expect(harness.failure(of: mergeOfTwo) == nil)
     harness.finish()
   }
+
+  @Test("C-119: An access that waited before P was asked gets no priority that would be a deadlock")
+  func priorityThatWouldDeadlock() {
+    // holder H     [-----------------------]
+    // X inside H      asks P ·······[--]        to pass X would be to wait for H, which waits for X
+    // C(P) write        w························[--]
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.relinquishToWriter, .saveChanges])
+    let holder = harness.read("/d/f", withoutChanges: true)
+    let inner = harness.write("/d/f", .merging, inside: .access(holder))
+    let own = harness.write("/d/f", own: presenter)
+    harness.answer(presenter)
+    #expect(harness.isRunning(presenter, .saveChanges) && harness.isWaiting(own))
+    harness.answer(presenter)
+    #expect(harness.isGranted(inner))
+    harness.release(inner)
+    harness.release(holder)
+    #expect(harness.isGranted(own))
+    harness.finish()
+  }
 }

@@ -111,10 +111,17 @@ extension World {
       }
       for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
         guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
-          !isBelow(own, message), !arbiter.overtook(own, asking)
+          !isBelow(own, message), !arbiter.overtook(own, asking), !isReached(asking, byOtherBlockersOf: own)
         else { continue }
         problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
       }
+    }
+  }
+
+  /// Whether somebody else in the way of `own` waits for `asking`: then to pass it would be a deadlock.
+  private func isReached(_ asking: AccessID, byOtherBlockersOf own: AccessID) -> Bool {
+    !arbiter.forEachBlocker(of: own) { other in
+      other == asking || arbiter.chainOfWaits(from: .access(other)) { $0 == .access(asking) } == nil
     }
   }
 
