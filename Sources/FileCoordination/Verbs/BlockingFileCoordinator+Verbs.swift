@@ -33,7 +33,8 @@ extension BlockingFileCoordinator {
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
   /// - Returns: What `change` returned.
-  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was.
+  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was, unless the message
+  ///   says that the change is in place.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.update'")
   public func update<Result>(
     _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) throws -> Result

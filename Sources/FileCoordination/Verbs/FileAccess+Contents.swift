@@ -20,8 +20,8 @@ extension FileAccess {
   /// Runs on a thread of this library that may block.
   ///
   /// - Parameter contents: The new contents.
-  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads; then the file is as
-  ///   it was.
+  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads. Then the file is
+  ///   as it was, unless the message says that the change is in place.
   public func replaceContents(with contents: Data) async throws(FileCoordinationError) {
     try checkWritable()
     try await work.replaceContents(with: contents)
@@ -46,8 +46,8 @@ extension FileAccess {
   /// See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
   ///
   /// - Parameter contents: The new contents.
-  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads; then the file is as
-  ///   it was.
+  /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads. Then the file is
+  ///   as it was, unless the message says that the change is in place.
   @available(*, noasync, message: "blocks the thread; use 'try await access.replaceContents'")
   public func replaceContents(with contents: Data) throws(FileCoordinationError) {
     try checkWritable()

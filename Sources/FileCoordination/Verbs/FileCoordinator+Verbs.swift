@@ -34,7 +34,8 @@ extension FileCoordinator {
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
   /// - Returns: What `change` returned.
-  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was.
+  /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was, unless the message
+  ///   says that the change is in place.
   public func update<Result>(
     _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) async throws -> Result
   ) async throws -> Result {
