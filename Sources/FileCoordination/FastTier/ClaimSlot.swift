@@ -65,17 +65,37 @@ package struct ClaimNote: Hashable, Sendable {
   package var item: UInt
   /// The coordinator that claims.
   package var holder: UInt
-  /// What the claim is nested in.
+  /// What the claim is nested in, see ``Nesting``.
   package var outer: UInt
-  /// The task that claims, zero outside of tasks.
+  /// The task that claims; zero outside of tasks.
   package var task: UInt
+  /// What is done with the item, see ``PlainAccess``.
+  package var access: UInt
+
+  // In bytes from the state word.
+  static let keyOffset = 8
+  static let itemOffset = 16
+  static let holderOffset = 24
+  static let outerOffset = 32
+  static let taskOffset = 40
+  static let accessOffset = 48
 
   @inline(__always)
-  package init(item: UInt, holder: UInt, outer: UInt, task: UInt) {
+  package init(item: UInt, holder: UInt, outer: UInt, task: UInt, access: UInt) {
     self.item = item
     self.holder = holder
     self.outer = outer
     self.task = task
+    self.access = access
+  }
+
+  /// Reads the note of a slot; for its holder, for what is nested in it, and for whoever froze or adopted it.
+  package init<Memory: AtomicMemory>(at slot: Memory.Address, in memory: Memory) throws(Memory.Failure) {
+    item = UInt(try memory.loadRelaxed(slot &+ Self.itemOffset))
+    holder = UInt(try memory.loadRelaxed(slot &+ Self.holderOffset))
+    outer = UInt(try memory.loadRelaxed(slot &+ Self.outerOffset))
+    task = UInt(try memory.loadRelaxed(slot &+ Self.taskOffset))
+    access = UInt(try memory.loadRelaxed(slot &+ Self.accessOffset))
   }
 }
 

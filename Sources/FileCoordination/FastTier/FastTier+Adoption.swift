@@ -47,22 +47,22 @@ extension FastTier {
   ) throws(Memory.Failure) {
     for shard in 0..<used {
       for slot in 0..<layout.slotsPerShard {
-        let address = stateAddress(shard: shard, slot: slot)
-        while try !offer(address, shard, slot, scope, kind, adopt) {}
+        let address = address(shard: shard, slot: slot)
+        while try !offer(address, scope, kind, adopt) {}
       }
     }
   }
 
   /// - Returns: Whether the slot is dealt with; if not, it changed meanwhile.
   private func offer(
-    _ address: Memory.Address, _ shard: Int, _ slot: Int, _ scope: ClaimScope, _ kind: UInt64,
+    _ address: Memory.Address, _ scope: ClaimScope, _ kind: UInt64,
     _ adopt: (Memory.Address) throws(Memory.Failure) -> Bool
   ) throws(Memory.Failure) -> Bool {
     let state = SlotState(try memory.load(address))
     guard state.has(SlotState.isPublished), !state.has(SlotState.isAdopted | SlotState.isChallenged),
       state.rawValue & SlotState.isWrite == kind
     else { return true }
-    if case .item(let key) = scope, try memory.load(noteAddress(shard: shard, slot: slot)) != key { return true }
+    if case .item(let key) = scope, try memory.load(address &+ ClaimNote.keyOffset) != key { return true }
     if state.has(SlotState.isTentative) {
       return try memory.compareExchange(state.rawValue, state.with(SlotState.isChallenged).rawValue, at: address)
     }
@@ -99,7 +99,7 @@ extension FastTier {
     var result: [(slot: Int, use: UInt64)] = []
     for shard in 0..<Int(try memory.load(interests.usedShards)) {
       for slot in 0..<layout.slotsPerShard {
-        let address = stateAddress(shard: shard, slot: slot)
+        let address = address(shard: shard, slot: slot)
         let state = SlotState(try memory.load(address))
         if !state.isFree { result.append((address, state.use)) }
       }

@@ -23,7 +23,7 @@ internal import FileAccessArbiter
 package struct FastTier<Memory: AtomicMemory>: Sendable {
   package let memory: Memory
   let layout: FastTierLayout
-  /// The slots: for each shard a line of state words, then the slots' other words.
+  /// The slots, one cache line each: the state, the fingerprint of the item, the note.
   let shards: Memory.Address
   /// How many writers of this tier claim an item whose fingerprint ends so.
   let strongCounters: Memory.Address
@@ -66,8 +66,9 @@ package struct FastTierLayout: Hashable, Sendable {
   package static let standard = FastTierLayout(
     shardCount: 64, slotsPerShard: 8, strongCounterCount: 1024, interestCapacityMin: 64)
 
-  /// In words: a cache line of states, a cache line for each slot, and up to a multiple of two lines.
-  var shardStride: Int { (1 + slotsPerShard + 1) / 2 * 16 }
+  static let slotStride = 8
+  /// In words.
+  var shardStride: Int { slotsPerShard * Self.slotStride }
 }
 
 /// Why a claim isn't granted here.
@@ -92,56 +93,34 @@ package enum FastTierAnswer: Sendable {
 
 extension FastTier {
   @inline(__always)
-  func stateAddress(shard: Int, slot: Int) -> Memory.Address {
-    shards &+ (shard &* layout.shardStride &+ slot) &* 8
-  }
-
-  /// The words of the slot whose state is at `address`.
-  @inline(__always)
-  func noteAddress(ofState address: Memory.Address) -> Memory.Address {
-    let offset = (address &- shards) / 8
-    let shard = offset / layout.shardStride
-    let slot = offset % layout.shardStride
-    return noteAddress(shard: shard, slot: slot)
-  }
-
-  @inline(__always)
-  func noteAddress(shard: Int, slot: Int) -> Memory.Address {
-    shards &+ (shard &* layout.shardStride &+ (1 &+ slot) &* 8) &* 8
+  func address(shard: Int, slot: Int) -> Memory.Address {
+    shards &+ (shard &* layout.shardStride &+ slot &* FastTierLayout.slotStride) &* 8
   }
 
   /// A free slot of this thread's shard.
   @inline(__always)
   private func freeSlot(in shard: Int) throws(Memory.Failure) -> (
-    address: Memory.Address, index: Int, state: SlotState
+    address: Memory.Address, state: SlotState
   )? {
     var slot = 0
     while slot < layout.slotsPerShard {
-      let address = stateAddress(shard: shard, slot: slot)
+      let address = address(shard: shard, slot: slot)
       // Nobody but this thread takes a slot of this shard; who freed it has read it before.
       let state = SlotState(try memory.load(address))
-      if state.isFree { return (address, slot, state) }
+      if state.isFree { return (address, state) }
       slot &+= 1
     }
     return nil
   }
 
   @inline(__always)
-  private func fill(shard: Int, slot: Int, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
-    let address = noteAddress(shard: shard, slot: slot)
-    try memory.storeRelaxed(key, at: address)
-    try memory.storeRelaxed(UInt64(note.item), at: address &+ 8)
-    try memory.storeRelaxed(UInt64(note.holder), at: address &+ 16)
-    try memory.storeRelaxed(UInt64(note.outer), at: address &+ 24)
-    try memory.storeRelaxed(UInt64(note.task), at: address &+ 32)
-  }
-
-  /// What a slot says about its claim; for its holder, and for whoever froze or adopted it.
-  package func note(at slot: Memory.Address) throws(Memory.Failure) -> ClaimNote {
-    let address = noteAddress(ofState: slot)
-    return ClaimNote(
-      item: UInt(try memory.loadRelaxed(address &+ 8)), holder: UInt(try memory.loadRelaxed(address &+ 16)),
-      outer: UInt(try memory.loadRelaxed(address &+ 24)), task: UInt(try memory.loadRelaxed(address &+ 32)))
+  private func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
+    try memory.storeRelaxed(key, at: slot &+ ClaimNote.keyOffset)
+    try memory.storeRelaxed(UInt64(note.item), at: slot &+ ClaimNote.itemOffset)
+    try memory.storeRelaxed(UInt64(note.holder), at: slot &+ ClaimNote.holderOffset)
+    try memory.storeRelaxed(UInt64(note.outer), at: slot &+ ClaimNote.outerOffset)
+    try memory.storeRelaxed(UInt64(note.task), at: slot &+ ClaimNote.taskOffset)
+    try memory.storeRelaxed(UInt64(note.access), at: slot &+ ClaimNote.accessOffset)
   }
 
   package func state(at slot: Memory.Address) throws(Memory.Failure) -> SlotState { SlotState(try memory.load(slot)) }
@@ -163,9 +142,9 @@ extension FastTier {
   ///   - note: What to write into the slot.
   @inline(__always)
   package func read(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard shard < layout.shardCount, let (slot, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
-    try fill(shard: shard, slot: index, key: key, note)
+    try fill(slot, key: key, note)
     if memory.has(.checkBeforePublish), let refusal = try obstacleToReading(path, key, in: interests.currentTable()) {
       return .refused(refusal)
     }
@@ -235,14 +214,14 @@ extension FastTier {
   /// a reader that it's about to meet may be granted.
   @inline(__always)
   package func write(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard shard < layout.shardCount, let (slot, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
     let counter = strongCounter(key)
     if try memory.add(1, at: counter) != 0 {
       try memory.add(~0, at: counter)
       return .refused(.busy)
     }
-    try fill(shard: shard, slot: index, key: key, note)
+    try fill(slot, key: key, note)
     let confirmed = free.with(SlotState.isPublished | SlotState.isWrite)
     let tentative = confirmed.with(SlotState.isTentative)
     try announceUse(of: shard)
@@ -280,9 +259,9 @@ extension FastTier {
     while shard < used {
       var slot = 0
       while slot < layout.slotsPerShard {
-        let address = stateAddress(shard: shard, slot: slot)
+        let address = address(shard: shard, slot: slot)
         let state = SlotState(try memory.load(address))
-        if !state.isFree, address != own, try memory.load(noteAddress(shard: shard, slot: slot)) == key { return true }
+        if !state.isFree, address != own, try memory.load(address &+ ClaimNote.keyOffset) == key { return true }
         slot &+= 1
       }
       shard &+= 1
