@@ -26,6 +26,27 @@ struct FileLocation: Sendable {
       spelling = PathSpelling(spelled: FileURLCoding.withoutTrailingSlashes(spelled), canonical: canonical.bytes)
     }
   }
+
+  /// Takes an absolute path at its word, without asking the file system; `.`, `..` and spare slashes are removed.
+  init(lexicalPath path: String) throws(FileCoordinationError) {
+    if path.isEmpty { throw .invalidPath(path, because: "it's empty") }
+    if path.utf8.first != FileURLCoding.slash { throw .relativePath(path) }
+    if path.utf8.contains(0) { throw .invalidPath(path, because: "it contains a NUL") }
+    let canonical = try FileCoordinationError.wrapping { () throws(SystemError) in
+      try SystemPath(path).lexicallyCanonical()
+    }
+    self.path = ItemPath(canonical: canonical.bytes)
+    url = FileURLCoding.url(of: canonical.bytes)
+    spelling = PathSpelling(spelled: canonical.bytes, canonical: canonical.bytes)
+  }
+}
+
+extension FileCoordinationError {
+  fileprivate static func relativePath(_ path: String) -> Self {
+    Self(
+      .relativeURL, subjects: [path],
+      message: "'\(path)' is relative, and its meaning changes with the working directory. Pass an absolute path.")
+  }
 }
 
 /// Turns canonical paths back into the spelling that somebody used: `/var/x` instead of `/private/var/x` (7.1 row 24).

@@ -58,6 +58,16 @@ extension SystemPath {
   static let pathLengthMax = 4095
   static let nameLengthMax = 255
 
+  /// The path with `.`, `..` and spare slashes removed by looking at the bytes alone.
+  ///
+  /// Right where no symbolic link is involved, which the caller has to know.
+  ///
+  /// - Returns: An absolute path without `.`, `..`, doubled or trailing slashes.
+  /// - Throws: EINVAL for a relative path or an embedded NUL; ENAMETOOLONG over 4095 bytes, or 255 in a component.
+  package func lexicallyCanonical() throws(SystemError) -> SystemPath {
+    SystemPath(joining: try checkedComponents().removingParents())
+  }
+
   /// The components other than `.`; throws for paths the kernel would refuse or take to mean something else.
   fileprivate func checkedComponents() throws(SystemError) -> [ArraySlice<UInt8>] {
     func refusal(_ code: Int32, _ advice: String? = nil) -> SystemError {
