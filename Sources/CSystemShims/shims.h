@@ -67,6 +67,12 @@ static inline void shim_get_thread_name(char *name) {
   syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
 }
 
+/// The function of the Swift runtime that `withUnsafeCurrentTask` calls from inlinable code, so that its name and
+/// convention are part of the runtime's stable interface. Returns NULL outside of tasks.
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
+
+static inline uintptr_t shim_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+
 extern char *program_invocation_short_name;
 
 /// program_invocation_short_name(3): the last component of argv[0].

@@ -24,9 +24,14 @@ package struct ItemInterest: OptionSet, Hashable, Sendable {
   package static let blocksReadingBelow = Self(rawValue: 1 << 2)
   /// Keeps from plain writes of what is inside the item.
   package static let blocksWritingBelow = Self(rawValue: 1 << 3)
+  /// Somebody presents the item, so whoever wants it has to ask: trying again soon is no use.
+  package static let isPresented = Self(rawValue: 1 << 4)
 
   /// Of each presenter of the item.
-  package static let presenter: Self = [.blocksReading, .blocksWriting, .blocksWritingBelow]
+  package static let presenter: Self = [.blocksReading, .blocksWriting, .blocksWritingBelow, .isPresented]
+
+  /// Keeps from everything at the item and below.
+  package static let everything: Self = [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
 
   /// Of a claim, from its request to its end.
   package init(_ access: ItemAccess) { self.init(LockMode(access)) }
@@ -36,7 +41,7 @@ package struct ItemInterest: OptionSet, Hashable, Sendable {
     case .read: self = .blocksWriting
     case .deepRead: self = [.blocksWriting, .blocksWritingBelow]
     case .write: self = [.blocksReading, .blocksWriting]
-    case .deepWrite: self = [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
+    case .deepWrite: self = .everything
     }
   }
 }

@@ -279,6 +279,19 @@ extension FastTier {
   }
 }
 
+// MARK: - Looking
+
+extension FastTier {
+  /// Whether a claim would be granted right now, as far as a look tells that shows nothing.
+  package func mayClaim(_ path: ClaimPath, isWrite: Bool) throws(Memory.Failure) -> Bool {
+    if try memory.load(strongCounter(path.item)) != 0 { return false }
+    let here = try interests.find(path.item)
+    if !isWrite { return !here.blocksReading }
+    if here.blocksWriting { return false }
+    return try !hasClaim(of: path.item, besides: 0)
+  }
+}
+
 // MARK: - Ending
 
 extension FastTier {

@@ -1,6 +1,6 @@
 package import FileAccessArbiter
 
-/// How many items of one fingerprint have which interest: four counts of 16 bits in one word.
+/// How many items of one fingerprint have which interest: five counts of 12 bits in one word.
 ///
 /// Items that share a fingerprint are next to none, so a count stays small.
 package struct InterestCounts: Hashable, Sendable {
@@ -14,20 +14,24 @@ package struct InterestCounts: Hashable, Sendable {
   package init(_ interest: ItemInterest) {
     var lanes: UInt64 = 0
     if interest.contains(.blocksReading) { lanes |= 1 }
-    if interest.contains(.blocksWriting) { lanes |= 1 << 16 }
-    if interest.contains(.blocksReadingBelow) { lanes |= 1 << 32 }
-    if interest.contains(.blocksWritingBelow) { lanes |= 1 << 48 }
+    if interest.contains(.blocksWriting) { lanes |= 1 << 12 }
+    if interest.contains(.blocksReadingBelow) { lanes |= 1 << 24 }
+    if interest.contains(.blocksWritingBelow) { lanes |= 1 << 36 }
+    if interest.contains(.isPresented) { lanes |= 1 << 48 }
     rawValue = lanes
   }
 
   @inline(__always)
-  var blocksReading: Bool { rawValue & 0xffff != 0 }
+  var blocksReading: Bool { rawValue & 0xfff != 0 }
   @inline(__always)
-  var blocksWriting: Bool { rawValue & 0xffff_0000 != 0 }
+  var blocksWriting: Bool { rawValue & 0xff_f000 != 0 }
+
+  @inline(__always)
+  var isPresented: Bool { rawValue >> 48 != 0 }
 
   /// Whether there's any of the interests that `wanted` has.
   @inline(__always)
-  func meets(_ wanted: InterestCounts) -> Bool { rawValue & (wanted.rawValue &* 0xffff) != 0 }
+  func meets(_ wanted: InterestCounts) -> Bool { rawValue & (wanted.rawValue &* 0xfff) != 0 }
 }
 
 /// The interests of items by fingerprint: who claims must look here for obstacles.
