@@ -20,7 +20,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | all properties | never change | |
-/// | memory of `prefixes` | written before the handle is published, freed with it | a fast path reads it through a pointer |
+/// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
 /// | `validity` | itself, see ``IdentityValidity`` | shared with other items of the same directory |
 ///
 /// `@unchecked Sendable` for the pointers: one leads to memory that never changes, the other to an atomic.
@@ -40,15 +40,19 @@ public final class ResolvedItem: @unchecked Sendable {
   let prefixes: UnsafePointer<UInt64>
   let prefixCount: Int
 
+  /// The bytes that a cache finds the item by, behind the fingerprints; none for items of no cache.
+  let key: UnsafeBufferPointer<UInt8>
+
   /// Whether the item is a package of its domain or lies inside one.
   let isInPackage: Bool
 
   let validity: IdentityValidity
   /// The word of `validity`, one step nearer.
-  private let validityWord: UnsafeMutablePointer<Atomic<UInt32>>
+  let validityWord: UnsafeMutablePointer<Atomic<UInt32>>
 
   init(
-    _ url: URL, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: IdentityValidity
+    _ url: URL, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: IdentityValidity,
+    key: [UInt8] = []
   ) {
     self.url = url
     self.location = location
@@ -56,10 +60,15 @@ public final class ResolvedItem: @unchecked Sendable {
     self.validity = validity
     unsafe validityWord = validity.word
     isInPackage = packages.cover(location.path)
-    unsafe (prefixes, prefixCount) = Self.fingerprints(of: location.path)
+    prefixCount = Self.prefixCount(of: location.path)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: prefixCount * 8 + key.count, alignment: 8)
+    unsafe prefixes = Self.fingerprints(of: location.path, prefixCount, in: memory)
+    let keyStart = unsafe (memory + prefixCount * 8).bindMemory(to: UInt8.self, capacity: key.count)
+    unsafe keyStart.initialize(from: key, count: key.count)
+    unsafe self.key = UnsafeBufferPointer(start: keyStart, count: key.count)
   }
 
-  deinit { unsafe prefixes.deallocate() }
+  deinit { unsafe UnsafeMutableRawPointer(mutating: prefixes).deallocate() }
 
   var path: ItemPath { location.path }
 
@@ -68,17 +77,24 @@ public final class ResolvedItem: @unchecked Sendable {
     unsafe validityWord.pointee.load(ordering: .acquiring) & IdentityValidity.stale != 0
   }
 
-  private static func fingerprints(of path: ItemPath) -> (UnsafePointer<UInt64>, Int) {
+  private static func prefixCount(of path: ItemPath) -> Int {
     var count = 1
     if !path.isRoot { for byte in path.bytes where byte == FileURLCoding.slash { count += 1 } }
-    let words = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
+    return count
+  }
+
+  private static func fingerprints(
+    of path: ItemPath, _ count: Int, in memory: UnsafeMutableRawPointer
+  ) -> UnsafePointer<UInt64> {
+    let words = unsafe memory.bindMemory(to: UInt64.self, capacity: count)
     var filled = 0
     unsafe PathFingerprint.forEachPrefix(of: path.bytes.span.bytes, seed: PathFingerprint.processSeed) { fingerprint in
+      precondition(filled < count, "\(path) has more than \(count) prefixes")
       unsafe (words + filled).initialize(to: fingerprint.rawValue)
       filled += 1
     }
     precondition(filled == count, "\(path) has \(filled) prefixes, not \(count)")
-    return unsafe (UnsafePointer(words), count)
+    return unsafe UnsafePointer(words)
   }
 }
 
@@ -102,9 +118,13 @@ extension ResolvedItem {
     try self.init(lexicalPath: path, packages: PackageNames(packageExtensions))
   }
 
-  convenience init(lexicalPath path: String, packages: PackageNames) throws(FileCoordinationError) {
+  convenience init(
+    lexicalPath path: String, packages: PackageNames,
+    key: [UInt8] = []
+  ) throws(FileCoordinationError) {
     let location = try FileLocation(lexicalPath: path)
-    self.init(location.url, at: location, followsLastLink: false, packages: packages, validity: Self.alwaysValid)
+    self.init(
+      location.url, at: location, followsLastLink: false, packages: packages, validity: Self.alwaysValid, key: key)
   }
 
   /// Of paths that are taken at their word: nothing can happen to them.
