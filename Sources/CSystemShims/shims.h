@@ -99,6 +99,17 @@ static inline void shim_get_thread_name(char *name) {
 /// convention are part of the runtime's stable interface. Returns NULL outside of tasks.
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
 
+/// The functions of the Swift runtime behind `TaskLocal.withValue`, which inlinable code of the standard library calls.
+/// `value` is consumed; `type` is the metadata of its type.
+extern void swift_task_localValuePush(const void *key, void *value, const void *type) __attribute__((swiftcall));
+extern void swift_task_localValuePop(void) __attribute__((swiftcall));
+
+static inline void shim_push_task_local(const void *key, void *value, const void *type) {
+  swift_task_localValuePush(key, value, type);
+}
+
+static inline void shim_pop_task_local(void) { swift_task_localValuePop(); }
+
 static inline uintptr_t shim_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
 extern char *program_invocation_short_name;

@@ -25,10 +25,7 @@ extension FileCoordinator {
   ) async throws -> Result {
     if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
     let item = try host.identities.item(for: url, followingLastLink: options.contains(.resolvesSymbolicLink))
-    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
-      return try await run(claim, item, accessor)
-    }
-    return try await withAccess(readingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+    return try await readResolved(item, options, deadlines, accessor)
   }
 
   /// Writes an item: suspends until nobody else accesses it and its presenters have let go, then runs `accessor`.
@@ -50,10 +47,7 @@ extension FileCoordinator {
   ) async throws -> Result {
     if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
     let item = try host.identities.item(for: url)
-    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
-      return try await run(claim, item, accessor)
-    }
-    return try await withAccess(writingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+    return try await writeResolved(item, options, deadlines, accessor)
   }
 
   /// Reads one item and writes another, granted together, so that two such calls can't deadlock (C-025, C-134).

@@ -21,7 +21,19 @@ extension FileCoordinator {
     _ item: ResolvedItem, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    let item = try current(item, followingLastLink: options.contains(.resolvesSymbolicLink))
+    if item.isStale || options.contains(.resolvesSymbolicLink) && !item.followsLastLink {
+      let item = try current(item, followingLastLink: options.contains(.resolvesSymbolicLink))
+      return try await readResolved(item, options, deadlines, accessor)
+    }
+    return try await readResolved(item, options, deadlines, accessor)
+  }
+
+  /// Reads an item that its URL led to a moment ago.
+  @inline(__always)
+  func readResolved<Result>(
+    _ item: ResolvedItem, _ options: ReadingOptions, _ deadlines: AccessDeadlines?,
+    _ accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
@@ -44,7 +56,16 @@ extension FileCoordinator {
     _ item: ResolvedItem, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    let item = try current(item)
+    if item.isStale { return try await writeResolved(current(item), options, deadlines, accessor) }
+    return try await writeResolved(item, options, deadlines, accessor)
+  }
+
+  /// Writes an item that its URL led to a moment ago.
+  @inline(__always)
+  func writeResolved<Result>(
+    _ item: ResolvedItem, _ options: WritingOptions, _ deadlines: AccessDeadlines?,
+    _ accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
@@ -56,13 +77,16 @@ extension FileCoordinator {
     return claim(item, access, .current, task: TaskIdentity.current, .suspending)
   }
 
+  @inline(__always)
   func run<Result>(
     _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    defer { end(claim, item) }
-    return try await Lineage.$current.withValue(Lineage(.claim(claim), of: host)) {
-      try await accessor(FileAccess(FastClaim(claim, item, self)))
+    Lineage.binding.push(Lineage(.claim(claim), of: host))
+    defer {
+      Lineage.binding.pop()
+      end(claim, item)
     }
+    return try await accessor(FileAccess(FastClaim(claim, item, self)))
   }
 
   /// The handle itself, or a new one if it's out of date or made for the link instead of its target.
@@ -90,7 +114,7 @@ extension BlockingFileCoordinator {
     _ item: ResolvedItem, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    if item.isStale || options.contains(.resolvesSymbolicLink) {
+    if item.isStale || options.contains(.resolvesSymbolicLink) && !item.followsLastLink {
       let item = try coordinator.current(item, followingLastLink: options.contains(.resolvesSymbolicLink))
       return try readResolved(item, options, deadlines, accessor)
     }

@@ -43,7 +43,9 @@ extension ArbiterHost {
     switch obstacles {
     case .some(let obstacles):
       for obstacle in obstacles {
-        guard let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last else { continue }
+        guard let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last else {
+          continue
+        }
         change(key, obstacle.interest, &state, isRaised)
       }
     case .everywhere:

@@ -49,7 +49,7 @@ final class ArbiterHost: Sendable {
   /// What to do after unlocking.
   enum Action {
     case resolve(AccessWaiter, AccessWaiter.Answer)
-    case deliver(PresenterRecord, Delivery, purpose: String, priority: TaskPriority?)
+    case deliver(AddressedDelivery)
     case reacquire(PresenterRecord, MessageID, FileReacquirer)
     case locate(PresenterRecord)
     /// Kept until here, so that the executor of a forgotten presenter isn't released under the lock.
@@ -58,6 +58,14 @@ final class ArbiterHost: Sendable {
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
     case show(ArbiterSnapshot, [StateObserver])
+  }
+
+  /// A message, and what is needed to hand it over.
+  struct AddressedDelivery {
+    let delivery: Delivery
+    let record: PresenterRecord
+    let purpose: String
+    let priority: TaskPriority?
   }
 
   static let client = ClientID(1)
@@ -114,6 +122,28 @@ final class ArbiterHost: Sendable {
     }
     perform(actions)
     return result
+  }
+
+  /// Like ``stepWithState(raising:_:)`` for the answer of a presenter, whose next message, if there's one already, the task that
+  /// answered can receive itself: no other thread has to wake up for it.
+  func stepOfPresenter(
+    _ record: PresenterRecord, _ event: (inout State, Timestamp) -> [Effect]
+  ) -> AddressedDelivery? {
+    let time = now
+    var actions = state.withLock { state in
+      withObstacles(.none, &state, at: time) { state in
+        Self.actions(for: event(&state, time), &state, at: time)
+      }
+    }
+    let next = actions.firstIndex { action in
+      if case .deliver(let delivery) = action { delivery.record === record } else { false }
+    }
+    guard let next, case .deliver(let delivery) = actions.remove(at: next) else {
+      perform(actions)
+      return nil
+    }
+    perform(actions)
+    return delivery
   }
 }
 
@@ -172,7 +202,9 @@ extension ArbiterHost {
     // Whoever waits lends its priority to those it waits for.
     let priority = delivery.origin.access.flatMap { state.waiters[$0]?.priority }
     actions.append(
-      .deliver(record, delivery, purpose: state.name(of: delivery.origin.purpose), priority: priority))
+      .deliver(
+        AddressedDelivery(
+          delivery: delivery, record: record, purpose: state.name(of: delivery.origin.purpose), priority: priority)))
   }
 }
 
@@ -183,8 +215,7 @@ extension ArbiterHost {
     for action in actions {
       switch action {
       case .resolve(let waiter, let answer): waiter.resolve(answer)
-      case .deliver(let record, let delivery, let purpose, let priority):
-        deliver(delivery, to: record, purpose, priority)
+      case .deliver(let delivery): deliver(delivery)
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
       case .locate(let record): locate(record)
       case .forget: break
@@ -214,48 +245,6 @@ extension ArbiterHost {
       state.timers[timer] = nil
       return ((), state.arbiter.timerFired(timer, at: now))
     }
-  }
-
-  private func deliver(
-    _ delivery: Delivery, to record: PresenterRecord, _ purpose: String, _ priority: TaskPriority?
-  ) {
-    let origin = delivery.origin.publicOrigin(
-      purpose: purpose, process: identity, isReentrant: delivery.isReentrant)
-    Task.detached(name: delivery.kind.callbackName, executorPreference: record.executor, priority: priority) { [self] in
-      guard let presenter = record.presenter else { return presenterIsGone(record, delivery.message) }
-      let lineage = Lineage(.known(.message(delivery.message)), of: self)
-      do {
-        let reacquirer = try await Lineage.$current.withValue(lineage) {
-          try await record.receive(delivery.kind, origin, presenter)
-        }
-        answer(delivery.message, reacquirer)
-      } catch {
-        fail(delivery.message, error)
-      }
-    }
-  }
-
-  private func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
-    Task.detached(name: "reacquirer", executorPreference: record.executor) { [self] in
-      let lineage = Lineage(.known(.message(message)), of: self)
-      await Lineage.$current.withValue(lineage) { await reacquirer() }
-      answer(message, nil)
-    }
-  }
-
-  private func answer(_ message: MessageID, _ reacquirer: FileReacquirer?) {
-    stepWithState { state, now in
-      if let reacquirer { state.reacquirers[message] = reacquirer }
-      return ((), state.arbiter.messageAnswered(message, hasReacquirer: reacquirer != nil, at: now))
-    }
-  }
-
-  private func fail(_ message: MessageID, _ error: any Error) {
-    stepWithState { state, now in
-      state.presenterErrors[message] = error
-      return ((), state.arbiter.messageFailed(message, at: now))
-    }
-    _ = withState { $0.presenterErrors.removeValue(forKey: message) }
   }
 }
 

@@ -8,6 +8,7 @@ internal import SystemInterface
 /// their thread are carried by the thread, see ``Nesting``: no task that they start inherits them.
 final class Lineage: Sendable {
   @TaskLocal static var current: Lineage?
+  static let binding = TaskLocalBinding($current)
 
   enum Context: Sendable {
     case known(ExecutionContext)

@@ -1,0 +1,67 @@
+internal import FileAccessArbiter
+internal import SystemInterface
+
+// Messages run where the presenter wants them, outside of the lock, and their answers are the next events.
+
+extension ArbiterHost {
+  func deliver(_ first: AddressedDelivery) {
+    let record = first.record
+    Task.detached(
+      name: first.delivery.kind.callbackName, executorPreference: record.executor, priority: first.priority
+    ) { [self] in
+      var next: AddressedDelivery? = first
+      while let delivery = next {
+        guard let presenter = record.presenter else { return presenterIsGone(record, delivery.delivery.message) }
+        next = await receive(delivery, presenter)
+        // Whoever waits for the next answer with a higher priority than for this one gets a task of its own.
+        if let following = next, let priority = following.priority, priority > Task.currentPriority {
+          return deliver(following)
+        }
+      }
+    }
+  }
+
+  /// Runs the callback that a message asks for.
+  ///
+  /// - Returns: The next message to the same presenter, if it came of the answer.
+  private func receive(_ addressed: AddressedDelivery, _ presenter: any FilePresenter) async -> AddressedDelivery? {
+    let (delivery, record) = (addressed.delivery, addressed.record)
+    let origin = delivery.origin.publicOrigin(
+      purpose: addressed.purpose, process: identity, isReentrant: delivery.isReentrant)
+    let lineage = Lineage(.known(.message(delivery.message)), of: self)
+    do {
+      let reacquirer = try await Lineage.$current.withValue(lineage) {
+        try await record.receive(delivery.kind, origin, presenter)
+      }
+      return answer(delivery.message, reacquirer, record)
+    } catch {
+      return fail(delivery.message, error, record)
+    }
+  }
+
+  func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
+    Task.detached(name: "reacquirer", executorPreference: record.executor) { [self] in
+      let lineage = Lineage(.known(.message(message)), of: self)
+      await Lineage.$current.withValue(lineage) { await reacquirer() }
+      if let next = answer(message, nil, record) { deliver(next) }
+    }
+  }
+
+  private func answer(
+    _ message: MessageID, _ reacquirer: FileReacquirer?, _ record: PresenterRecord
+  ) -> AddressedDelivery? {
+    stepOfPresenter(record) { state, now in
+      if let reacquirer { state.reacquirers[message] = reacquirer }
+      return state.arbiter.messageAnswered(message, hasReacquirer: reacquirer != nil, at: now)
+    }
+  }
+
+  private func fail(_ message: MessageID, _ error: any Error, _ record: PresenterRecord) -> AddressedDelivery? {
+    let next = stepOfPresenter(record) { state, now in
+      state.presenterErrors[message] = error
+      return state.arbiter.messageFailed(message, at: now)
+    }
+    _ = withState { $0.presenterErrors.removeValue(forKey: message) }
+    return next
+  }
+}
