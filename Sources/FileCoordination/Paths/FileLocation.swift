@@ -64,6 +64,10 @@ struct PathSpelling: Hashable, Sendable {
   private let canonicalPrefix: [UInt8]
 
   init(spelled: [UInt8], canonical: [UInt8]) {
+    if spelled == canonical {
+      (spelledPrefix, canonicalPrefix) = ([], [])
+      return
+    }
     var common = 0
     for (left, right) in zip(spelled.reversed(), canonical.reversed()) {
       if left != right { break }
@@ -110,8 +114,12 @@ enum FileURLCoding {
 
   /// The usual case, in one pass: `file:///…` with nothing encoded, no query and no fragment.
   private static func plainPath(in text: String) -> [UInt8]? {
-    guard text.utf8.starts(with: "file:///".utf8) else { return nil }
-    return unsafe text.utf8.withContiguousStorageIfAvailable { bytes -> [UInt8]? in
+    unsafe text.utf8.withContiguousStorageIfAvailable { bytes -> [UInt8]? in
+      // "file:///", as the computer sees it.
+      guard bytes.count >= 8,
+        unsafe UnsafeRawPointer(bytes.baseAddress)?.loadUnaligned(as: UInt64.self)
+          == UInt64(littleEndian: 0x2f2f_2f3a_656c_6966)
+      else { return nil }
       let path = unsafe UnsafeBufferPointer(rebasing: bytes[7...])
       for index in path.indices where unsafe isSpecial(path[index]) { return nil }
       return unsafe Array(path)

@@ -12,45 +12,44 @@ extension IdentityCache {
   private static let attemptCountMax = 3
 
   @inline(never)
-  func missed(
-    _ url: URL, _ text: String, _ hash: UInt64, _ kind: IdentityKind
-  ) throws(FileCoordinationError) -> ResolvedItem {
-    let spelled = try FileURLCoding.path(of: url)
-    guard let state else { return try resolvedInFull(url, spelled, kind) }
-    if let item = remembered(text, hash), isCurrent(item) {
-      ThreadIdentityTable.remember(item, hash, cache: number)
-      return item
+  func missed(_ url: URL, _ text: String, _ kind: IdentityKind) throws(FileCoordinationError) -> ResolvedItem {
+    guard let state else { return try resolvedInFull(url, FileURLCoding.path(of: url), kind) }
+    let remembered = remembered(text, kind)
+    // A relative URL has the same text as the absolute one, and is refused.
+    if let remembered, url.baseURL == nil, unsafe isCurrent(remembered.validityWord) {
+      return rememberInThread(remembered, text, kind)
     }
+    let spelled = try FileURLCoding.path(of: url)
     let found = state.withLockIfFree { state -> ResolvedItem? in
       absorbChanges(&state.tree)
-      if let item = remembered(text, hash), item.validity.isKept { return item }
-      return lookUp(url, text, hash, kind, spelled, &state)
+      if let remembered, remembered.validity.isKept { return rememberInThread(remembered, text, kind) }
+      return lookUp(url, text, kind, spelled, &state)
     }
-    guard let item = found ?? nil else { return try resolvedInFull(url, spelled, kind) }
+    if let item = found ?? nil { return item }
+    return try resolvedInFull(url, spelled, kind)
+  }
+
+  @inline(never)
+  func missedLexical(_ path: String) throws(FileCoordinationError) -> ResolvedItem {
+    if let item = remembered(path, .lexicalPath) { return rememberInThread(item, path, .lexicalPath) }
+    let item = try ResolvedItem(lexicalPath: path, packages: packages, key: Array(path.utf8))
+    return remember(item, path, .lexicalPath)
+  }
+
+  private func remembered(_ text: String, _ kind: IdentityKind) -> ResolvedItem? {
+    unsafe withKey(of: text, kind) { hash, key in table.withLock { unsafe $0.item(hash, key) } }
+  }
+
+  private func remember(_ item: ResolvedItem, _ text: String, _ kind: IdentityKind) -> ResolvedItem {
+    let hash = unsafe withKey(of: text, kind) { hash, _ in hash }
+    // The item that has to go is released here, outside of the lock.
+    _ = table.withLock { $0.insert(item, hash) }
     ThreadIdentityTable.remember(item, hash, cache: number)
     return item
   }
 
-  @inline(never)
-  func missedLexical(_ path: String, _ hash: UInt64) throws(FileCoordinationError) -> ResolvedItem {
-    if let item = remembered(path, hash) {
-      ThreadIdentityTable.remember(item, hash, cache: number)
-      return item
-    }
-    return remember(try ResolvedItem(lexicalPath: path, packages: packages, key: Array(path.utf8)), hash)
-  }
-
-  private func isCurrent(_ item: ResolvedItem) -> Bool { unsafe isCurrent(item.validityWord) }
-
-  private func remembered(_ text: String, _ hash: UInt64) -> ResolvedItem? {
-    let key = Array(text.utf8)
-    return table.withLock { $0.item(hash, key) }
-  }
-
-  private func remember(_ item: ResolvedItem, _ hash: UInt64) -> ResolvedItem {
-    // The item that has to go is released here, outside of the lock.
-    _ = table.withLock { $0.insert(item, hash) }
-    ThreadIdentityTable.remember(item, hash, cache: number)
+  private func rememberInThread(_ item: ResolvedItem, _ text: String, _ kind: IdentityKind) -> ResolvedItem {
+    ThreadIdentityTable.remember(item, unsafe withKey(of: text, kind) { hash, _ in hash }, cache: number)
     return item
   }
 }
@@ -64,7 +63,7 @@ extension IdentityCache {
     unsafe clocks.pointee.absorbing.store(1, ordering: .sequentiallyConsistent)
     defer { unsafe clocks.pointee.absorbing.store(0, ordering: .sequentiallyConsistent) }
     let mountsCheckedAt = unsafe clocks.pointee.mountsCheckedAt.load(ordering: .relaxed)
-    if now - mountsCheckedAt > Self.mountCheckInterval {
+    if now - mountsCheckedAt > mountCheckAgeMax {
       if tree.changes.takeMountChange() { tree.apply([.everything]) }
       unsafe clocks.pointee.mountsCheckedAt.store(now, ordering: .releasing)
     }
@@ -74,7 +73,7 @@ extension IdentityCache {
 
   /// The item as found by way of the tree; `nil` when the system has to be asked.
   private func lookUp(
-    _ url: URL, _ text: String, _ hash: UInt64, _ kind: IdentityKind, _ spelled: [UInt8], _ state: inout State
+    _ url: URL, _ text: String, _ kind: IdentityKind, _ spelled: [UInt8], _ state: inout State
   ) -> ResolvedItem? {
     let followsLast = kind == .followedURL
     guard let (place, name) = way(spelled, followsLast) else { return nil }
@@ -90,12 +89,19 @@ extension IdentityCache {
     let item = ResolvedItem(
       url, at: location, followsLastLink: followsLast, packages: packages, validity: found.validity,
       key: Array(text.utf8))
-    return remember(item, hash)
+    return remember(item, text, kind)
   }
 
   /// The directory that has to be resolved, and the name in it that is taken as it is; no name when all is resolved.
   private func way(_ spelled: [UInt8], _ followsLast: Bool) -> (SystemPath, ArraySlice<UInt8>?)? {
-    guard let components = try? SystemPath(bytes: spelled).checkedComponents() else { return nil }
+    let path = SystemPath(bytes: spelled)
+    if path.isLexicallyCanonical {
+      guard !followsLast, let slash = spelled.lastIndex(of: FileURLCoding.slash), spelled.count > 1 else {
+        return (path, nil)
+      }
+      return (slash == 0 ? .root : SystemPath(bytes: spelled[..<slash]), spelled[(slash + 1)...])
+    }
+    guard let components = try? path.checkedComponents() else { return nil }
     guard let last = components.last, last != SystemPath.parentName[...], !followsLast else {
       return (SystemPath(joining: components), nil)
     }
@@ -113,10 +119,10 @@ extension IdentityCache {
   private func note(_ refusal: PlaceRefusal, at place: SystemPath, _ now: Int64, _ state: inout State) {
     switch refusal {
     case .irregular: break
-    case .exhausted: state.pausedUntil = now + Self.retryInterval
+    case .exhausted: state.pausedUntil = now + retryInterval
     case .unwatchable:
       if state.refusals.count >= Self.refusalCountMax { state.refusals = [:] }
-      state.refusals[place] = now + Self.retryInterval
+      state.refusals[place] = now + retryInterval
     }
   }
 }
@@ -168,5 +174,19 @@ extension IdentityCache {
     registry.noteMove(from: old, to: new)
     // Also for links that were moved, and for what leads through them.
     state?.withLock { absorbChanges(&$0.tree) }
+  }
+}
+
+extension IdentityCache {
+  /// How much is kept, for tests of the bounds.
+  struct Counts: Equatable, Sendable {
+    var items = 0
+    var places = 0
+    var watches = 0
+  }
+
+  var counts: Counts {
+    let (places, watches) = state?.withLock { ($0.tree.placeCount, $0.tree.watchCount) } ?? (0, 0)
+    return Counts(items: table.withLock { $0.count }, places: places, watches: watches)
   }
 }

@@ -12,14 +12,14 @@ internal import SystemInterface
 /// seen at the latest that much later. Moves through the library are seen at once in both cases, see ``noteMove(from:to:)``.
 ///
 /// What isn't seen at once, or not at all:
-/// - File systems mounted or unmounted over a directory on the way: at the latest after ``mountCheckInterval`` and a tick.
+/// - File systems mounted or unmounted over a directory on the way: at the latest after ``Limits/mountCheckInterval`` and a tick.
 /// - Search permission withdrawn from a directory on the way: the answer stays, and opening the file fails.
 /// - Another root or mount namespace for this process (chroot(2), unshare(2)).
 /// - A child of fork(2) takes changes away from its parent. It must not use paths before it execs.
 ///
 /// Always resolved in full: paths through directories where inotify doesn't hear of every change (network file systems, FUSE,
 /// proc(5), directories that fold case), or that can't be listed by this user; what gives an error; everything while the
-/// system has no watch left (tried again after ``retryInterval``); files behind a door that isn't the host's.
+/// system has no watch left (tried again after ``Limits/retryInterval``); files behind a door that isn't the host's.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -35,10 +35,17 @@ internal import SystemInterface
 /// `@unchecked Sendable` for the pointer to the atomics.
 @safe
 final class IdentityCache: @unchecked Sendable {
-  /// How often a hit looks for file systems mounted and unmounted.
-  static let mountCheckInterval: Int64 = 10_000_000
-  /// How long paths that can't be watched are resolved in full before that is tried again.
-  static let retryInterval: Int64 = 1_000_000_000
+  /// The bounds, which tests change.
+  struct Limits: Sendable {
+    /// How many items are remembered.
+    var itemCountMax = IdentityTable.itemCountMax
+    var placeCountMax = PlaceTree.placeCountMax
+    var watchCountMax = PlaceTree.watchCountMax
+    /// How often a hit looks for file systems mounted and unmounted; below zero at each call.
+    var mountCheckInterval = Duration.milliseconds(10)
+    /// How long what can't be watched is resolved in full before that is tried again.
+    var retryInterval = Duration.seconds(1)
+  }
 
   @safe
   struct Clocks: ~Copyable {
@@ -66,7 +73,12 @@ final class IdentityCache: @unchecked Sendable {
   let clocks: UnsafeMutablePointer<Clocks>
   /// How old a look may be, in nanoseconds of the coarse clock; negative for one at each call.
   private let checkAgeMax: Int64
+  let mountCheckAgeMax: Int64
+  let retryInterval: Int64
+  /// Tells the caches of a process apart, in the tables of its threads.
   let number: UInt64
+  private let seed = PathFingerprint.processSeed
+  private let ofThread = ThreadIdentityTable.ofThread
 
   private static let lastNumber = Atomic<UInt64>(0)
 
@@ -77,21 +89,34 @@ final class IdentityCache: @unchecked Sendable {
   ///   - packageExtensions: The packages of the domain.
   ///   - checkInterval: How late a change by a stranger may be seen; zero for not at all. Intervals up to the tick of
   ///     CLOCK_MONOTONIC_COARSE (4 ms on many systems) are as good as zero.
-  ///   - limits: The bounds, smaller in tests.
-  ///   - itemCountMax: How many items are remembered.
-  init(
+  ///   - limits: The bounds.
+  convenience init(
     in files: any FileSystem, packageExtensions: Set<String> = [], checkInterval: Duration = .zero,
-    limits: PlaceTree.Limits = PlaceTree.Limits(), itemCountMax: Int = IdentityTable.itemCountMax
+    limits: Limits = Limits()
+  ) {
+    self.init(
+      in: files, changes: (files as? any NameChangeSource)?.makeNameChangeQueue(), packageExtensions,
+      checkInterval: checkInterval, limits: limits)
+  }
+
+  init(
+    in files: any FileSystem, changes: (any NameChangeQueue)?, _ packageExtensions: Set<String>,
+    checkInterval: Duration,
+    limits: Limits
   ) {
     self.files = files
+    self.changes = changes
     packages = PackageNames(packageExtensions)
-    changes = (files as? any NameChangeSource)?.makeNameChangeQueue()
     let registry = registry
-    state = changes.map { Guarded(State(tree: PlaceTree(files, $0, registry, limits: limits))) }
-    table = Guarded(IdentityTable(countMax: itemCountMax))
-    let interval = MonotonicTime(nanoseconds: 0).advanced(by: checkInterval).nanoseconds
+    state = changes.map { Guarded(State(tree: PlaceTree(files, $0, registry, limits))) }
+    table = Guarded(IdentityTable(countMax: limits.itemCountMax))
+    func nanoseconds(_ duration: Duration) -> Int64 {
+      MonotonicTime(nanoseconds: 0).advanced(by: duration).nanoseconds
+    }
     // The coarse clock may stand still for a tick: a look is up to that much older than it seems.
-    checkAgeMax = interval - CoarseClock.resolution
+    checkAgeMax = nanoseconds(checkInterval) - CoarseClock.resolution
+    mountCheckAgeMax = nanoseconds(limits.mountCheckInterval)
+    retryInterval = nanoseconds(limits.retryInterval)
     number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
     unsafe clocks = memory.bindMemory(to: Clocks.self, capacity: 1)
@@ -118,13 +143,13 @@ extension IdentityCache {
   func item(for url: URL, followingLastLink: Bool = false) throws(FileCoordinationError) -> ResolvedItem {
     let text = url.absoluteString
     let kind: IdentityKind = followingLastLink ? .followedURL : .url
-    let (hash, found) = unsafe withKey(text, kind) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash)
-      guard unsafe isHit(entry, hash, key, url) else { return (hash, nil) as (UInt64, ResolvedItem?) }
-      return (hash, unsafe entry.pointee.item?.takeUnretainedValue())
+    let found = unsafe withKey(of: text, kind) { hash, key -> ResolvedItem? in
+      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      guard unsafe isHit(entry, hash, key, url) else { return nil }
+      return unsafe entry.pointee.item?.takeUnretainedValue()
     }
     if let found { return found }
-    return try missed(url, text, hash, kind)
+    return try missed(url, text, kind)
   }
 
   /// Lends the item that a URL leads to now.
@@ -144,12 +169,12 @@ extension IdentityCache {
   ) throws -> Result {
     let text = url.absoluteString
     let kind: IdentityKind = followingLastLink ? .followedURL : .url
-    let (hash, entry) = unsafe withKey(text, kind) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash)
-      return unsafe (hash, isHit(entry, hash, key, url) ? entry : nil)
+    let entry = unsafe withKey(of: text, kind) { hash, key in
+      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      return unsafe isHit(entry, hash, key, url) ? entry : nil
     }
     if let entry = unsafe entry { return try unsafe Self.lend(entry, body) }
-    return try body(missed(url, text, hash, kind))
+    return try body(missed(url, text, kind))
   }
 
   /// The item at a path that is taken at its word: no link is looked for, no system call made.
@@ -158,13 +183,13 @@ extension IdentityCache {
   /// - Returns: The item, shared with others who ask for the same.
   /// - Throws: ``FileCoordinationError`` for a relative or empty path, one with a NUL, or one that is too long.
   func item(atLexicalPath path: String) throws(FileCoordinationError) -> ResolvedItem {
-    let (hash, found) = unsafe withKey(path, .lexicalPath) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash)
-      guard unsafe entry.pointee.matches(hash, number, key) else { return (hash, nil) as (UInt64, ResolvedItem?) }
-      return (hash, unsafe entry.pointee.item?.takeUnretainedValue())
+    let found = unsafe withKey(of: path, .lexicalPath) { hash, key -> ResolvedItem? in
+      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      guard unsafe entry.pointee.matches(hash, number, key) else { return nil }
+      return unsafe entry.pointee.item?.takeUnretainedValue()
     }
     if let found { return found }
-    return try missedLexical(path, hash)
+    return try missedLexical(path)
   }
 
   /// Lends the item at a path that is taken at its word; a hit touches no reference count.
@@ -178,12 +203,12 @@ extension IdentityCache {
   func withItem<Result>(
     atLexicalPath path: String, _ body: (borrowing ResolvedItem) throws -> Result
   ) throws -> Result {
-    let (hash, entry) = unsafe withKey(path, .lexicalPath) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash)
-      return unsafe (hash, entry.pointee.matches(hash, number, key) ? entry : nil)
+    let entry = unsafe withKey(of: path, .lexicalPath) { hash, key in
+      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      return unsafe entry.pointee.matches(hash, number, key) ? entry : nil
     }
     if let entry = unsafe entry { return try unsafe Self.lend(entry, body) }
-    return try body(missedLexical(path, hash))
+    return try body(missedLexical(path))
   }
 
   @inline(__always)
@@ -198,14 +223,16 @@ extension IdentityCache {
 
   /// Calls `body` with the bytes of a key and their hash.
   @inline(__always)
-  private func withKey<Result>(
-    _ text: String, _ kind: IdentityKind, _ body: (UInt64, UnsafeBufferPointer<UInt8>) -> Result
+  func withKey<Result>(
+    of text: String, _ kind: IdentityKind, _ body: (UInt64, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    var text = text
-    return text.withUTF8 { bytes in
-      let name = unsafe RawSpan(_unsafeElements: bytes)
-      let hash = PathFingerprint.root(seed: PathFingerprint.processSeed &+ kind.rawValue).child(named: name).rawValue
-      return unsafe body(hash, bytes)
+    // Without a copy of the string, which would count references. Only strings from elsewhere aren't contiguous.
+    let result = unsafe text.utf8.withContiguousStorageIfAvailable { key in
+      unsafe body(IdentityKey.hash(key, kind, seed: seed), key)
+    }
+    if let result { return result }
+    return unsafe Array(text.utf8).withUnsafeBufferPointer { key in
+      unsafe body(IdentityKey.hash(key, kind, seed: seed), key)
     }
   }
 }
@@ -230,7 +257,7 @@ extension IdentityCache {
   func isCurrent(_ validity: UnsafeMutablePointer<Atomic<UInt32>>) -> Bool {
     let now = CoarseClock.now
     let mountsCheckedAt = unsafe clocks.pointee.mountsCheckedAt.load(ordering: .relaxed)
-    if now &- mountsCheckedAt > Self.mountCheckInterval { return false }
+    if now &- mountsCheckedAt > mountCheckAgeMax { return false }
     let checkedAt = unsafe clocks.pointee.checkedAt.load(ordering: .relaxed)
     if now &- checkedAt >= checkAgeMax {
       guard let changes, changes.isEmpty, unsafe clocks.pointee.absorbing.load(ordering: .acquiring) == 0 else {

@@ -1,13 +1,3 @@
-/// What a cached item is found by.
-enum IdentityKind: UInt64 {
-  /// An `absoluteString`, the last link not followed.
-  case url = 1
-  /// An `absoluteString`, the last link followed.
-  case followedURL = 2
-  /// A path that is taken at its word.
-  case lexicalPath = 3
-}
-
 /// Resolved items by key: what all threads of a domain share.
 ///
 /// Bounded: an item not asked for since the hand of the clock last came by makes room for the next.
@@ -29,10 +19,10 @@ struct IdentityTable {
 
   var count: Int { slots.count }
 
-  mutating func item(_ hash: UInt64, _ key: [UInt8]) -> ResolvedItem? {
+  mutating func item(_ hash: UInt64, _ key: UnsafeBufferPointer<UInt8>) -> ResolvedItem? {
     guard let position = slots.index(forKey: hash) else { return nil }
     let item = slots.values[position].item
-    guard unsafe key.withUnsafeBufferPointer({ unsafe item.key.hasSameBytes(as: $0) }) else { return nil }
+    guard unsafe IdentityKey.areSame(item.key, key) else { return nil }
     slots.values[position].isUsed = true
     return item
   }

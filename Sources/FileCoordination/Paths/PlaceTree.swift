@@ -55,7 +55,7 @@ struct PlaceTree {
   private let files: any FileSystem
   let changes: any NameChangeQueue
   private let registry: ValidityRegistry
-  private let limits: Limits
+  private let limits: IdentityCache.Limits
   private let root = NameNode(root: ())
   private var nodesByWatch: [NameWatch: [NameNode]] = [:]
   private var places: [PlaceID: Place] = [:]
@@ -64,14 +64,9 @@ struct PlaceTree {
   private var hand = 0
   private var lastPlace: UInt64 = 0
 
-  /// The bounds, smaller in tests.
-  struct Limits: Sendable {
-    var placeCountMax = PlaceTree.placeCountMax
-    var watchCountMax = PlaceTree.watchCountMax
-  }
-
   init(
-    _ files: any FileSystem, _ changes: any NameChangeQueue, _ registry: ValidityRegistry, limits: Limits = Limits()
+    _ files: any FileSystem, _ changes: any NameChangeQueue, _ registry: ValidityRegistry,
+    _ limits: IdentityCache.Limits
   ) {
     self.files = files
     self.changes = changes

@@ -24,7 +24,8 @@ struct ThreadIdentityTable {
 
   static let entryCount = 64
 
-  private static let ofThread = unsafe ThreadSpecific { memory in
+  /// Copied by each cache, as a global costs a look whether it's initialised.
+  static let ofThread = unsafe ThreadSpecific { memory in
     guard let memory = unsafe memory else { return }
     let entries = unsafe memory.assumingMemoryBound(to: Entry.self)
     for index in 0..<entryCount { unsafe entries[index].item?.release() }
@@ -33,7 +34,7 @@ struct ThreadIdentityTable {
 
   /// The entry for a hash on the calling thread.
   @inline(__always)
-  static func entry(for hash: UInt64) -> UnsafeMutablePointer<Entry> {
+  static func entry(for hash: UInt64, _ ofThread: ThreadSpecific) -> UnsafeMutablePointer<Entry> {
     let memory = unsafe ofThread.pointer ?? make()
     let entries = unsafe memory.assumingMemoryBound(to: Entry.self)
     return unsafe entries + Int(truncatingIfNeeded: hash % UInt64(entryCount))
@@ -50,7 +51,7 @@ struct ThreadIdentityTable {
 
   /// Puts an item in its place, unless somebody further up on this thread is using what is there.
   static func remember(_ item: ResolvedItem, _ hash: UInt64, cache: UInt64) {
-    let entry = unsafe entry(for: hash)
+    let entry = unsafe entry(for: hash, ofThread)
     if unsafe entry.pointee.pinCount > 0 { return }
     let old = unsafe entry.pointee.item
     unsafe entry.pointee = Entry(
@@ -62,28 +63,6 @@ struct ThreadIdentityTable {
 extension ThreadIdentityTable.Entry {
   @inline(__always)
   func matches(_ hash: UInt64, _ cache: UInt64, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    unsafe self.hash == hash && self.cache == cache && self.key.hasSameBytes(as: key)
-  }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-  /// Compares eight bytes at a time.
-  @inline(__always)
-  func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard count == other.count, let left = baseAddress, let right = other.baseAddress else { return false }
-    let (first, second) = unsafe (UnsafeRawPointer(left), UnsafeRawPointer(right))
-    var offset = 0
-    while offset &+ 8 <= count {
-      let isSame =
-        unsafe first.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        == second.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if !isSame { return false }
-      offset &+= 8
-    }
-    while offset < count {
-      if unsafe left[offset] != right[offset] { return false }
-      offset &+= 1
-    }
-    return true
+    unsafe self.hash == hash && self.cache == cache && IdentityKey.areSame(self.key, key)
   }
 }
