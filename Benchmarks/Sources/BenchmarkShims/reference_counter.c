@@ -58,6 +58,11 @@ static void *counting_try_retain(void *object) {
   return originals.try_retain(object);
 }
 
+extern void *swift_retain(void *object);
+extern void swift_release(void *object);
+
+void bench_retain_and_release(void *object) { swift_release(swift_retain(object)); }
+
 bool bench_reference_counting_begin(void) {
   hooks.retain = dlsym(RTLD_DEFAULT, "_swift_retain");
   hooks.release = dlsym(RTLD_DEFAULT, "_swift_release");

@@ -40,6 +40,8 @@ uint64_t bench_allocation_count(void);
 /// runtime has no hooks. One thread at a time.
 bool bench_reference_counting_begin(void);
 void bench_reference_counting_end(uint64_t *retains, uint64_t *releases);
+/// One retain and one release of a Swift object, through the functions that compiled Swift calls.
+void bench_retain_and_release(void *object);
 
 // MARK: System calls
 

@@ -99,24 +99,14 @@ extension EventCounter {
     case .contextSwitches: usleep(1)
     case .allocations: keep(Witness())
     case .retainsAndReleases:
-      retain(object)
-      release(object)
+      bench_retain_and_release(Unmanaged.passUnretained(object).toOpaque())
     }
   }
 }
 
 private final class Witness {}
 
-// Not optimized, so that nothing of it is left out.
-
+/// The optimizer can't see that nothing is done with it.
 @inline(never)
 @_optimize(none)
 private func keep(_ object: Witness) {}
-
-@inline(never)
-@_optimize(none)
-private func retain(_ object: Witness) { _ = Unmanaged.passUnretained(object).retain() }
-
-@inline(never)
-@_optimize(none)
-private func release(_ object: Witness) { Unmanaged.passUnretained(object).release() }

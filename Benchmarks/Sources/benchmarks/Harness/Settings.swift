@@ -9,7 +9,7 @@ struct Settings: Sendable {
   /// How often a disturbed repetition is repeated.
   var retryCountMax = 25
   /// How often all repetitions of one measurement together are repeated, so that a busy machine doesn't take hours.
-  var retryCountMaxOfMeasurement = 60
+  var retryCountMaxOfMeasurement = 25
   /// A repetition is disturbed when others took more than this share of the processor time it needed.
   var disturbanceMax = 0.03
 
