@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-
-struct timespec;
 
 extern long syscall(long number, ...);
 
@@ -40,6 +39,35 @@ static inline void shim_spin_hint(void) {
   __asm__ volatile("yield" ::: "memory");
 #else
   __asm__ volatile("" ::: "memory");
+// MARK: - Changes of names
+
+#include <sys/statfs.h>
+
+/// ioctl(2) FIONREAD: how many bytes of events are queued; takes the lock of the queue, so an event whose rename(2) has
+/// returned is counted. epoll_wait(2) with a timeout of zero looks without that lock and can miss it. -1 on an error.
+static inline int shim_queued_bytes(int descriptor) {
+  int count = 0;
+  return ioctl(descriptor, 0x541B /* FIONREAD */, &count) == 0 ? count : -1;
+}
+
+/// fstatfs(2): the type of the file system, 0 when it can't be read.
+static inline uint32_t shim_file_system_type(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
+}
+
+/// ioctl_iflags(2) FS_IOC_GETFLAGS: whether the directory takes names that differ in case for the same.
+static inline int shim_folds_case(int directory) {
+  unsigned int flags = 0;
+  return ioctl(directory, _IOR('f', 1, long), &flags) == 0 && (flags & 0x40000000 /* FS_CASEFOLD_FL */) != 0;
+}
+
+/// poll(2) on /proc/self/mountinfo, proc_pid_mountinfo(5): whether something was mounted or unmounted since the last call.
+static inline int shim_mounts_changed(int mountinfo) {
+  struct pollfd request = {mountinfo, POLLPRI, 0};
+  return poll(&request, 1, 0) != 0;
+}
+
 #endif
 }
 
@@ -67,14 +95,35 @@ static inline void shim_get_thread_name(char *name) {
   syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
 }
 
+/// The function of the Swift runtime that `withUnsafeCurrentTask` calls from inlinable code, so that its name and
+/// convention are part of the runtime's stable interface. Returns NULL outside of tasks.
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
+
+static inline uintptr_t shim_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+
 extern char *program_invocation_short_name;
 
 /// program_invocation_short_name(3): the last component of argv[0].
 static inline const char *shim_program_name(void) { return program_invocation_short_name; }
 
+/// clock_gettime(2) CLOCK_MONOTONIC_COARSE in nanoseconds: the time of the last timer tick, without reading the hardware.
+static inline int64_t shim_coarse_nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(6 /* CLOCK_MONOTONIC_COARSE */, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/// clock_getres(2): how long shim_coarse_nanoseconds may stand still.
+static inline int64_t shim_coarse_resolution(void) {
+  struct timespec time;
+  clock_getres(6 /* CLOCK_MONOTONIC_COARSE */, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 // MARK: - Files
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/xattr.h>
 
@@ -103,6 +152,35 @@ static inline int shim_open_without_symlinks(int directory, const char *path, ui
     uint64_t flags, mode, resolve;
   } how = {flags, mode, 0x04 /* RESOLVE_NO_SYMLINKS */};
   return (int)syscall(437 /* SYS_openat2 */, directory, path, &how, sizeof how);
+}
+
+// MARK: - Changes of names
+
+#include <sys/statfs.h>
+
+/// ioctl(2) FIONREAD: how many bytes of events are queued; takes the lock of the queue, so an event whose rename(2) has
+/// returned is counted. epoll_wait(2) with a timeout of zero looks without that lock and can miss it. -1 on an error.
+static inline int shim_queued_bytes(int descriptor) {
+  int count = 0;
+  return ioctl(descriptor, 0x541B /* FIONREAD */, &count) == 0 ? count : -1;
+}
+
+/// fstatfs(2): the type of the file system, 0 when it can't be read.
+static inline uint32_t shim_file_system_type(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
+}
+
+/// ioctl_iflags(2) FS_IOC_GETFLAGS: whether the directory takes names that differ in case for the same.
+static inline int shim_folds_case(int directory) {
+  unsigned int flags = 0;
+  return ioctl(directory, _IOR('f', 1, long), &flags) == 0 && (flags & 0x40000000 /* FS_CASEFOLD_FL */) != 0;
+}
+
+/// poll(2) on /proc/self/mountinfo, proc_pid_mountinfo(5): whether something was mounted or unmounted since the last call.
+static inline int shim_mounts_changed(int mountinfo) {
+  struct pollfd request = {mountinfo, POLLPRI, 0};
+  return poll(&request, 1, 0) != 0;
 }
 
 #endif

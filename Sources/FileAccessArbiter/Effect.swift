@@ -47,6 +47,11 @@ package struct Grant: Hashable, Sendable {
   package var wantsOutcome = false
   /// Presenters that did not answer in time and were passed over.
   package var unanswered: [String] = []
+
+  init(unanswered: [String]) { self.unanswered = unanswered }
+
+  /// Of an access that nobody was asked about.
+  package init() {}
 }
 
 package struct Delivery: Hashable, Sendable {

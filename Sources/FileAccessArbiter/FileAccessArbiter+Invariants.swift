@@ -12,6 +12,7 @@ extension FileAccessArbiter {
     checkOrder(&broken)
     checkMailboxes(&broken)
     checkDebts(&broken)
+    checkContexts(&broken)
     checkTree(&broken)
     return broken
   }
@@ -170,6 +171,19 @@ extension FileAccessArbiter {
     }
   }
 
+  /// Who was requested inside of something that lives is known there, or deadlocks through it would be missed.
+  private func checkContexts(_ broken: inout [String]) {
+    for id in accesses.sortedKeys {
+      guard let context = accesses[id].request.context else { continue }
+      let isAlive =
+        switch context {
+        case .access(let outer): accesses.contains(outer)
+        case .message(let outer): messages.contains(outer)
+        }
+      if isAlive, !children(of: context).contains(id) { broken.append("\(id) is missing in \(context)") }
+    }
+  }
+
   private func checkTree(_ broken: inout [String]) {
     let claimed = accesses.sortedKeys.reduce(0) { sum, id in
       sum + accesses[id].items.reduce(0) { $0 + ($1.claim == nil ? 0 : 1) + $1.formerClaims.count }
@@ -182,10 +196,13 @@ extension FileAccessArbiter {
     if Int(tree.nodes[tree.root].claimCountInSubtree) != tree.claims.count {
       broken.append("claims in the tree are miscounted")
     }
-    for node in tree.nodes.indices where node != tree.root {
+    for node in tree.nodes.indices {
       let record = tree.nodes[node]
-      if record.claimCountInSubtree == 0, record.presenterCountInSubtree == 0 {
+      if node != tree.root, record.claimCountInSubtree == 0, record.presenterCountInSubtree == 0 {
         broken.append("'\(tree.path(of: node))' is of no use and still there")
+      }
+      if tree.journal.isKept, !record.isInterestDirty, record.journalledInterest != record.interest {
+        broken.append("'\(tree.path(of: node))' has interests that the journal doesn't know")
       }
     }
   }

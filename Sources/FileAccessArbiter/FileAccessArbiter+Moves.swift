@@ -81,7 +81,7 @@ extension FileAccessArbiter {
   }
 
   /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (section 5).
-  func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
+  package func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
     guard let own, let presenter = presenters.find(own), !presenter.unseenMoves.isEmpty else { return path }
     return presenter.unseenMoves.reduce(path) { path, move in
       move.old.isSameOrContains(path) ? path.movedAlong(from: move.old, to: move.new) : path

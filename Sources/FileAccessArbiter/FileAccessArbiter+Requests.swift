@@ -16,7 +16,7 @@ extension FileAccessArbiter {
   package mutating func accessRequested(_ id: AccessID, _ request: AccessRequest, at time: Timestamp) -> [Effect] {
     begin(at: time)
     precondition(!request.items.isEmpty, "\(id) requests no item")
-    enqueue(id, request)
+    insert(id, request, .waiting)
     noteContext(of: id)
     grantSavePriority(to: id)
     advance(id)
@@ -48,7 +48,8 @@ extension FileAccessArbiter {
 }
 
 extension FileAccessArbiter {
-  private mutating func enqueue(_ id: AccessID, _ request: AccessRequest) {
+  /// Enters a new access, and its claims behind those that are there.
+  mutating func insert(_ id: AccessID, _ request: AccessRequest, _ phase: Access.Phase) {
     lastSequence += 1
     let lineage = request.context.map { [$0] + outerContexts(of: $0) } ?? []
     var items: [Access.Item] = []
@@ -58,14 +59,15 @@ extension FileAccessArbiter {
       var state = Access.Item(access: item.access, path: path, wasMoved: path != item.path)
       if !request.isPreparation {
         state.claim = tree.attachClaim(
-          access: id, item: Int32(index), mode: LockMode(item.access), sequence: lastSequence, at: path)
+          access: id, item: Int32(index), mode: LockMode(item.access), sequence: lastSequence,
+          isHeld: phase == .granted, at: path)
       }
       items.append(state)
     }
     accesses.insert(
       Access(
-        id: id, sequence: lastSequence, request: request, items: items, lineage: lineage, phaseSince: now,
-        requestedAt: now),
+        id: id, sequence: lastSequence, request: request, items: items, lineage: lineage, phase: phase,
+        phaseSince: now, requestedAt: now),
       for: id)
     clients[request.client].references += 1
     if let own = request.ownPresenter, presenters.contains(own) { presenters[own].ownAccesses.append(id) }
@@ -79,7 +81,7 @@ extension FileAccessArbiter {
   }
 
   /// Enters a new access into what it was requested inside of.
-  private mutating func noteContext(of id: AccessID) {
+  mutating func noteContext(of id: AccessID) {
     switch accesses[id].request.context {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
     case .message(let outer) where messages.contains(outer): messages[outer].children.append(id)

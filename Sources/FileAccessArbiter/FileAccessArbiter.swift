@@ -43,15 +43,23 @@ package struct FileAccessArbiter: Sendable {
     /// Mistakes built in on purpose, to show that the tests find them.
     ///
     /// Always empty outside of such tests.
-    package var seededFaults: Set<SeededFault> = []
+    package var seededFaults: Set<SeededFault> = [] {
+      didSet { tree.seededFaults = seededFaults }
+    }
     func has(_ fault: SeededFault) -> Bool { !seededFaults.isEmpty && seededFaults.contains(fault) }
   #else
     @inline(__always) func has(_: SeededFault) -> Bool { false }
   #endif
 
-  /// Creates an arbiter in which directories with one of these extensions are packages.
-  package init(packageExtensions: [String] = []) {
-    tree = ItemTree(packageExtensions: packageExtensions)
+  /// Creates an arbiter that knows nobody.
+  ///
+  /// - Parameters:
+  ///   - packageExtensions: Directories with one of these extensions are packages.
+  ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
+  ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
+  package init(packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false) {
+    tree = ItemTree(
+      packageExtensions: packageExtensions, fingerprintSeed: fingerprintSeed, tracksInterest: tracksInterest)
   }
 
   /// One participant.
@@ -200,4 +208,9 @@ package enum SeededFault: String, Hashable, Sendable, CaseIterable {
   case cancelledKeepsClaim
   case overlappingCallbacks
   case didChangeAfterReacquirer
+  case adoptionIgnoresAround
+  case adoptedWithoutContext
+  case interestNotMoved
+  case interestOfDeepClaimForgotten
+  case interestOfRemovedItemKept
 }

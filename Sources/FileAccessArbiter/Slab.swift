@@ -20,6 +20,8 @@ struct Slab<Element: Sendable>: Sendable {
     free.append(index)
   }
 
+  func contains(_ index: Int32) -> Bool { elements[Int(index)] != nil }
+
   subscript(index: Int32) -> Element {
     get {
       guard let element = elements[Int(index)] else { preconditionFailure("slab index \(index) is free") }

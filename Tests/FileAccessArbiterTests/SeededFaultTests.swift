@@ -40,7 +40,8 @@ import Testing
 enum FaultScenarios {
   static let all: [(Scenario, stateCountMax: Int)] = [
     (queue, 10_000), (package, 10_000), (saving, 10_000), (.readersInDidChange, 10_000),
-    (.stubbornReadersInDidChange, 10_000), (moving, 10_000), (upgrade, 10_000),
+    (.stubbornReadersInDidChange, 10_000), (moving, 10_000), (upgrade, 10_000), (.adoption, 3_000),
+    (.adoptionAndMoves, 3_000),
   ]
 
   /// A presenter with everything declared but deletion, a reader that may give up, and writers, one of them deep.

@@ -109,7 +109,7 @@ extension FileCoordinator {
 
 extension FileCoordinator.WritingOptions {
   /// What a write for this reason does, for errors: "couldn't delete …".
-  fileprivate var verb: String {
+  var verb: String {
     if contains(.forDeleting) { return "delete" }
     if contains(.forMoving) { return "move" }
     if contains(.forReplacing) { return "replace" }

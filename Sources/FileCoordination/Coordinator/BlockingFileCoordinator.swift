@@ -1,5 +1,6 @@
 internal import FileAccessArbiter
 public import FoundationEssentials
+internal import SystemInterface
 
 /// The verbs of a coordinator that block the calling thread until access is granted, and run the accessor on it.
 ///
@@ -149,6 +150,9 @@ public struct BlockingFileCoordinator: Sendable {
     let access = try GrantedAccess(coordinator, waiter, plan)
     defer { access.end() }
     if access.hasUploads { try access.takeSnapshots() }
-    return try Lineage.$current.withValue(access.lineage) { try body(access) }
+    guard let lineage = access.lineage else { return try body(access) }
+    return try withExtendedLifetime(lineage) {
+      try ThreadRecord.current.nested(in: Nesting(lineage)) { try body(access) }
+    }
   }
 }

@@ -8,19 +8,39 @@ internal import SystemInterface
 /// the access waited, a symbolic link may have been resolved, or it may be a snapshot. It can't be copied, so it can't
 /// leave the accessor.
 public struct FileAccess: ~Copyable, Sendable {
-  private let access: GrantedAccess
+  private let reference: AccessReference
   private let index: Int
 
   /// Never inlined: Swift 6.3.1 crashes in its optimiser ("Cannot initialize a nonCopyable type with a guaranteed value")
   /// when it specialises a function that builds a noncopyable structure from borrowed parts.
   @inline(never)
   init(_ access: GrantedAccess, _ index: Int) {
-    self.access = access
+    reference = .granted(access)
     self.index = index
   }
 
+  /// Of a claim in the fast tier.
+  @inline(__always)
+  init(_ claim: FastClaim) {
+    reference = .claim(claim)
+    index = 0
+  }
+
+  /// The access as the arbiter knows it; a claim of the fast tier becomes known.
+  private var access: GrantedAccess {
+    switch reference {
+    case .granted(let access): access
+    case .claim(let claim): claim.becomeKnown()
+    }
+  }
+
   /// Where the item is now, in the spelling of the URL that was asked for.
-  public var url: URL { access.waiter.url(of: index) }
+  public var url: URL {
+    switch reference {
+    case .granted(let access): access.waiter.url(of: index)
+    case .claim(let claim): claim.known?.waiter.url(of: 0) ?? claim.item.location.url
+    }
+  }
 
   /// Whether the item was moved while the access waited.
   public var wasMoved: Bool { item?.wasMoved ?? false }
@@ -34,26 +54,55 @@ public struct FileAccess: ~Copyable, Sendable {
   ///
   /// Costs one system call.
   public var exists: Bool {
-    ((try? access.coordinator.fileSystem.statusIfPresent(of: path)) ?? nil) != nil
+    ((try? fileSystem.statusIfPresent(of: path)) ?? nil) != nil
   }
 
   /// Presenters that didn't answer in time and were passed over, because the deadlines said to proceed.
-  public var unansweredPresenters: [String] { access.grant.unanswered }
+  public var unansweredPresenters: [String] { grant?.unanswered ?? [] }
 
-  private var item: (wasMoved: Bool, wasReplaced: Bool)? {
-    access.grant.items.isEmpty ? nil : (access.grant.items[index].wasMoved, access.grant.items[index].wasReplaced)
+  /// What the wait brought; `nil` when there was none.
+  private var grant: Grant? {
+    switch reference {
+    case .granted(let access): access.grant
+    case .claim: nil
+    }
   }
 
-  var work: FileWork { FileWork(access.coordinator.fileSystem, path) }
+  private var item: (wasMoved: Bool, wasReplaced: Bool)? {
+    guard let items = grant?.items, !items.isEmpty else { return nil }
+    return (items[index].wasMoved, items[index].wasReplaced)
+  }
 
-  func checkOngoing() throws(FileCoordinationError) { try access.checkOngoing(index) }
+  var work: FileWork { FileWork(fileSystem, path) }
+
+  private var fileSystem: any FileSystem {
+    switch reference {
+    case .granted(let access): access.coordinator.fileSystem
+    case .claim(let claim): claim.coordinator.fileSystem
+    }
+  }
+
+  func checkOngoing() throws(FileCoordinationError) {
+    // A claim of the fast tier is handed to accessors only, which can't keep it.
+    if case .granted(let access) = reference { try access.checkOngoing(index) }
+  }
 
   func checkWritable() throws(FileCoordinationError) {
     try checkOngoing()
-    if !access.plan[index].access.isWrite { throw .notWritable(path.description) }
+    let isWrite =
+      switch reference {
+      case .granted(let access): access.plan[index].access.isWrite
+      case .claim(let claim): claim.token.state.has(SlotState.isWrite)
+      }
+    if !isWrite { throw .notWritable(path.description) }
   }
 
-  var path: SystemPath { SystemPath(bytes: access.waiter.path(of: index).bytes) }
+  var path: SystemPath {
+    switch reference {
+    case .granted(let access): SystemPath(bytes: access.waiter.path(of: index).bytes)
+    case .claim(let claim): SystemPath(bytes: (claim.known?.waiter.path(of: 0) ?? claim.item.path).bytes)
+    }
+  }
 
   /// Declares that the item will be moved.
   ///

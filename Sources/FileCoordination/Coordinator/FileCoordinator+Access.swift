@@ -156,7 +156,7 @@ extension FileCoordinator {
       try await Offload.run { () throws(FileCoordinationError) in try access.takeSnapshots() }
       if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
     }
-    return try await Lineage.$current.withValue(access.lineage) {
+    return try await Lineage.$current.withValue(access.lineage ?? Lineage.current) {
       try await body(access)
     }
   }

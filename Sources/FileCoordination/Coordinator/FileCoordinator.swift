@@ -1,5 +1,6 @@
 internal import FileAccessArbiter
 internal import FoundationEssentials
+internal import Synchronization
 internal import SystemInterface
 
 /// Coordinates reading and writing of files and directories among the accesses and presenters of a domain.
@@ -21,11 +22,18 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | ``cancel()`` may come from any thread |
+/// | `gate` | written under that lock | read at each access, before it claims |
 ///
 /// - Note: Rules C-001…C-170 and sections 3, 5 and 6 of the specification.
 public final class FileCoordinator: Sendable {
   /// How many items one request may name.
   public static let itemCountMax = 100_000
+
+  /// The purpose may still be changed.
+  private static let gateUndecided: UInt8 = 0
+  static let gateOpen: UInt8 = 1
+  /// Accesses on behalf of a presenter, and those of a coordinator that was cancelled, need the arbiter.
+  private static let gateClosed: UInt8 = 2
 
   private struct State {
     var purpose: PurposeID
@@ -45,6 +53,10 @@ public final class FileCoordinator: Sendable {
 
   private let presenterIdentity: PresenterIdentity?
   private let state: Guarded<State>
+  /// Whether accesses may be granted by the fast tier.
+  ///
+  /// Set under the lock of `state`, read without it.
+  let gate: Atomic<UInt8>
 
   var host: ArbiterHost { domain.host }
   var fileSystem: any FileSystem { host.configuration.fileSystem }
@@ -67,6 +79,7 @@ public final class FileCoordinator: Sendable {
     self.presenter = presenter
     self.deadlines = deadlines ?? domain.configuration.deadlines
     presenterIdentity = presenter.map(domain.host.identity)
+    gate = Atomic(presenter == nil ? Self.gateUndecided : Self.gateClosed)
     state = Guarded(
       State(purpose: presenterIdentity?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))
   }
@@ -122,6 +135,7 @@ extension FileCoordinator {
   public func cancel() {
     let live = state.withLock { state -> [AccessID] in
       state.isCancelled = true
+      gate.store(Self.gateClosed, ordering: .releasing)
       return state.live.sorted()
     }
     for id in live { host.step { $0.accessCancelled(id, at: $1) } }
@@ -137,10 +151,8 @@ extension FileCoordinator {
     var request = try request(for: plan, deadlines ?? self.deadlines)
     request.blocksThread = blocks
     request.isOnMainThread = blocks && ThreadIdentity.isMain
-    if let (context, isAwaited) = Lineage.context(in: host) {
-      request.context = context
-      request.isAwaitedByContext = isAwaited
-    }
+    let task = TaskIdentity.current
+    let nesting = Nesting.current(.current, task: task)
     let id = host.withState { state -> AccessID in
       state.lastAccess += 1
       return AccessID(state.lastAccess)
@@ -148,13 +160,33 @@ extension FileCoordinator {
     let waiter = AccessWaiter(
       id, plan.items.map(\.location), intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
     state.withLock { _ = $0.live.insert(id) }
-    host.stepWithState { [request] state, now in
+    let host = host
+    host.stepWithState(raising: { request.obstacles(in: $0) }) { [request] state, now in
       state.waiters[id] = waiter
+      var request = request
+      if let (context, isAwaited) = host.context(of: nesting, task: task, &state, at: now) {
+        request.context = context
+        request.isAwaitedByContext = isAwaited
+      }
       return ((), state.arbiter.accessRequested(id, request, at: now))
     }
     // A cancellation between the two steps above found nothing to cancel.
     if isCancelled { host.step { $0.accessCancelled(id, at: $1) } }
     return waiter
+  }
+
+  /// The first access fixes the purpose.
+  ///
+  /// - Returns: Whether the fast tier may grant accesses.
+  @inline(never)
+  func decideGate() -> Bool {
+    state.withLock { state in
+      if gate.load(ordering: .relaxed) == Self.gateUndecided {
+        state.isPurposeFixed = true
+        gate.store(Self.gateOpen, ordering: .releasing)
+      }
+      return gate.load(ordering: .relaxed) == Self.gateOpen
+    }
   }
 
   func forget(_ id: AccessID) { state.withLock { _ = $0.live.remove(id) } }
@@ -177,5 +209,18 @@ extension FileCoordinator {
     request.readingOptions = plan.readingOptions.rawValue
     request.proceedsWithoutLateAnswers = deadlines.lateAnswers == .proceed
     return request
+  }
+}
+
+extension AccessRequest {
+  /// What the request makes known at its items.
+  fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
+    if isPreparation { return .none }
+    if items.count > Obstacles.countMax { return .everywhere }
+    return .some(
+      items.map { item in
+        let path = state.arbiter.currentPath(of: item.path, for: ownPresenter)
+        return Obstacle(path: path, interest: ItemInterest(item.access))
+      })
   }
 }

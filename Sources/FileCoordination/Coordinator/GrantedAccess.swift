@@ -53,6 +53,17 @@ final class GrantedAccess: Sendable {
     }
   }
 
+  /// A claim that was granted before anybody knew of it.
+  ///
+  /// Nobody looked at the item then, so nobody knows what will have changed.
+  init(_ coordinator: FileCoordinator, _ waiter: AccessWaiter, adopting claim: AdoptableClaim) {
+    self.coordinator = coordinator
+    self.waiter = waiter
+    plan = [AccessPlan.Item(access: claim.access.itemAccess, location: claim.item.location)]
+    grant = Grant()
+    before = []
+  }
+
   /// Ends the access: notes what was done, tells the arbiter, deletes snapshots.
   ///
   /// Doing it twice does nothing.
@@ -165,7 +176,8 @@ extension GrantedAccess {
     if old == new { return true }
     let id = waiter.id
     let replaced = before.indices.contains { before[$0] != nil && waiter.path(of: $0) == new }
-    return host.stepWithState { state, now in
+    let obstacles = Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
+    return host.stepWithState(raising: { _ in obstacles }) { state, now in
       guard state.arbiter.mayAnnounceMove(id, from: old, to: new) else { return (false, []) }
       return (true, state.arbiter.itemMoved(by: id, from: old, to: new, replaced: replaced, at: now))
     }
@@ -206,8 +218,7 @@ extension GrantedAccess {
 
   /// What code inside the accessor runs in: nothing new once the access has ended.
   var lineage: Lineage? {
-    let outer = Lineage.current
-    if state.withLock({ $0.isReleased }) { return outer }
-    return Lineage(.access(waiter.id), of: host, outer: outer)
+    if state.withLock({ $0.isReleased }) { return nil }
+    return Lineage(.known(.access(waiter.id)), of: host)
   }
 }

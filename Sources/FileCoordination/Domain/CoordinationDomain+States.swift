@@ -22,12 +22,8 @@ extension CoordinationDomain {
   @discardableResult
   public func waitUntil(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
     let observer = StateObserver(condition)
-    let time = host.now
-    let snapshot = host.withState { state in
-      state.observers[ObjectIdentifier(observer)] = observer
-      return state.arbiter.snapshot(at: time)
-    }
-    defer { host.withState { $0.observers[ObjectIdentifier(observer)] = nil } }
+    let snapshot = host.addObserver(observer)
+    defer { host.removeObserver(observer) }
     observer.look(at: CoordinationSnapshot(snapshot))
     return await withTaskCancellationHandler {
       await observer.result()

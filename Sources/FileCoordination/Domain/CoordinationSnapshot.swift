@@ -106,7 +106,6 @@ extension CoordinationDomain {
   /// - Returns: The state between two events; it may have changed when you look at it.
   /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
   public func snapshot() -> CoordinationSnapshot {
-    let time = host.now
-    return CoordinationSnapshot(host.withState { $0.arbiter.snapshot(at: time) })
+    CoordinationSnapshot(host.snapshot())
   }
 }

@@ -16,15 +16,42 @@ struct FileLocation: Sendable {
     let canonical = try FileCoordinationError.wrapping { () throws(SystemError) in
       try fileSystem.canonicalPath(of: SystemPath(bytes: spelled), resolvingLastComponent: followingLastLink)
     }
-    path = ItemPath(canonical: canonical.bytes)
-    if followingLastLink, canonical.bytes != FileURLCoding.withoutTrailingSlashes(spelled) {
+    self.init(url, spelled: spelled, canonical: canonical.bytes, followsLastLink: followingLastLink)
+  }
+
+  /// Puts together what was found out about a URL.
+  init(_ url: URL, spelled: [UInt8], canonical: [UInt8], followsLastLink: Bool) {
+    path = ItemPath(canonical: canonical)
+    let spelled = FileURLCoding.withoutTrailingSlashes(spelled)
+    if followsLastLink, canonical != spelled {
       // The accessor is to see the target, not the link.
-      self.url = FileURLCoding.url(of: canonical.bytes)
-      spelling = PathSpelling(spelled: canonical.bytes, canonical: canonical.bytes)
+      self.url = FileURLCoding.url(of: canonical)
+      spelling = PathSpelling(spelled: canonical, canonical: canonical)
     } else {
       self.url = url
-      spelling = PathSpelling(spelled: FileURLCoding.withoutTrailingSlashes(spelled), canonical: canonical.bytes)
+      spelling = PathSpelling(spelled: spelled, canonical: canonical)
     }
+  }
+
+  /// Takes an absolute path at its word, without asking the file system; `.`, `..` and spare slashes are removed.
+  init(lexicalPath path: String) throws(FileCoordinationError) {
+    if path.isEmpty { throw .invalidPath(path, because: "it's empty") }
+    if path.utf8.first != FileURLCoding.slash { throw .relativePath(path) }
+    if path.utf8.contains(0) { throw .invalidPath(path, because: "it contains a NUL") }
+    let canonical = try FileCoordinationError.wrapping { () throws(SystemError) in
+      try SystemPath(path).lexicallyCanonical()
+    }
+    self.path = ItemPath(canonical: canonical.bytes)
+    url = FileURLCoding.url(of: canonical.bytes)
+    spelling = PathSpelling(spelled: canonical.bytes, canonical: canonical.bytes)
+  }
+}
+
+extension FileCoordinationError {
+  fileprivate static func relativePath(_ path: String) -> Self {
+    Self(
+      .relativeURL, subjects: [path],
+      message: "'\(path)' is relative, and its meaning changes with the working directory. Pass an absolute path.")
   }
 }
 
@@ -64,13 +91,14 @@ enum FileURLCoding {
   /// The absolute path of a file URL.
   static func path(of url: URL) throws(FileCoordinationError) -> [UInt8] {
     let text = url.absoluteString
+    if let path = plainPath(in: text), url.baseURL == nil { return path }
     guard url.isFileURL else {
       if url.scheme == nil { throw .relativeURL(text) }
       throw .notAFileURL(text)
     }
     if url.baseURL != nil { throw .relativeURL(url.relativeString) }
     guard let encoded = pathPart(of: text) else { throw .notAFileURL(text) }
-    if encoded.contains(where: { $0 == "?" || $0 == "#" }) {
+    if encoded.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
       throw .invalidPath(text, because: "it has a query or fragment, which files don't; encode '?' as %3F, '#' as %23")
     }
     let bytes = try decode(encoded, text)
@@ -80,26 +108,36 @@ enum FileURLCoding {
     return bytes
   }
 
-  /// What is behind `file://` and the host, which is empty or `localhost`.
-  private static func pathPart(of text: String) -> Substring? {
-    var rest = text[...]
-    if rest.lowercased().hasPrefix("file://") {
-      rest = rest.dropFirst(7)
-      let host = rest.prefix { $0 != "/" }
-      guard host.isEmpty || host.lowercased() == "localhost" else { return nil }
-      rest = rest.dropFirst(host.count)
-    } else if rest.lowercased().hasPrefix("file:") {
-      rest = rest.dropFirst(5)
-    } else {
-      return nil
-    }
-    return rest
+  /// The usual case, in one pass: `file:///…` with nothing encoded, no query and no fragment.
+  private static func plainPath(in text: String) -> [UInt8]? {
+    guard text.utf8.starts(with: "file:///".utf8) else { return nil }
+    return unsafe text.utf8.withContiguousStorageIfAvailable { bytes -> [UInt8]? in
+      let path = unsafe UnsafeBufferPointer(rebasing: bytes[7...])
+      for index in path.indices where unsafe isSpecial(path[index]) { return nil }
+      return unsafe Array(path)
+    } ?? nil
   }
 
-  private static func decode(_ encoded: Substring, _ text: String) throws(FileCoordinationError) -> [UInt8] {
+  @inline(__always)
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == 0
+  }
+
+  /// What is behind `file://` and the host, which is empty or `localhost`.
+  private static func pathPart(of text: String) -> Substring.UTF8View? {
+    let rest = text.utf8[...]
+    if let authority = rest.droppingPrefix("file://") {
+      let host = authority.prefix { $0 != slash }
+      guard host.isEmpty || String(Substring(host)).lowercased() == "localhost" else { return nil }
+      return authority.dropFirst(host.count)
+    }
+    return rest.droppingPrefix("file:")
+  }
+
+  private static func decode(_ encoded: Substring.UTF8View, _ text: String) throws(FileCoordinationError) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(encoded.utf8.count)
-    var iterator = encoded.utf8.makeIterator()
+    bytes.reserveCapacity(encoded.count)
+    var iterator = encoded.makeIterator()
     while let byte = iterator.next() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -143,5 +181,18 @@ enum FileURLCoding {
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     let scalar = Character(UnicodeScalar(byte))
     return scalar.isLetter || scalar.isNumber || "-._~".contains(scalar)
+  }
+}
+
+extension Substring.UTF8View {
+  /// What follows a prefix in small letters, which may be capital ones here; `nil` when it isn't there.
+  fileprivate func droppingPrefix(_ prefix: String) -> Self? {
+    func matches(_ byte: UInt8, _ expected: UInt8) -> Bool {
+      byte == expected || (expected >= UInt8(ascii: "a") && byte | 0x20 == expected)
+    }
+    let count = prefix.utf8.count
+    let start = self.prefix(count)
+    guard start.count == count, zip(start, prefix.utf8).allSatisfy(matches) else { return nil }
+    return dropFirst(count)
   }
 }

@@ -44,6 +44,12 @@ final class AccessWaiter: Sendable {
     state = Guarded(State(urls: locations.map(\.url), paths: locations.map(\.path)))
   }
 
+  /// Of a claim that was granted before anybody knew of it.
+  convenience init(_ id: AccessID, adopting location: FileLocation) {
+    self.init(id, [location], intents: [], priority: nil)
+    resolve(.granted(Grant()))
+  }
+
   var answer: Answer? { state.withLock { $0.answer } }
 
   func resolve(_ answer: Answer) {

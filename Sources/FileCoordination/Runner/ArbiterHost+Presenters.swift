@@ -26,7 +26,7 @@ extension ArbiterHost {
     let record = PresenterRecord(id, presenter, identity, location, defaultExecutor: executor)
     // An entry under the same key is of an earlier object at this address, or of a registration that won a race: then
     // both registrations are of this very presenter, and the first one stays.
-    return stepWithState { [registration] state, now in
+    return stepWithState(raising: { _ in .presenter(at: location?.path) }) { [registration] state, now in
       if let id = state.presenterIDs[key], let winner = state.presenters[id], winner.identity === identity {
         return (winner, [])
       }
@@ -102,7 +102,9 @@ extension ArbiterHost {
     guard let presenter = record.presenter, let location = try? location(of: presenter) else { return }
     record.noteLocation(location)
     let attributes = presenter.observedPresentedItemUbiquityAttributes
-    step { $0.presenterLocated(record.id, at: location.path, observing: attributes, time: $1) }
+    step(raising: { _ in .presenter(at: location.path) }) {
+      $0.presenterLocated(record.id, at: location.path, observing: attributes, time: $1)
+    }
   }
 
   /// The presenter was deallocated without having been unregistered: it counts as unregistered from now on.
@@ -123,5 +125,12 @@ extension ArbiterHost.State {
     guard identities.count > 2 * identityCountAtPurge + 64 else { return }
     identities = identities.filter { $0.value.identity != nil }
     identityCountAtPurge = identities.count
+  }
+}
+
+extension Obstacles {
+  /// Accesses that are under way are told to the arbiter, so that the presenter hears of them.
+  fileprivate static func presenter(at path: ItemPath?) -> Obstacles {
+    Obstacles(path.map { [Obstacle(path: $0, interest: .presenter)] } ?? [])
   }
 }

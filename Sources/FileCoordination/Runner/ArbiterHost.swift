@@ -28,6 +28,9 @@ final class ArbiterHost: Sendable {
     var lastAccess: UInt64 = 0
     var lastPresenter: UInt64 = 0
     var lastPurpose: UInt64 = 0
+    /// Accesses that were claimed in the fast tier, by slot.
+    var adopted: [Int: GrantedAccess] = [:]
+    var ledger = InterestLedger(layout: .standard)
     /// Shown the state after each step, so that nobody has to sleep or poll.
     var observers: [ObjectIdentifier: StateObserver] = [:]
   }
@@ -62,24 +65,28 @@ final class ArbiterHost: Sendable {
   let configuration: CoordinationDomain.Configuration
   let identity = HostIdentity.current
   private let state: Guarded<State>
+  /// Grants what nobody objects to, in front of the arbiter.
+  let tier = FastTier(memory: ProcessMemory())
 
   init(_ configuration: CoordinationDomain.Configuration) {
     self.configuration = configuration
-    var arbiter = FileAccessArbiter(packageExtensions: configuration.packageExtensions.sorted())
+    var arbiter = FileAccessArbiter(
+      packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
+      tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     state = Guarded(State(arbiter: arbiter))
   }
 
+  // Whoever claims keeps its domain, and that the host.
+  deinit { state.withLock { tier.deallocate(&$0.ledger) } }
+
   var now: Timestamp { configuration.clock.now.nanoseconds }
 
   /// Tells the arbiter that something happened, and carries out what it decides.
-  func step(_ event: (inout FileAccessArbiter, Timestamp) -> [Effect]) {
-    let time = now
-    let actions = state.withLock { state in
-      let effects = event(&state.arbiter, time)
-      return Self.actions(for: effects, &state, at: time)
-    }
-    perform(actions)
+  func step(
+    raising obstacles: (State) -> Obstacles = { _ in .none }, _ event: (inout FileAccessArbiter, Timestamp) -> [Effect]
+  ) {
+    stepWithState(raising: obstacles) { state, time in ((), event(&state.arbiter, time)) }
   }
 
   /// Looks at the state, or changes tables that the arbiter doesn't know.
@@ -90,11 +97,15 @@ final class ArbiterHost: Sendable {
   }
 
   /// Like ``step(_:)``, for events that also change the host's tables.
-  func stepWithState<Result: Sendable>(_ event: (inout State, Timestamp) -> (Result, [Effect])) -> Result {
+  func stepWithState<Result: Sendable>(
+    raising obstacles: (State) -> Obstacles = { _ in .none }, _ event: (inout State, Timestamp) -> (Result, [Effect])
+  ) -> Result {
     let time = now
     let (result, actions) = state.withLock { state in
-      let (result, effects) = event(&state, time)
-      return (result, Self.actions(for: effects, &state, at: time))
+      withObstacles(obstacles(state), &state, at: time) { state in
+        let (result, effects) = event(&state, time)
+        return (result, Self.actions(for: effects, &state, at: time))
+      }
     }
     perform(actions)
     return result
@@ -207,7 +218,7 @@ extension ArbiterHost {
       purpose: purpose, process: identity, isReentrant: delivery.isReentrant)
     Task.detached(name: delivery.kind.callbackName, executorPreference: record.executor, priority: priority) { [self] in
       guard let presenter = record.presenter else { return presenterIsGone(record, delivery.message) }
-      let lineage = Lineage(.message(delivery.message), of: self, outer: nil)
+      let lineage = Lineage(.known(.message(delivery.message)), of: self)
       do {
         let reacquirer = try await Lineage.$current.withValue(lineage) {
           try await record.receive(delivery.kind, origin, presenter)
@@ -221,7 +232,7 @@ extension ArbiterHost {
 
   private func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
     Task.detached(name: "reacquirer", executorPreference: record.executor) { [self] in
-      let lineage = Lineage(.message(message), of: self, outer: nil)
+      let lineage = Lineage(.known(.message(message)), of: self)
       await Lineage.$current.withValue(lineage) { await reacquirer() }
       answer(message, nil)
     }

@@ -3,45 +3,37 @@ internal import SystemInterface
 
 /// What the current code runs inside of: an accessor or a presenter's callback.
 ///
-/// Carried by a task-local, which outside of tasks is a thread-local. Child tasks inherit it; so do unstructured ones,
-/// which may outlive the accessor. Therefore ``isSameExecutor`` tells whether the asking code is the accessor itself.
+/// Asynchronous accessors and callbacks are carried by a task-local. Child tasks inherit it; so do unstructured ones, which
+/// may outlive the accessor. Therefore ``task`` tells whether the asking code is the accessor itself. Accessors that block
+/// their thread are carried by the thread, see ``Nesting``: no task that they start inherits them.
 final class Lineage: Sendable {
   @TaskLocal static var current: Lineage?
 
-  let host: ObjectIdentifier
-  let context: ExecutionContext
-  private let outer: Lineage?
-  private let executor: ExecutorIdentity
+  enum Context: Sendable {
+    case known(ExecutionContext)
+    /// A claim of the fast tier, which may have ended.
+    case claim(ClaimToken)
+  }
 
-  init(_ context: ExecutionContext, of host: ArbiterHost, outer: Lineage?) {
+  let host: ArbiterHost
+  let context: Context
+  let outer: Nesting
+  /// Keeps what `outer` names.
+  private let outerLineage: Lineage?
+  /// The task that runs inside of this; zero for a thread.
+  let task: UInt
+
+  init(_ context: Context, of host: ArbiterHost, in outer: Nesting, task: UInt) {
     self.context = context
-    self.host = ObjectIdentifier(host)
+    self.host = host
     self.outer = outer
-    executor = .current
+    if case .lineage(let lineage) = outer.element { outerLineage = lineage } else { outerLineage = nil }
+    self.task = task
   }
 
-  /// The innermost context that belongs to `host`.
-  static func context(in host: ArbiterHost) -> (context: ExecutionContext, isAwaited: Bool)? {
-    var lineage = current
-    while let candidate = lineage {
-      if candidate.host == ObjectIdentifier(host) {
-        return (candidate.context, candidate.executor == .current)
-      }
-      lineage = candidate.outer
-    }
-    return nil
-  }
-}
-
-/// The task, or outside of tasks the thread, that runs the current code.
-private enum ExecutorIdentity: Hashable, Sendable {
-  case task(Int)
-  case thread(UInt64)
-
-  static var current: ExecutorIdentity {
-    unsafe withUnsafeCurrentTask { task in
-      if let task = unsafe task { return unsafe .task(task.hashValue) }
-      return .thread(ThreadIdentity.current)
-    }
+  /// Inside of whatever the running code is inside of.
+  convenience init(_ context: Context, of host: ArbiterHost) {
+    let task = TaskIdentity.current
+    self.init(context, of: host, in: .current(.current, task: task), task: task)
   }
 }

@@ -19,21 +19,27 @@ extension FileSystem {
   package func canonicalPath(
     of path: SystemPath, resolvingLastComponent: Bool
   ) throws(SystemError) -> SystemPath {
+    let isCanonical = path.isLexicallyCanonical
+    // The usual case: nothing to take apart and put together again.
+    if isCanonical, try isPlain(path, parent: { path.directoryOfLastName }, follow: resolvingLastComponent) {
+      return path
+    }
     let components = try path.checkedComponents()
-    let plain = try plainPath(components, follow: resolvingLastComponent)
-    if let plain { return plain }
+    if !isCanonical {
+      let parent = components.last == SystemPath.parentName[...] ? nil : SystemPath(joining: components.dropLast())
+      if try isPlain(SystemPath(joining: components), parent: { parent }, follow: resolvingLastComponent) {
+        return SystemPath(joining: components.removingParents())
+      }
+    }
     return try LinkResolver(path, components, followsLast: resolvingLastComponent).resolved(by: self)
   }
 
-  /// The components joined, when the kernel says in one go that no link is among them; `nil` when it doesn't.
-  private func plainPath(_ components: [ArraySlice<UInt8>], follow: Bool) throws(SystemError) -> SystemPath? {
-    let flags: OpenFlags = follow ? .pathOnly : [.pathOnly, .noFollow]
-    var obstacle = try obstacle(on: SystemPath(joining: components), flags)
-    if obstacle == ENOENT, let last = components.last, last != SystemPath.parentName[...] {
-      // A file about to be created: everything but its name is there.
-      obstacle = try self.obstacle(on: SystemPath(joining: components.dropLast()), .pathOnly)
-    }
-    return obstacle == nil ? SystemPath(joining: components.removingParents()) : nil
+  /// Whether the kernel says in one go that no link is on the way, or in two when the last component is missing.
+  private func isPlain(_ path: SystemPath, parent: () -> SystemPath?, follow: Bool) throws(SystemError) -> Bool {
+    let obstacle = try obstacle(on: path, follow ? .pathOnly : [.pathOnly, .noFollow])
+    // A file about to be created: everything but its name is there.
+    guard obstacle == ENOENT, let parent = parent() else { return obstacle == nil }
+    return try self.obstacle(on: parent, .pathOnly) == nil
   }
 
   /// Why the kernel doesn't go to a path without following a link; `nil` when it does.
@@ -53,13 +59,64 @@ extension FileSystem {
 }
 
 extension SystemPath {
-  static let parentName = Array("..".utf8)
+  package static let parentName = Array("..".utf8)
   private static let ownName = Array(".".utf8)
-  static let pathLengthMax = 4095
-  static let nameLengthMax = 255
+  package static let pathLengthMax = 4095
+  package static let nameLengthMax = 255
+
+  /// Whether the bytes are those of an absolute path without NUL, `.`, `..`, doubled or trailing slashes, and not too long.
+  ///
+  /// - Complexity: One pass, without allocating.
+  package var isLexicallyCanonical: Bool {
+    unsafe bytes.withUnsafeBufferPointer { unsafe Self.isLexicallyCanonical($0) }
+  }
+
+  private static func isLexicallyCanonical(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let count = bytes.count
+    guard count > 0, count <= pathLengthMax, unsafe bytes[0] == separator else { return false }
+    var start = 1
+    for end in 1..<max(count, 1) {
+      switch unsafe bytes[end] {
+      case 0: return false
+      case separator:
+        if unsafe !isName(bytes, from: start, to: end) { return false }
+        start = end + 1
+      default: break
+      }
+    }
+    return unsafe count == 1 || isName(bytes, from: start, to: count)
+  }
+
+  /// Whether the bytes between two slashes name an entry of a directory.
+  private static func isName(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
+    let dot = UInt8(ascii: ".")
+    switch end - start {
+    case 0: return false
+    case 1: return unsafe bytes[start] != dot
+    case 2: return unsafe bytes[start] != dot || bytes[start + 1] != dot
+    case let length: return length <= nameLengthMax
+    }
+  }
+
+  /// The directory of the last component of a lexically canonical path; `nil` for the root.
+  fileprivate var directoryOfLastName: SystemPath? {
+    guard bytes.count > 1, let slash = bytes.lastIndex(of: Self.separator) else { return nil }
+    return slash == 0 ? .root : SystemPath(bytes: bytes[..<slash])
+  }
+
+  /// The path with `.`, `..` and spare slashes removed by looking at the bytes alone.
+  ///
+  /// Right where no symbolic link is involved, which the caller has to know.
+  ///
+  /// - Returns: An absolute path without `.`, `..`, doubled or trailing slashes.
+  /// - Throws: EINVAL for a relative path or an embedded NUL; ENAMETOOLONG over 4095 bytes, or 255 in a component.
+  package func lexicallyCanonical() throws(SystemError) -> SystemPath {
+    if isLexicallyCanonical { return self }
+    return SystemPath(joining: try checkedComponents().removingParents())
+  }
 
   /// The components other than `.`; throws for paths the kernel would refuse or take to mean something else.
-  fileprivate func checkedComponents() throws(SystemError) -> [ArraySlice<UInt8>] {
+  package func checkedComponents() throws(SystemError) -> [ArraySlice<UInt8>] {
     func refusal(_ code: Int32, _ advice: String? = nil) -> SystemError {
       SystemError(call: "canonicalPath", paths: [self], errno: code, advice: advice)
     }
@@ -72,7 +129,7 @@ extension SystemPath {
     return components
   }
 
-  fileprivate init(joining components: some Collection<ArraySlice<UInt8>>) {
+  package init(joining components: some Collection<ArraySlice<UInt8>>) {
     var joined: [UInt8] = []
     joined.reserveCapacity(components.reduce(1) { $0 + 1 + $1.count })
     for component in components {

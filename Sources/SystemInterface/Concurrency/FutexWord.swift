@@ -78,6 +78,9 @@ package enum Spin {
   /// Whether another processor can make progress while this one spins.
   package static let isUseful = shim_usable_processor_count() > 1
 
+  /// Tells the processor that this is a spin loop.
+  package static func pause() { shim_spin_hint() }
+
   /// How often a lock looks before it sleeps: about 1 µs, longer than our critical sections take.
   static let lockAttemptCountMax = 40
 

@@ -1,8 +1,11 @@
 internal import CSystemShims
 internal import Glibc
 
-/// Starts threads.
+/// Starts threads, and lets others run.
 package enum HostThread {
+  /// Lets another thread run that wants to, see sched_yield(2).
+  package static func yield() { sched_yield() }
+
   private final class Body: Sendable {
     let name: String
     let run: @Sendable () -> Void

@@ -4,6 +4,8 @@
 enum Event: Sendable {
   case join(ClientID, name: String)
   case request(AccessID, AccessRequest)
+  /// Was granted without the arbiter, which learns of it now.
+  case adopt(AccessID, AccessRequest)
   case release(AccessID, [ItemOutcome])
   case cancel(AccessID)
   case answer(MessageID, hasReacquirer: Bool)
@@ -25,6 +27,7 @@ extension FileAccessArbiter {
       clientJoined(client, name: name)
       return []
     case .request(let id, let request): return accessRequested(id, request, at: time)
+    case .adopt(let id, let request): return accessAdopted(id, request, at: time)
     case .release(let id, let outcomes): return accessReleased(id, outcomes: outcomes, at: time)
     case .cancel(let id): return accessCancelled(id, at: time)
     case .answer(let id, let hasReacquirer): return messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
@@ -48,6 +51,9 @@ extension Event: CustomStringConvertible {
   var description: String {
     switch self {
     case .join(let client, _): "\(client) joins"
+    case .adopt(let id, let request):
+      "\(id) is adopted with \(request.items.map { "\($0.access) \($0.path)" }) for \(request.purpose)"
+        + (request.context.map { " in \($0)" } ?? "")
     case .request(let id, let request):
       "\(id) requests \(request.items.map { "\($0.access) \($0.path)" }) for \(request.purpose)"
         + (request.context.map { " in \($0)" } ?? "") + (request.isAwaitedByContext ? "" : " detached")

@@ -93,6 +93,7 @@ extension Scenario {
     plan.blocksThread = random.chance(1, in: 3)
     plan.proceedsWithoutLateAnswers = random.chance(1, in: 2)
     if random.chance(1, in: 5) { plan.limits = .init(waiting: 1, answering: 1) }
+    if plan.items.count == 1, plan.own == nil, !plan.isPreparation { plan.mayBeAdopted = random.chance(1, in: 2) }
     if depth < 2 {
       for _ in 0..<Int.random(in: 0...2, using: &random) where budget > 0 {
         plan.inside.append(step(presenterCount, depth: depth + 1, &budget, &random))

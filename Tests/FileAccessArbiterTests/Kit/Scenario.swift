@@ -53,6 +53,8 @@ struct AccessPlan: Sendable {
   var limits = AccessRequest.Limits.never
   var proceedsWithoutLateAnswers = false
   var mayBeCancelled = false
+  /// Goes ahead without asking if nobody is in the way, and is adopted: reads and plain writes of one item only.
+  var mayBeAdopted = false
   var inside: [Step] = []
 
   init(_ items: [AccessRequest.Item], _ inside: Step...) {

@@ -179,10 +179,40 @@ extension Scenario {
       ActorPlan(.both([.init("/c", .update), .init("/b", .update), .init("/a", .read)]) { $0.mayBeCancelled = true }),
     ])
 
+  /// Accesses that go ahead unasked, and everything that may come across them: deep writers, snapshots, presenters.
+  static let adoption = Scenario(
+    name: "adoption",
+    presenters: [
+      PresenterPlan("/d/f", [.relinquishToReader, .relinquishToWriter, .accommodateDeletion, .itemDidChange]) {
+        $0.isRegisteredAtStart = false
+        $0.onDeletion = [.answer, .fail]
+      }
+    ],
+    actors: [
+      ActorPlan(.read("/d/f", .write("/d/x/g", with: goingAhead), with: goingAhead), .write("/d/f", with: goingAhead)),
+      ActorPlan(client: 2, .read("/d/f", with: goingAhead)),
+      ActorPlan(.write("/d", .deleting)),
+      ActorPlan(client: 2, .both([.init("/d", .snapshot)]), .write("/d/x/g", with: goingAhead)),
+      ActorPlan(.register(0), .unregister(0)),
+    ])
+
+  /// Accesses that went ahead unasked move with their items, and into the way of others.
+  static let adoptionAndMoves = Scenario(
+    name: "adoption and moves",
+    presenters: [PresenterPlan("/e", [.relinquishToWriter, .subitemDidChange, .itemDidMove])],
+    actors: [
+      ActorPlan(.write("/d", .moving, .move(to: "/c"))),
+      ActorPlan(.write("/d/f", .update, .move(to: "/e/f"), with: goingAhead)),
+      ActorPlan(.read("/d/f", with: goingAhead), .read("/c/f", with: goingAhead)),
+      ActorPlan(client: 2, .write("/e/f", with: goingAhead), .write("/d/g", with: goingAhead)),
+    ])
+
+  private static func goingAhead(_ plan: inout AccessPlan) { plan.mayBeAdopted = true }
+
   /// What the normal run explores: seconds each.
   static let small = [
     tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, bundles,
-    bundlesInTree, bundlesAndMove,
+    bundlesInTree, bundlesAndMove, adoption, adoptionAndMoves,
   ]
 
   /// What the long run explores as well.

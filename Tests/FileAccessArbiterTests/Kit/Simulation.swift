@@ -252,7 +252,9 @@ extension Simulation {
     request.isOnMainThread = plan.isOnMainThread
     request.proceedsWithoutLateAnswers = plan.proceedsWithoutLateAnswers
     request.isAwaitedByContext = worker.isAwaitedByContext || worker.frames.contains { $0.access != nil }
-    apply(.request(id, request))
+    let item = plan.items[0]
+    let goesAhead = plan.mayBeAdopted && world.arbiter.admits(item.access, at: item.path)
+    apply(goesAhead ? .adopt(id, request) : .request(id, request))
     return id
   }
 

@@ -12,7 +12,7 @@ extension World {
   }
 
   /// What the access locks now.
-  private func claimed(by id: AccessID) -> [AccessRequest.Item] {
+  func claimed(by id: AccessID) -> [AccessRequest.Item] {
     guard let request = requests[id], !request.isPreparation, let places = places[id] else { return [] }
     return zip(request.items, places).map { AccessRequest.Item($1, $0.access) } + (formerPlaces[id] ?? [])
   }
@@ -24,7 +24,7 @@ extension World {
     return false
   }
 
-  private func reachesInside(_ outer: ItemAccess, _ inner: ItemAccess) -> Bool {
+  func reachesInside(_ outer: ItemAccess, _ inner: ItemAccess) -> Bool {
     switch outer {
     case .write(.deleting), .write(.moving), .write(.replacing), .write(.evicting): true
     case .readAll: inner.isWrite
@@ -33,7 +33,7 @@ extension World {
   }
 
   /// The outermost package on the path, or the path.
-  private func unit(_ path: String) -> String {
+  func unit(_ path: String) -> String {
     let names = path.split(separator: "/")
     for count in names.indices.map({ $0 + 1 }) where isPackage(names[count - 1]) {
       return "/" + names[..<count].joined(separator: "/")
@@ -41,7 +41,7 @@ extension World {
     return path
   }
 
-  private func isPackage(_ name: Substring) -> Bool {
+  func isPackage(_ name: Substring) -> Bool {
     packages.contains { name.hasSuffix("." + $0) && name.count > $0.count + 1 }
   }
 

@@ -37,11 +37,13 @@ struct World: Sendable {
   var reports: [WaitReport] = []
   var located: [PresenterID] = []
   var deadlocks = 0
+  /// The sum of all changes of interest, as a host's table would have it.
+  var interest: [PathFingerprint: [ItemInterest: Int]] = [:]
   var problems: [String] = []
 
   init(packages: [String] = ["pkg"]) {
     self.packages = packages
-    arbiter = FileAccessArbiter(packageExtensions: packages)
+    arbiter = FileAccessArbiter(packageExtensions: packages, fingerprintSeed: World.seed, tracksInterest: true)
   }
 
   func isWaiting(_ id: AccessID) -> Bool { status[id] == .waiting }
@@ -58,8 +60,10 @@ struct World: Sendable {
       absorb(effect)
       if case .fail(let id, .deadlock) = effect { failed.append(id) }
     }
+    noteInterest()
     for problem in arbiter.invariants() { problems.append("invariant: \(problem)") }
     checkPlaces()
+    checkInterest()
     checkSavePriority()
     checkDeadlocks(failed, before, event)
     checkOvertakes(before, event)
@@ -86,6 +90,12 @@ extension World {
   private mutating func note(_ event: Event) {
     switch event {
     case .join, .fire, .ubiquity, .version, .cancel: break
+    case .adopt(let id, let request):
+      requests[id] = request
+      status[id] = .granted
+      places[id] = request.items.map(\.path)
+      order.append(id)
+      noteAdoption(id)
     case .request(let id, let request):
       requests[id] = request
       status[id] = .waiting

@@ -1,0 +1,50 @@
+// Looking at what is attached to an item, and at everything below it.
+
+extension ItemTree {
+  /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.
+  /// - Returns: Whether `body` always answered `true`.
+  func forEachClaim(at node: NodeIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    forEachClaim(from: nodes[node].waiting.last, body) && forEachClaim(from: nodes[node].held.last, body)
+  }
+
+  /// Calls `body` for those of the node's claims that wait before `claim`, which waits there too, then for the held ones.
+  func forEachClaim(before claim: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    forEachClaim(from: claims[claim].previous, body) && forEachClaim(from: nodes[claims[claim].node].held.last, body)
+  }
+
+  private func forEachClaim(from last: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    var index = last
+    while index != ItemTree.none {
+      let claim = claims[index]
+      if !body(index, claim) { return false }
+      index = claim.previous
+    }
+    return true
+  }
+
+  /// Calls `body` for `top` and every node below it for which `isWorthVisiting` answers `true`, parents first.
+  ///
+  /// Subtrees that are not worth visiting are skipped whole. Needs no stack, whatever the depth.
+  func forEachNode(
+    inSubtreeOf top: NodeIndex, where isWorthVisiting: (Node) -> Bool, _ body: (NodeIndex) -> Bool
+  ) -> Bool {
+    guard isWorthVisiting(nodes[top]) else { return true }
+    var current = top
+    while true {
+      if !body(current) { return false }
+      var next = firstWorthy(from: nodes[current].firstChild, isWorthVisiting)
+      while next == ItemTree.none {
+        if current == top { return true }
+        next = firstWorthy(from: nodes[current].nextSibling, isWorthVisiting)
+        if next == ItemTree.none { current = nodes[current].parent }
+      }
+      current = next
+    }
+  }
+
+  private func firstWorthy(from node: NodeIndex, _ isWorthVisiting: (Node) -> Bool) -> NodeIndex {
+    var current = node
+    while current != ItemTree.none, !isWorthVisiting(nodes[current]) { current = nodes[current].nextSibling }
+    return current
+  }
+}

@@ -1,0 +1,153 @@
+internal import FileAccessArbiter
+internal import Synchronization
+internal import SystemInterface
+
+/// A claim that the fast tier granted, inside its accessor.
+///
+/// Owns nothing: the accessor's caller keeps the coordinator and the item.
+@safe
+struct FastClaim: @unchecked Sendable {
+  let token: ClaimToken
+  private unowned(unsafe) let unownedItem: ResolvedItem
+  private unowned(unsafe) let unownedCoordinator: FileCoordinator
+
+  @inline(__always)
+  init(_ token: ClaimToken, _ item: ResolvedItem, _ coordinator: FileCoordinator) {
+    self.token = token
+    unsafe unownedItem = item
+    unsafe unownedCoordinator = coordinator
+  }
+
+  var item: ResolvedItem { unsafe unownedItem }
+  var coordinator: FileCoordinator { unsafe unownedCoordinator }
+
+  /// The access as the arbiter knows it, if somebody was interested already.
+  var known: GrantedAccess? { coordinator.host.knownAccess(of: token) }
+
+  func becomeKnown() -> GrantedAccess { coordinator.host.grantedAccess(of: token) }
+}
+
+/// What an accessor's access rests on.
+enum AccessReference: Sendable {
+  case granted(GrantedAccess)
+  case claim(FastClaim)
+}
+
+extension FileCoordinator {
+  /// Claims an item in the fast tier.
+  ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - access: What is done with it.
+  ///   - thread: The running thread.
+  ///   - task: The running task.
+  ///   - patience: How long to try when another claim is in the way.
+  /// - Returns: `nil` if the arbiter has to decide.
+  @inline(__always)
+  func claim(
+    _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience
+  ) -> ClaimToken? {
+    if gate.load(ordering: .relaxed) != Self.gateOpen, !decideGate() { return nil }
+    if item.isInPackage || item.isStale { return nil }
+    switch attempt(item, access, thread, task: task) {
+    case .granted(let claim): return claim
+    case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)
+    case .unsettled(let claim, let refusal):
+      if domain.host.settle(claim) { return claim }
+      return self.claim(item, access, thread, task: task, patience, after: refusal)
+    }
+  }
+
+  @inline(__always)
+  private func attempt(
+    _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt
+  ) -> FastTierAnswer {
+    let note = unsafe ClaimNote(
+      item: UInt(bitPattern: Unmanaged.passUnretained(item).toOpaque()),
+      holder: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()),
+      outer: Nesting.current(thread, task: task).word, task: task, access: access.rawValue)
+    let path = unsafe ClaimPath(item.prefixes, count: item.prefixCount)
+    return access.isWrite
+      ? domain.host.tier.write(path, shard: thread.number, note)
+      : domain.host.tier.read(path, shard: thread.number, note)
+  }
+
+  /// Ends a claim, on any thread.
+  @inline(__always)
+  func end(_ claim: ClaimToken, _ item: ResolvedItem) {
+    let key = unsafe item.prefixes[item.prefixCount &- 1]
+    if !domain.host.tier.end(claim, key) { domain.host.endThroughHost(claim, key: key) }
+  }
+}
+
+// MARK: - Contention
+
+/// How long a claim tries again before it queues with the arbiter.
+///
+/// A claim that is in the way usually ends within nanoseconds, where queueing costs microseconds and wakes a thread up. As
+/// long as it tries it isn't queued, so others may be granted first: that's the bound of unfairness of the fast tier.
+struct FastTierPatience: Sendable {
+  /// Then it lets other threads run between two attempts: the holder may have lost its processor.
+  let spinning: Duration
+  let yielding: Duration
+
+  /// For callers that may block their thread.
+  static let blocking = FastTierPatience(spinning: .microseconds(2), yielding: .microseconds(100))
+  /// For tasks: others may need the thread.
+  static let suspending = FastTierPatience(spinning: .microseconds(2), yielding: .zero)
+}
+
+extension FileCoordinator {
+  @inline(never)
+  private func claim(
+    _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience,
+    after refusal: FastTierRefusal
+  ) -> ClaimToken? {
+    let contention = Contention(patience)
+    var refusal = refusal
+    let path = unsafe ClaimPath(item.prefixes, count: item.prefixCount)
+    while contention.isWorthWaiting(refusal) {
+      contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite) }
+      switch attempt(item, access, thread, task: task) {
+      case .granted(let claim): return claim
+      case .refused(let next): refusal = next
+      case .unsettled(let claim, let next):
+        if domain.host.settle(claim) { return claim }
+        refusal = next
+      }
+    }
+    return nil
+  }
+}
+
+/// The attempts of one claim that meets others.
+private struct Contention {
+  private let patience: FastTierPatience
+  private let start = HostClock.shared.now
+
+  init(_ patience: FastTierPatience) { self.patience = patience }
+
+  private var elapsed: Duration { start.duration(to: HostClock.shared.now) }
+
+  func isWorthWaiting(_ refusal: FastTierRefusal) -> Bool {
+    switch refusal {
+    case .noSlot: false
+    case .busy: elapsed < patience.spinning + patience.yielding
+    // Presenters have to be asked; accesses of the arbiter take longer than anybody spins.
+    case .interest(let interest): !interest.isPresented && elapsed < patience.yielding
+    }
+  }
+
+  /// Spins, then yields, until it looks as if it may be granted, or the time is over.
+  func wait(until mayClaim: () -> Bool) {
+    while !mayClaim() {
+      let elapsed = elapsed
+      if elapsed >= patience.spinning + patience.yielding { return }
+      if elapsed < patience.spinning, Spin.isUseful {
+        Spin.pause()
+      } else if patience.yielding > .zero {
+        HostThread.yield()
+      }
+    }
+  }
+}

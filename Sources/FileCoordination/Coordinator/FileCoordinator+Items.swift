@@ -1,0 +1,167 @@
+public import FoundationEssentials
+internal import FileAccessArbiter
+internal import SystemInterface
+
+// The primitives on resolved items: nothing of the path has to be looked at any more.
+
+extension FileCoordinator {
+  /// Reads an item by its handle: suspends only if somebody is in the way or presents it, then runs `accessor`.
+  ///
+  /// Like ``read(_:options:deadlines:accessor:)-(URL,_,_,_)``, without the cost of the URL.
+  ///
+  /// - Parameters:
+  ///   - item: The item. It doesn't have to exist.
+  ///   - options: How it's read; whether a link is followed was decided when the handle was made.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  /// - Complexity: O(1) while nobody else is interested: some atomic operations and two small allocations.
+  public func read<Result>(
+    _ item: ResolvedItem, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
+      return try await run(claim, item, accessor)
+    }
+    return try await withAccess(readingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+  }
+
+  /// Writes an item by its handle: suspends only if somebody is in the way or presents it, then runs `accessor`.
+  ///
+  /// Like ``write(_:options:deadlines:accessor:)-(URL,_,_,_)``, without the cost of the URL.
+  ///
+  /// - Parameters:
+  ///   - item: The item. It doesn't have to exist.
+  ///   - options: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  /// - Complexity: O(threads that use the domain) while nobody else is interested.
+  public func write<Result>(
+    _ item: ResolvedItem, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
+      return try await run(claim, item, accessor)
+    }
+    return try await withAccess(writingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+  }
+
+  func claimSuspending(_ item: ResolvedItem, _ access: PlainAccess) throws -> ClaimToken? {
+    if Task.isCancelled { throw FileCoordinationError.taskCancelled([item.path.description]) }
+    return claim(item, access, .current, task: TaskIdentity.current, .suspending)
+  }
+
+  func run<Result>(
+    _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    defer { end(claim, item) }
+    return try await Lineage.$current.withValue(Lineage(.claim(claim), of: host)) {
+      try await accessor(FileAccess(FastClaim(claim, item, self)))
+    }
+  }
+
+  func readingPlan(_ item: ResolvedItem, _ options: ReadingOptions) throws(FileCoordinationError) -> AccessPlan {
+    if item.isStale || options.contains(.resolvesSymbolicLink) { return try readingPlan(item.url, options) }
+    var plan = AccessPlan("read")
+    plan.readingOptions = options
+    plan.items.append(
+      AccessPlan.Item(
+        access: try options.itemAccess(url: item.url.absoluteString), location: item.location,
+        isUpload: options.contains(.forUploading)))
+    return plan
+  }
+
+  func writingPlan(_ item: ResolvedItem, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
+    if item.isStale { return try writingPlan(item.url, options) }
+    var plan = AccessPlan(options.verb)
+    plan.items.append(
+      AccessPlan.Item(access: try options.itemAccess(url: item.url.absoluteString), location: item.location))
+    return plan
+  }
+}
+
+extension BlockingFileCoordinator {
+  /// Reads an item by its handle.
+  ///
+  /// While nobody else is interested it neither waits nor allocates, and makes no system call. Otherwise it blocks until
+  /// access is granted, see ``FileCoordinator/read(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
+  ///
+  /// - Parameters:
+  ///   - item: The item. It doesn't have to exist.
+  ///   - options: How it's read.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
+  public func read<Result>(
+    _ item: ResolvedItem, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    let thread = ThreadRecord.current
+    if let access = options.plainAccess, let claim = claim(item, access, thread) {
+      return try run(claim, item, thread, accessor)
+    }
+    return try withAccess(coordinator.readingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+  }
+
+  /// Writes an item by its handle.
+  ///
+  /// While nobody else is interested it neither waits nor allocates, and makes no system call. Otherwise it blocks until
+  /// access is granted, see ``FileCoordinator/write(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
+  ///
+  /// - Parameters:
+  ///   - item: The item. It doesn't have to exist.
+  ///   - options: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts, on the calling thread.
+  /// - Returns: What `accessor` returned.
+  /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
+  public func write<Result>(
+    _ item: ResolvedItem, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    let thread = ThreadRecord.current
+    if let access = options.plainAccess, let claim = claim(item, access, thread) {
+      return try run(claim, item, thread, accessor)
+    }
+    return try withAccess(coordinator.writingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+  }
+
+  @inline(__always)
+  private func claim(_ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord) -> ClaimToken? {
+    coordinator.claim(item, access, thread, task: TaskIdentity.current, .blocking)
+  }
+
+  @inline(__always)
+  private func run<Result>(
+    _ claim: ClaimToken, _ item: ResolvedItem, _ thread: ThreadRecord,
+    _ accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    defer { coordinator.end(claim, item) }
+    return try thread.nested(in: Nesting(claimIn: claim.slot)) {
+      try accessor(FileAccess(FastClaim(claim, item, coordinator)))
+    }
+  }
+}
+
+extension CoordinationDomain {
+  /// Finds out which item a URL names, for code that accesses it again and again.
+  ///
+  /// - Parameters:
+  ///   - url: The item. It doesn't have to exist.
+  ///   - followingLastLink: Whether a symbolic link in the last component is followed; those before it always are.
+  /// - Returns: A handle on the item.
+  /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
+  public func resolve(
+    _ url: URL, followingLastLink: Bool = false
+  ) throws(FileCoordinationError) -> ResolvedItem {
+    try ResolvedItem(
+      url, followingLastLink: followingLastLink, in: configuration.fileSystem,
+      packageExtensions: configuration.packageExtensions)
+  }
+}

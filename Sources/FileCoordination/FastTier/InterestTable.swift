@@ -1,0 +1,227 @@
+package import FileAccessArbiter
+
+/// How many items of one fingerprint have which interest: five counts of 12 bits in one word.
+///
+/// Items that share a fingerprint are next to none, so a count stays small.
+package struct InterestCounts: Hashable, Sendable {
+  package let rawValue: UInt64
+
+  @inline(__always)
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// One for each interest that is there.
+  @inline(__always)
+  package init(_ interest: ItemInterest) {
+    var lanes: UInt64 = 0
+    if interest.contains(.blocksReading) { lanes |= 1 }
+    if interest.contains(.blocksWriting) { lanes |= 1 << 12 }
+    if interest.contains(.blocksReadingBelow) { lanes |= 1 << 24 }
+    if interest.contains(.blocksWritingBelow) { lanes |= 1 << 36 }
+    if interest.contains(.isPresented) { lanes |= 1 << 48 }
+    rawValue = lanes
+  }
+
+  @inline(__always)
+  var blocksReading: Bool { rawValue & 0xfff != 0 }
+  @inline(__always)
+  var blocksWriting: Bool { rawValue & 0xff_f000 != 0 }
+
+  @inline(__always)
+  var isPresented: Bool { rawValue >> 48 != 0 }
+
+  /// Whether there's any of the interests that `wanted` has.
+  @inline(__always)
+  func meets(_ wanted: InterestCounts) -> Bool { rawValue & (wanted.rawValue &* 0xfff) != 0 }
+}
+
+/// The interests of items by fingerprint: who claims must look here for obstacles.
+///
+/// A hash table with open addressing that everybody may read at any time without a lock. Keys are only ever added; those
+/// without interest vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads that
+/// pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before the raising
+/// that will find the claim. A table that was replaced is freed when every claim that was shown at that time is over.
+///
+/// | words | written by | read by |
+/// | --- | --- | --- |
+/// | pointer, counts, the tables | the host's lock holder | all |
+/// | ``usedShards`` | all, upwards | all |
+package struct InterestTable<Memory: AtomicMemory>: Sendable {
+  let memory: Memory
+  /// Words that are read at each claim and seldom written: one cache line.
+  let header: Memory.Address
+
+  private static var headerWordCount: Int { 16 }
+  private var pointer: Memory.Address { header }
+  /// How many shards have ever been used.
+  var usedShards: Memory.Address { header &+ 8 }
+  private var readingBelowCount: Memory.Address { header &+ 16 }
+  private var writingBelowCount: Memory.Address { header &+ 24 }
+
+  init(memory: Memory, capacity: Int) throws(Memory.Failure) {
+    precondition(capacity > 0 && capacity & (capacity - 1) == 0, "the capacity is a power of two")
+    self.memory = memory
+    header = try memory.allocate(wordCount: Self.headerWordCount)
+    let table = try Self.makeTable(memory, capacity)
+    try memory.exchange(UInt64(table), at: header)
+  }
+
+  func deallocate() throws(Memory.Failure) {
+    let table = try currentTable()
+    try freeTable(table)
+    try memory.free(header, wordCount: Self.headerWordCount)
+  }
+
+  // A table: the mask, a spare word, then pairs of key and counts.
+
+  static func makeTable(_ memory: Memory, _ capacity: Int) throws(Memory.Failure) -> Memory.Address {
+    let table = try memory.allocate(wordCount: 2 + 2 * capacity)
+    try memory.storeRelaxed(UInt64(capacity - 1), at: table)
+    return table
+  }
+
+  func freeTable(_ table: Memory.Address) throws(Memory.Failure) {
+    let capacity = Int(try memory.loadRelaxed(table)) + 1
+    try memory.free(table, wordCount: 2 + 2 * capacity)
+  }
+
+  @inline(__always)
+  func currentTable() throws(Memory.Failure) -> Memory.Address { Int(try memory.load(pointer)) }
+
+  func replaceTable(by table: Memory.Address) throws(Memory.Failure) {
+    try memory.exchange(UInt64(table), at: pointer)
+  }
+}
+
+// MARK: - Looking
+
+extension InterestTable {
+  /// The interest in items with this fingerprint.
+  ///
+  /// - Complexity: O(1): one cache line, seldom two.
+  @inline(__always)
+  func find(_ key: UInt64) throws(Memory.Failure) -> InterestCounts {
+    try find(key, in: currentTable())
+  }
+
+  @inline(__always)
+  func find(_ key: UInt64, in table: Memory.Address) throws(Memory.Failure) -> InterestCounts {
+    let entry = try entry(of: key, in: table)
+    if try memory.load(entry) != key { return InterestCounts(rawValue: 0) }
+    return InterestCounts(rawValue: try memory.load(entry &+ 8))
+  }
+
+  /// Where the key is, or would be.
+  @inline(__always)
+  private func entry(of key: UInt64, in table: Memory.Address) throws(Memory.Failure) -> Memory.Address {
+    let mask = try memory.loadRelaxed(table)
+    var index = key & mask
+    while true {
+      let entry = table &+ 16 &+ Int(truncatingIfNeeded: index) &* 16
+      let found = try memory.load(entry)
+      if found == key || found == 0 { return entry }
+      index = (index &+ 1) & mask
+    }
+  }
+
+  /// Whether anything keeps others from reading below an item, whichever: if not, nobody has to look at directories.
+  @inline(__always)
+  func anyBlocksReadingBelow() throws(Memory.Failure) -> Bool { try memory.load(readingBelowCount) != 0 }
+
+  @inline(__always)
+  func anyBlocksWritingBelow() throws(Memory.Failure) -> Bool { try memory.load(writingBelowCount) != 0 }
+}
+
+// MARK: - Changing, under the host's lock
+
+/// What the holder of the host's lock knows about the table.
+package struct InterestLedger: Sendable {
+  /// A table that may still be read.
+  struct RetiredTable: Sendable {
+    let table: Int
+    /// Slots that showed a claim when it was replaced, and the use of each.
+    var witnesses: [(slot: Int, use: UInt64)]
+  }
+
+  /// Keys in the table, with interest or without.
+  var usedCount = 0
+  /// Keys with interest.
+  var liveCount = 0
+  var capacity: Int
+  let capacityMin: Int
+  var retired: [RetiredTable] = []
+
+  package init(layout: FastTierLayout) {
+    capacity = layout.interestCapacityMin
+    capacityMin = layout.interestCapacityMin
+  }
+}
+
+extension InterestTable {
+  /// Changes how many items of a fingerprint have which interest.
+  ///
+  /// What is raised is seen by every claim that is shown from now on.
+  ///
+  /// - Parameters:
+  ///   - key: The fingerprint.
+  ///   - old: Interest that goes.
+  ///   - new: Interest that comes.
+  ///   - ledger: What the lock holder knows.
+  /// - Returns: A table that was replaced, if any.
+  func change(
+    _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
+  ) throws(Memory.Failure) -> Memory.Address? {
+    var replaced: Memory.Address?
+    var entry = try entry(of: key, in: currentTable())
+    if try memory.load(entry) == 0 {
+      if 2 * (ledger.usedCount + 1) > ledger.capacity {
+        replaced = try rebuild(&ledger)
+        entry = try self.entry(of: key, in: currentTable())
+      }
+      ledger.usedCount += 1
+      // The key last: who finds it finds its counts.
+      try memory.exchange(key, at: entry)
+    }
+    let before = try memory.load(entry &+ 8)
+    let after = before &+ InterestCounts(new).rawValue &- InterestCounts(old).rawValue
+    try memory.exchange(after, at: entry &+ 8)
+    if before == 0, after != 0 { ledger.liveCount += 1 }
+    if before != 0, after == 0 { ledger.liveCount -= 1 }
+    try count(.blocksReadingBelow, from: old, to: new, at: readingBelowCount)
+    try count(.blocksWritingBelow, from: old, to: new, at: writingBelowCount)
+    if replaced == nil, ledger.capacity > 8 * max(ledger.capacityMin, 2 * ledger.liveCount) {
+      replaced = try rebuild(&ledger)
+    }
+    return replaced
+  }
+
+  private func count(
+    _ interest: ItemInterest, from old: ItemInterest, to new: ItemInterest, at counter: Memory.Address
+  ) throws(Memory.Failure) {
+    switch (old.contains(interest), new.contains(interest)) {
+    case (false, true): try memory.add(1, at: counter)
+    case (true, false): try memory.add(~0, at: counter)
+    case (false, false), (true, true): break
+    }
+  }
+
+  /// Copies what is alive into a table of the right size.
+  private func rebuild(_ ledger: inout InterestLedger) throws(Memory.Failure) -> Memory.Address {
+    let old = try currentTable()
+    var capacity = ledger.capacityMin
+    while capacity < 4 * (ledger.liveCount + 1) { capacity *= 2 }
+    let new = try Self.makeTable(memory, capacity)
+    for index in 0..<ledger.capacity {
+      let entry = old + 16 + index * 16
+      let key = try memory.load(entry)
+      let counts = try memory.load(entry + 8)
+      if key == 0 || counts == 0 { continue }
+      let copy = try self.entry(of: key, in: new)
+      try memory.storeRelaxed(key, at: copy)
+      try memory.storeRelaxed(counts, at: copy + 8)
+    }
+    try replaceTable(by: new)
+    ledger.capacity = capacity
+    ledger.usedCount = ledger.liveCount
+    return old
+  }
+}

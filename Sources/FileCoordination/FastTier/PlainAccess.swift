@@ -1,0 +1,40 @@
+internal import FileAccessArbiter
+
+/// What a claim of the fast tier does with its item: what needs nobody but the item.
+///
+/// The kinds differ in what presenters are asked and told, so they matter once somebody else becomes interested.
+package enum PlainAccess: UInt, Hashable, Sendable {
+  case read, readWithoutChanges, write, writeForMerging, writeMetadata
+
+  @inline(__always)
+  var isWrite: Bool { rawValue >= PlainAccess.write.rawValue }
+
+  var itemAccess: ItemAccess {
+    switch self {
+    case .read: .read(withoutChanges: false)
+    case .readWithoutChanges: .read(withoutChanges: true)
+    case .write: .write(.update)
+    case .writeForMerging: .write(.merging)
+    case .writeMetadata: .write(.metadataOnly)
+    }
+  }
+}
+
+extension FileCoordinator.ReadingOptions {
+  /// The plain access with these options; `nil` for those that need the arbiter.
+  @inline(__always)
+  var plainAccess: PlainAccess? {
+    if self == [] { return .read }
+    return self == .withoutChanges ? .readWithoutChanges : nil
+  }
+}
+
+extension FileCoordinator.WritingOptions {
+  /// The plain access with these options; `nil` for those that need the arbiter.
+  @inline(__always)
+  var plainAccess: PlainAccess? {
+    if self == [] { return .write }
+    if self == .forMerging { return .writeForMerging }
+    return self == .contentIndependentMetadataOnly ? .writeMetadata : nil
+  }
+}

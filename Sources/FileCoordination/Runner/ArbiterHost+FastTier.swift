@@ -1,0 +1,263 @@
+internal import FileAccessArbiter
+internal import SystemInterface
+
+// The host's side of the fast tier. Everything here happens under the host's lock, in this order: what a step is about to
+// make known is raised in the table of interests; the claims that it covers are adopted; the arbiter steps; its own changes
+// of interest go into the table; what was raised for the step is lowered.
+
+/// Something that a step is about to make known at an item.
+struct Obstacle: Sendable {
+  let path: ItemPath
+  let interest: ItemInterest
+}
+
+/// What a step makes known: some obstacles, or so much that nobody but the arbiter grants anything meanwhile.
+enum Obstacles: Sendable {
+  case some([Obstacle])
+  case everywhere
+
+  /// Looking through all claims once is cheaper than looking for many items one by one.
+  static let countMax = 8
+
+  static let none = Obstacles.some([])
+
+  init(_ obstacles: [Obstacle]) {
+    self = obstacles.count > Self.countMax ? .everywhere : .some(obstacles)
+  }
+}
+
+extension ArbiterHost {
+  /// Runs a step while its obstacles are raised.
+  func withObstacles<Result>(
+    _ obstacles: Obstacles, _ state: inout State, at time: Timestamp, _ step: (inout State) -> Result
+  ) -> Result {
+    change(obstacles, &state, isRaised: true)
+    adoptClaims(under: obstacles, &state, at: time)
+    let result = step(&state)
+    publishInterest(&state)
+    change(obstacles, &state, isRaised: false)
+    return result
+  }
+
+  private func change(_ obstacles: Obstacles, _ state: inout State, isRaised: Bool) {
+    switch obstacles {
+    case .some(let obstacles):
+      for obstacle in obstacles {
+        guard let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last else { continue }
+        change(key, obstacle.interest, &state, isRaised)
+      }
+    case .everywhere:
+      change(.root(seed: PathFingerprint.processSeed), ItemInterest.everything, &state, isRaised)
+    }
+  }
+
+  private func change(_ key: PathFingerprint, _ interest: ItemInterest, _ state: inout State, _ isRaised: Bool) {
+    tier.changeInterest(key.rawValue, from: isRaised ? [] : interest, to: isRaised ? interest : [], &state.ledger)
+  }
+
+  /// Lets the fast tier know what the arbiter knows now.
+  func publishInterest(_ state: inout State) {
+    for change in state.arbiter.takeInterestChanges() {
+      tier.changeInterest(change.fingerprint.rawValue, from: change.old, to: change.new, &state.ledger)
+    }
+  }
+}
+
+// MARK: - Adopting
+
+extension ArbiterHost {
+  private func adoptClaims(under obstacles: Obstacles, _ state: inout State, at time: Timestamp) {
+    switch obstacles {
+    case .everywhere:
+      tier.adoptClaims(.all, reads: true, writes: true) { adopt($0, &state, at: time) { _, _ in true } }
+    case .some(let obstacles):
+      for obstacle in obstacles { adoptClaims(under: obstacle, &state, at: time) }
+    }
+  }
+
+  private func adoptClaims(under obstacle: Obstacle, _ state: inout State, at time: Timestamp) {
+    let interest = obstacle.interest
+    let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last?.rawValue ?? 0
+    let reachesBelow = interest.contains(.blocksReadingBelow) || interest.contains(.blocksWritingBelow)
+    tier.adoptClaims(
+      reachesBelow ? .all : .item(key),
+      reads: interest.contains(.blocksReading) || interest.contains(.blocksReadingBelow),
+      writes: interest.contains(.blocksWriting) || interest.contains(.blocksWritingBelow)
+    ) { slot in
+      adopt(slot, &state, at: time) { path, access in
+        path == obstacle.path
+          ? interest.contains(access.isWrite ? .blocksWriting : .blocksReading)
+          : interest.contains(access.isWrite ? .blocksWritingBelow : .blocksReadingBelow)
+            && obstacle.path.contains(path)
+      }
+    }
+  }
+
+  /// Makes the claim in a frozen slot an access of the arbiter, if it's concerned and the arbiter admits it.
+  ///
+  /// If the arbiter doesn't, the claim met an obstacle that was there before it, and is about to retreat.
+  private func adopt(
+    _ slot: Int, _ state: inout State, at time: Timestamp, where isConcerned: (ItemPath, PlainAccess) -> Bool
+  ) -> Bool {
+    let claim = AdoptableClaim(slot: slot)
+    let path = claim.item.path
+    guard isConcerned(path, claim.access), state.arbiter.admits(claim.access.itemAccess, at: path) else { return false }
+    state.lastAccess += 1
+    let id = AccessID(state.lastAccess)
+    let request = request(for: claim, &state, at: time)
+    let waiter = AccessWaiter(id, adopting: claim.item.location)
+    state.waiters[id] = waiter
+    state.adopted[slot] = GrantedAccess(claim.coordinator, waiter, adopting: claim)
+    let effects = state.arbiter.accessAdopted(id, request, at: time)
+    precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
+    publishInterest(&state)
+    return true
+  }
+
+  private func request(for claim: AdoptableClaim, _ state: inout State, at time: Timestamp) -> AccessRequest {
+    var request = AccessRequest(
+      client: Self.client, purpose: claim.coordinator.purpose, label: claim.coordinator.label,
+      items: [AccessRequest.Item(claim.item.path, claim.access.itemAccess)])
+    if claim.access == .readWithoutChanges {
+      request.readingOptions = FileCoordinator.ReadingOptions.withoutChanges.rawValue
+    }
+    if let (context, isAwaited) = context(of: claim.outer, task: claim.task, &state, at: time) {
+      request.context = context
+      request.isAwaitedByContext = isAwaited
+    }
+    return request
+  }
+
+  /// The innermost access or callback of this host that something is nested in, and whether that certainly waits for it.
+  ///
+  /// A claim of the fast tier that is met on the way becomes known: the arbiter has to see what waits for what.
+  func context(
+    of nesting: Nesting, task: UInt, _ state: inout State, at time: Timestamp
+  ) -> (context: ExecutionContext, isAwaited: Bool)? {
+    var nesting = nesting
+    while let element = nesting.element {
+      switch element {
+      case .claim(let slot):
+        let claim = AdoptableClaim(slot: slot)
+        if claim.coordinator.host === self, let id = access(in: slot, &state, at: time) {
+          return (.access(id), claim.task == task)
+        }
+        nesting = claim.outer
+      case .lineage(let lineage):
+        if lineage.host === self, let context = context(of: lineage, &state, at: time) {
+          return (context, lineage.task == task)
+        }
+        nesting = lineage.outer
+      }
+    }
+    return nil
+  }
+
+  private func context(of lineage: Lineage, _ state: inout State, at time: Timestamp) -> ExecutionContext? {
+    switch lineage.context {
+    case .known(let context): context
+    case .claim(let token): access(of: token, &state, at: time).map(ExecutionContext.access)
+    }
+  }
+
+  /// The access that a claim is, which becomes one if it isn't yet; the claim's holder is still inside.
+  private func access(in slot: Int, _ state: inout State, at time: Timestamp) -> AccessID? {
+    let slotState = tier.state(at: slot)
+    return access(
+      of: ClaimToken(slot: slot, state: slotState.without(SlotState.isAdopted)), &state, at: time)
+  }
+
+  /// The access that a claim is, which becomes one if it isn't yet; `nil` if the claim has ended.
+  func access(of claim: ClaimToken, _ state: inout State, at time: Timestamp) -> AccessID? {
+    let isAdopted = tier.adoptClaim(claim) { adopt($0, &state, at: time) { _, _ in true } }
+    return isAdopted ? state.adopted[claim.slot]?.waiter.id : nil
+  }
+}
+
+/// A claim in a slot that its holder can't free right now, or won't because it's further out in the same code.
+struct AdoptableClaim {
+  let item: ResolvedItem
+  let coordinator: FileCoordinator
+  let access: PlainAccess
+  let outer: Nesting
+  let task: UInt
+
+  init(slot: Int) {
+    let note = ClaimNote(at: slot, in: ProcessMemory())
+    guard let item = unsafe UnsafeRawPointer(bitPattern: note.item),
+      let holder = unsafe UnsafeRawPointer(bitPattern: note.holder), let access = PlainAccess(rawValue: note.access)
+    else { preconditionFailure("the slot says \(note)") }
+    self.item = unsafe Unmanaged<ResolvedItem>.fromOpaque(item).takeUnretainedValue()
+    coordinator = unsafe Unmanaged<FileCoordinator>.fromOpaque(holder).takeUnretainedValue()
+    self.access = access
+    outer = Nesting(word: note.outer)
+    task = note.task
+  }
+}
+
+// MARK: - Ending and becoming known
+
+extension ArbiterHost {
+  /// What became of a claim that couldn't be taken back: whether it's granted.
+  func settle(_ claim: ClaimToken) -> Bool { withState { _ in tier.settle(claim) } }
+
+  /// Ends a claim that was adopted, or that somebody is looking at.
+  func endThroughHost(_ claim: ClaimToken, key: UInt64) {
+    let access = withState { state -> GrantedAccess? in
+      if let access = state.adopted.removeValue(forKey: claim.slot) { return access }
+      tier.free(claim, key)
+      return nil
+    }
+    guard let access else { return }
+    access.end()
+    tier.free(claim, key)
+  }
+
+  /// The access that a claim of the running accessor is, which becomes one if it isn't yet.
+  func grantedAccess(of claim: ClaimToken) -> GrantedAccess {
+    let time = now
+    return withState { state in
+      guard access(of: claim, &state, at: time) != nil, let access = state.adopted[claim.slot] else {
+        preconditionFailure("a claim that lasts isn't admitted")
+      }
+      return access
+    }
+  }
+
+  /// The same if it's known already.
+  func knownAccess(of claim: ClaimToken) -> GrantedAccess? {
+    if !tier.state(at: claim.slot).has(SlotState.isAdopted) { return nil }
+    return withState { $0.adopted[claim.slot] }
+  }
+}
+
+// MARK: - Observing
+
+extension ArbiterHost {
+  /// Who presents, holds and waits right now, claims of the fast tier included.
+  func snapshot() -> ArbiterSnapshot {
+    let time = now
+    return withState { state in
+      withObstacles(.everywhere, &state, at: time) { $0.arbiter.snapshot(at: time) }
+    }
+  }
+
+  /// Shows an observer the state after each step from now on: until it goes, every access is a step.
+  func addObserver(_ observer: StateObserver) -> ArbiterSnapshot {
+    let time = now
+    return withState { state in
+      withObstacles(.everywhere, &state, at: time) { state in
+        if state.observers.isEmpty { change(.everywhere, &state, isRaised: true) }
+        state.observers[ObjectIdentifier(observer)] = observer
+        return state.arbiter.snapshot(at: time)
+      }
+    }
+  }
+
+  func removeObserver(_ observer: StateObserver) {
+    withState { state in
+      state.observers[ObjectIdentifier(observer)] = nil
+      if state.observers.isEmpty { change(.everywhere, &state, isRaised: false) }
+    }
+  }
+}

