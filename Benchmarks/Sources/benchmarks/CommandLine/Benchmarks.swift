@@ -43,6 +43,7 @@ struct Benchmarks {
 
   private static func measure(_ suites: [Suite], _ settings: Settings) throws -> Report {
     let processors = Processors.allowed()
+    if !settings.isTiny { processors.claimPriority() }
     let tree = try TemporaryTree.create()
     let signals = tree.removeOnSignals()
     defer { withExtendedLifetime(signals) { tree.remove() } }

@@ -5,9 +5,6 @@ import Foundation
 // coordinator never wait for each other, and a private copy of its path, because threads that retain one string slow each
 // other down.
 
-/// What a hot loop keeps for an item that it accesses again and again.
-typealias ItemHandle = URL
-
 /// Resolves an item once.
 ///
 /// - Parameters:
@@ -15,7 +12,9 @@ typealias ItemHandle = URL
 ///   - domain: Where it will be accessed.
 /// - Returns: The handle.
 /// - Throws: `FileCoordinationError` when the path can't name an item.
-func itemHandle(_ path: String, in domain: CoordinationDomain) throws -> ItemHandle { fileURL(path) }
+func itemHandle(_ path: String, in domain: CoordinationDomain) throws -> ResolvedItem {
+  try domain.resolve(fileURL(path))
+}
 
 /// A domain that looks at the symbolic links of a path before each access.
 func domainThatChecksIdentityAlways() -> CoordinationDomain {
@@ -31,7 +30,7 @@ func privateCopy(of path: String) -> String { String(decoding: Array(path.utf8),
 /// Claims by resolved item, blocking.
 struct HandleWorker: LockWorker, ~Copyable {
   private let coordinator: BlockingFileCoordinator
-  private let item: ItemHandle
+  private let item: ResolvedItem
 
   init(_ path: String, _ domain: CoordinationDomain = .process) throws {
     coordinator = FileCoordinator(label: "handle", domain: domain).blocking
@@ -76,7 +75,7 @@ struct URLWorker: LockWorker, ~Copyable {
 /// Claims by resolved item, suspending.
 struct AsyncHandleWorker: AsyncLockWorker {
   private let coordinator: FileCoordinator
-  private let item: ItemHandle
+  private let item: ResolvedItem
 
   init(_ path: String, _ domain: CoordinationDomain = .process) throws {
     coordinator = FileCoordinator(label: "async", domain: domain)
