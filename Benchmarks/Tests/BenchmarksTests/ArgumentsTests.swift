@@ -42,7 +42,7 @@ struct ArgumentsTests {
       (["--fitler", "claims"], "unknown option '--fitler'"), (["claims"], "unknown argument 'claims'"),
       (["--json"], "--json needs a value"), (["--json="], "--json needs a value"),
       (["--json", "--tiny"], "--json needs a value"), (["--tiny=yes"], "--tiny takes no value"),
-    ])
+    ] as [([String], String)])
   func problems(line: [String], reason: String) {
     let problem = #expect(throws: Arguments.Problem.self) { try Arguments.parse(line) }
     #expect(problem?.description == reason)

@@ -5,7 +5,7 @@ import benchmarks
 struct MeasurementTests {
   @Test(
     "The median is the middle sample, or between the two in the middle",
-    arguments: [([3.0], 3.0), ([9, 1, 5], 5), ([4, 1, 3, 2], 2.5), ([7, 7, 7, 1], 7)])
+    arguments: [([3.0], 3.0), ([9, 1, 5], 5), ([4, 1, 3, 2], 2.5), ([7, 7, 7, 1], 7)] as [([Double], Double)])
   func median(samples: [Double], expected: Double) {
     #expect(Measurement(samples: samples).median == expected)
   }
