@@ -65,8 +65,8 @@ struct PlotTests {
     }
   }
 
-  @Test("What isn't measured in nanoseconds is left out")
-  func otherUnits() throws {
+  @Test("What isn't part of the comparison is left out")
+  func otherRows() throws {
     let reader = try read(Samples.report)
     #expect(!reader.texts.contains("memory"))
   }

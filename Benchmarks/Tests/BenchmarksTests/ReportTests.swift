@@ -102,12 +102,13 @@ enum Samples {
     report.results = [
       ResultRow(
         id: "claims/a/ours", group: "2 threads & one item", subject: "ours <&>", unit: "ns", isOurs: true,
+        isPlotted: true,
         measurement: Measurement(samples: [10, 30, 20])),
       ResultRow(
-        id: "claims/a/peer", group: "2 threads & one item", subject: "peer", unit: "ns", isOurs: false,
+        id: "claims/a/peer", group: "2 threads & one item", subject: "peer", unit: "ns", isOurs: false, isPlotted: true,
         measurement: Measurement(samples: [1500, 2000, 36_000], isNoisy: true)),
       ResultRow(
-        id: "claims/b/memory", group: "memory", subject: "each", unit: "bytes", isOurs: true,
+        id: "claims/b/memory", group: "memory", subject: "each", unit: "bytes", isOurs: true, isPlotted: false,
         measurement: Measurement(samples: [380])),
     ]
     return report

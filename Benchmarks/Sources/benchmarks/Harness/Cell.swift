@@ -16,6 +16,8 @@ struct Cell: Sendable {
   let unit: String
   /// Ours, or somebody else's.
   let isOurs: Bool
+  /// Whether it's part of the comparison that is drawn.
+  var isPlotted = false
   let attempt: @Sendable (Laboratory) throws -> Attempt
 }
 

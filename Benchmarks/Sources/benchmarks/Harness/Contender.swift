@@ -103,7 +103,8 @@ struct Contender: Sendable {
     scenarios.map { scenario in
       Cell(
         id: "\(suite)/\(scenario.id)/\(id)", subject: group == nil ? name : "\(name), \(scenario.title)",
-        group: group ?? scenario.title, unit: Self.unit, isOurs: isOurs
+        group: group ?? scenario.title, unit: Self.unit, isOurs: isOurs,
+        isPlotted: group == nil
       ) { try attempt(scenario, $0) }
     }
   }

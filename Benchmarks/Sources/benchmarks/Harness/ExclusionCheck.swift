@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A lock that lets a reader or writer in at the wrong time shows a difference or loses an increment. Before anything is
 /// timed every contender has to pass: what doesn't exclude can be as fast as it likes.
-final class ExclusionCheck: Sendable {
+package final class ExclusionCheck: Sendable {
   private let first = Atomic(0)
   private let second = Atomic(0)
   private let differences = Atomic(0)
@@ -13,17 +13,29 @@ final class ExclusionCheck: Sendable {
   private static let roundCount = 400
   private static let threadCount = 2
 
-  /// Not an atomic addition on purpose: two writers at the same time lose one.
+  package init() {}
+
   func write() {
-    let value = first.load(ordering: .relaxed)
-    if value != second.load(ordering: .relaxed) { differences.add(1, ordering: .relaxed) }
-    first.store(value + 1, ordering: .relaxed)
+    let value = beginWriting()
     // Long enough for the other thread to get in the way.
     for _ in 0..<20 { _ = differences.load(ordering: .relaxed) }
-    second.store(value + 1, ordering: .relaxed)
+    endWriting(value)
   }
 
-  func read() {
+  /// Changes one half.
+  ///
+  /// Not by an atomic addition, on purpose: two writers at the same time lose one.
+  package func beginWriting() -> Int {
+    let value = first.load(ordering: .relaxed) + 1
+    if value - 1 != second.load(ordering: .relaxed) { differences.add(1, ordering: .relaxed) }
+    first.store(value, ordering: .relaxed)
+    return value
+  }
+
+  /// Changes the other half.
+  package func endWriting(_ value: Int) { second.store(value, ordering: .relaxed) }
+
+  package func read() {
     let value = first.load(ordering: .relaxed)
     for _ in 0..<20 { _ = differences.load(ordering: .relaxed) }
     if value != second.load(ordering: .relaxed) { differences.add(1, ordering: .relaxed) }
@@ -50,10 +62,15 @@ final class ExclusionCheck: Sendable {
         throw error
       }
     }
+    return check.violations(writeCount: threadCount * roundCount / 2)
+  }
+
+  /// What was wrong, when so many have written.
+  package func violations(writeCount: Int) -> [String] {
     var violations: [String] = []
-    let differences = check.differences.load(ordering: .relaxed)
-    if differences > 0 { violations.append("\(differences) times somebody was inside beside a writer") }
-    let lost = threadCount * roundCount / 2 - check.second.load(ordering: .relaxed)
+    let differenceCount = differences.load(ordering: .relaxed)
+    if differenceCount > 0 { violations.append("\(differenceCount) times somebody was inside beside a writer") }
+    let lost = writeCount - second.load(ordering: .relaxed)
     if lost != 0 { violations.append("\(lost) writes were lost") }
     return violations
   }

@@ -20,14 +20,14 @@ package struct Plot: Sendable {
   private static let footHeight = 34.0
 
   /// - Parameters:
-  ///   - report: What to draw; rows that aren't measured in nanoseconds are left out, as are empty groups.
+  ///   - report: What to draw: the rows of the comparison.
   ///   - title: The title.
   package init(_ report: Report, title: String) {
     self.title = title
     subtitle =
       "\(report.machine.processorCount) processors, \(report.machine.kernel), Swift \(report.machine.swiftVersion)"
     groups = report.groups.compactMap { group in
-      let rows = report.results.filter { $0.group == group && $0.unit == "ns" && $0.measurement.min > 0 }
+      let rows = report.results.filter { $0.group == group && $0.isPlotted && $0.measurement.min > 0 }
       return rows.isEmpty ? nil : (group, rows)
     }
     let rows = groups.flatMap(\.rows)

@@ -5,23 +5,27 @@ package struct ResultRow: Sendable {
   package let subject: String
   package let unit: String
   package let isOurs: Bool
+  /// Whether it's part of the comparison that is drawn.
+  package let isPlotted: Bool
   package let measurement: Measurement
 
   package init(
-    id: String, group: String, subject: String, unit: String, isOurs: Bool, measurement: Measurement
+    id: String, group: String, subject: String, unit: String, isOurs: Bool, isPlotted: Bool,
+    measurement: Measurement
   ) {
     self.id = id
     self.group = group
     self.subject = subject
     self.unit = unit
     self.isOurs = isOurs
+    self.isPlotted = isPlotted
     self.measurement = measurement
   }
 
   init(_ cell: Cell, _ measurement: Measurement) {
     self.init(
       id: cell.id, group: cell.group, subject: cell.subject, unit: cell.unit, isOurs: cell.isOurs,
-      measurement: measurement)
+      isPlotted: cell.isPlotted, measurement: measurement)
   }
 }
 

@@ -41,7 +41,7 @@ extension Suite {
     func row(_ id: String, _ subject: String, _ bytes: Double) -> ResultRow {
       ResultRow(
         id: "claims/scale/memory/\(id)", group: group, subject: subject, unit: "bytes", isOurs: true,
-        measurement: Measurement(samples: [bytes]))
+        isPlotted: false, measurement: Measurement(samples: [bytes]))
     }
     return [
       row("presenter", "for each registered presenter", presenters.anonymous),
