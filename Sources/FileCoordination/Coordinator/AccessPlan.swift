@@ -23,26 +23,55 @@ struct AccessPlan {
   init(_ verb: String) { self.verb = verb }
 
   mutating func addReading(
-    _ url: URL, _ options: FileCoordinator.ReadingOptions, in fileSystem: any FileSystem
+    _ url: URL, _ options: FileCoordinator.ReadingOptions, _ places: Places
   ) throws(FileCoordinationError) {
-    let access = try options.itemAccess(url: url.absoluteString)
+    _ = try options.itemAccess(url: url.absoluteString)
     if isPreparation { try refuse(options.contains(.resolvesSymbolicLink), ".resolvesSymbolicLink", url) }
+    try addReading(
+      places.location(of: url, followingLastLink: options.contains(.resolvesSymbolicLink)), options)
+  }
+
+  mutating func addWriting(
+    _ url: URL, _ options: FileCoordinator.WritingOptions, _ places: Places
+  ) throws(FileCoordinationError) {
+    _ = try options.itemAccess(url: url.absoluteString)
+    if isPreparation { try refuse(options == .forReplacing, ".forReplacing", url) }
+    try addWriting(places.location(of: url), options)
+  }
+
+  mutating func addReading(
+    _ location: FileLocation, _ options: FileCoordinator.ReadingOptions
+  ) throws(FileCoordinationError) {
+    let access = try options.itemAccess(url: location.url.absoluteString)
     readingOptions.formUnion(options)
-    let location = try FileLocation(
-      url, followingLastLink: options.contains(.resolvesSymbolicLink), in: fileSystem)
     items.append(Item(access: access, location: location, isUpload: options.contains(.forUploading) && !isPreparation))
   }
 
   mutating func addWriting(
-    _ url: URL, _ options: FileCoordinator.WritingOptions, in fileSystem: any FileSystem
+    _ location: FileLocation, _ options: FileCoordinator.WritingOptions
   ) throws(FileCoordinationError) {
-    let access = try options.itemAccess(url: url.absoluteString)
-    if isPreparation { try refuse(options == .forReplacing, ".forReplacing", url) }
-    items.append(Item(access: access, location: try FileLocation(url, in: fileSystem)))
+    items.append(Item(access: try options.itemAccess(url: location.url.absoluteString), location: location))
   }
 
   private func refuse(_ isGiven: Bool, _ option: String, _ url: URL) throws(FileCoordinationError) {
     if isGiven { throw .optionNotAllowed(option, in: "prepare", url: url.absoluteString) }
+  }
+
+  /// Tells where URLs lead.
+  ///
+  /// Requests for many items don't go through the cache: they would turn everything else out.
+  enum Places {
+    case remembered(IdentityCache)
+    case resolved(any FileSystem)
+
+    fileprivate func location(
+      of url: URL, followingLastLink: Bool = false
+    ) throws(FileCoordinationError) -> FileLocation {
+      switch self {
+      case .remembered(let cache): try cache.item(for: url, followingLastLink: followingLastLink).location
+      case .resolved(let fileSystem): try FileLocation(url, followingLastLink: followingLastLink, in: fileSystem)
+      }
+    }
   }
 
   static func checkCount(_ count: Int) throws(FileCoordinationError) {
@@ -52,15 +81,17 @@ struct AccessPlan {
 }
 
 extension FileCoordinator {
-  func readingPlan(_ url: URL, _ options: ReadingOptions) throws(FileCoordinationError) -> AccessPlan {
+  private var places: AccessPlan.Places { .remembered(host.identities) }
+
+  func readingPlan(_ item: ResolvedItem, _ options: ReadingOptions) throws(FileCoordinationError) -> AccessPlan {
     var plan = AccessPlan("read")
-    try plan.addReading(url, options, in: fileSystem)
+    try plan.addReading(item.location, options)
     return plan
   }
 
-  func writingPlan(_ url: URL, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
+  func writingPlan(_ item: ResolvedItem, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
     var plan = AccessPlan(options.verb)
-    try plan.addWriting(url, options, in: fileSystem)
+    try plan.addWriting(item.location, options)
     return plan
   }
 
@@ -68,8 +99,8 @@ extension FileCoordinator {
     _ readingURL: URL, _ readingOptions: ReadingOptions, _ writingURL: URL, _ writingOptions: WritingOptions
   ) throws(FileCoordinationError) -> AccessPlan {
     var plan = AccessPlan("read and write")
-    try plan.addReading(readingURL, readingOptions, in: fileSystem)
-    try plan.addWriting(writingURL, writingOptions, in: fileSystem)
+    try plan.addReading(readingURL, readingOptions, places)
+    try plan.addWriting(writingURL, writingOptions, places)
     return plan
   }
 
@@ -77,19 +108,20 @@ extension FileCoordinator {
     _ first: URL, _ firstOptions: WritingOptions, _ second: URL, _ secondOptions: WritingOptions
   ) throws(FileCoordinationError) -> AccessPlan {
     var plan = AccessPlan(firstOptions.verb)
-    try plan.addWriting(first, firstOptions, in: fileSystem)
-    try plan.addWriting(second, secondOptions, in: fileSystem)
+    try plan.addWriting(first, firstOptions, places)
+    try plan.addWriting(second, secondOptions, places)
     return plan
   }
 
   func plan(for intents: [FileAccessIntent]) throws(FileCoordinationError) -> AccessPlan {
     try AccessPlan.checkCount(intents.count)
+    let places = AccessPlan.Places.resolved(fileSystem)
     var plan = AccessPlan("access")
     plan.intents = intents
     for intent in intents {
       switch intent.kind {
-      case .reading(let options): try plan.addReading(intent.originalURL, options, in: fileSystem)
-      case .writing(let options): try plan.addWriting(intent.originalURL, options, in: fileSystem)
+      case .reading(let options): try plan.addReading(intent.originalURL, options, places)
+      case .writing(let options): try plan.addWriting(intent.originalURL, options, places)
       }
     }
     return plan
@@ -99,10 +131,11 @@ extension FileCoordinator {
     _ reading: [URL], _ readingOptions: ReadingOptions, _ writing: [URL], _ writingOptions: WritingOptions
   ) throws(FileCoordinationError) -> AccessPlan {
     try AccessPlan.checkCount(reading.count + writing.count)
+    let places = AccessPlan.Places.resolved(fileSystem)
     var plan = AccessPlan("prepare access to")
     plan.isPreparation = true
-    for url in reading { try plan.addReading(url, readingOptions, in: fileSystem) }
-    for url in writing { try plan.addWriting(url, writingOptions, in: fileSystem) }
+    for url in reading { try plan.addReading(url, readingOptions, places) }
+    for url in writing { try plan.addWriting(url, writingOptions, places) }
     return plan
   }
 }

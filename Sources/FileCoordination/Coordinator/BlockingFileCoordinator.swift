@@ -30,7 +30,12 @@ public struct BlockingFileCoordinator: Sendable {
     _ url: URL, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    try withAccess(coordinator.readingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
+    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
+    return try coordinator.host.identities.withItem(
+      for: url, followingLastLink: options.contains(.resolvesSymbolicLink)
+    ) { item in
+      try readResolved(item, options, deadlines, accessor)
+    }
   }
 
   /// Writes an item.
@@ -49,7 +54,10 @@ public struct BlockingFileCoordinator: Sendable {
     _ url: URL, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    try withAccess(coordinator.writingPlan(url, options), deadlines) { try accessor(FileAccess($0, 0)) }
+    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
+    return try coordinator.host.identities.withItem(for: url) { item in
+      try writeResolved(item, options, deadlines, accessor)
+    }
   }
 
   /// Reads one item and writes another, granted together.

@@ -48,7 +48,7 @@ extension FileCoordinator {
     _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience
   ) -> ClaimToken? {
     if gate.load(ordering: .relaxed) != Self.gateOpen, !decideGate() { return nil }
-    if item.isInPackage || item.isStale { return nil }
+    if item.isInPackage { return nil }
     switch attempt(item, access, thread, task: task) {
     case .granted(let claim): return claim
     case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)

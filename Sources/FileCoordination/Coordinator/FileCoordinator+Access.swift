@@ -23,9 +23,12 @@ extension FileCoordinator {
     _ url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    try await withAccess(readingPlan(url, options), deadlines) { access in
-      try await accessor(FileAccess(access, 0))
+    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
+    let item = try host.identities.item(for: url, followingLastLink: options.contains(.resolvesSymbolicLink))
+    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
+      return try await run(claim, item, accessor)
     }
+    return try await withAccess(readingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
   }
 
   /// Writes an item: suspends until nobody else accesses it and its presenters have let go, then runs `accessor`.
@@ -45,9 +48,12 @@ extension FileCoordinator {
     _ url: URL, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    try await withAccess(writingPlan(url, options), deadlines) { access in
-      try await accessor(FileAccess(access, 0))
+    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
+    let item = try host.identities.item(for: url)
+    if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
+      return try await run(claim, item, accessor)
     }
+    return try await withAccess(writingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
   }
 
   /// Reads one item and writes another, granted together, so that two such calls can't deadlock (C-025, C-134).

@@ -21,6 +21,7 @@ extension FileCoordinator {
     _ item: ResolvedItem, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
+    let item = try current(item, followingLastLink: options.contains(.resolvesSymbolicLink))
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
@@ -43,6 +44,7 @@ extension FileCoordinator {
     _ item: ResolvedItem, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
+    let item = try current(item)
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
@@ -63,23 +65,10 @@ extension FileCoordinator {
     }
   }
 
-  func readingPlan(_ item: ResolvedItem, _ options: ReadingOptions) throws(FileCoordinationError) -> AccessPlan {
-    if item.isStale || options.contains(.resolvesSymbolicLink) { return try readingPlan(item.url, options) }
-    var plan = AccessPlan("read")
-    plan.readingOptions = options
-    plan.items.append(
-      AccessPlan.Item(
-        access: try options.itemAccess(url: item.url.absoluteString), location: item.location,
-        isUpload: options.contains(.forUploading)))
-    return plan
-  }
-
-  func writingPlan(_ item: ResolvedItem, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
-    if item.isStale { return try writingPlan(item.url, options) }
-    var plan = AccessPlan(options.verb)
-    plan.items.append(
-      AccessPlan.Item(access: try options.itemAccess(url: item.url.absoluteString), location: item.location))
-    return plan
+  /// The handle itself, or a new one if it's out of date or made for the link instead of its target.
+  func current(_ item: ResolvedItem, followingLastLink: Bool = false) throws(FileCoordinationError) -> ResolvedItem {
+    if !item.isStale, item.followsLastLink || !followingLastLink { return item }
+    return try host.identities.item(for: item.url, followingLastLink: followingLastLink || item.followsLastLink)
   }
 }
 
@@ -101,11 +90,11 @@ extension BlockingFileCoordinator {
     _ item: ResolvedItem, options: FileCoordinator.ReadingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    let thread = ThreadRecord.current
-    if let access = options.plainAccess, let claim = claim(item, access, thread) {
-      return try run(claim, item, thread, accessor)
+    if item.isStale || options.contains(.resolvesSymbolicLink) {
+      let item = try coordinator.current(item, followingLastLink: options.contains(.resolvesSymbolicLink))
+      return try readResolved(item, options, deadlines, accessor)
     }
-    return try withAccess(coordinator.readingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+    return try readResolved(item, options, deadlines, accessor)
   }
 
   /// Writes an item by its handle.
@@ -124,6 +113,29 @@ extension BlockingFileCoordinator {
   public func write<Result>(
     _ item: ResolvedItem, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    if item.isStale { return try writeResolved(coordinator.current(item), options, deadlines, accessor) }
+    return try writeResolved(item, options, deadlines, accessor)
+  }
+
+  /// Reads an item that its URL led to a moment ago.
+  @inline(__always)
+  func readResolved<Result>(
+    _ item: ResolvedItem, _ options: FileCoordinator.ReadingOptions, _ deadlines: AccessDeadlines?,
+    _ accessor: (borrowing FileAccess) throws -> Result
+  ) throws -> Result {
+    let thread = ThreadRecord.current
+    if let access = options.plainAccess, let claim = claim(item, access, thread) {
+      return try run(claim, item, thread, accessor)
+    }
+    return try withAccess(coordinator.readingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+  }
+
+  /// Writes an item that its URL led to a moment ago.
+  @inline(__always)
+  func writeResolved<Result>(
+    _ item: ResolvedItem, _ options: FileCoordinator.WritingOptions, _ deadlines: AccessDeadlines?,
+    _ accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     let thread = ThreadRecord.current
     if let access = options.plainAccess, let claim = claim(item, access, thread) {
@@ -157,11 +169,10 @@ extension CoordinationDomain {
   ///   - followingLastLink: Whether a symbolic link in the last component is followed; those before it always are.
   /// - Returns: A handle on the item.
   /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
+  /// - Complexity: One system call if the domain knows the URL already, else one pass of realpath(3).
   public func resolve(
     _ url: URL, followingLastLink: Bool = false
   ) throws(FileCoordinationError) -> ResolvedItem {
-    try ResolvedItem(
-      url, followingLastLink: followingLastLink, in: configuration.fileSystem,
-      packageExtensions: configuration.packageExtensions)
+    try host.identities.item(for: url, followingLastLink: followingLastLink)
   }
 }

@@ -176,6 +176,8 @@ extension GrantedAccess {
     if old == new { return true }
     let id = waiter.id
     let replaced = before.indices.contains { before[$0] != nil && waiter.path(of: $0) == new }
+    // Before anybody else gets in: where the moved item and its neighbours are has to be found out anew.
+    defer { host.identities.noteMove(from: old, to: new) }
     let obstacles = Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
     return host.stepWithState(raising: { _ in obstacles }) { state, now in
       guard state.arbiter.mayAnnounceMove(id, from: old, to: new) else { return (false, []) }

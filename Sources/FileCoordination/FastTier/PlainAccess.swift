@@ -21,11 +21,12 @@ package enum PlainAccess: UInt, Hashable, Sendable {
 }
 
 extension FileCoordinator.ReadingOptions {
-  /// The plain access with these options; `nil` for those that need the arbiter.
+  /// The plain access with these options, wherever it leads; `nil` for those that need the arbiter.
   @inline(__always)
   var plainAccess: PlainAccess? {
-    if self == [] { return .read }
-    return self == .withoutChanges ? .readWithoutChanges : nil
+    let reading = subtracting(.resolvesSymbolicLink)
+    if reading == [] { return .read }
+    return reading == .withoutChanges ? .readWithoutChanges : nil
   }
 }
 

@@ -67,6 +67,8 @@ final class ArbiterHost: Sendable {
   private let state: Guarded<State>
   /// Grants what nobody objects to, in front of the arbiter.
   let tier = FastTier(memory: ProcessMemory())
+  /// Where URLs lead.
+  let identities: IdentityCache
 
   init(_ configuration: CoordinationDomain.Configuration) {
     self.configuration = configuration
@@ -75,6 +77,9 @@ final class ArbiterHost: Sendable {
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     state = Guarded(State(arbiter: arbiter))
+    identities = IdentityCache(
+      in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
+      checkInterval: configuration.identityCheckInterval)
   }
 
   // Whoever claims keeps its domain, and that the host.
