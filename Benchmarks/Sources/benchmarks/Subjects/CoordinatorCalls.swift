@@ -16,9 +16,10 @@ func itemHandle(_ path: String, in domain: CoordinationDomain) throws -> Resolve
   try domain.resolve(fileURL(path))
 }
 
-/// A domain that looks at the symbolic links of a path before each access.
-func domainThatChecksIdentityAlways() -> CoordinationDomain {
-  let configuration = CoordinationDomain.Configuration()
+/// A domain that asks the kernel once a second whether the way to an item has changed, not at each access.
+func domainThatTrustsIdentities() -> CoordinationDomain {
+  var configuration = CoordinationDomain.Configuration()
+  configuration.identityCheckInterval = .seconds(1)
   return CoordinationDomain(configuration)
 }
 
@@ -45,19 +46,19 @@ struct HandleWorker: LockWorker, ~Copyable {
 /// Claims by lexical path, blocking: no symbolic link is looked at.
 struct PathWorker: LockWorker, ~Copyable {
   private let coordinator: BlockingFileCoordinator
-  private let path: URL
+  private let path: String
 
   init(_ path: String, _ domain: CoordinationDomain = .process) {
     coordinator = FileCoordinator(label: "path", domain: domain).blocking
-    self.path = fileURL(path)
+    self.path = privateCopy(of: path)
   }
 
-  func read(_ body: () -> Void) throws { try coordinator.read(path) { _ in body() } }
+  func read(_ body: () -> Void) throws { try coordinator.read(path: path) { _ in body() } }
 
-  func write(_ body: () -> Void) throws { try coordinator.write(path) { _ in body() } }
+  func write(_ body: () -> Void) throws { try coordinator.write(path: path) { _ in body() } }
 }
 
-/// Claims by URL, blocking: its symbolic links are resolved, or have been, as the domain says.
+/// Claims by URL, blocking: its symbolic links are resolved, and looked at again as often as the domain says.
 struct URLWorker: LockWorker, ~Copyable {
   private let coordinator: BlockingFileCoordinator
   private let url: URL

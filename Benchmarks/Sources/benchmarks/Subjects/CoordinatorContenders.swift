@@ -5,11 +5,12 @@ enum CoordinatorContenders {
   static let handle = "by-handle"
   static let path = "by-path"
   static let url = "by-url"
-  static let checkedURL = "by-url-checked"
+  static let cachedURL = "by-url-cached"
+  static let linkedURL = "by-url-link"
   static let async = "by-handle-async"
 
   static func all(_ tree: TemporaryTree) -> [Contender] {
-    let checkingDomain = domainThatChecksIdentityAlways()
+    let trustingDomain = domainThatTrustsIdentities()
     return [
       Contender(handle, "claim by handle", isOurs: true) { _, item in try HandleWorker(tree.paths[item]) },
       Contender(async: async, "claim by handle, async", isOurs: true, scenarios: Scenario.upToTwoThreads) { _, item in
@@ -21,8 +22,11 @@ enum CoordinatorContenders {
       Contender(url, "claim by URL", isOurs: true, scenarios: Scenario.upToTwoThreads) { _, item in
         URLWorker(tree.paths[item])
       },
-      Contender(checkedURL, "claim by URL, link checked", isOurs: true, scenarios: Scenario.alone) { _, item in
-        URLWorker(tree.linkedPaths[item], checkingDomain)
+      Contender(cachedURL, "claim by URL, looked at each second", isOurs: true, scenarios: Scenario.upToTwoThreads) {
+        _, item in URLWorker(tree.paths[item], trustingDomain)
+      },
+      Contender(linkedURL, "claim by URL, through a link", isOurs: true, scenarios: Scenario.alone) { _, item in
+        URLWorker(tree.linkedPaths[item])
       },
     ]
   }
