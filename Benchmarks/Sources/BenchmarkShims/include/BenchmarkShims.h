@@ -1,0 +1,74 @@
+// What the benchmarks need from C: things that Swift can't declare (interposed functions, signal handlers, function
+// pointers at offsets) and constants that Swift's Glibc module hides.
+#ifndef BENCHMARK_SHIMS_H
+#define BENCHMARK_SHIMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Scheduling
+
+/// Fills `cpus` with the numbers of the CPUs this process may use, at most `capacity`; returns how many there are.
+int bench_allowed_cpus(int *cpus, int capacity);
+/// Pins the calling thread to a CPU; returns 0 or an error number.
+int bench_pin_thread(int cpu);
+/// Voluntary and involuntary context switches of the calling thread.
+void bench_context_switches(uint64_t *voluntary, uint64_t *involuntary);
+/// CPU time of this process, user and system, in nanoseconds.
+uint64_t bench_process_cpu_time(void);
+/// Removes a directory tree without following symbolic links. Async-signal-unsafe.
+int bench_remove_tree(const char *path);
+
+// MARK: Open-file-description locks
+
+/// `F_OFD_SETLKW` on the whole file; `type` is `F_RDLCK`, `F_WRLCK` or `F_UNLCK`. Returns 0 or an error number.
+int bench_ofd_lock(int descriptor, int type);
+
+// MARK: Memory
+
+/// Bytes that malloc has handed out in all arenas, mapped chunks included.
+size_t bench_malloc_in_use(void);
+/// Gives free memory back to the kernel.
+void bench_malloc_trim(void);
+/// Calls of malloc, calloc, realloc and their relatives by the calling thread so far.
+uint64_t bench_allocation_count(void);
+
+// MARK: Retain and release
+
+/// Counts retains and releases of the calling thread until `bench_reference_counting_end`. Returns false where the Swift
+/// runtime has no hooks. One thread at a time.
+bool bench_reference_counting_begin(void);
+void bench_reference_counting_end(uint64_t *retains, uint64_t *releases);
+/// One retain and one release of a Swift object, through the functions that compiled Swift calls.
+void bench_retain_and_release(void *object);
+
+// MARK: System calls
+
+/// Counts system calls of the calling thread until `bench_system_call_counting_end`. Returns false where the kernel or the
+/// processor can't (prctl(2), PR_SET_SYSCALL_USER_DISPATCH).
+bool bench_system_call_counting_begin(void);
+uint64_t bench_system_call_counting_end(void);
+
+// MARK: Berkeley DB
+
+typedef struct bench_bdb bench_bdb;
+
+/// Opens a private environment of Berkeley DB 5.3's lock manager. On failure returns NULL and writes the reason.
+bench_bdb *bench_bdb_open(char *reason, size_t reason_capacity);
+void bench_bdb_close(bench_bdb *environment);
+/// Makes a locker; returns 0 or an error.
+int bench_bdb_locker(bench_bdb *environment, uint32_t *locker);
+int bench_bdb_free_locker(bench_bdb *environment, uint32_t locker);
+
+/// A lock that is held; as large as DB_LOCK.
+typedef struct {
+  uint64_t words[4];
+} bench_bdb_lock;
+
+/// Waits for a lock and takes it; returns 0 or an error.
+int bench_bdb_get(
+    bench_bdb *environment, uint32_t locker, const void *bytes, uint32_t length, bool is_written, bench_bdb_lock *lock);
+int bench_bdb_put(bench_bdb *environment, bench_bdb_lock *lock);
+
+#endif

@@ -1,0 +1,48 @@
+/// How long and how much a run measures.
+struct Settings: Sendable {
+  /// At least this many repetitions of each measurement.
+  var repetitionCount = 7
+  /// How long one repetition lasts.
+  var duration = Duration.milliseconds(100)
+  /// The same loop before each repetition, uncounted.
+  var warmUp = Duration.milliseconds(15)
+  /// How often a disturbed repetition is repeated.
+  var retryCountMax = 25
+  /// How often all repetitions of one measurement together are repeated, so that a busy machine doesn't take hours.
+  var retryCountMaxOfMeasurement = 25
+  /// A repetition is disturbed when others took more than this share of the processor time it needed.
+  var disturbanceMax = 0.03
+
+  /// Presenters registered elsewhere.
+  var presenterCount = 1_000_000
+  /// Requests that hold claims elsewhere, and claims of each.
+  var bulkRequestCount = 10
+  var bulkClaimCount = 100_000
+  /// Waiters that have nothing to do with the wait that is measured.
+  var unrelatedWaiterCount = 10_000
+  /// Members of the cycle of waits.
+  var cycleLength = 1_000
+  /// Claims that are counted, not timed.
+  var countedClaims = 1_000
+  /// Whether the figures mean anything.
+  var isTiny = false
+
+  static let full = Settings()
+
+  /// The same code in seconds; the figures prove nothing.
+  static let tiny: Settings = {
+    var settings = Settings()
+    settings.repetitionCount = 2
+    settings.duration = .milliseconds(2)
+    settings.warmUp = .milliseconds(1)
+    settings.retryCountMax = 0
+    settings.retryCountMaxOfMeasurement = 0
+    settings.presenterCount = 1_000
+    settings.bulkRequestCount = 2
+    settings.bulkClaimCount = 500
+    settings.unrelatedWaiterCount = 1_000
+    settings.cycleLength = 100
+    settings.isTiny = true
+    return settings
+  }()
+}

@@ -1,0 +1,181 @@
+import FileCoordination
+import Foundation
+import Synchronization
+
+extension Suite {
+  static let claimsPresenters = Suite(
+    name: "claims/presenters", summary: "reads that ask presenters first, beside hops between queues (T-7)"
+  ) { laboratory, report in
+    let domain = CoordinationDomain()
+    let counts = [1, 2, 4, 8, 16]
+    var cells = [hopCell()]
+    var audiences: [Audience] = []
+    for count in counts {
+      let audience = try Audience(count, laboratory.tree.paths[count % TemporaryTree.itemCount], domain) {
+        QueueExecutor()
+      }
+      audiences.append(audience)
+      cells.append(try readCell("\(count)", "read, \(count) presenter\(count == 1 ? "" : "s")", audience, domain))
+    }
+    let own = try Audience(1, laboratory.tree.paths[15], domain) { nil }
+    audiences.append(own)
+    cells.append(try readCell("1-own-threads", "read, 1 presenter on threads of the library", own, domain))
+    report.results += try laboratory.measure(cells)
+    for audience in audiences { try audience.checkThatAllWereAsked() }
+    report.targets += targets(report, counts)
+    for audience in audiences { audience.leave() }
+  }
+
+  private static let group = "reads that ask presenters to relinquish and save, and give back"
+
+  private static func hopCell() -> Cell {
+    let hop = QueueHop()
+    return Cell(
+      id: "claims/presenters/hop", subject: "hop to an OperationQueue and back", group: group, unit: "ns",
+      isOurs: false
+    ) { laboratory in try timedAlone(laboratory) { hop.roundTrip() } }
+  }
+
+  private static func readCell(
+    _ id: String, _ subject: String, _ audience: Audience, _ domain: CoordinationDomain
+  ) throws -> Cell {
+    Cell(
+      id: "claims/presenters/\(id)", subject: subject, group: group, unit: "ns", isOurs: true
+    ) { laboratory in
+      let worker = try HandleWorker(audience.path, domain)
+      return try timedAlone(laboratory) {
+        try worker.read {}
+        audience.noteRead()
+      }
+    }
+  }
+
+  private static func targets(_ report: Report, _ counts: [Int]) -> [TargetLine] {
+    let hop = report.median("claims/presenters/hop")
+    let one = report.median("claims/presenters/1")
+    let hops = hop.flatMap { hop in one.map { $0 / hop } }
+    let alone = TargetLine(
+      "T-7 1 presenter", "read with relinquish, save and reacquire, in queue hops", ratio: hops, target: 2.5,
+      higherIsBetter: false)
+    return [alone]
+      + counts.dropFirst().map { count in
+        let time = report.median("claims/presenters/\(count)")
+        let bound = hop.map { 2 * $0 + 3_000 * Double(count) }
+        let share = time.flatMap { time in bound.map { time / $0 } }
+        return TargetLine(
+          "T-7 \(count) presenters", "the same with \(count) presenters, in (2 hops + 3 µs × \(count))", ratio: share,
+          target: 1, higherIsBetter: false)
+      }
+  }
+}
+
+/// One repetition of something that one pinned thread does while other threads answer it.
+///
+/// Nobody can tell here which thread waited for whom, so the load of the machine tells whether others disturbed it.
+func timedAlone(_ laboratory: Laboratory, _ body: @escaping @Sendable () throws -> Void) throws -> Attempt {
+  let settings = laboratory.settings
+  let processorCount = laboratory.processors.count
+  return try laboratory.workers.run(1) { _ in
+    try repeatBody(body, for: settings.warmUp.nanoseconds)
+    let loadBefore = MachineLoad.now()
+    let start = monotonicNanoseconds()
+    let count = try repeatBody(body, for: settings.duration.nanoseconds)
+    let duration = monotonicNanoseconds() - start
+    var disturbance = 0.0
+    if let loadBefore, let loadAfter = MachineLoad.now() {
+      let taken = loadAfter.takenByOthers(since: loadBefore, processors: processorCount)
+      disturbance = Double(taken) / Double(duration * UInt64(processorCount))
+    }
+    return Attempt(value: Double(duration) / Double(count), disturbance: disturbance)
+  }[0]
+}
+
+@discardableResult
+private func repeatBody(_ body: () throws -> Void, for duration: UInt64) throws -> UInt64 {
+  let end = monotonicNanoseconds() + duration
+  var count: UInt64 = 0
+  repeat {
+    try body()
+    count += 1
+  } while monotonicNanoseconds() < end
+  return count
+}
+
+/// Presenters of one item that only count what they're asked.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `readCount` | is atomic | counted by the reader, compared when all is over |
+private final class Audience: Sendable {
+  let path: String
+  private let presenters: [CountingPresenter]
+  private let registrations: [FilePresenterRegistration]
+  private let readCount = Atomic(0)
+
+  init(_ count: Int, _ path: String, _ domain: CoordinationDomain, executor: () -> QueueExecutor?) throws {
+    self.path = path
+    presenters = (0..<count).map { _ in CountingPresenter(fileURL(path), executor()) }
+    registrations = try presenters.map { try domain.register($0) }
+  }
+
+  func noteRead() { readCount.add(1, ordering: .relaxed) }
+
+  /// What wasn't asked wasn't measured.
+  func checkThatAllWereAsked() throws {
+    let expected = readCount.load(ordering: .relaxed)
+    for presenter in presenters where presenter.saveCount != expected || presenter.relinquishCount != expected {
+      throw BenchmarkFailure(
+        "a presenter of \(path) relinquished \(presenter.relinquishCount) and saved \(presenter.saveCount) times in \(expected) reads"
+      )
+    }
+  }
+
+  func leave() {
+    for registration in registrations { registration.end() }
+  }
+}
+
+/// Does nothing but count, so that all time is that of the messages.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | counts | are atomic | compared by another thread in the end |
+private final class CountingPresenter: FilePresenter {
+  let presentedItemURL: URL?
+  let presentedItemCallbacks = FilePresenterCallbacks.all
+  let presentedItemExecutor: (any TaskExecutor)?
+  private let relinquishes = Atomic(0)
+  private let saves = Atomic(0)
+  private let reacquisitions = Atomic(0)
+
+  init(_ url: URL, _ executor: QueueExecutor?) {
+    presentedItemURL = url
+    presentedItemExecutor = executor
+  }
+
+  var relinquishCount: Int { relinquishes.load(ordering: .relaxed) }
+  var saveCount: Int { saves.load(ordering: .relaxed) }
+
+  func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer? {
+    relinquishes.add(1, ordering: .relaxed)
+    return { [self] in _ = reacquisitions.add(1, ordering: .relaxed) }
+  }
+
+  func savePresentedItemChanges(origin: AccessOrigin) async throws { saves.add(1, ordering: .relaxed) }
+}
+
+/// Runs callbacks on a serial `OperationQueue`, as presenters have on Apple platforms.
+private final class QueueExecutor: TaskExecutor {
+  private let queue: OperationQueue
+
+  init() {
+    queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.addOperation { job.runSynchronously(on: executor) }
+  }
+}

@@ -1,0 +1,27 @@
+/// Benchmarks that are run together.
+///
+/// To add some, make a `Suite` and name it in ``all``; `--filter` and `--list` find it there.
+struct Suite: Sendable {
+  /// Components divided by slashes; a filter selects by the first ones.
+  let name: String
+  /// One line for `--list`.
+  let summary: String
+  /// Measures, and adds rows, targets, counters and what is absent to the report.
+  let run: @Sendable (Laboratory, inout Report) throws -> Void
+
+  /// In the order in which they run.
+  ///
+  /// The one with a million of everything is the last that measures memory.
+  static let all = [
+    claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale,
+  ]
+
+  /// The suites that a filter selects.
+  ///
+  /// - Parameter filter: The first components of a name; `nil` for all.
+  /// - Returns: The suites; empty if the filter selects none.
+  static func selected(by filter: String?) -> [Suite] {
+    guard let filter else { return all }
+    return all.filter { $0.name == filter || $0.name.hasPrefix(filter + "/") }
+  }
+}
