@@ -13,12 +13,17 @@ extension ArbiterHost {
       while let delivery = next {
         guard let presenter = record.presenter else { return presenterIsGone(record, delivery.delivery.message) }
         next = await receive(delivery, presenter)
-        // Whoever waits for the next answer with a higher priority than for this one gets a task of its own.
-        if let following = next, let priority = following.priority, priority > Task.currentPriority {
-          return deliver(following)
-        }
+        if let following = next, !mayGoOn(with: following) { return deliver(following) }
       }
     }
+  }
+
+  /// Whether a task that has delivered one message may deliver this one too, so that no other thread has to wake up for it.
+  ///
+  /// An executor of the presenter's own gets each message as a job, between which it may do other work. Whoever waits for an
+  /// answer with a higher priority gets a task of that priority.
+  private func mayGoOn(with next: AddressedDelivery) -> Bool {
+    next.record.executor as AnyObject === ElasticThreadPool.shared && (next.priority ?? .background) <= Task.currentPriority
   }
 
   /// Runs the callback that a message asks for.

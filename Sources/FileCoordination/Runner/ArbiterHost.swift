@@ -85,7 +85,7 @@ final class ArbiterHost: Sendable {
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     state = Guarded(State(arbiter: arbiter))
-    identities = IdentityCache(
+    identities = IdentityCache.shared(
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
       checkInterval: configuration.identityCheckInterval)
   }

@@ -1,0 +1,37 @@
+internal import SystemInterface
+
+extension IdentityCache {
+  private struct Setup: Hashable, Sendable {
+    let packageExtensions: Set<String>
+    let checkInterval: Duration
+  }
+
+  private struct WeakCache: Sendable {
+    weak let cache: IdentityCache?
+  }
+
+  /// Caches of the host's files, by how they are set up.
+  ///
+  /// Guarded by its lock, because domains are made on any thread.
+  private static let caches = Guarded<[Setup: WeakCache]>([:])
+
+  /// The cache of all domains that are set up alike.
+  ///
+  /// Where a URL leads doesn't depend on the domain, and a user may have only so many inotify instances (128 on many
+  /// systems): a process needs one, not one for each domain.
+  static func shared(
+    in files: any FileSystem, packageExtensions: Set<String>, checkInterval: Duration
+  ) -> IdentityCache {
+    guard files is HostFileSystem else {
+      return IdentityCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
+    }
+    let setup = Setup(packageExtensions: packageExtensions, checkInterval: checkInterval)
+    let fresh = IdentityCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
+    return caches.withLock { caches in
+      if let cache = caches[setup]?.cache { return cache }
+      caches = caches.filter { $0.value.cache != nil }
+      caches[setup] = WeakCache(cache: fresh)
+      return fresh
+    }
+  }
+}
