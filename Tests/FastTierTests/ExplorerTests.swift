@@ -104,6 +104,11 @@ struct ExplorerTests {
     _ programs: [Program], atEnd: @escaping (ModelState) -> String? = { _ in nil }
   ) -> Explorer.Result {
     let state = ModelState()
-    return Explorer(ModelMemory(), state, programs).explore { atEnd(state) }
+    let map = MemoryMap()
+    defer {
+      state.deallocate()
+      map.deallocate()
+    }
+    return Explorer(ModelMemory(), state, programs, map: map, rules: ClaimRules([])).explore { atEnd(state) }
   }
 }

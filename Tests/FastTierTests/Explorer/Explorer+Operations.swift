@@ -5,9 +5,9 @@ extension Explorer {
   ///
   /// - Returns: What it results in.
   func perform(_ thread: Int, _ node: Int) -> UInt64 {
-    let address = histories.address(of: node)
-    let first = histories.first(of: node)
-    switch Operation.Kind(rawValue: histories.kind(of: node)) {
+    let address = table.address(of: node)
+    let first = table.first(of: node)
+    switch Operation.Kind(rawValue: table.kind(of: node)) {
     case .load, .loadRelaxed: return load(thread, address)
     case .store:
       store(thread, address, first)
@@ -21,7 +21,7 @@ extension Explorer {
     case .compareExchange:
       flushAll(thread)
       if read(address) != first { return 0 }
-      write(thread, address, histories.second(of: node))
+      write(thread, address, table.second(of: node))
       return 1
     case .add:
       flushAll(thread)
@@ -37,7 +37,7 @@ extension Explorer {
   }
 
   private func performBeyondMemory(_ thread: Int, _ node: Int, _ first: UInt64) -> UInt64 {
-    switch Operation.Kind(rawValue: histories.kind(of: node)) {
+    switch Operation.Kind(rawValue: table.kind(of: node)) {
     case .lock:
       flushAll(thread)
       state[ModelState.lockOwner] = UInt64(thread) + 1
@@ -46,7 +46,7 @@ extension Explorer {
       flushAll(thread)
       state[ModelState.lockOwner] = 0
       state[ModelState.guardedValue] = first
-      if let message = rules.problem(in: memory.guardedValues[Int(first)]) { problem = message }
+      if let message = rules.problem(in: memory.guardedValues[Int(first)]) { note(problem: message) }
       return 0
     case .sleep:
       state[ModelState.wakes] &= ~(1 << UInt64(thread))
@@ -55,10 +55,10 @@ extension Explorer {
       state[ModelState.wakes] |= 1 << first
       return 0
     case .violation:
-      problem = first == .max ? "thread \(thread) runs in circles" : memory.messages[Int(first)]
+      note(problem: first == .max ? "thread \(thread) runs in circles" : memory.messages[Int(first)])
       return 0
     default:
-      performStatement(Operation.Kind(rawValue: histories.kind(of: node)), first, histories.second(of: node))
+      performStatement(Operation.Kind(rawValue: table.kind(of: node)), first, table.second(of: node))
       return 0
     }
   }
@@ -80,7 +80,7 @@ extension Explorer {
     case .snapshotBegins: state[ModelState.inSnapshot] = state[ModelState.granted]
     case .snapshotEnds:
       let missing = state[ModelState.inSnapshot] & ~first
-      if missing != 0 { problem = "\(rules.names(missing)) granted, but not in the snapshot" }
+      if missing != 0 { note(problem: "\(rules.names(missing)) granted, but not in the snapshot") }
       state[ModelState.inSnapshot] = 0
     default: preconditionFailure("not an operation: \(String(describing: kind))")
     }
@@ -88,11 +88,11 @@ extension Explorer {
 
   private func grant(_ claim: Int, wasAsked: Bool) {
     let others = state[ModelState.granted] & rules.conflicts(of: claim)
-    if others != 0 { problem = "\(rules.name(claim)) is granted beside \(rules.names(others))" }
+    if others != 0 { note(problem: "\(rules.name(claim)) is granted beside \(rules.names(others))") }
     if !wasAsked, state[ModelState.mustAsk] & (1 << UInt64(claim)) != 0,
       rules.presenters(concernedBy: claim) & state[ModelState.registered] != 0
     {
-      problem = "\(rules.name(claim)) began when a presenter was registered, who wasn't asked"
+      note(problem: "\(rules.name(claim)) began when a presenter was registered, who wasn't asked")
     }
     state[ModelState.granted] |= 1 << UInt64(claim)
   }
@@ -101,28 +101,28 @@ extension Explorer {
 
   private func read(_ address: Int) -> UInt64 {
     let word = state[address >> 3]
-    if word == ModelState.poison { problem = "freed memory is used" }
+    if word == ModelState.poison { note(problem: "freed memory is used") }
     return word
   }
 
   private func write(_ thread: Int, _ address: Int, _ value: UInt64) {
     let index = address >> 3
-    if state[index] == ModelState.poison { problem = "freed memory is used" }
-    if memory.fault == nil, let message = foreignWrite(thread, index) { problem = message }
+    if state[index] == ModelState.poison { note(problem: "freed memory is used") }
+    if memory.fault == nil, let message = foreignWrite(thread, index) { note(problem: message) }
     state[index] = value
   }
 
   /// A write that shows that the reduction of orders is wrong.
   private func foreignWrite(_ thread: Int, _ index: Int) -> String? {
-    switch map.roles[index] {
+    switch map.role(index) {
     case .plain: return nil
     case .slotState:
-      if SlotState(state[index]).isFree, Int(map.owners[index]) != thread {
+      if SlotState(state[index]).isFree, map.owner(index) != thread {
         return "somebody else's free slot is taken"
       }
       return nil
     case .note:
-      if !SlotState(state[map.states[index]]).isFree { return "a note changes while the slot isn't free" }
+      if !SlotState(state[map.state(index)]).isFree { return "a note changes while the slot isn't free" }
       return nil
     case .guarded:
       if state[ModelState.lockOwner] != UInt64(thread) + 1 { return "an interest changes without the lock" }
@@ -139,16 +139,16 @@ extension Explorer {
       if state[index] == UInt64(truncatingIfNeeded: address) { return state[index &+ 1] }
     }
     let index = address >> 3
-    if map.roles[index] == .note, Int(map.owners[index]) != thread {
-      let slot = SlotState(state[map.states[index]])
-      if !slot.has(SlotState.isFrozen | SlotState.isAdopted) { problem = "a note is read that may change" }
+    if map.role(index) == .note, map.owner(index) != thread {
+      let slot = SlotState(state[map.state(index)])
+      if !slot.has(SlotState.isFrozen | SlotState.isAdopted) { note(problem: "a note is read that may change") }
     }
     return read(address)
   }
 
   private func store(_ thread: Int, _ address: Int, _ value: UInt64) {
     // Nobody can see when exactly these become visible: see what is checked at loads.
-    if map.roles[address >> 3] == .note || isPrivate(thread, address) { return write(thread, address, value) }
+    if map.role(address >> 3) == .note || isPrivate(thread, address) { return write(thread, address, value) }
     let count = Int(state[ModelState.bufferCount(of: thread)])
     precondition(count < ModelState.bufferCountMax, "the store buffer is full")
     let index = ModelState.buffer(of: thread, count)
@@ -191,7 +191,7 @@ extension Explorer {
 
   func free(_ address: Int, wordCount: Int) {
     for index in address / 8..<address / 8 + wordCount {
-      if state[index] == ModelState.poison { problem = "memory is freed twice" }
+      if state[index] == ModelState.poison { note(problem: "memory is freed twice") }
       state[index] = ModelState.poison
     }
   }
@@ -212,24 +212,20 @@ extension Explorer {
 
   /// Whether no operation of another thread can meet this one, now or later: then its place in the order doesn't matter.
   func isQuiet(_ thread: Int, _ node: Int) -> Bool {
-    switch Operation.Kind(rawValue: histories.kind(of: node)) {
-    case .store, .loadRelaxed, .allocate, .wake, .granted, .registered, .snapshotBegins, .snapshotEnds, .violation:
-      return true
-    case .unlock:
-      // Nobody can take the lock before, and nothing else that becomes visible would be seen.
-      return state[ModelState.bufferCount(of: thread)] == 0
-    case .load:
-      let address = histories.address(of: node)
-      if isPrivate(thread, address) { return true }
-      switch map.roles[address >> 3] {
-      case .constant: return true
-      case .guarded: return state[ModelState.lockOwner] == UInt64(truncatingIfNeeded: thread) &+ 1
-      case .slotState:
-        return Int(map.owners[address >> 3]) == thread && SlotState(state[address >> 3]).isFree
-          && state[ModelState.bufferCount(of: thread)] == 0
-      case .plain, .note: return false
-      }
-    case .done, .exchange, .compareExchange, .add, .free, .lock, .sleep, .begins, .ends, .deregisters, nil: return false
+    let kind = table.kind(of: node)
+    if Operation.alwaysQuiet &>> kind & 1 != 0 { return true }
+    // Nobody can take the lock before, and nothing else becomes visible.
+    if kind == Operation.unlock { return state[ModelState.bufferCount(of: thread)] == 0 }
+    if kind != Operation.load { return false }
+    let address = table.address(of: node)
+    if isPrivate(thread, address) { return true }
+    switch map.role(address >> 3) {
+    case .constant: return true
+    case .guarded: return state[ModelState.lockOwner] == UInt64(truncatingIfNeeded: thread) &+ 1
+    case .slotState:
+      return map.owner(address >> 3) == thread && SlotState(state[address >> 3]).isFree
+        && state[ModelState.bufferCount(of: thread)] == 0
+    case .plain, .note: return false
     }
   }
 }

@@ -3,13 +3,13 @@ extension Explorer {
   func describeTrace() -> [String] {
     var lines: [String] = []
     for step in stride(from: 0, to: trace.count, by: 4) {
-      let thread = trace.words[step]
-      let node = trace.words[step + 1]
-      let value = trace.words[step + 2]
+      let thread = trace[step]
+      let node = trace[step + 1]
+      let value = trace[step + 2]
       if node == .max {
-        lines.append("thread \(thread): store of \(hex(trace.words[step + 3])) reaches \(rules.place(Int(value)))")
+        lines.append("thread \(thread): store of \(hex(trace[step + 3])) reaches \(rules.place(Int(value)))")
       } else {
-        lines.append("thread \(thread): \(describe(histories.operation(of: Int(node)), value))")
+        lines.append("thread \(thread): \(describe(table.operation(of: Int(node)), value))")
       }
     }
     return lines

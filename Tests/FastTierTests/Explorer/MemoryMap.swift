@@ -17,13 +17,25 @@ struct MemoryMap {
     case constant
   }
 
-  var roles = [Role](repeating: .plain, count: ModelState.memoryWordCount)
-  /// The thread whose shard a slot is in, and where the slot's state is.
-  var owners = [UInt8](repeating: 0xff, count: ModelState.memoryWordCount)
-  var states = [Int](repeating: 0, count: ModelState.memoryWordCount)
+  /// For each word its role, the thread whose shard a slot is in, and where the slot's state is.
+  private let words = Words(count: 3 * ModelState.memoryWordCount)
 
-  static let plain = MemoryMap()
+  @inline(__always)
+  func role(_ word: Int) -> Role { Role(rawValue: UInt8(truncatingIfNeeded: words[3 &* word])) ?? .plain }
+  @inline(__always)
+  func owner(_ word: Int) -> Int { Int(truncatingIfNeeded: words[3 &* word &+ 1]) }
+  @inline(__always)
+  func state(_ word: Int) -> Int { Int(truncatingIfNeeded: words[3 &* word &+ 2]) }
 
+  private func set(_ word: Int, _ role: Role, owner: Int = 0, state: Int = 0) {
+    words[3 * word] = UInt64(role.rawValue)
+    words[3 * word + 1] = UInt64(owner)
+    words[3 * word + 2] = UInt64(state)
+  }
+
+  func deallocate() { words.deallocate() }
+
+  /// Nothing is known.
   init() {}
 
   /// What is known of the words of a fast tier.
@@ -36,18 +48,12 @@ struct MemoryMap {
       for slot in 0..<tier.layout.slotsPerShard {
         let state = tier.stateAddress(shard: shard, slot: slot) / 8
         let note = tier.noteAddress(shard: shard, slot: slot) / 8
-        roles[state] = .slotState
-        owners[state] = UInt8(shard)
-        states[state] = state
-        for word in note + 1...note + 4 {
-          roles[word] = .note
-          owners[word] = UInt8(shard)
-          states[word] = state
-        }
+        set(state, .slotState, owner: shard, state: state)
+        for word in note + 1...note + 4 { set(word, .note, owner: shard, state: state) }
       }
     }
     // The table's header and all tables come after everything else.
-    for word in tier.interests.header / 8..<ModelState.memoryWordCount { roles[word] = .guarded }
-    roles[tier.interests.usedShards / 8] = isShardCountConstant ? .constant : .plain
+    for word in tier.interests.header / 8..<ModelState.memoryWordCount { set(word, .guarded) }
+    set(tier.interests.usedShards / 8, isShardCountConstant ? .constant : .plain)
   }
 }

@@ -29,6 +29,20 @@ struct Operation: Hashable {
     case violation
   }
 
+  static let done = Kind.done.rawValue
+  static let load = Kind.load.rawValue
+  static let unlock = Kind.unlock.rawValue
+  static let lock = Kind.lock.rawValue
+  static let sleep = Kind.sleep.rawValue
+  /// Kinds by number: the operation after one of these belongs to it.
+  static let belongingToNext = mask([.begins, .ends, .deregisters])
+  /// Kinds by number: those of which no operation of another thread can meet one, now or later.
+  static let alwaysQuiet = mask([
+    .store, .loadRelaxed, .allocate, .wake, .granted, .registered, .snapshotBegins, .snapshotEnds, .violation,
+  ])
+
+  private static func mask(_ kinds: [Kind]) -> UInt64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+
   var kind: Kind
   var address = 0
   var first: UInt64 = 0

@@ -32,9 +32,9 @@ struct Model: CustomStringConvertible, Sendable {
 
   /// Looks at the interleavings of the model.
   func explore(
-    fault: FastTierFault? = nil, preemptionCountMax: Int? = nil, stateCountMax: Int = .max
+    fault: FastTierFault? = nil, limits: Explorer.Limits = Explorer.Limits()
   ) -> Explorer.Result {
-    ModelRun(self, fault).explore(preemptionCountMax: preemptionCountMax, stateCountMax: stateCountMax)
+    ModelRun(self, fault).explore(limits)
   }
 }
 
@@ -54,7 +54,9 @@ private final class ModelRun {
     let steps = model.threads.enumerated().map { thread, acts in scripts.read(acts, thread) }
     let memory = ModelMemory(fault: fault)
     self.memory = memory
-    let setup = Explorer(memory, state, [])
+    let map = MemoryMap()
+    defer { map.deallocate() }
+    let setup = Explorer(memory, state, [], map: map, rules: ClaimRules([]))
     memory.performer = { setup.performAtOnce($0) }
     let layout = FastTierLayout(
       shardCount: model.threads.count, slotsPerShard: model.slotsPerShard, strongCounterCount: 8,
@@ -77,11 +79,14 @@ private final class ModelRun {
     programs = steps.enumerated().map { thread, steps in ThreadProgram(procedures, thread, steps) }
   }
 
-  func explore(preemptionCountMax: Int?, stateCountMax: Int) -> Explorer.Result {
+  deinit { state.deallocate() }
+
+  func explore(_ limits: Explorer.Limits) -> Explorer.Result {
+    let map = MemoryMap(tier, isShardCountConstant: model.areShardsAnnounced)
+    defer { map.deallocate() }
     let explorer = Explorer(
       memory, state, programs.map { $0.program },
-      map: MemoryMap(tier, isShardCountConstant: model.areShardsAnnounced), rules: rules,
-      preemptionCountMax: preemptionCountMax, stateCountMax: stateCountMax)
+      map: map, rules: rules, limits: limits)
     var isChecked = Set<UInt64>()
     return explorer.explore {
       isChecked.insert(explorer.state.digest.first).inserted ? self.whatIsLeft(explorer) : nil
@@ -94,7 +99,7 @@ private final class ModelRun {
     memory.performer = { explorer.performAtOnce($0) }
     defer {
       memory.performer = nil
-      explorer.problem = nil
+      explorer.forgetProblem()
       state.goBack(to: moment)
     }
     do {
@@ -152,7 +157,7 @@ extension Explorer {
   func performAtOnce(_ operation: Operation) -> UInt64 {
     let address = operation.address >> 3
     let old = address > 0 ? state[address] : 0
-    if operation.kind != .free, old == ModelState.poison { problem = "freed memory is used" }
+    if operation.kind != .free, old == ModelState.poison { note(problem: "freed memory is used") }
     switch operation.kind {
     case .load, .loadRelaxed: return old
     case .store, .exchange: state[address] = operation.first

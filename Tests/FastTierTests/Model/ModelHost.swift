@@ -65,6 +65,7 @@ struct ModelProcedures {
 
   /// Asks the host for a claim.
   ///
+  /// - Returns: Whether it's granted; if not, its thread sleeps until it is.
   /// - Parameters:
   ///   - request: The claim.
   ///   - host: What the lock guards, which the caller holds; it's free afterwards.
@@ -72,7 +73,7 @@ struct ModelProcedures {
   /// - Throws: That the thread's turn is over.
   func request(
     _ request: ModelClaim, _ host: consuming ModelHost, outer: [ClaimToken]
-  ) throws(TurnOver) {
+  ) throws(TurnOver) -> Bool {
     var host = host
     for token in outer {
       _ = try tier.adoptClaim(token) { slot throws(TurnOver) in
@@ -91,7 +92,7 @@ struct ModelProcedures {
     let isGranted = !isBlocked(request, by: host.claims[...])
     host.enter(request.number, isHeld: isGranted)
     try memory.unlock(host)
-    if !isGranted { try memory.sleep() }
+    return isGranted
   }
 
   /// Who waits is in the way as well; but a nested claim passes the queue, or those who wait for the claim around it would
@@ -139,10 +140,9 @@ struct ModelProcedures {
 
   // MARK: The end of claims
 
-  /// Ends a claim that the fast tier granted.
-  func end(_ claim: ModelClaim, _ token: ClaimToken) throws(TurnOver) {
+  /// Ends a claim that the fast tier granted, and that was adopted or looked at.
+  func endThroughHost(_ claim: ModelClaim, _ token: ClaimToken) throws(TurnOver) {
     let key = claim.item.fingerprint
-    if try tier.end(token, key) { return }
     let host = try memory.lock()
     if try tier.state(at: token.slot).has(SlotState.isAdopted) {
       try release(claim, host)

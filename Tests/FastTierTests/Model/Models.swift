@@ -1,3 +1,47 @@
 extension Model {
-  static let readerAndWriter = Model("a reader and a writer", [[.read(.file)], [.write(.file)]])
+  /// Small enough for each test run.
+  static let small: [Model] = [
+    .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .deepWriter, .presenter, .presenterAndWriter,
+    .presenterOfDirectory, .snapshot, .rebuild, .nested,
+    .announcement, .again,
+  ]
+
+  /// For `FILE_COORDINATION_SEEDS=long`.
+  static let large: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
+
+  static let twoReadersOneWriter = Model(
+    "two readers and a writer of one item", [[.read(.file)], [.read(.file)], [.write(.file)]])
+  static let readerTwoWriters = Model(
+    "a reader and two writers of one item", [[.read(.file)], [.write(.file)], [.write(.file)]])
+  static let twoReadersTwoWriters = Model(
+    "two readers and two writers of one item", [[.read(.file)], [.read(.file)], [.write(.file)], [.write(.file)]])
+  static let twoWritersHostReader = Model(
+    "two writers, and a reader through the host", [[.write(.file)], [.write(.file)], [.hostRead(.file)]])
+  static let deepWriter = Model(
+    "a directory is moved while files in it are read and written",
+    [[.read(.file)], [.write(.sibling)], [.deepWrite(.directory)]])
+  static let deepWriterAmongThree = Model(
+    "a directory is moved while a file in it is read and written",
+    [[.read(.file)], [.write(.file)], [.deepWrite(.directory)], [.read(.directory)]])
+  static let presenter = Model(
+    "a presenter registers while its item is read and written", [[.read(.file)], [.write(.file)], [.present(.file)]])
+  static let presenterAndWriter = Model(
+    "a presenter registers, and a writer claims through the host",
+    [[.read(.file)], [.present(.file)], [.hostWrite(.file)]])
+  static let presenterOfDirectory = Model(
+    "a presenter of a directory registers while a file in it is read and written",
+    [[.read(.file)], [.write(.file)], [.present(.directory)]])
+  static let snapshot = Model(
+    "a snapshot is taken meanwhile", [[.read(.file)], [.write(.file)], [.snapshot]])
+  static let rebuild = Model(
+    "the table of interests is replaced meanwhile", [[.read(.file)], [.hostWrite(.file)], [.present(.other)]]
+  ) { $0.interestCapacityMin = 2 }
+  static let nested = Model(
+    "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
+  ) { $0.slotsPerShard = 2 }
+  static let announcement = Model(
+    "the first claims of their threads", [[.read(.file)], [.write(.file)], [.hostWrite(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let again = Model(
+    "claims one after the other", [[.read(.file), .read(.other)], [.write(.other), .write(.file)]])
 }

@@ -4,13 +4,14 @@
 indirect enum Step {
   case claim(ModelClaim, isFast: Bool, inner: [Step])
   case present(ModelPresenter)
-  case snapshot
+  case snapshot(number: Int)
 }
 
 /// Numbers the claims and presenters of scripts.
 struct ScriptReader {
   private(set) var claims: [ModelClaim] = []
   private(set) var presenters: [ModelPresenter] = []
+  private var snapshotCount = 0
 
   mutating func read(_ acts: [Act], _ thread: Int, isNested: Bool = false) -> [Step] {
     acts.map { read($0, thread, isNested, []) }
@@ -27,7 +28,9 @@ struct ScriptReader {
     case .present(let item):
       presenters.append(ModelPresenter(number: presenters.count, item: item))
       return .present(presenters[presenters.count - 1])
-    case .snapshot: return .snapshot
+    case .snapshot:
+      snapshotCount += 1
+      return .snapshot(number: snapshotCount)
     }
   }
 
@@ -48,7 +51,6 @@ final class ThreadProgram {
   private var memory: ModelMemory { procedures.memory }
   private var tier: FastTier<ModelMemory> { procedures.tier }
   // State of one run.
-  private var place: UInt64 = 0
   private var outer: [ClaimToken] = []
 
   init(_ procedures: ModelProcedures, _ thread: Int, _ steps: [Step]) {
@@ -60,7 +62,6 @@ final class ThreadProgram {
   var program: Program { run }
 
   private func run(_ memory: ModelMemory) throws(TurnOver) {
-    place = 0
     outer = []
     try run(steps)
   }
@@ -71,18 +72,24 @@ final class ThreadProgram {
       case .claim(let claim, let isFast, let inner): try run(claim, isFast, inner)
       case .present(let presenter):
         try procedures.register(presenter)
-        forget()
+        forget(.presenting, presenter.number)
         try procedures.deregister(presenter)
-      case .snapshot: try procedures.snapshot()
+        forget(.presented, presenter.number)
+      case .snapshot(let number):
+        try procedures.snapshot()
+        forget(.snapshotTaken, number)
       }
-      forget()
     }
   }
 
+  /// Where in its program a thread forgets how it came there.
+  private enum Place: UInt64 {
+    case refused, unsettled, waiting, granted, ending, endingThroughHost, ended, presenting, presented, snapshotTaken
+  }
+
   /// What the thread does from here on follows from its place and the claims that it has.
-  private func forget(_ token: ClaimToken? = nil) {
-    place += 1
-    var words = [place, UInt64(token?.slot ?? 0), token?.state.rawValue ?? 0]
+  private func forget(_ place: Place, _ number: Int, _ token: ClaimToken? = nil) {
+    var words = [place.rawValue, UInt64(number), UInt64(token?.slot ?? 0), token?.state.rawValue ?? 0]
     for token in outer { words += [UInt64(token.slot), token.state.rawValue] }
     memory.forget(allBut: words)
   }
@@ -90,15 +97,23 @@ final class ThreadProgram {
   private func run(_ claim: ModelClaim, _ isFast: Bool, _ inner: [Step]) throws(TurnOver) {
     try memory.say(.begins, UInt64(claim.number))
     let token = isFast ? try claimFast(claim) : nil
-    if !isFast { try procedures.request(claim, memory.lock(), outer: outer) }
-    forget(token)
+    if !isFast { try request(claim, memory.lock()) }
+    forget(.granted, claim.number, token)
     try memory.say(.granted, UInt64(claim.number), token == nil ? 1 : 0)
     if let token { outer.append(token) }
     try run(inner)
+    forget(.ending, claim.number, token)
     try memory.say(.ends, UInt64(claim.number))
-    guard let token else { return try procedures.end(claim) }
-    outer.removeLast()
-    try procedures.end(claim, token)
+    if let token {
+      outer.removeLast()
+      if try !tier.end(token, claim.item.fingerprint) {
+        forget(.endingThroughHost, claim.number, token)
+        try procedures.endThroughHost(claim, token)
+      }
+    } else {
+      try procedures.end(claim)
+    }
+    forget(.ended, claim.number)
   }
 
   /// - Returns: What to end the claim with if the fast tier granted it; otherwise the host did.
@@ -109,15 +124,24 @@ final class ThreadProgram {
       claim.kind == .read ? try tier.read(path, shard: thread, note) : try tier.write(path, shard: thread, note)
     switch answer {
     case .granted(let token): return token
-    case .refused: try procedures.request(claim, memory.lock(), outer: outer)
+    case .refused:
+      forget(.refused, claim.number)
+      try request(claim, memory.lock())
     case .unsettled(let token, _):
+      forget(.unsettled, claim.number, token)
       let host = try memory.lock()
       if try tier.settle(token) {
         try memory.unlock(host)
         return token
       }
-      try procedures.request(claim, host, outer: outer)
+      try request(claim, host)
     }
     return nil
+  }
+
+  private func request(_ claim: ModelClaim, _ host: consuming ModelHost) throws(TurnOver) {
+    if try procedures.request(claim, host, outer: outer) { return }
+    forget(.waiting, claim.number)
+    try memory.sleep()
   }
 }
