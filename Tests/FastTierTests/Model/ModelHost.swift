@@ -117,9 +117,10 @@ struct ModelProcedures {
     var changed = host
     try tier.adoptClaims(scope, reads: reads, writes: true) { slot throws(TurnOver) in
       let candidate = claim(Int(try tier.note(at: slot).holder))
-      guard candidate.isCovered(by: interest, at: item), admits(candidate, changed) else { return false }
+      guard candidate.isCovered(by: interest, at: item) else { return .unconcerned }
+      guard admits(candidate, changed) else { return .refused }
       try adopt(slot, &changed)
-      return true
+      return .adopted
     }
     host = changed
   }

@@ -3,12 +3,21 @@ extension Model {
   static let small: [Model] = [
     .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .deepWriter, .presenter, .presenterAndWriter,
     .presenterOfDirectory, .snapshot, .rebuild, .nested,
-    .announcement, .again,
+    .announcement, .again, .lateLook, .readerWriterHostWriter, .readerTwoHostWriters,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`.
   static let large: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
 
+  static let readerAndWriter = Model("a reader and a writer of one item", [[.read(.file)], [.write(.file)]])
+  static let readerAndHostWriter = Model(
+    "a reader, and a writer through the host", [[.read(.file)], [.hostWrite(.file)]])
+  static let writerAndHostReader = Model(
+    "a writer, and a reader through the host", [[.write(.file)], [.hostRead(.file)]])
+  static let readerWriterHostWriter = Model(
+    "a reader, a writer, and a writer through the host", [[.read(.file)], [.write(.file)], [.hostWrite(.file)]])
+  static let readerTwoHostWriters = Model(
+    "a reader, and two writers through the host", [[.read(.file)], [.hostWrite(.file)], [.hostWrite(.file)]])
   static let twoReadersOneWriter = Model(
     "two readers and a writer of one item", [[.read(.file)], [.read(.file)], [.write(.file)]])
   static let readerTwoWriters = Model(
@@ -39,6 +48,10 @@ extension Model {
   static let nested = Model(
     "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
   ) { $0.slotsPerShard = 2 }
+  /// The reader looks at the file before the writer asks, and at the directory after the move: both times nothing is there.
+  static let lateLook = Model(
+    "a file is written through the host after its directory was moved",
+    [[.read(.file)], [.deepWrite(.directory)], [.hostWrite(.file)]])
   static let announcement = Model(
     "the first claims of their threads", [[.read(.file)], [.write(.file)], [.hostWrite(.file)]]
   ) { $0.areShardsAnnounced = false }
