@@ -10,8 +10,28 @@ indirect enum Act: Hashable, Sendable {
   case hostRead(ModelItem), hostWrite(ModelItem), deepWrite(ModelItem)
   /// Does the others while it has the claim of the first.
   case nested(Act, [Act])
+  /// Claims, and lets another thread end the claim.
+  case handOver(Act, to: Int)
+  case takeOver
   case present(ModelItem)
   case snapshot
+}
+
+extension Act: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .read(let item): "read \(item.name)"
+    case .write(let item): "write \(item.name)"
+    case .hostRead(let item): "read \(item.name) through the host"
+    case .hostWrite(let item): "write \(item.name) through the host"
+    case .deepWrite(let item): "move \(item.name)"
+    case .nested(let outer, let inner): "\(outer) { \(inner.map(\.description).joined(separator: ", ")) }"
+    case .handOver(let act, to: let thread): "\(act), ended by thread \(thread)"
+    case .takeOver: "end a claim"
+    case .present(let item): "present \(item.name)"
+    case .snapshot: "take a snapshot"
+    }
+  }
 }
 
 /// Threads that claim the same items, with a host.
@@ -47,6 +67,8 @@ private final class ModelRun {
   let procedures: ModelProcedures
   let rules: ClaimRules
   let programs: [ThreadProgram]
+  /// For each thread a claim that another hands over: its number plus one, and what ends it.
+  let mailboxes: Int
 
   init(_ model: Model, _ fault: FastTierFault?) {
     self.model = model
@@ -62,6 +84,7 @@ private final class ModelRun {
       shardCount: model.threads.count, slotsPerShard: model.slotsPerShard, strongCounterCount: 8,
       interestCapacityMin: model.interestCapacityMin)
     do {
+      mailboxes = try memory.allocate(wordCount: 3 * model.threads.count)
       tier = try FastTier(memory: memory, layout: layout)
       if model.areShardsAnnounced {
         _ = try memory.exchange(UInt64(model.threads.count), at: tier.interests.usedShards)
@@ -73,7 +96,7 @@ private final class ModelRun {
     var rules = ClaimRules(scripts.claims, presenters: scripts.presenters)
     rules.placeNames = Self.placeNames(tier)
     self.rules = rules
-    let procedures = ModelProcedures(memory: memory, tier: tier, rules: rules)
+    let procedures = ModelProcedures(memory: memory, tier: tier, rules: rules, mailboxes: mailboxes)
     self.procedures = procedures
     state[ModelState.guardedValue] = UInt64(memory.number(of: ModelHost(layout: layout)))
     programs = steps.enumerated().map { thread, steps in ThreadProgram(procedures, thread, steps) }
@@ -123,6 +146,7 @@ private final class ModelRun {
       if state[ModelState.granted] != 0 { return "a claim is still granted" }
       if host.ledger.liveCount != 0 { return "the ledger counts interest that isn't there" }
       try tier.deallocate(&host.ledger)
+      try memory.free(mailboxes, wordCount: 3 * model.threads.count)
       if let problem = explorer.problem { return problem }
       for index in 16..<Int(state[ModelState.allocated]) where state[index] != ModelState.poison {
         return "memory isn't given back"

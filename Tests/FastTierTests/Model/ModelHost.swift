@@ -58,6 +58,7 @@ struct ModelProcedures {
   let memory: ModelMemory
   let tier: FastTier<ModelMemory>
   let rules: ClaimRules
+  let mailboxes: Int
 
   private func claim(_ number: Int) -> ModelClaim { rules.claims[number] }
 

@@ -2,16 +2,18 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// The items of all models: a root, two directories, two files in the first and one in the second.
+/// The items of all models: a root, two directories, two files in the first and two in the second.
+///
+/// `twin` happens to have the fingerprint of `file`.
 enum ModelItem: UInt, CaseIterable, Hashable {
-  case root, directory, file, sibling, other, stranger
+  case root, directory, file, sibling, other, stranger, twin
 
   var parent: ModelItem? {
     switch self {
     case .root: nil
     case .directory, .other: .root
     case .file, .sibling: .directory
-    case .stranger: .other
+    case .stranger, .twin: .other
     }
   }
 
@@ -23,11 +25,12 @@ enum ModelItem: UInt, CaseIterable, Hashable {
     case .sibling: "/d/g"
     case .other: "/e"
     case .stranger: "/e/h"
+    case .twin: "/e/t"
     }
   }
 
   /// In a table of four entries, `other` and `stranger` come where `root` and `directory` would.
-  var fingerprint: UInt64 { UInt64(8 + rawValue) }
+  var fingerprint: UInt64 { self == .twin ? Self.file.fingerprint : UInt64(8 + rawValue) }
 
   func isBelow(_ item: ModelItem) -> Bool {
     var ancestor = parent

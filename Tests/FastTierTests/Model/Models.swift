@@ -1,13 +1,16 @@
 extension Model {
-  /// Small enough for each test run.
+  /// Small enough for each test run, with all interleavings.
   static let small: [Model] = [
-    .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .deepWriter, .presenter, .presenterAndWriter,
-    .presenterOfDirectory, .snapshot, .rebuild, .nested,
-    .announcement, .again, .lateLook, .readerWriterHostWriter, .readerTwoHostWriters,
+    .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
+    .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
+    .announcement, .again, .handedOver, .writeHandedOver, .twins,
   ]
 
-  /// For `FILE_COORDINATION_SEEDS=long`.
-  static let large: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
+  /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
+  static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows]
+
+  /// For few interruptions.
+  static let largest: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
 
   static let readerAndWriter = Model("a reader and a writer of one item", [[.read(.file)], [.write(.file)]])
   static let readerAndHostWriter = Model(
@@ -57,4 +60,21 @@ extension Model {
   ) { $0.areShardsAnnounced = false }
   static let again = Model(
     "claims one after the other", [[.read(.file), .read(.other)], [.write(.other), .write(.file)]])
+}
+
+extension Model {
+  static let handedOver = Model(
+    "another thread ends a claim", [[.handOver(.read(.file), to: 2), .read(.file)], [.hostWrite(.file)], [.takeOver]])
+  static let writeHandedOver = Model(
+    "another thread ends a writer's claim",
+    [[.handOver(.write(.file), to: 2), .write(.other)], [.read(.file)], [.takeOver]])
+  static let twins = Model(
+    "two items have the same fingerprint", [[.read(.file)], [.write(.twin)], [.hostWrite(.file)]])
+  static let moveWithin = Model(
+    "a directory is moved by somebody who reads in it meanwhile",
+    [[.nested(.deepWrite(.directory), [.read(.file)])], [.read(.file)], [.write(.directory)]])
+  static let adoptionGrows = Model(
+    "the table of interests is replaced while claims are adopted",
+    [[.read(.file)], [.write(.sibling)], [.deepWrite(.directory)]]
+  ) { $0.interestCapacityMin = 1 }
 }

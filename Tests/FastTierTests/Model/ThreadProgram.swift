@@ -3,6 +3,8 @@
 /// An act with the names that the model knows it by.
 indirect enum Step {
   case claim(ModelClaim, isFast: Bool, inner: [Step])
+  case handOver(ModelClaim, isFast: Bool, to: Int)
+  case takeOver
   case present(ModelPresenter)
   case snapshot(number: Int)
 }
@@ -24,6 +26,12 @@ struct ScriptReader {
     case .hostRead(let item): return claim(.read, item, false, thread, isNested, inner)
     case .hostWrite(let item): return claim(.write, item, false, thread, isNested, inner)
     case .deepWrite(let item): return claim(.deepWrite, item, false, thread, isNested, inner)
+    case .handOver(let act, to: let receiver):
+      guard case .claim(let claim, let isFast, _) = read(act, thread, isNested, []) else {
+        preconditionFailure("only claims are handed over")
+      }
+      return .handOver(claim, isFast: isFast, to: receiver)
+    case .takeOver: return .takeOver
     case .nested(let outer, let inner): return read(outer, thread, isNested, inner)
     case .present(let item):
       presenters.append(ModelPresenter(number: presenters.count, item: item))
@@ -70,6 +78,8 @@ final class ThreadProgram {
     for step in steps {
       switch step {
       case .claim(let claim, let isFast, let inner): try run(claim, isFast, inner)
+      case .handOver(let claim, let isFast, let receiver): try handOver(claim, isFast, to: receiver)
+      case .takeOver: try takeOver()
       case .present(let presenter):
         try procedures.register(presenter)
         forget(.presenting, presenter.number)
@@ -84,7 +94,8 @@ final class ThreadProgram {
 
   /// Where in its program a thread forgets how it came there.
   private enum Place: UInt64 {
-    case refused, unsettled, waiting, granted, ending, endingThroughHost, ended, presenting, presented, snapshotTaken
+    case refused, unsettled, waiting, granted, ending, endingThroughHost, ended, handedOver, presenting, presented,
+      snapshotTaken
   }
 
   /// What the thread does from here on follows from its place and the claims that it has.
@@ -95,17 +106,27 @@ final class ThreadProgram {
   }
 
   private func run(_ claim: ModelClaim, _ isFast: Bool, _ inner: [Step]) throws(TurnOver) {
+    let token = try begin(claim, isFast)
+    if let token { outer.append(token) }
+    try run(inner)
+    if token != nil { outer.removeLast() }
+    try end(claim, token)
+  }
+
+  /// - Returns: What to end the claim with if the fast tier granted it.
+  private func begin(_ claim: ModelClaim, _ isFast: Bool) throws(TurnOver) -> ClaimToken? {
     try memory.say(.begins, UInt64(claim.number))
     let token = isFast ? try claimFast(claim) : nil
     if !isFast { try request(claim, memory.lock()) }
     forget(.granted, claim.number, token)
     try memory.say(.granted, UInt64(claim.number), token == nil ? 1 : 0)
-    if let token { outer.append(token) }
-    try run(inner)
+    return token
+  }
+
+  private func end(_ claim: ModelClaim, _ token: ClaimToken?) throws(TurnOver) {
     forget(.ending, claim.number, token)
     try memory.say(.ends, UInt64(claim.number))
     if let token {
-      outer.removeLast()
       if try !tier.end(token, claim.item.fingerprint) {
         forget(.endingThroughHost, claim.number, token)
         try procedures.endThroughHost(claim, token)
@@ -143,5 +164,27 @@ final class ThreadProgram {
     if try procedures.request(claim, host, outer: outer) { return }
     forget(.waiting, claim.number)
     try memory.sleep()
+  }
+
+  private func handOver(_ claim: ModelClaim, _ isFast: Bool, to receiver: Int) throws(TurnOver) {
+    let token = try begin(claim, isFast)
+    let mailbox = procedures.mailboxes + 24 * receiver
+    if let token {
+      try memory.storeRelaxed(UInt64(token.slot), at: mailbox + 8)
+      try memory.storeRelaxed(token.state.rawValue, at: mailbox + 16)
+    }
+    _ = try memory.exchange(UInt64(claim.number + 1), at: mailbox)
+    try memory.wake(receiver)
+    forget(.handedOver, claim.number)
+  }
+
+  /// Ends the claim that another thread hands over; the thread must not have slept before.
+  private func takeOver() throws(TurnOver) {
+    try memory.sleep()
+    let mailbox = procedures.mailboxes + 24 * thread
+    let claim = procedures.rules.claims[Int(try memory.load(mailbox)) - 1]
+    let slot = Int(try memory.load(mailbox + 8))
+    let state = SlotState(try memory.load(mailbox + 16))
+    try end(claim, slot == 0 ? nil : ClaimToken(slot: slot, state: state))
   }
 }
