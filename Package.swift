@@ -49,6 +49,9 @@ let package = Package(
       name: "FileCoordinationTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SystemInterface"],
       swiftSettings: settings),
+    // Every interleaving of small models of the fast tier, on a memory with store buffers.
+    .testTarget(
+      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter"], swiftSettings: settings),
     // Runs the built tool as a child process.
     .testTarget(name: "CommandLineTests", dependencies: ["filecoord"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.

@@ -59,12 +59,28 @@ package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
   case unconfirmedWrite
   /// A writer's claim can be seen after it has let readers in.
   case strongLoweredFirst
+  /// A reader that found no obstacle doesn't see that its claim was refused meanwhile.
+  case challengeIgnored
   /// A reader that is about to retreat counts as granted.
   case doomedAdopted
   /// A reader that fails to retreat doesn't wait to learn why.
   case frozenTakenForAdopted
   /// A reader asks a table of obstacles that has been replaced.
   case staleTable
+  /// A table of obstacles is freed as soon as it's replaced.
+  case tableFreedAtOnce
+  /// Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.
+  case earlyWitnesses
+  /// An obstacle stays in its processor's store buffer while claims are looked at.
+  case unfencedRaise
+  /// Reads are offered for adoption before writes.
+  case readsFirst
+  /// Whoever looks at claims passes over writers that aren't confirmed.
+  case tentativeIgnored
+  /// A thread lets others know that it has claims only after it has looked for obstacles to the first.
+  case lateAnnouncement
+  /// A reader that couldn't retreat takes its claim back although it was adopted.
+  case adoptedTakenBack
 }
 
 /// The memory of this process.

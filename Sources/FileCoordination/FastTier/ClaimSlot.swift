@@ -7,7 +7,7 @@
 /// | --- | --- | --- |
 /// | free | nobody's claim | the shard's thread fills the slot and publishes it |
 /// | tentative | a writer looks whether it may | it confirms its claim or retreats |
-/// | challenged | a tentative writer that must retreat | it retreats |
+/// | challenged | a tentative writer, or a reader that looks for obstacles, which must retreat | it retreats |
 /// | published | a claim; a read may still be about to retreat | its holder frees it, or somebody freezes it |
 /// | frozen | somebody who holds the host's lock looks at the claim | that one unfreezes or adopts it |
 /// | adopted | the arbiter knows the claim | its holder ends it through the host |

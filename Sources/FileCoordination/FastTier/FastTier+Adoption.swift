@@ -10,6 +10,16 @@ package enum ClaimScope: Hashable, Sendable {
   case all
 }
 
+/// What somebody who holds the host's lock decides about a claim that it finds.
+package enum AdoptionDecision: Hashable, Sendable {
+  /// The arbiter has it now among the claims that are held.
+  case adopted
+  /// The arbiter knows of something that was in the way of the claim before: it can't be granted, and has to retreat.
+  case refused
+  /// The claim has nothing to do with the matter.
+  case unconcerned
+}
+
 extension FastTier {
   /// Changes the interest in items with a fingerprint.
   ///
@@ -17,8 +27,10 @@ extension FastTier {
   package func changeInterest(
     _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
   ) throws(Memory.Failure) {
+    let early = memory.has(.earlyWitnesses) ? try shownClaims() : []
     if let table = try interests.change(key, from: old, to: new, &ledger) {
-      ledger.retired.append(.init(table: table, witnesses: try shownClaims()))
+      let witnesses = memory.has(.earlyWitnesses) ? early : try shownClaims()
+      ledger.retired.append(.init(table: table, witnesses: memory.has(.tableFreedAtOnce) ? [] : witnesses))
     }
     if !ledger.retired.isEmpty { try freeRetiredTables(&ledger) }
   }
@@ -32,18 +44,22 @@ extension FastTier {
   ///   - scope: Which claims.
   ///   - reads: Whether reads are offered. Only together with writes.
   ///   - writes: Whether writes are offered.
-  ///   - adopt: Enters the claim in this slot into the arbiter and returns `true`, or returns `false` if it isn't concerned,
-  ///     or if the arbiter wouldn't admit it: then it will retreat.
+  ///   - adopt: Decides about the claim in this slot, and enters it into the arbiter if that admits it. A claim must be refused
+  ///     only on account of something whose interest meets it.
+  /// - Throws: What an operation on the memory throws, or `adopt`.
   package func adoptClaims(
-    _ scope: ClaimScope, reads: Bool, writes: Bool, _ adopt: (Memory.Address) throws(Memory.Failure) -> Bool
+    _ scope: ClaimScope, reads: Bool, writes: Bool,
+    _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
   ) throws(Memory.Failure) {
     let used = Int(try memory.load(interests.usedShards))
+    if reads, memory.has(.readsFirst) { try offer(scope, 0, used, adopt) }
     if writes { try offer(scope, SlotState.isWrite, used, adopt) }
-    if reads { try offer(scope, 0, used, adopt) }
+    if reads, !memory.has(.readsFirst) { try offer(scope, 0, used, adopt) }
   }
 
   private func offer(
-    _ scope: ClaimScope, _ kind: UInt64, _ used: Int, _ adopt: (Memory.Address) throws(Memory.Failure) -> Bool
+    _ scope: ClaimScope, _ kind: UInt64, _ used: Int,
+    _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
   ) throws(Memory.Failure) {
     for shard in 0..<used {
       for slot in 0..<layout.slotsPerShard {
@@ -56,7 +72,7 @@ extension FastTier {
   /// - Returns: Whether the slot is dealt with; if not, it changed meanwhile.
   private func offer(
     _ address: Memory.Address, _ scope: ClaimScope, _ kind: UInt64,
-    _ adopt: (Memory.Address) throws(Memory.Failure) -> Bool
+    _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
   ) throws(Memory.Failure) -> Bool {
     let state = SlotState(try memory.load(address))
     guard state.has(SlotState.isPublished), !state.has(SlotState.isAdopted | SlotState.isChallenged),
@@ -64,6 +80,7 @@ extension FastTier {
     else { return true }
     if case .item(let key) = scope, try memory.load(address &+ ClaimNote.keyOffset) != key { return true }
     if state.has(SlotState.isTentative) {
+      if memory.has(.tentativeIgnored) { return true }
       return try memory.compareExchange(state.rawValue, state.with(SlotState.isChallenged).rawValue, at: address)
     }
     let frozen = state.with(SlotState.isFrozen)
@@ -72,8 +89,14 @@ extension FastTier {
     } else if try !memory.compareExchange(state.rawValue, frozen.rawValue, at: address) {
       return false
     }
-    let isAdopted = try adopt(address)
-    try memory.storeReleasing((isAdopted ? state.with(SlotState.isAdopted) : state).rawValue, at: address)
+    let decided =
+      switch try adopt(address) {
+      case .adopted: state.with(SlotState.isAdopted)
+      // What it's refused for may be gone when it looks: it has to be told.
+      case .refused: state.with(SlotState.isChallenged)
+      case .unconcerned: state
+      }
+    try memory.storeReleasing(decided.rawValue, at: address)
     return true
   }
 

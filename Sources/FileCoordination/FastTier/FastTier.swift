@@ -85,7 +85,7 @@ package enum FastTierRefusal: Hashable, Sendable {
 package enum FastTierAnswer: Sendable {
   case granted(ClaimToken)
   case refused(FastTierRefusal)
-  /// The claim was in somebody's hands when it wanted to retreat: ask ``FastTier/settle(_:)`` under the host's lock.
+  /// The claim was in somebody's hands when it wanted to retreat, or was refused by somebody: ask ``FastTier/settle(_:)`` under the host's lock.
   case unsettled(ClaimToken, FastTierRefusal)
 }
 
@@ -150,7 +150,7 @@ extension FastTier {
     }
     let earlyTable = memory.has(.staleTable) ? try interests.currentTable() : 0
     let claim = ClaimToken(slot: slot, state: free.with(SlotState.isPublished))
-    try announceUse(of: shard)
+    if !memory.has(.lateAnnouncement) { try announceUse(of: shard) }
     if memory.has(.missingFence) {
       try memory.storeReleasing(claim.state.rawValue, at: slot)
     } else {
@@ -159,8 +159,14 @@ extension FastTier {
     if memory.has(.checkBeforePublish) { return .granted(claim) }
     // Only now, when the claim is shown: a table that was replaced before is never looked at.
     let table = memory.has(.staleTable) ? earlyTable : try interests.currentTable()
-    guard let refusal = try obstacleToReading(path, key, in: table) else { return .granted(claim) }
-    return try retreat(claim, refusal)
+    if let refusal = try obstacleToReading(path, key, in: table) { return try retreat(claim, refusal) }
+    if memory.has(.lateAnnouncement) { try announceUse(of: shard) }
+    if memory.has(.challengeIgnored) { return .granted(claim) }
+    // Obstacles are looked at one after the other: while one was still there somebody may have refused this claim on account
+    // of it, and raised an obstacle where this reader had looked before.
+    let state = SlotState(try memory.load(slot))
+    if state == claim.state || state.has(SlotState.isAdopted) { return .granted(claim) }
+    return .unsettled(claim, .busy)
   }
 
   @inline(__always)
@@ -192,13 +198,13 @@ extension FastTier {
     return .unsettled(claim, refusal)
   }
 
-  /// What became of a claim that couldn't be taken back: it was adopted, and so is granted; or somebody only looked at it,
-  /// and now it's taken back.
+  /// What became of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is granted;
+  /// or it wasn't, and now it's taken back.
   ///
   /// Under the host's lock, so that nobody looks at it any more.
   package func settle(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
     let state = SlotState(try memory.load(claim.slot))
-    if state.has(SlotState.isAdopted) { return true }
+    if state.has(SlotState.isAdopted), !memory.has(.adoptedTakenBack) { return true }
     try memory.storeReleasing(claim.state.freed.rawValue, at: claim.slot)
     return false
   }
@@ -319,6 +325,7 @@ extension FastTier {
   /// Under the host's lock if it wasn't adopted.
   package func free(_ claim: ClaimToken, _ key: UInt64) throws(Memory.Failure) {
     try memory.exchange(claim.state.freed.rawValue, at: claim.slot)
+    if memory.has(.strongLoweredFirst) { return }
     if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
   }
 

@@ -183,7 +183,11 @@ extension InterestTable {
     }
     let before = try memory.load(entry &+ 8)
     let after = before &+ InterestCounts(new).rawValue &- InterestCounts(old).rawValue
-    try memory.exchange(after, at: entry &+ 8)
+    if memory.has(.unfencedRaise) {
+      try memory.storeReleasing(after, at: entry &+ 8)
+    } else {
+      try memory.exchange(after, at: entry &+ 8)
+    }
     if before == 0, after != 0 { ledger.liveCount += 1 }
     if before != 0, after == 0 { ledger.liveCount -= 1 }
     try count(.blocksReadingBelow, from: old, to: new, at: readingBelowCount)

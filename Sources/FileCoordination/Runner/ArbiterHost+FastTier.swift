@@ -97,13 +97,14 @@ extension ArbiterHost {
 
   /// Makes the claim in a frozen slot an access of the arbiter, if it's concerned and the arbiter admits it.
   ///
-  /// If the arbiter doesn't, the claim met an obstacle that was there before it, and is about to retreat.
+  /// If the arbiter doesn't, the claim met an obstacle that was there before it, and has to retreat.
   private func adopt(
     _ slot: Int, _ state: inout State, at time: Timestamp, where isConcerned: (ItemPath, PlainAccess) -> Bool
-  ) -> Bool {
+  ) -> AdoptionDecision {
     let claim = AdoptableClaim(slot: slot)
     let path = claim.item.path
-    guard isConcerned(path, claim.access), state.arbiter.admits(claim.access.itemAccess, at: path) else { return false }
+    guard isConcerned(path, claim.access) else { return .unconcerned }
+    guard state.arbiter.admits(claim.access.itemAccess, at: path) else { return .refused }
     state.lastAccess += 1
     let id = AccessID(state.lastAccess)
     let request = request(for: claim, &state, at: time)
@@ -113,7 +114,7 @@ extension ArbiterHost {
     let effects = state.arbiter.accessAdopted(id, request, at: time)
     precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
     publishInterest(&state)
-    return true
+    return .adopted
   }
 
   private func request(for claim: AdoptableClaim, _ state: inout State, at time: Timestamp) -> AccessRequest {
@@ -171,7 +172,7 @@ extension ArbiterHost {
 
   /// The access that a claim is, which becomes one if it isn't yet; `nil` if the claim has ended.
   func access(of claim: ClaimToken, _ state: inout State, at time: Timestamp) -> AccessID? {
-    let isAdopted = tier.adoptClaim(claim) { adopt($0, &state, at: time) { _, _ in true } }
+    let isAdopted = tier.adoptClaim(claim) { adopt($0, &state, at: time) { _, _ in true } == .adopted }
     return isAdopted ? state.adopted[claim.slot]?.waiter.id : nil
   }
 }

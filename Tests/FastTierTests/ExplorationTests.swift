@@ -1,0 +1,33 @@
+import Testing
+
+@testable import FileCoordination
+
+@Suite("Exploration of the fast tier", .serialized)
+struct FastTierExplorationTests {
+  @Test("Every interleaving keeps what a claim promises", arguments: Model.small + (Budget.isLong ? Model.large : []))
+  func everyInterleaving(model: Model) {
+    check(model, .init(stateCountMax: 20_000_000))
+  }
+
+  @Test("Every interleaving with few interruptions keeps what a claim promises", arguments: Model.largest)
+  func fewInterruptions(model: Model) {
+    check(model, .init(preemptionCountMax: Budget.isLong ? 3 : 1))
+  }
+
+  @Test("Random models keep what a claim promises", arguments: 1...(Budget.isLong ? 25 : 6))
+  func randomModel(seed: Int) {
+    check(.random(seed: UInt64(seed)), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
+  }
+
+  private func check(_ model: Model, _ limits: Explorer.Limits) {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    let result = model.explore(limits: limits)
+    print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(clock.now - begin)")
+    #expect(!result.isCut, "the model is too large")
+    #expect(result.endCount > 0)
+    if let violation = result.violation {
+      Issue.record("\(violation.message)\n  \(violation.trace.joined(separator: "\n  "))")
+    }
+  }
+}

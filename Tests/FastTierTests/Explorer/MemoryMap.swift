@@ -1,0 +1,58 @@
+@testable import FileCoordination
+
+/// What is known about words beforehand, so that fewer orders of operations have to be looked at.
+///
+/// An operation that no other thread's operation can meet is done at once, together with the one before it. Each reason
+/// for that is checked while exploring; a model without faults that breaks one is wrong.
+struct MemoryMap {
+  enum Role: UInt8 {
+    case plain
+    /// The state of a slot: only its shard's thread changes it while it's free.
+    case slotState
+    /// A word of a slot that nobody looks at but the holder, and whoever froze or adopted the claim.
+    case note
+    /// Written only under the host's lock.
+    case guarded
+    /// Never written again.
+    case constant
+  }
+
+  /// For each word its role, the thread whose shard a slot is in, and where the slot's state is.
+  private let words = Words(count: 3 * ModelState.memoryWordCount)
+
+  @inline(__always)
+  func role(_ word: Int) -> Role { Role(rawValue: UInt8(truncatingIfNeeded: words[3 &* word])) ?? .plain }
+  @inline(__always)
+  func owner(_ word: Int) -> Int { Int(truncatingIfNeeded: words[3 &* word &+ 1]) }
+  @inline(__always)
+  func state(_ word: Int) -> Int { Int(truncatingIfNeeded: words[3 &* word &+ 2]) }
+
+  private func set(_ word: Int, _ role: Role, owner: Int = 0, state: Int = 0) {
+    words[3 * word] = UInt64(role.rawValue)
+    words[3 * word + 1] = UInt64(owner)
+    words[3 * word + 2] = UInt64(state)
+  }
+
+  func deallocate() { words.deallocate() }
+
+  /// Nothing is known.
+  init() {}
+
+  /// What is known of the words of a fast tier.
+  ///
+  /// - Parameters:
+  ///   - tier: The fast tier.
+  ///   - isShardCountConstant: Whether all shards are in use from the start.
+  init(_ tier: FastTier<ModelMemory>, isShardCountConstant: Bool) {
+    for shard in 0..<tier.layout.shardCount {
+      for slot in 0..<tier.layout.slotsPerShard {
+        let state = tier.address(shard: shard, slot: slot) / 8
+        set(state, .slotState, owner: shard, state: state)
+        for word in state + 2...state + 6 { set(word, .note, owner: shard, state: state) }
+      }
+    }
+    // The table's header and all tables come after everything else.
+    for word in tier.interests.header / 8..<ModelState.memoryWordCount { set(word, .guarded) }
+    set(tier.interests.usedShards / 8, isShardCountConstant ? .constant : .plain)
+  }
+}

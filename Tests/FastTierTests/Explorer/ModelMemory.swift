@@ -1,0 +1,112 @@
+import FileCoordination
+
+/// The memory of a model: an operation is looked up in the log of a replay, done at once before the model starts, or else
+/// ends the thread's turn.
+///
+/// `@unchecked Sendable`: a model runs on one thread.
+final class ModelMemory: AtomicMemory, @unchecked Sendable {
+  typealias Failure = TurnOver
+
+  let fault: FastTierFault?
+  /// What became of earlier operations, oldest first.
+  var log: [UInt64] = []
+  var logIndex = 0
+  /// The operation that ended the turn.
+  var pending = Operation(kind: .done)
+  /// What all that the thread still does depends on, if it has said so since its last operation.
+  var checkpoint: [UInt64]?
+  /// Does operations at once, before the model starts and after it has ended.
+  var performer: ((Operation) -> UInt64)?
+  /// The values that the host's lock guards, by number.
+  private(set) var guardedValues: [ModelHost] = []
+  private var guardedNumbers: [ModelHost: Int] = [:]
+  private(set) var messages: [String] = []
+
+  init(fault: FastTierFault? = nil) {
+    self.fault = fault
+  }
+
+  @discardableResult
+  func perform(_ operation: Operation) throws(TurnOver) -> UInt64 {
+    if let performer { return performer(operation) }
+    if logIndex < log.count {
+      logIndex += 1
+      checkpoint = nil
+      return log[logIndex - 1]
+    }
+    pending = operation
+    throw TurnOver()
+  }
+
+  func number(of value: ModelHost) -> Int {
+    if let number = guardedNumbers[value] { return number }
+    guardedNumbers[value] = guardedValues.count
+    guardedValues.append(value)
+    return guardedValues.count - 1
+  }
+
+  // MARK: Memory
+
+  func load(_ address: Int) throws(TurnOver) -> UInt64 { try perform(Operation(kind: .load, address: address)) }
+
+  func loadRelaxed(_ address: Int) throws(TurnOver) -> UInt64 {
+    try perform(Operation(kind: .loadRelaxed, address: address))
+  }
+
+  func storeRelaxed(_ value: UInt64, at address: Int) throws(TurnOver) {
+    try perform(Operation(kind: .store, address: address, first: value))
+  }
+
+  func storeReleasing(_ value: UInt64, at address: Int) throws(TurnOver) {
+    try perform(Operation(kind: .store, address: address, first: value))
+  }
+
+  func exchange(_ value: UInt64, at address: Int) throws(TurnOver) -> UInt64 {
+    try perform(Operation(kind: .exchange, address: address, first: value))
+  }
+
+  func compareExchange(_ expected: UInt64, _ desired: UInt64, at address: Int) throws(TurnOver) -> Bool {
+    try perform(Operation(kind: .compareExchange, address: address, first: expected, second: desired)) != 0
+  }
+
+  func add(_ value: UInt64, at address: Int) throws(TurnOver) -> UInt64 {
+    try perform(Operation(kind: .add, address: address, first: value))
+  }
+
+  func allocate(wordCount: Int) throws(TurnOver) -> Int {
+    Int(try perform(Operation(kind: .allocate, first: UInt64(wordCount))))
+  }
+
+  func free(_ address: Int, wordCount: Int) throws(TurnOver) {
+    try perform(Operation(kind: .free, address: address, first: UInt64(wordCount)))
+  }
+
+  func has(_ fault: FastTierFault) -> Bool { self.fault == fault }
+
+  // MARK: Beyond memory
+
+  /// Takes the host's lock.
+  ///
+  /// - Returns: The value that it guards.
+  func lock() throws(TurnOver) -> ModelHost { guardedValues[Int(try perform(Operation(kind: .lock)))] }
+
+  func unlock(_ value: ModelHost) throws(TurnOver) {
+    try perform(Operation(kind: .unlock, first: UInt64(number(of: value))))
+  }
+
+  func sleep() throws(TurnOver) { try perform(Operation(kind: .sleep)) }
+  func wake(_ thread: Int) throws(TurnOver) { try perform(Operation(kind: .wake, first: UInt64(thread))) }
+
+  func say(_ kind: Operation.Kind, _ first: UInt64, _ second: UInt64 = 0) throws(TurnOver) {
+    try perform(Operation(kind: kind, first: first, second: second))
+  }
+
+  func violation(_ message: String) throws(TurnOver) {
+    if !messages.contains(message) { messages.append(message) }
+    let index = messages.firstIndex(of: message) ?? 0
+    try perform(Operation(kind: .violation, first: UInt64(index)))
+  }
+
+  /// Says that all that the thread still does follows from these words: how it came here is forgotten.
+  func forget(allBut words: [UInt64]) { checkpoint = words }
+}

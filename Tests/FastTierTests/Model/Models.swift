@@ -1,0 +1,80 @@
+extension Model {
+  /// Small enough for each test run, with all interleavings.
+  static let small: [Model] = [
+    .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
+    .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
+    .announcement, .again, .handedOver, .writeHandedOver, .twins,
+  ]
+
+  /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
+  static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows]
+
+  /// For few interruptions.
+  static let largest: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
+
+  static let readerAndWriter = Model("a reader and a writer of one item", [[.read(.file)], [.write(.file)]])
+  static let readerAndHostWriter = Model(
+    "a reader, and a writer through the host", [[.read(.file)], [.hostWrite(.file)]])
+  static let writerAndHostReader = Model(
+    "a writer, and a reader through the host", [[.write(.file)], [.hostRead(.file)]])
+  static let readerWriterHostWriter = Model(
+    "a reader, a writer, and a writer through the host", [[.read(.file)], [.write(.file)], [.hostWrite(.file)]])
+  static let readerTwoHostWriters = Model(
+    "a reader, and two writers through the host", [[.read(.file)], [.hostWrite(.file)], [.hostWrite(.file)]])
+  static let twoReadersOneWriter = Model(
+    "two readers and a writer of one item", [[.read(.file)], [.read(.file)], [.write(.file)]])
+  static let readerTwoWriters = Model(
+    "a reader and two writers of one item", [[.read(.file)], [.write(.file)], [.write(.file)]])
+  static let twoReadersTwoWriters = Model(
+    "two readers and two writers of one item", [[.read(.file)], [.read(.file)], [.write(.file)], [.write(.file)]])
+  static let twoWritersHostReader = Model(
+    "two writers, and a reader through the host", [[.write(.file)], [.write(.file)], [.hostRead(.file)]])
+  static let deepWriter = Model(
+    "a directory is moved while files in it are read and written",
+    [[.read(.file)], [.write(.sibling)], [.deepWrite(.directory)]])
+  static let deepWriterAmongThree = Model(
+    "a directory is moved while a file in it is read and written",
+    [[.read(.file)], [.write(.file)], [.deepWrite(.directory)], [.read(.directory)]])
+  static let presenter = Model(
+    "a presenter registers while its item is read and written", [[.read(.file)], [.write(.file)], [.present(.file)]])
+  static let presenterAndWriter = Model(
+    "a presenter registers, and a writer claims through the host",
+    [[.read(.file)], [.present(.file)], [.hostWrite(.file)]])
+  static let presenterOfDirectory = Model(
+    "a presenter of a directory registers while a file in it is read and written",
+    [[.read(.file)], [.write(.file)], [.present(.directory)]])
+  static let snapshot = Model(
+    "a snapshot is taken meanwhile", [[.read(.file)], [.write(.file)], [.snapshot]])
+  static let rebuild = Model(
+    "the table of interests is replaced meanwhile", [[.read(.file)], [.hostWrite(.file)], [.present(.other)]]
+  ) { $0.interestCapacityMin = 2 }
+  static let nested = Model(
+    "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
+  ) { $0.slotsPerShard = 2 }
+  /// The reader looks at the file before the writer asks, and at the directory after the move: both times nothing is there.
+  static let lateLook = Model(
+    "a file is written through the host after its directory was moved",
+    [[.read(.file)], [.deepWrite(.directory)], [.hostWrite(.file)]])
+  static let announcement = Model(
+    "the first claims of their threads", [[.read(.file)], [.write(.file)], [.hostWrite(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let again = Model(
+    "claims one after the other", [[.read(.file), .read(.other)], [.write(.other), .write(.file)]])
+}
+
+extension Model {
+  static let handedOver = Model(
+    "another thread ends a claim", [[.handOver(.read(.file), to: 2), .read(.file)], [.hostWrite(.file)], [.takeOver]])
+  static let writeHandedOver = Model(
+    "another thread ends a writer's claim",
+    [[.handOver(.write(.file), to: 2), .write(.other)], [.read(.file)], [.takeOver]])
+  static let twins = Model(
+    "two items have the same fingerprint", [[.read(.file)], [.write(.twin)], [.hostWrite(.file)]])
+  static let moveWithin = Model(
+    "a directory is moved by somebody who reads in it meanwhile",
+    [[.nested(.deepWrite(.directory), [.read(.file)])], [.read(.file)], [.write(.directory)]])
+  static let adoptionGrows = Model(
+    "the table of interests is replaced while claims are adopted",
+    [[.read(.file)], [.write(.sibling)], [.deepWrite(.directory)]]
+  ) { $0.interestCapacityMin = 1 }
+}

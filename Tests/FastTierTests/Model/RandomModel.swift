@@ -1,0 +1,49 @@
+/// Random numbers that are the same for the same seed.
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+    return word ^ (word >> 31)
+  }
+}
+
+extension Model {
+  /// Three or four threads with one or two acts each.
+  static func random(seed: UInt64) -> Model {
+    var numbers = SeededNumbers(seed: seed)
+    let threadCount = Int.random(in: 3...4, using: &numbers)
+    let threads = (0..<threadCount).map { _ in
+      (0..<Int.random(in: 1...2, using: &numbers)).map { _ in Act.random(&numbers) }
+    }
+    let words = threads.map { $0.map(\.description).joined(separator: ", ") }
+    return Model("seed \(seed): \(words.joined(separator: " | "))", threads) {
+      $0.interestCapacityMin = [1, 2, 8].randomElement(using: &numbers) ?? 8
+      $0.areShardsAnnounced = .random(using: &numbers)
+      $0.slotsPerShard = Int.random(in: 1...2, using: &numbers)
+    }
+  }
+}
+
+extension Act {
+  fileprivate static func random(_ numbers: inout SeededNumbers) -> Act {
+    let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin]
+    let item = items.randomElement(using: &numbers) ?? .file
+    return switch Int.random(in: 0..<16, using: &numbers) {
+    case 0..<4: .read(item)
+    case 4..<8: .write(item)
+    case 8: .hostRead(item)
+    case 9..<11: .hostWrite(item)
+    case 11..<13: .deepWrite(item)
+    case 13: .present(item)
+    case 14: .snapshot
+    // What is inside belongs to what is around it, so that nobody waits for somebody who waits for it.
+    default: .nested(.deepWrite(.directory), [.read(.file), .write(.sibling)])
+    }
+  }
+}
