@@ -171,20 +171,19 @@ private func runOnWorkers(
   let start = barriers.start.time
   let duration = (outcomes.map(\.endTime).max() ?? start) - start
   let value = Double(duration) * Double(processors) / Double(operationCount)
-  let disturbance: Double
-  if isCrowded {
-    disturbance =
-      zip(loadBefore, loadAfter).map { earlier, later in
-        let taken = later.takenByOthers(since: earlier, processors: laboratory.processors.count)
-        return Double(taken) / Double((after - before) * UInt64(laboratory.processors.count))
-      } ?? 0
-  } else {
-    disturbance = Double(outcomes.compactMap(\.waited).max() ?? 0) / Double(duration)
-  }
-  return Attempt(value: value, disturbance: disturbance)
+  // A thread that waits for its processor is disturbed. So is one that has it alone while others keep the processor beside
+  // it busy, which may share its caches and clock: it would look slow beside two threads that keep both busy themselves.
+  let waited = isCrowded ? 0 : Double(outcomes.compactMap(\.waited).max() ?? 0) / Double(duration)
+  let areAllUsed = scenario.threadCount == laboratory.processors.count
+  let taken = areAllUsed ? 0 : shareTakenByOthers(loadBefore, loadAfter, after - before, laboratory.processors)
+  return Attempt(value: value, disturbance: max(waited, taken))
 }
 
-private func zip<First, Second>(_ first: First?, _ second: Second?) -> (First, Second)? {
-  guard let first, let second else { return nil }
-  return (first, second)
+/// The share of all processors' time that others took; 0 if the kernel doesn't tell.
+private func shareTakenByOthers(
+  _ before: MachineLoad?, _ after: MachineLoad?, _ duration: UInt64, _ processors: Processors
+) -> Double {
+  guard let before, let after else { return 0 }
+  let taken = after.takenByOthers(since: before, processors: processors.count)
+  return Double(taken) / Double(duration * UInt64(processors.count))
 }
