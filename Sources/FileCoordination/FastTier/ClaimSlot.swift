@@ -79,6 +79,7 @@ package struct ClaimNote: Hashable, Sendable {
   static let outerOffset = 32
   static let taskOffset = 40
   static let accessOffset = 48
+  static let spareOffset = 56
 
   @inline(__always)
   package init(item: UInt, holder: UInt, outer: UInt, task: UInt, access: UInt) {

@@ -62,7 +62,7 @@ extension FastTier {
     _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
   ) throws(Memory.Failure) {
     for shard in 0..<used {
-      for slot in 0..<layout.slotsPerShard {
+      for slot in 0..<Int(try memory.load(usedSlots(of: shard))) {
         let address = address(shard: shard, slot: slot)
         while try !offer(address, scope, kind, adopt) {}
       }
@@ -121,7 +121,7 @@ extension FastTier {
   private func shownClaims() throws(Memory.Failure) -> [(slot: Int, use: UInt64)] {
     var result: [(slot: Int, use: UInt64)] = []
     for shard in 0..<Int(try memory.load(interests.usedShards)) {
-      for slot in 0..<layout.slotsPerShard {
+      for slot in 0..<Int(try memory.load(usedSlots(of: shard))) {
         let address = address(shard: shard, slot: slot)
         let state = SlotState(try memory.load(address))
         if !state.isFree { result.append((address, state.use)) }

@@ -97,17 +97,21 @@ extension FastTier {
     shards &+ (shard &* layout.shardStride &+ slot &* FastTierLayout.slotStride) &* 8
   }
 
+  /// How many slots of a shard have ever been used: the last word of its first slot.
+  @inline(__always)
+  func usedSlots(of shard: Int) -> Memory.Address { address(shard: shard, slot: 0) &+ ClaimNote.spareOffset }
+
   /// A free slot of this thread's shard.
   @inline(__always)
   private func freeSlot(in shard: Int) throws(Memory.Failure) -> (
-    address: Memory.Address, state: SlotState
+    address: Memory.Address, index: Int, state: SlotState
   )? {
     var slot = 0
     while slot < layout.slotsPerShard {
       let address = address(shard: shard, slot: slot)
       // Nobody but this thread takes a slot of this shard; who freed it has read it before.
       let state = SlotState(try memory.load(address))
-      if state.isFree { return (address, state) }
+      if state.isFree { return (address, slot, state) }
       slot &+= 1
     }
     return nil
@@ -142,7 +146,7 @@ extension FastTier {
   ///   - note: What to write into the slot.
   @inline(__always)
   package func read(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
     try fill(slot, key: key, note)
     if memory.has(.checkBeforePublish), let refusal = try obstacleToReading(path, key, in: interests.currentTable()) {
@@ -150,7 +154,7 @@ extension FastTier {
     }
     let earlyTable = memory.has(.staleTable) ? try interests.currentTable() : 0
     let claim = ClaimToken(slot: slot, state: free.with(SlotState.isPublished))
-    if !memory.has(.lateAnnouncement) { try announceUse(of: shard) }
+    if !memory.has(.lateAnnouncement) { try announceUse(of: shard, index) }
     if memory.has(.missingFence) {
       try memory.storeReleasing(claim.state.rawValue, at: slot)
     } else {
@@ -160,7 +164,7 @@ extension FastTier {
     // Only now, when the claim is shown: a table that was replaced before is never looked at.
     let table = memory.has(.staleTable) ? earlyTable : try interests.currentTable()
     if let refusal = try obstacleToReading(path, key, in: table) { return try retreat(claim, refusal) }
-    if memory.has(.lateAnnouncement) { try announceUse(of: shard) }
+    if memory.has(.lateAnnouncement) { try announceUse(of: shard, index) }
     if memory.has(.challengeIgnored) { return .granted(claim) }
     // Obstacles are looked at one after the other: while one was still there somebody may have refused this claim on account
     // of it, and raised an obstacle where this reader had looked before.
@@ -220,7 +224,7 @@ extension FastTier {
   /// a reader that it's about to meet may be granted.
   @inline(__always)
   package func write(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
     let counter = strongCounter(key)
     if try memory.add(1, at: counter) != 0 {
@@ -230,7 +234,7 @@ extension FastTier {
     try fill(slot, key: key, note)
     let confirmed = free.with(SlotState.isPublished | SlotState.isWrite)
     let tentative = confirmed.with(SlotState.isTentative)
-    try announceUse(of: shard)
+    try announceUse(of: shard, index)
     try memory.exchange(tentative.rawValue, at: slot)
     if let refusal = try obstacleToWriting(path, key, own: slot) {
       return try retreat(tentative, slot, counter, refusal)
@@ -263,8 +267,9 @@ extension FastTier {
     let used = Int(try memory.load(interests.usedShards))
     var shard = 0
     while shard < used {
+      let usedSlots = Int(try memory.load(usedSlots(of: shard)))
       var slot = 0
-      while slot < layout.slotsPerShard {
+      while slot < usedSlots {
         let address = address(shard: shard, slot: slot)
         let state = SlotState(try memory.load(address))
         if !state.isFree, address != own, try memory.load(address &+ ClaimNote.keyOffset) == key { return true }
@@ -329,14 +334,17 @@ extension FastTier {
     if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
   }
 
-  /// Lets those who look at the slots look at this shard too, from before its first claim is shown.
+  /// Lets those who look at the slots look at this one too, from before its first claim is shown.
   @inline(__always)
-  private func announceUse(of shard: Int) throws(Memory.Failure) {
-    if try memory.load(interests.usedShards) <= UInt64(shard) { try raiseUsedShards(to: UInt64(shard) &+ 1) }
+  private func announceUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
+    if try memory.loadRelaxed(usedSlots(of: shard)) <= UInt64(slot) { try announceFirstUse(of: shard, slot) }
   }
 
   @inline(never)
-  private func raiseUsedShards(to count: UInt64) throws(Memory.Failure) {
+  private func announceFirstUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
+    // Only this thread writes it.
+    try memory.exchange(UInt64(slot) &+ 1, at: usedSlots(of: shard))
+    let count = UInt64(shard) &+ 1
     while true {
       let current = try memory.load(interests.usedShards)
       if current >= count { return }

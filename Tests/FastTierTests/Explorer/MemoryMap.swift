@@ -54,5 +54,8 @@ struct MemoryMap {
     // The table's header and all tables come after everything else.
     for word in tier.interests.header / 8..<ModelState.memoryWordCount { set(word, .guarded) }
     set(tier.interests.usedShards / 8, isShardCountConstant ? .constant : .plain)
+    for shard in 0..<tier.layout.shardCount {
+      set(tier.usedSlots(of: shard) / 8, isShardCountConstant ? .constant : .plain)
+    }
   }
 }

@@ -88,6 +88,9 @@ private final class ModelRun {
       tier = try FastTier(memory: memory, layout: layout)
       if model.areShardsAnnounced {
         _ = try memory.exchange(UInt64(model.threads.count), at: tier.interests.usedShards)
+        for shard in 0..<model.threads.count {
+          _ = try memory.exchange(UInt64(tier.layout.slotsPerShard), at: tier.usedSlots(of: shard))
+        }
       }
     } catch {
       preconditionFailure("operations before the start don't end a turn")
