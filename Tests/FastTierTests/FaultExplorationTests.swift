@@ -35,6 +35,7 @@ extension FastTierFault {
     case .doomedAdopted: [.readerTwoHostWriters]
     case .frozenTakenForAdopted: [.readerTwoHostWriters]
     case .staleTable, .tableFreedAtOnce, .earlyWitnesses: [.rebuild]
+    case .brokenChain: [.chain]
     case .lateAnnouncement: [.announcement]
     case .adoptedTakenBack: [.readerAndHostWriter]
     }

@@ -67,6 +67,8 @@ package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
   case frozenTakenForAdopted
   /// A reader asks a table of obstacles that has been replaced.
   case staleTable
+  /// An obstacle that goes takes those with it that are behind it in the table.
+  case brokenChain
   /// A table of obstacles is freed as soon as it's replaced.
   case tableFreedAtOnce
   /// Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.

@@ -36,10 +36,11 @@ package struct InterestCounts: Hashable, Sendable {
 
 /// The interests of items by fingerprint: who claims must look here for obstacles.
 ///
-/// A hash table with open addressing that everybody may read at any time without a lock. Keys are only ever added; those
-/// without interest vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads that
-/// pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before the raising
-/// that will find the claim. A table that was replaced is freed when every claim that was shown at that time is over.
+/// A hash table with open addressing that everybody may read at any time without a lock. A key with interest stays where it
+/// is, and so do the keys on the way to it: one without interest is taken away only when nothing comes behind it. The others
+/// vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads that pointer after it
+/// has shown its claim, so that a rebuild is like any other change: before the look, or before the raising that will find
+/// the claim. A table that was replaced is freed when every claim that was shown at that time is over.
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |
@@ -189,10 +190,13 @@ extension InterestTable {
       try memory.exchange(after, at: entry &+ 8)
     }
     if before == 0, after != 0 { ledger.liveCount += 1 }
-    if before != 0, after == 0 { ledger.liveCount -= 1 }
+    if before != 0, after == 0 {
+      ledger.liveCount -= 1
+      try removeKeys(upTo: entry, &ledger)
+    }
     try count(.blocksReadingBelow, from: old, to: new, at: readingBelowCount)
     try count(.blocksWritingBelow, from: old, to: new, at: writingBelowCount)
-    if replaced == nil, ledger.capacity > 8 * max(ledger.capacityMin, 2 * ledger.liveCount) {
+    if replaced == nil, ledger.retired.isEmpty, ledger.capacity > 8 * max(ledger.capacityMin, 2 * ledger.liveCount) {
       replaced = try rebuild(&ledger)
     }
     return replaced
@@ -208,11 +212,31 @@ extension InterestTable {
     }
   }
 
+  /// Takes away a key without interest, and those before it, if no chain goes on behind them.
+  private func removeKeys(upTo entry: Memory.Address, _ ledger: inout InterestLedger) throws(Memory.Failure) {
+    let first = try currentTable() + 16
+    let mask = ledger.capacity - 1
+    var index = (entry - first) / 16
+    if try memory.load(first + ((index + 1) & mask) * 16) != 0, !memory.has(.brokenChain) { return }
+    while true {
+      let entry = first + index * 16
+      if try memory.load(entry) == 0 { return }
+      if try memory.load(entry + 8) != 0 { return }
+      try memory.exchange(0, at: entry)
+      ledger.usedCount -= 1
+      index = (index - 1) & mask
+    }
+  }
+
   /// Copies what is alive into a table of the right size.
+  ///
+  /// While a claim lasts that keeps former tables from being freed, each is twice as large as the one before, so that they
+  /// are few.
   private func rebuild(_ ledger: inout InterestLedger) throws(Memory.Failure) -> Memory.Address {
     let old = try currentTable()
     var capacity = ledger.capacityMin
     while capacity < 4 * (ledger.liveCount + 1) { capacity *= 2 }
+    if !ledger.retired.isEmpty { capacity = max(capacity, 2 * ledger.capacity) }
     let new = try Self.makeTable(memory, capacity)
     for index in 0..<ledger.capacity {
       let entry = old + 16 + index * 16

@@ -4,6 +4,7 @@ extension Model {
     .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
     .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
     .announcement, .again, .handedOver, .writeHandedOver, .twins,
+    .chain,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
@@ -48,6 +49,11 @@ extension Model {
   static let rebuild = Model(
     "the table of interests is replaced meanwhile", [[.read(.file)], [.hostWrite(.file)], [.present(.other)]]
   ) { $0.interestCapacityMin = 2 }
+  /// In a table of four entries both fingerprints would come to the same place.
+  static let chain = Model(
+    "one interest is behind another in the table",
+    [[.present(.directory)], [.hostWrite(.stranger)], [.read(.stranger)]]
+  ) { $0.interestCapacityMin = 4 }
   static let nested = Model(
     "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
   ) { $0.slotsPerShard = 2 }
