@@ -98,7 +98,7 @@ struct InterestTableTests {
   @Test("A replaced table stays until the claims that were shown then are over")
   func replacedTable() {
     var comparison = Comparison(capacityMin: 8)
-    let note = ClaimNote(item: 1, holder: 1, outer: 0, task: 0)
+    let note = ClaimNote(item: 1, holder: 1, outer: 0, task: 0, access: 0)
     guard case .granted(let claim) = comparison.tier.read(ModelItem.file.claimPath, shard: 0, note) else {
       Issue.record("nothing is in the way")
       return
@@ -116,7 +116,7 @@ struct InterestTableTests {
   @Test("A claim that lasts doesn't make replaced tables pile up")
   func churn() {
     var comparison = Comparison(capacityMin: 64)
-    let note = ClaimNote(item: 1, holder: 1, outer: 0, task: 0)
+    let note = ClaimNote(item: 1, holder: 1, outer: 0, task: 0, access: 0)
     guard case .granted(let claim) = comparison.tier.read(ModelItem.file.claimPath, shard: 0, note) else {
       Issue.record("nothing is in the way")
       return

@@ -43,7 +43,7 @@ final class StressHost: @unchecked Sendable {
   func claim(_ claim: ModelClaim) -> Granted {
     if claim.kind == .deepWrite { return requestLocked(claim) }
     let note = ClaimNote(
-      item: claim.item.rawValue, holder: UInt(claim.thread), outer: claim.kind == .read ? 0 : 1, task: 0)
+      item: claim.item.rawValue, holder: UInt(claim.thread), outer: claim.kind == .read ? 0 : 1, task: 0, access: 0)
     let path = claim.item.claimPath
     let answer =
       claim.kind == .read
@@ -140,7 +140,7 @@ final class StressHost: @unchecked Sendable {
 
   private func adoptClaims(_ scope: ClaimScope, reads: Bool, _ interest: ItemInterest, at item: ModelItem) {
     tier.adoptClaims(scope, reads: reads, writes: true) { slot in
-      let note = tier.note(at: slot)
+      let note = ClaimNote(at: slot, in: tier.memory)
       guard let place = ModelItem(rawValue: note.item) else { preconditionFailure("a note is torn: \(note)") }
       let claim = ModelClaim(
         number: Int(note.holder), thread: Int(note.holder), kind: note.outer == 0 ? .read : .write, item: place)
@@ -169,7 +169,7 @@ final class StressHost: @unchecked Sendable {
         if tier.interests.find(item.fingerprint).rawValue != 0 { return "interest in \(item)" }
         if memory.load(tier.strongCounter(item.fingerprint)) != 0 { return "a strong counter of \(item)" }
       }
-      for shard in 0..<tier.layout.shardCount where !tier.state(at: tier.stateAddress(shard: shard, slot: 0)).isFree {
+      for shard in 0..<tier.layout.shardCount where !tier.state(at: tier.address(shard: shard, slot: 0)).isFree {
         return "a claim in a slot"
       }
       tier.deallocate(&ledger)
