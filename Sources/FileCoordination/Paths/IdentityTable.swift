@@ -10,7 +10,9 @@ struct IdentityTable {
   }
 
   private let countMax: Int
-  /// By the hash of kind and key. Of two keys with one hash only the later is remembered.
+  /// By the hash of kind and key.
+  ///
+  /// Of two keys with one hash only the later is remembered.
   private var slots: [UInt64: Slot] = [:]
   private var ring: [UInt64] = []
   private var hand = 0

@@ -18,7 +18,9 @@ final class NameNode {
   /// The canonical path; empty for the root.
   let path: [UInt8]
   let kind: Kind
-  /// Absent for the root. A node outlives its children.
+  /// Absent for the root.
+  ///
+  /// A node outlives its children.
   unowned let parent: NameNode?
   /// Present while there are children.
   var watch: NameWatch?
@@ -68,7 +70,9 @@ final class NameNode {
     childCount -= 1
   }
 
-  /// FNV-1a over the letters in small. Names with one hash are taken for concerned together, which is never wrong.
+  /// FNV-1a over the letters in small.
+  ///
+  /// Names with one hash are taken for concerned together, which is never wrong.
   private static func foldedHash(_ name: ArraySlice<UInt8>) -> UInt64 {
     name.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in
       let isCapital = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")

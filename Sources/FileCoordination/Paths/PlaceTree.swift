@@ -1,39 +1,6 @@
 internal import FileAccessArbiter
 internal import SystemInterface
 
-/// The number of a place in its tree, never used twice.
-struct PlaceID: Hashable, Sendable {
-  let rawValue: UInt64
-}
-
-/// Where a spelled path leads when every link in it is followed: mostly the directory of an item.
-struct Place {
-  enum Kind {
-    case directory
-    case missing
-    case other
-  }
-
-  let id: PlaceID
-  /// The path as spelled, without `.` and spare slashes.
-  let spelled: SystemPath
-  let canonical: SystemPath
-  let kind: Kind
-  let validity: IdentityValidity
-  /// The names on the way; a change of any makes the place stale.
-  fileprivate(set) var nodes: [NameNode]
-}
-
-/// Why a path has no place in the tree, so that it has to be resolved by the system each time.
-enum PlaceRefusal: Error {
-  /// A directory on the way can't be watched.
-  case unwatchable
-  /// The system has no watch or descriptor left.
-  case exhausted
-  /// The way is no usual one: an error, too deep, changed again and again. The system knows best.
-  case irregular
-}
-
 /// The names on the way to places, each directory watched for changes of the names that matter.
 ///
 /// Three rules make the answer right. A directory is watched *before* a name in it is looked up. A place is registered with
@@ -91,6 +58,8 @@ extension PlaceTree {
   /// - Parameters:
   ///   - spelled: An absolute path without `.` and spare slashes.
   ///   - absorb: Takes in all changes, see ``apply(_:)``.
+  /// - Returns: A place that wasn't stale after the changes were taken in.
+  /// - Throws: ``PlaceRefusal`` when the system has to be asked instead.
   mutating func place(
     at spelled: SystemPath, absorb: (inout PlaceTree) -> Void
   ) throws(PlaceRefusal) -> Place {

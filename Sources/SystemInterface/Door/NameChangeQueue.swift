@@ -30,6 +30,7 @@ package protocol NameChangeQueue: AnyObject, Sendable {
   /// Begins to watch a directory; watching it again gives the same watch.
   ///
   /// - Parameter directory: The canonical path of a directory.
+  /// - Returns: The number that its changes are told with.
   /// - Throws: EOPNOTSUPP where not every change is told: on file systems that others change behind the kernel's back, and
   ///   in directories that take names which differ in case for the same. ENOSPC or EMFILE when the system's limits are
   ///   reached. EACCES for a directory whose names can't be listed.
