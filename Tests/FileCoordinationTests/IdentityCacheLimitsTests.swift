@@ -117,6 +117,33 @@ struct IdentityCacheLimitsTests {
     }
   }
 
+  @Test("Changes in the middle of a look don't give an answer that was never right")
+  func changeMeanwhile() async throws {
+    try await withLinkTree { tree in
+      for name in ["p", "q", "z"] { try tree.makeDirectory(name) }
+      try tree.link("link", to: "p")
+      let isDone = Guarded(false)
+      // The link is read by now and what it names isn't: a walk that goes on ends in "z", where the link never led.
+      let door = ScriptedFileSystem { call in
+        guard call.call == .status, call.paths == [tree.path("p")],
+          isDone.withLock({ exchange(&$0, with: true) }) == false
+        else { return .proceed }
+        do {
+          try tree.retarget("link", to: "q")
+          try tree.rename("p", to: "gone")
+          try tree.link("p", to: "z")
+        } catch { Issue.record(error) }
+        return .proceed
+      }
+      let cache = IdentityCache(
+        in: door, changes: HostNameChangeQueue(), [], checkInterval: .zero, limits: IdentityCache.Limits())
+      let item = try cache.item(for: tree.url("link/file"))
+      #expect(isDone.withLock { $0 })
+      #expect(item.path.description == tree.root + "/q/file")
+      #expect(try cache.item(for: tree.url("link/file")) === item)
+    }
+  }
+
   @Test("Directories of proc(5) aren't watched", arguments: ["/proc/self/fd/x", "/proc/self/x", "/sys/kernel/x"])
   func proc(path: String) throws {
     let cache = IdentityCache(in: HostFileSystem())
