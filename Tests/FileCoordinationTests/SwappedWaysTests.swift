@@ -3,7 +3,9 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-/// Where a URL leads is remembered. A link or directory that was swapped must never let two accesses of one file run side by
+/// Where a URL leads is remembered.
+///
+/// A link or directory that was swapped must never let two accesses of one file run side by
 /// side: the later request goes by what is there when it's made.
 @Suite("9.2.5: Ways that were swapped under a remembered URL", .timeLimit(.minutes(1)))
 struct SwappedWaysTests {

@@ -108,7 +108,9 @@ package struct ClaimPath: @unchecked Sendable {
   package let fingerprints: UnsafePointer<UInt64>
   package let count: Int
 
-  /// - Parameter fingerprints: Memory that stays as it is while the claim is made.
+  /// - Parameters:
+  ///   - fingerprints: Memory that stays as it is while the claim is made.
+  ///   - count: How many there are.
   @inline(__always)
   package init(_ fingerprints: UnsafePointer<UInt64>, count: Int) {
     unsafe self.fingerprints = fingerprints

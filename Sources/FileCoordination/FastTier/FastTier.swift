@@ -50,7 +50,7 @@ package struct FastTier<Memory: AtomicMemory>: Sendable {
 package struct FastTierLayout: Hashable, Sendable {
   /// Threads beyond this number claim through the arbiter.
   package var shardCount: Int
-  /// How many claims of one thread can be under way; further ones go through the arbiter. At most eight.
+  /// How many claims of one thread can be under way; further ones go through the arbiter.
   package var slotsPerShard: Int
   package var strongCounterCount: Int
   package var interestCapacityMin: Int
@@ -144,6 +144,8 @@ extension FastTier {
   ///   - path: The item.
   ///   - shard: The number of the calling thread, which no other thread has.
   ///   - note: What to write into the slot.
+  /// - Returns: Whether it's granted, and if not, why.
+  /// - Throws: What the memory throws: nothing in a process.
   @inline(__always)
   package func read(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
     guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }

@@ -23,7 +23,8 @@ extension ArbiterHost {
   /// An executor of the presenter's own gets each message as a job, between which it may do other work. Whoever waits for an
   /// answer with a higher priority gets a task of that priority.
   private func mayGoOn(with next: AddressedDelivery) -> Bool {
-    next.record.executor as AnyObject === ElasticThreadPool.shared && (next.priority ?? .background) <= Task.currentPriority
+    let isOurs = next.record.executor as AnyObject === ElasticThreadPool.shared
+    return isOurs && (next.priority ?? .background) <= Task.currentPriority
   }
 
   /// Runs the callback that a message asks for.
