@@ -164,6 +164,7 @@ extension InterestTable {
   ///   - new: Interest that comes.
   ///   - ledger: What the lock holder knows.
   /// - Returns: A table that was replaced, if any.
+  /// - Throws: What an operation on the memory throws.
   func change(
     _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
   ) throws(Memory.Failure) -> Memory.Address? {
