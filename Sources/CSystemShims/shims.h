@@ -110,6 +110,11 @@ static inline void shim_push_task_local(const void *key, void *value, const void
 
 static inline void shim_pop_task_local(void) { swift_task_localValuePop(); }
 
+/// The function behind `Task.isCancelled`, likewise.
+extern _Bool swift_task_isCancelled(void *task) __attribute__((swiftcall));
+
+static inline _Bool shim_is_task_cancelled(uintptr_t task) { return swift_task_isCancelled((void *)task); }
+
 static inline uintptr_t shim_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
 extern char *program_invocation_short_name;

@@ -95,6 +95,7 @@ private final class Stress: @unchecked Sendable {
 
   private func check(_ item: ModelItem) {
     let first = numbers[2 * Int(item.rawValue)]
+    for _ in 0..<4 { host.shake() }
     let second = numbers[2 * Int(item.rawValue) + 1]
     if first != second { condition.withLock { problemList.append("\(item) was read while it was written") } }
   }
@@ -102,6 +103,7 @@ private final class Stress: @unchecked Sendable {
   private func change(_ item: ModelItem) {
     let first = numbers[2 * Int(item.rawValue)]
     numbers[2 * Int(item.rawValue)] = first + 1
+    for _ in 0..<4 { host.shake() }
     numbers[2 * Int(item.rawValue) + 1] += 1
     if numbers[2 * Int(item.rawValue) + 1] != first + 1 {
       condition.withLock { problemList.append("\(item) was written by two") }

@@ -13,21 +13,25 @@ struct FastTierExplorationTests {
   func fewInterruptions(model: Model) {
     check(model, .init(preemptionCountMax: Budget.isLong ? 3 : 1))
   }
+}
 
-  @Test("Random models keep what a claim promises", arguments: 1...(Budget.isLong ? 25 : 6))
+@Suite("Exploration of random models of the fast tier", .serialized)
+struct FastTierRandomExplorationTests {
+  @Test("Random models keep what a claim promises", arguments: 1...(Budget.isLong ? 12 : 6))
   func randomModel(seed: Int) {
     check(.random(seed: UInt64(seed)), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
   }
+}
 
-  private func check(_ model: Model, _ limits: Explorer.Limits) {
-    let clock = ContinuousClock()
-    let begin = clock.now
-    let result = model.explore(limits: limits)
-    print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(clock.now - begin)")
-    #expect(!result.isCut, "the model is too large")
-    #expect(result.endCount > 0)
-    if let violation = result.violation {
-      Issue.record("\(violation.message)\n  \(violation.trace.joined(separator: "\n  "))")
-    }
+/// Explores a model and says what was seen.
+private func check(_ model: Model, _ limits: Explorer.Limits) {
+  let clock = ContinuousClock()
+  let begin = clock.now
+  let result = model.explore(limits: limits)
+  print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(clock.now - begin)")
+  #expect(!result.isCut, "the model is too large")
+  #expect(result.endCount > 0)
+  if let violation = result.violation {
+    Issue.record("\(violation.message)\n  \(violation.trace.joined(separator: "\n  "))")
   }
 }

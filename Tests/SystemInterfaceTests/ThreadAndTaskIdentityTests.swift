@@ -15,6 +15,40 @@ struct ConcurrencyThreadAndTaskIdentityTests {
     #expect(TaskIdentity.current == own)
   }
 
+  @Test("a task is known to be cancelled when it is")
+  func cancelled() async {
+    #expect(!TaskIdentity.isCancelled(TaskIdentity.current))
+    #expect(!TaskIdentity.isCancelled(0))
+    let task = Task.detached {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return TaskIdentity.isCancelled(TaskIdentity.current)
+    }
+    #expect(await task.value)
+  }
+
+  @Test("a value is bound for the task and for those that it starts, in a task group's body too")
+  func binding() async {
+    let outer = Bound()
+    TestLocal.binding.push(outer)
+    #expect(TestLocal.current === outer)
+    await withTaskGroup(of: Bound?.self) { group in
+      let inner = Bound()
+      TestLocal.binding.push(inner)
+      group.addTask { TestLocal.current }
+      TestLocal.binding.pop()
+      group.addTask { TestLocal.current }
+      var found: [Bound?] = []
+      for await value in group { found.append(value) }
+      #expect(found.contains { $0 === inner } && found.contains { $0 === outer })
+    }
+    #expect(await Task { TestLocal.current === outer }.value)
+    TestLocal.binding.pop()
+    #expect(TestLocal.current == nil)
+    weak let gone = outer
+    _ = consume outer
+    #expect(gone == nil)
+  }
+
   @Test("outside of tasks there is no number")
   func thread() {
     let done = ThreadEvent()
@@ -63,4 +97,11 @@ struct ConcurrencyThreadAndTaskIdentityTests {
     }
     #expect(highest < 100)
   }
+}
+
+private final class Bound: Sendable {}
+
+private enum TestLocal {
+  @TaskLocal static var current: Bound?
+  static let binding = TaskLocalBinding($current)
 }

@@ -73,15 +73,16 @@ extension FileCoordinator {
   }
 
   func claimSuspending(_ item: ResolvedItem, _ access: PlainAccess) throws -> ClaimToken? {
-    if Task.isCancelled { throw FileCoordinationError.taskCancelled([item.path.description]) }
-    return claim(item, access, .current, task: TaskIdentity.current, .suspending)
+    let task = TaskIdentity.current
+    if TaskIdentity.isCancelled(task) { throw FileCoordinationError.taskCancelled([item.path.description]) }
+    return claim(item, access, .current, task: task, .suspending)
   }
 
   @inline(__always)
   func run<Result>(
     _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    Lineage.binding.push(Lineage(.claim(claim), of: host))
+    Lineage.binding.push(Lineage(claim, of: host))
     defer {
       Lineage.binding.pop()
       end(claim, item)

@@ -32,6 +32,12 @@ final class Lineage: Sendable {
     self.task = task
   }
 
+  /// Of a claim, inside of what it says.
+  convenience init(_ claim: ClaimToken, of host: ArbiterHost) {
+    let note = ClaimNote(at: claim.slot, in: ProcessMemory())
+    self.init(.claim(claim), of: host, in: Nesting(word: note.outer), task: note.task)
+  }
+
   /// Inside of whatever the running code is inside of.
   convenience init(_ context: Context, of host: ArbiterHost) {
     let task = TaskIdentity.current

@@ -10,8 +10,8 @@ extension Model {
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
   static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows]
 
-  /// For few interruptions.
-  static let largest: [Model] = [.twoReadersTwoWriters, .deepWriterAmongThree]
+  /// For interleavings with few interruptions, unless they are explored completely.
+  static let largest: [Model] = [.deepWriterAmongThree] + (Budget.isLong ? [] : [.twoReadersTwoWriters])
 
   static let readerAndWriter = Model("a reader and a writer of one item", [[.read(.file)], [.write(.file)]])
   static let readerAndHostWriter = Model(

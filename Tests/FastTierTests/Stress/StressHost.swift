@@ -24,7 +24,7 @@ final class StressHost: @unchecked Sendable {
 
   let fastCount = Atomic(0)
   let hostCount = Atomic(0)
-  private let memory = CountingMemory()
+  private let memory = CountingMemory(isShaking: true)
   private let tier: FastTier<CountingMemory>
   private let condition = NSCondition()
   private var known: [Known] = []
@@ -37,6 +37,9 @@ final class StressHost: @unchecked Sendable {
     tier = FastTier(memory: memory, layout: layout)
     ledger = InterestLedger(layout: layout)
   }
+
+  /// Lets another thread go on, now and then.
+  func shake() { memory.shake() }
 
   // MARK: Claims
 
