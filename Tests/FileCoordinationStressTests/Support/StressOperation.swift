@@ -46,6 +46,8 @@ struct StressOperation: Sendable {
   var isInnerSamePurpose = true
   /// Cancels itself from elsewhere at some time.
   var isCancelled = false
+  /// Resolves its item first, instead of passing the URL.
+  var isByHandle = false
 }
 
 extension StressOperation {

@@ -70,13 +70,16 @@ extension StressWorld {
       operation.isInnerSamePurpose = random.chance(60)
     }
     operation.isCancelled = random.chance(10)
+    operation.isByHandle = random.chance(40)
     return operation
   }
 
   private func nested(in outer: StressOperation, _ random: inout SeededGenerator) -> StressOperation {
-    if outer.work == .contents, random.chance(50) { return .read(outer.items[0].url) }
-    let file = file(&random)
-    return random.chance(50) ? .read(file) : .write(file)
+    let file = outer.work == .contents && random.chance(50) ? nil : file(&random)
+    var operation: StressOperation =
+      file.map { random.chance(50) ? .read($0) : .write($0) } ?? .read(outer.items[0].url)
+    operation.isByHandle = random.chance(40)
+    return operation
   }
 
   private func simpleOperation(_ random: inout SeededGenerator) -> StressOperation {
@@ -184,6 +187,12 @@ extension StressActor {
     }
     do {
       switch (operation.form, items.count, items[0].writing) {
+      case (.single, 1, nil) where operation.isByHandle:
+        let item = try coordinator.domain.resolve(items[0].url)
+        try coordinator.blocking.read(item, options: items[0].reading) { try body([$0.url]) {} }
+      case (.single, 1, .some(let options)) where operation.isByHandle:
+        let item = try coordinator.domain.resolve(items[0].url)
+        try coordinator.blocking.write(item, options: options) { try body([$0.url]) {} }
       case (.single, 1, nil):
         try coordinator.blocking.read(items[0].url, options: items[0].reading) { try body([$0.url]) {} }
       case (.single, 1, .some(let options)):
@@ -242,6 +251,12 @@ extension StressActor {
     }
     do {
       switch (operation.form, items.count, items[0].writing) {
+      case (.single, 1, nil) where operation.isByHandle:
+        let item = try coordinator.domain.resolve(items[0].url)
+        try await coordinator.read(item, options: items[0].reading) { access in try await body([access.url]) {} }
+      case (.single, 1, .some(let options)) where operation.isByHandle:
+        let item = try coordinator.domain.resolve(items[0].url)
+        try await coordinator.write(item, options: options) { access in try await body([access.url]) {} }
       case (.single, 1, nil):
         try await coordinator.read(items[0].url, options: items[0].reading) { access in try await body([access.url]) {}
         }
