@@ -119,7 +119,9 @@ extension FastTier {
 
   @inline(__always)
   private func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
-    try memory.storeRelaxed(key, at: slot &+ ClaimNote.keyOffset)
+    // Who passes over this slot on account of its key, having seen the state of the claim before, must know that that one is
+    // over: whatever its holder did comes before.
+    try memory.storeReleasing(key, at: slot &+ ClaimNote.keyOffset)
     try memory.storeRelaxed(UInt64(note.item), at: slot &+ ClaimNote.itemOffset)
     try memory.storeRelaxed(UInt64(note.holder), at: slot &+ ClaimNote.holderOffset)
     try memory.storeRelaxed(UInt64(note.outer), at: slot &+ ClaimNote.outerOffset)

@@ -63,6 +63,9 @@ struct PathSpelling: Hashable, Sendable {
   private let spelledPrefix: [UInt8]
   private let canonicalPrefix: [UInt8]
 
+  /// Whether paths are spelled as they are.
+  var isCanonical: Bool { spelledPrefix == canonicalPrefix }
+
   init(spelled: [UInt8], canonical: [UInt8]) {
     if spelled == canonical {
       (spelledPrefix, canonicalPrefix) = ([], [])

@@ -32,13 +32,18 @@ extension ArbiterHost {
       }
       state.presenters[id] = record
       state.presenterIDs[key] = id
+      state.identities[key] = nil
       return (record, state.arbiter.presenterAdded(id, registration, at: now))
     }
   }
 
   func unregister(_ record: PresenterRecord) {
     stepWithState { state, now in
-      if state.presenterIDs[record.key] == record.id { state.presenterIDs[record.key] = nil }
+      if state.presenterIDs[record.key] == record.id {
+        state.presenterIDs[record.key] = nil
+        // Coordinators of the presenter may still have its purpose.
+        state.enter(record.identity, for: record.key)
+      }
       return ((), state.arbiter.presenterRemoved(record.id, at: now))
     }
   }
@@ -61,14 +66,14 @@ extension ArbiterHost {
     let key = ObjectIdentifier(presenter)
     var fresh: PresenterIdentity?
     while true {
-      let existing = withState { $0.identities[key]?.identity }
-      if let existing, existing.presenter === presenter { return existing }
+      // Either may be that of an earlier object at this address.
+      let existing = withState { $0.identities(for: key) }
+      if let identity = existing.first(where: { $0.presenter === presenter }) { return identity }
       let identity = fresh ?? PresenterIdentity(newPurpose(), presenter)
       fresh = identity
       let isEntered = withState { state -> Bool in
-        guard state.identities[key]?.identity === existing else { return false }
-        state.identities[key] = WeakIdentity(identity: identity)
-        state.purgeIdentities()
+        guard state.identities(for: key).elementsEqual(existing, by: ===) else { return false }
+        state.enter(identity, for: key)
         return true
       }
       if isEntered { return identity }
@@ -120,6 +125,17 @@ extension ArbiterHost {
 }
 
 extension ArbiterHost.State {
+  /// The purposes known for a presenter at an address: of its registration, and of its coordinators.
+  fileprivate func identities(for key: ObjectIdentifier) -> [PresenterIdentity] {
+    let registered = presenterIDs[key].flatMap { presenters[$0]?.identity }
+    return [registered, identities[key]?.identity].compactMap(\.self)
+  }
+
+  fileprivate mutating func enter(_ identity: PresenterIdentity, for key: ObjectIdentifier) {
+    identities[key] = ArbiterHost.WeakIdentity(identity: identity)
+    purgeIdentities()
+  }
+
   /// Drops entries of presenters that are gone, each time their number has doubled.
   fileprivate mutating func purgeIdentities() {
     guard identities.count > 2 * identityCountAtPurge + 64 else { return }

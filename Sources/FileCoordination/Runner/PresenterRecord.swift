@@ -1,5 +1,6 @@
 internal import FileAccessArbiter
 internal import FoundationEssentials
+internal import Synchronization
 internal import SystemInterface
 
 /// Who takes part in coordination: this process, for people.
@@ -28,18 +29,31 @@ final class PresenterIdentity: Sendable {
 
 /// One registered presenter as the host knows it.
 ///
-/// Immutable but for where it is.
+/// There may be a million of them, so what changes is kept in atomics instead of behind locks of their own.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `spelling` | itself: stored once | a presenter may get its location after it registered |
+/// | `holderCount` | itself: counted until it's gone | registrations end on any thread |
 final class PresenterRecord: Sendable {
+  /// How a presenter spells paths.
+  private final class Spelling: Sendable {
+    let value: PathSpelling
+
+    init(_ value: PathSpelling) { self.value = value }
+  }
+
   let id: PresenterID
   let key: ObjectIdentifier
-  let label: String
   let identity: PresenterIdentity
   let executor: any TaskExecutor
-  /// How the presenter spells paths; set once it has a location.
-  private let spelling: Guarded<PathSpelling?>
-  weak let presenter: (any FilePresenter)?
-  /// Registrations that hold this one; `nil` once the last of them is gone, from when on it can't be held again.
-  private let holderCount = Guarded<Int?>(0)
+  /// Absent while it has no location, and if it spells paths as they are.
+  private let spelling = AtomicLazyReference<Spelling>()
+  /// Registrations that hold this one; ``isGone`` once the last of them is gone, from when on it can't be held again.
+  private let holderCount = Atomic<Int>(0)
+  private static let isGone = -1
+
+  var presenter: (any FilePresenter)? { identity.presenter }
 
   init(
     _ id: PresenterID, _ presenter: any FilePresenter, _ identity: PresenterIdentity, _ location: FileLocation?,
@@ -48,33 +62,41 @@ final class PresenterRecord: Sendable {
     self.id = id
     self.key = ObjectIdentifier(presenter)
     self.identity = identity
-    self.presenter = presenter
-    label = presenter.presenterLabel
     executor = presenter.presentedItemExecutor ?? defaultExecutor
-    spelling = Guarded(location?.spelling)
+    if let location { noteLocation(location) }
   }
 
   /// - Returns: Whether it could be held; if not, its registration is ending.
   func hold() -> Bool {
-    holderCount.withLock { count in
-      guard let holders = count else { return false }
-      count = holders + 1
-      return true
+    var count = holderCount.load(ordering: .relaxed)
+    while count != Self.isGone {
+      let (exchanged, original) = holderCount.compareExchange(
+        expected: count, desired: count + 1, ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      count = original
     }
+    return false
   }
 
   /// - Returns: Whether that was the last holder.
   func drop() -> Bool {
-    holderCount.withLock { count in
-      guard let holders = count else { return false }
-      count = holders == 1 ? nil : holders - 1
-      return count == nil
+    var count = holderCount.load(ordering: .relaxed)
+    while count != Self.isGone {
+      let (exchanged, original) = holderCount.compareExchange(
+        expected: count, desired: count == 1 ? Self.isGone : count - 1, ordering: .acquiringAndReleasing)
+      if exchanged { return count == 1 }
+      count = original
     }
+    return false
   }
 
-  func noteLocation(_ location: FileLocation) { spelling.withLock { $0 = location.spelling } }
+  func noteLocation(_ location: FileLocation) {
+    if !location.spelling.isCanonical { _ = spelling.storeIfNil(Spelling(location.spelling)) }
+  }
 
-  func url(of path: ItemPath) -> URL { spelling.withLock { $0 }?.url(of: path) ?? FileURLCoding.url(of: path.bytes) }
+  func url(of path: ItemPath) -> URL {
+    spelling.load()?.value.url(of: path) ?? FileURLCoding.url(of: path.bytes)
+  }
 
   /// Runs the callback that a message asks for.
   ///
