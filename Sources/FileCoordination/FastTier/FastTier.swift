@@ -129,7 +129,9 @@ extension FastTier {
   @inline(__always)
   private func fill(shard: Int, slot: Int, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
     let address = noteAddress(shard: shard, slot: slot)
-    try memory.storeRelaxed(key, at: address)
+    // Who saw the slot's former claim but finds this key goes on because that claim is over: what was done under it must be
+    // over for them as well. The thread sanitizer finds it when this store doesn't order that.
+    try memory.storeReleasing(key, at: address)
     try memory.storeRelaxed(UInt64(note.item), at: address &+ 8)
     try memory.storeRelaxed(UInt64(note.holder), at: address &+ 16)
     try memory.storeRelaxed(UInt64(note.outer), at: address &+ 24)
