@@ -171,7 +171,9 @@ private final class ModelRun {
         }
       }
     }
-    for item in ModelItem.allCases { names[tier.strongCounter(item.fingerprint)] = "strong counter of \(item.name)" }
+    for item in ModelItem.allCases where item != .twin {
+      names[tier.strongCounter(item.fingerprint)] = "strong counter of \(item.name)"
+    }
     for (index, word) in ["table pointer", "shard count", "reading-below count", "writing-below count"].enumerated() {
       names[tier.interests.header + 8 * index] = word
     }
