@@ -168,6 +168,18 @@ extension ArbiterHarness {
     return id
   }
 
+  /// An access of one item that went ahead unasked becomes known.
+  func adopt(_ path: ItemPath, _ access: ItemAccess, inside context: ExecutionContext? = nil) -> AccessID {
+    join(ClientID(1))
+    lastAccess += 1
+    let id = AccessID(lastAccess)
+    var request = AccessRequest(
+      client: ClientID(1), purpose: newPurpose(), label: "A\(lastAccess)", items: [.init(path, access)])
+    request.context = context
+    apply(.adopt(id, request))
+    return id
+  }
+
   /// Asks the presenters of the items without claiming anything.
   func prepare(_ items: [AccessRequest.Item]) -> AccessID {
     request(items) { $0.isPreparation = true }
