@@ -202,7 +202,7 @@ extension ArbiterHarness {
   func isGranted(_ id: AccessID) -> Bool { world.isGranted(id) }
   func isWaiting(_ id: AccessID) -> Bool { world.isWaiting(id) }
   func failure(of id: AccessID) -> Failure? { world.failures[id] }
-  func path(of id: AccessID) -> ItemPath? { world.arbiter.accesses.find(id)?.items.first?.path }
+  func path(of id: AccessID) -> ItemPath? { world.arbiter.accesses.find(id).map { world.arbiter.paths(of: $0)[0] } }
 
   func isDeadlocked(_ id: AccessID) -> Bool {
     if case .deadlock = world.failures[id] { return true }
