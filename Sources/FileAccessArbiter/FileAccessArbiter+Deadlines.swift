@@ -6,7 +6,7 @@ extension FileAccessArbiter {
     disarmTimer(of: id)
     accesses[id].timerGeneration += 1
     accesses[id].armedTimer = purpose
-    let limits = accesses[id].request.limits
+    let limits = limits(of: id)
     let limit = purpose == .waiting ? limits.waiting : limits.answering
     if let limit { effects.append(.armTimer(timer(id, purpose), after: limit)) }
     if let interval = limits.reporting { effects.append(.armTimer(timer(id, .reporting), after: interval)) }
@@ -15,10 +15,15 @@ extension FileAccessArbiter {
   mutating func disarmTimer(of id: AccessID) {
     guard let purpose = accesses[id].armedTimer else { return }
     accesses[id].armedTimer = nil
-    let limits = accesses[id].request.limits
+    let limits = limits(of: id)
     let limit = purpose == .waiting ? limits.waiting : limits.answering
     if limit != nil { effects.append(.cancelTimer(timer(id, purpose))) }
     if limits.reporting != nil { effects.append(.cancelTimer(timer(id, .reporting))) }
+  }
+
+  private func limits(of id: AccessID) -> AccessRequest.Limits {
+    if let newcomer, newcomer.id == id { return newcomer.limits }
+    return accesses[id].limits
   }
 
   private func timer(_ id: AccessID, _ purpose: ArbiterTimer.Purpose) -> ArbiterTimer {
@@ -48,13 +53,13 @@ extension FileAccessArbiter {
     let report = WaitReport(
       waiter: summary(of: access.id), waiting: now - access.requestedAt, blockers: directBlockers(of: access.id))
     effects.append(.report(access.id, report))
-    if let interval = access.request.limits.reporting { effects.append(.armTimer(timer, after: interval)) }
+    if let interval = access.limits.reporting { effects.append(.armTimer(timer, after: interval)) }
   }
 
   private mutating func answersAreLate(_ access: Access) {
     // An eviction needs everybody's consent (C-209).
     let needsConsent = access.items.contains { $0.access == .write(.evicting) }
-    guard access.request.proceedsWithoutLateAnswers, access.phase == .asking, !needsConsent else {
+    guard access.traits.contains(.proceedsWithoutLateAnswers), access.phase == .asking, !needsConsent else {
       return fail(
         access.id,
         .unanswered(

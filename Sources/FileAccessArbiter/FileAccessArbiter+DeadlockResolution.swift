@@ -33,7 +33,7 @@ extension FileAccessArbiter {
     let passes = passesNeeded(for: cycle)
     for (id, passed) in passes {
       accesses[id].overtakes += passed
-      for other in passed { accesses[other].isOvertaken = true }
+      for other in passed { accesses[other].traits.insert(.isOvertaken) }
       suspects += passed
     }
     for (id, _) in passes {
@@ -59,7 +59,7 @@ extension FileAccessArbiter {
     for case .access(let id) in cycle {
       if accesses[id].isWaiting { waiting.append(id) } else { holding.append(id) }
     }
-    guard let victim = (has(.victimThatHolds) ? holding.first : nil) ?? waiting.min(by: isBetterVictim) else {
+    guard let victim = (has(.victimThatHolds) ? holding.first : nil) ?? cheapest(of: waiting) else {
       preconditionFailure("a cycle in which nobody waits: \(cycle)")
     }
     let start = cycle.firstIndex(of: .access(victim)) ?? 0
@@ -68,10 +68,10 @@ extension FileAccessArbiter {
   }
 
   /// The victim has done least: not on the main thread, fewest accesses around it, a reader, the youngest.
-  private func isBetterVictim(_ left: AccessID, _ right: AccessID) -> Bool {
+  private func cheapest(of candidates: [AccessID]) -> AccessID? {
     func cost(_ id: AccessID) -> (Int, Int, Int, UInt64) {
       let access = accesses[id]
-      let isMain = access.request.isOnMainThread && access.request.blocksThread
+      let isMain = access.traits.isSuperset(of: [.isOnMainThread, .blocksThread])
       let held = access.lineage.count { context in
         if case .access(let outer) = context { return accesses.find(outer)?.phase == .granted }
         return false
@@ -79,7 +79,7 @@ extension FileAccessArbiter {
       let writes = access.items.contains { $0.access.isWrite }
       return (isMain ? 1 : 0, held, writes ? 1 : 0, UInt64.max - access.sequence)
     }
-    return cost(left) < cost(right)
+    return candidates.map { (id: $0, cost: cost($0)) }.min { $0.cost < $1.cost }?.id
   }
 }
 
@@ -88,7 +88,7 @@ extension FileAccessArbiter {
 extension FileAccessArbiter {
   /// While a presenter owes a save, its own accesses pass those who wait for that save, and nobody else (C-119).
   mutating func grantSavePriority(to id: AccessID) {
-    guard let own = accesses[id].request.ownPresenter, let presenter = presenters.find(own), !has(.savePriorityIgnored)
+    guard let own = accesses[id].ownPresenter, let presenter = presenters.find(own), !has(.savePriorityIgnored)
     else { return }
     let owed = savesOwed(by: presenter, above: id)
     if owed.isEmpty { return }
@@ -99,7 +99,7 @@ extension FileAccessArbiter {
       }
       if waitsForSave == nil { continue }
       accesses[id].overtakes.append(blocker)
-      accesses[blocker].isOvertaken = true
+      accesses[blocker].traits.insert(.isOvertaken)
     }
   }
 

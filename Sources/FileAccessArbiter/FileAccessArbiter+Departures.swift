@@ -7,7 +7,7 @@ extension FileAccessArbiter {
   /// what it holds, and only then does anybody else go on.
   package mutating func clientDeparted(_ client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
-    let own = accesses.sortedKeys.filter { accesses[$0].request.client == client }
+    let own = accesses.sortedKeys.filter { accesses[$0].client == client }
     for id in presenters.sortedKeys where presenters[id].client == client { lapseDebts(to: id) }
     var sleepers: [AccessID] = []
     for id in own where accesses[id].isWaiting { sleepers += leave(id) }

@@ -60,19 +60,23 @@ extension FileAccessArbiter {
   }
 
   private func describe(_ access: Access) -> String {
-    let items = access.items.map { item in
-      "\(item.path) \(item.access)" + (item.wasMoved ? " moved" : "") + (item.wasReplaced ? " replaced" : "")
+    let items = access.items.indices.map { index in
+      let item = access.items[index]
+      return "\(path(ofItem: index, of: access)) \(item.access)" + (item.wasMoved ? " moved" : "")
+        + (item.wasReplaced ? " replaced" : "")
         + (item.wasMoveDestination ? " destination" : "")
-        + item.formerClaims.map { " former \(tree.path(of: tree.claims[$0].node))" }.joined()
+        + access.formerClaims.filter { $0.item == index }.map {
+          " former \(tree.path(of: tree.claims[$0.claim].node))"
+        }.joined()
     }
     var line =
-      "\(access.id) \(access.phase) purpose \(access.request.purpose.rawValue) [\(items.joined(separator: "; "))]"
-    if access.request.isPreparation { line += " preparation" }
+      "\(access.id) \(access.phase) purpose \(access.purpose.rawValue) [\(items.joined(separator: "; "))]"
+    if access.isPreparation { line += " preparation" }
     if !access.lineage.isEmpty { line += " in \(access.lineage)" }
     if !access.overtakes.isEmpty { line += " passes \(access.overtakes.sorted())" }
     if let blocker = access.parkedOn { line += " parked on \(blocker)" }
     if let timer = access.armedTimer { line += " timer \(timer)" }
-    if access.overlapsByMove { line += " overlaps" }
+    if access.traits.contains(.overlapsByMove) { line += " overlaps" }
     for negotiation in access.negotiations where negotiation.outstanding != nil {
       line +=
         " asks \(negotiation.presenter) \(negotiation.outstanding.map(\.description) ?? "") then \(negotiation.remaining)"

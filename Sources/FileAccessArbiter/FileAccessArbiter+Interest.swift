@@ -39,7 +39,7 @@ extension FileAccessArbiter {
       precondition(admits(item.access, at: item.path), "\(id) is adopted at \(item.path), where others are")
     }
     insert(id, request, .granted)
-    if !has(.adoptedWithoutContext) { noteContext(of: id) }
+    if !has(.adoptedWithoutContext) { noteContext(of: id, request.context) }
     return finish()
   }
 }

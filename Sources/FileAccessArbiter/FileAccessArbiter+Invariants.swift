@@ -6,10 +6,11 @@ extension FileAccessArbiter {
   package func invariants() -> [String] {
     assert(effects.isEmpty && suspects.isEmpty, "an event is under way")
     var broken: [String] = []
-    checkGrants(&broken)
+    let locked = lockedItems()
+    checkGrants(locked, &broken)
     checkWaiters(&broken)
     checkCycles(&broken)
-    checkOrder(&broken)
+    checkOrder(locked, &broken)
     checkMailboxes(&broken)
     checkDebts(&broken)
     checkContexts(&broken)
@@ -23,39 +24,55 @@ extension FileAccessArbiter {
       && presenters.sortedKeys.allSatisfy { presenters[$0].running.isEmpty && presenters[$0].pending.isEmpty }
   }
 
-  private func checkGrants(_ broken: inout [String]) {
-    for id in accesses.sortedKeys where accesses[id].phase == .granted && !accesses[id].overlapsByMove {
-      for other in independentConflicts(of: id) where accesses[other].phase == .granted && other > id {
-        if !accesses[other].overlapsByMove { broken.append("\(id) and \(other) conflict and are both granted") }
+  private func checkGrants(_ locked: [AccessID: [LockedItem]], _ broken: inout [String]) {
+    for id in accesses.sortedKeys where accesses[id].phase == .granted && !accesses[id].traits.contains(.overlapsByMove)
+    {
+      for other in independentConflicts(of: id, locked) where accesses[other].phase == .granted && other > id {
+        if !accesses[other].traits.contains(.overlapsByMove) {
+          broken.append("\(id) and \(other) conflict and are both granted")
+        }
       }
     }
   }
 
+  private struct LockedItem {
+    /// The outermost package around the item, or the item.
+    let unit: ItemPath
+    let mode: LockMode
+  }
+
+  /// What each access claims, without its former places.
+  private func lockedItems() -> [AccessID: [LockedItem]] {
+    var result: [AccessID: [LockedItem]] = [:]
+    for id in accesses.sortedKeys where !accesses[id].isPreparation {
+      result[id] = zip(paths(of: accesses[id]), accesses[id].items).map { path, item in
+        LockedItem(unit: unit(of: path), mode: LockMode(item.access))
+      }
+    }
+    return result
+  }
+
   /// Every access that conflicts with `id`, found without the tree's short cuts: all pairs of items are compared.
-  private func independentConflicts(of id: AccessID) -> [AccessID] {
-    let access = accesses[id]
-    if access.request.isPreparation { return [] }
-    return accesses.sortedKeys.filter { otherID in
-      let other = accesses[otherID]
-      if otherID == id || other.request.isPreparation || areExempt(access, other) { return false }
-      return access.items.contains { mine in other.items.contains { theirs in itemsConflict(mine, theirs) } }
+  private func independentConflicts(of id: AccessID, _ locked: [AccessID: [LockedItem]]) -> [AccessID] {
+    guard let mine = locked[id] else { return [] }
+    return accesses.sortedKeys.filter { other in
+      guard other != id, let theirs = locked[other], !areExempt(id, other) else { return false }
+      return mine.contains { left in theirs.contains { right in itemsConflict(left, right) } }
     }
   }
 
-  private func itemsConflict(_ left: Access.Item, _ right: Access.Item) -> Bool {
-    let first = unit(of: left.path)
-    let second = unit(of: right.path)
+  private func itemsConflict(_ left: LockedItem, _ right: LockedItem) -> Bool {
     let relation: ItemRelation
-    if first == second {
+    if left.unit == right.unit {
       relation = .same
-    } else if first.contains(second) {
+    } else if left.unit.contains(right.unit) {
       relation = .firstContainsSecond
-    } else if second.contains(first) {
+    } else if right.unit.contains(left.unit) {
       relation = .secondContainsFirst
     } else {
       return false
     }
-    return ConflictRules.conflict(LockMode(left.access), LockMode(right.access), relation)
+    return ConflictRules.conflict(left.mode, right.mode, relation)
   }
 
   /// The outermost package on the path, or the path.
@@ -107,14 +124,15 @@ extension FileAccessArbiter {
   }
 
   /// Nobody is passed over but to break a deadlock, by save priority, or because an announced move led there.
-  private func checkOrder(_ broken: inout [String]) {
+  private func checkOrder(_ locked: [AccessID: [LockedItem]], _ broken: inout [String]) {
     for id in accesses.sortedKeys where accesses[id].phase == .waiting {
       let waiter = accesses[id]
       if waiter.items.contains(where: \.wasMoved) { continue }
-      for other in independentConflicts(of: id) {
+      for other in independentConflicts(of: id, locked) {
         let winner = accesses[other]
         if winner.phase == .granted, winner.sequence > waiter.sequence, !winner.overtakes.contains(id),
-          !winner.items.contains(where: { $0.wasMoved || !$0.formerClaims.isEmpty }), !winner.overlapsByMove
+          winner.formerClaims.isEmpty, !winner.items.contains(where: \.wasMoved),
+          !winner.traits.contains(.overlapsByMove)
         {
           broken.append("\(other) was granted before \(id), which was first")
         }
@@ -174,7 +192,7 @@ extension FileAccessArbiter {
   /// Who was requested inside of something that lives is known there, or deadlocks through it would be missed.
   private func checkContexts(_ broken: inout [String]) {
     for id in accesses.sortedKeys {
-      guard let context = accesses[id].request.context else { continue }
+      guard let context = accesses[id].lineage.first else { continue }
       let isAlive =
         switch context {
         case .access(let outer): accesses.contains(outer)
@@ -186,7 +204,7 @@ extension FileAccessArbiter {
 
   private func checkTree(_ broken: inout [String]) {
     let claimed = accesses.sortedKeys.reduce(0) { sum, id in
-      sum + accesses[id].items.reduce(0) { $0 + ($1.claim == nil ? 0 : 1) + $1.formerClaims.count }
+      sum + accesses[id].formerClaims.count + accesses[id].items.count { $0.claim != ItemTree.none }
     }
     if tree.claims.count != claimed { broken.append("\(tree.claims.count) claims in the tree, \(claimed) in accesses") }
     let located = presenters.sortedKeys.count { presenters[$0].node != nil }

@@ -15,7 +15,7 @@ extension FileAccessArbiter {
     lastMessage += 1
     let id = MessageID(lastMessage)
     messages.insert(
-      Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now), for: id)
+      Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now))
     presenters[presenter].pending.append(id)
     pump(presenter)
     return id
@@ -58,9 +58,9 @@ extension FileAccessArbiter {
     children(of: context).contains { child in
       let access = accesses[child]
       // Who isn't awaited doesn't keep the callback from running on.
-      guard access.request.isAwaitedByContext else { return false }
+      guard access.isAwaitedByContext else { return false }
       guard access.isWaiting else { return isServable(.access(child), isActor: isActor) }
-      return !(access.request.blocksThread && (isActor || access.request.isOnMainThread))
+      return !(access.traits.contains(.blocksThread) && (isActor || access.traits.contains(.isOnMainThread)))
     }
   }
 
@@ -76,7 +76,7 @@ extension FileAccessArbiter {
     messages[id].state = .running(isReentrant: isReentrant)
     messages[id].since = now
     messages[id].origin.folded = presenters[presenter].folded
-    presenters[presenter].folded = 0
+    if presenters[presenter].folded > 0 { presenters[presenter].folded = 0 }
     presenters[presenter].running.append(id)
     effects.append(
       .deliver(
@@ -141,6 +141,7 @@ extension FileAccessArbiter {
     messages.remove(id)
     presenters[message.presenter].running.removeAll { $0 == id }
     presenters[message.presenter].unseenMoves.removeAll { $0.message == id }
+    presenters[message.presenter].dropUselessDetails()
     return message
   }
 
@@ -179,6 +180,7 @@ extension FileAccessArbiter {
   /// Gives every presenter that relinquished for this access its reacquirer back, exactly once (C-039).
   mutating func payDebts(of id: AccessID) {
     let debts = accesses[id].debts
+    if debts.isEmpty { return }
     accesses[id].debts = []
     if has(.reacquirerForgotten), accesses[id].isWaiting { return }
     for debt in debts where presenters.contains(debt.presenter) {
@@ -189,9 +191,9 @@ extension FileAccessArbiter {
   }
 
   func origin(of id: AccessID) -> Message.Origin {
-    let request = accesses[id].request
+    let access = accesses[id]
     return Message.Origin(
-      access: id, client: request.client, purpose: request.purpose, label: request.label,
-      readingOptions: request.readingOptions, isPreparation: request.isPreparation)
+      access: id, client: access.client, purpose: access.purpose, label: access.label,
+      readingOptions: access.readingOptions, isPreparation: access.isPreparation)
   }
 }

@@ -5,8 +5,9 @@ extension FileAccessArbiter {
   package func mayAnnounceMove(_ id: AccessID, from old: ItemPath, to new: ItemPath) -> Bool {
     guard let access = accesses.find(id), access.phase == .granted else { return false }
     return access.items.contains { item in
-      guard item.access.isWrite, let claim = item.claim else { return false }
-      return covers(claim, item.path, old) || covers(claim, item.path, new)
+      guard item.access.isWrite, item.claim != ItemTree.none else { return false }
+      let path = tree.path(of: tree.claims[item.claim].node)
+      return covers(item.claim, path, old) || covers(item.claim, path, new)
     }
   }
 
@@ -34,9 +35,7 @@ extension FileAccessArbiter {
       let movedClaims = claimsInside(old)
       for (presenter, node) in movedPresenters { movePresenter(presenter, from: node, old, new) }
       let affected = moveClaims(movedClaims, by: id, old, new)
-      for index in accesses[id].items.indices where accesses[id].items[index].path == new {
-        if accesses[id].items[index].formerClaims.isEmpty { accesses[id].items[index].wasMoveDestination = true }
-      }
+      noteDestination(new, of: id)
       for (presenter, _) in movedPresenters { presenters[presenter].node.map { askNewcomer(at: tree.path(of: $0)) } }
       for id in inOrder(affected) { askNewcomers(of: id) }
       lookAgain(at: affected)
@@ -44,12 +43,20 @@ extension FileAccessArbiter {
     return finish()
   }
 
+  /// What was at the destination is known to everybody by the move.
+  private mutating func noteDestination(_ path: ItemPath, of id: AccessID) {
+    let access = accesses[id]
+    for index in access.items.indices where !access.hasFormerClaims(of: index) {
+      if self.path(ofItem: index, of: access) == path { accesses[id].items[index].marks.insert(.moveDestination) }
+    }
+  }
+
   private mutating func tellMove(by id: AccessID, from old: ItemPath, to new: ItemPath, replaced: Bool) {
-    let request = accesses[id].request
+    let access = accesses[id]
     var origin = origin(of: id)
-    origin.itemAccess = accesses[id].items.first { $0.access.isWrite }?.access
+    origin.itemAccess = access.items.first { $0.access.isWrite }?.access
     origin.verified = true
-    let around = presentersToTell(around: old, withInside: true, request)
+    let around = presentersToTell(around: old, withInside: true, access)
     for (presenter, relation) in around {
       switch relation {
       case .item, .inside:
@@ -60,7 +67,7 @@ extension FileAccessArbiter {
       }
     }
     let told = Set(around.map(\.0))
-    for (presenter, relation) in presentersToTell(around: new, withInside: true, request)
+    for (presenter, relation) in presentersToTell(around: new, withInside: true, access)
     where !told.contains(presenter) {
       switch relation {
       case .item, .inside: send(.itemDidChange, to: presenter, origin)
@@ -92,7 +99,7 @@ extension FileAccessArbiter {
     guard let top = tree.node(at: path) else { return [] }
     var result: [(PresenterID, ItemTree.NodeIndex)] = []
     _ = tree.forEachNode(inSubtreeOf: top, where: { $0.presenterCountInSubtree > 0 }) { node in
-      result += tree.nodes[node].presenters.map { ($0, node) }
+      result += tree.presenters(at: node).map { ($0, node) }
       return true
     }
     return result.sorted { $0.0 < $1.0 }
@@ -132,22 +139,21 @@ extension FileAccessArbiter {
     for (id, index) in claims {
       let access = accesses[id]
       let item = access.items[index]
-      guard let claim = item.claim else { continue }
+      let path = path(ofItem: index, of: access)
       if access.isWaiting {
         let isPinned = item.access == .write(.replacing)
         if (isPinned && !has(.pinnedWaiterMoved)) || has(.waiterNotMoved) { continue }
       } else if id == mover {
         let former = tree.attachClaim(
           access: id, item: Int32(index), mode: LockMode(item.access), sequence: access.sequence,
-          isHeld: true, at: item.path)
-        accesses[id].items[index].formerClaims.append(former)
+          isHeld: true, at: path)
+        accesses[id].formerClaims.append(Access.FormerClaim(item: index, claim: former))
       }
-      let path = item.path.movedAlong(from: old, to: new)
-      tree.reattachClaim(claim, at: path)
-      accesses[id].items[index].path = path
-      if id != mover { accesses[id].items[index].wasMoved = true }
+      let newPath = path.movedAlong(from: old, to: new)
+      tree.reattachClaim(item.claim, at: newPath)
+      if id != mover { accesses[id].items[index].marks.insert(.moved) }
       if !access.isWaiting {
-        effects.append(.itemMoved(id, item: index, to: path))
+        effects.append(.itemMoved(id, item: index, to: newPath))
         noteOverlap(of: id)
       }
       affected.insert(id)
@@ -159,7 +165,7 @@ extension FileAccessArbiter {
   /// A granted access now stands where a conflicting one is granted: the file system has moved already, so both go on.
   private mutating func noteOverlap(of id: AccessID) {
     let hasCompany = !forEachBlocker(of: id) { accesses[$0].phase != .granted }
-    if hasCompany { accesses[id].overlapsByMove = true }
+    if hasCompany { accesses[id].traits.insert(.overlapsByMove) }
   }
 
   private mutating func lookAgain(at affected: Set<AccessID>) {

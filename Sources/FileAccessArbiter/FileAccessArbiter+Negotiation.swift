@@ -4,7 +4,7 @@ extension FileAccessArbiter {
   /// Asks everybody concerned by the table of ``MessageRules``.
   mutating func startAsking(_ id: AccessID) {
     enter(.asking, id)
-    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return }
+    if !isAnyoneConcerned(by: id, withInside: true) { return }
     let concerned = concerned(by: id)
     if refuseEviction(id, asking: concerned) { return }
     for (presenter, questions, access) in concerned { ask(presenter, questions, access, id) }
@@ -23,14 +23,12 @@ extension FileAccessArbiter {
   ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
     let access = accesses[id]
     var found: [PresenterID: (MessageRules.Questions, ItemAccess)] = [:]
-    for item in access.items {
-      forEachPresenter(
-        around: item.path,
-        withInside: MessageRules.concernsInside(item.access, isPreparation: access.request.isPreparation)
-      ) { presenter, relation in
-        if isOwn(presenters[presenter], access.request) { return }
+    for (index, item) in access.items.enumerated() {
+      let withInside = MessageRules.concernsInside(item.access, isPreparation: access.isPreparation)
+      forEachPresenter(aroundItem: index, of: access, withInside: withInside) { presenter, relation in
+        if isOwn(presenters[presenter], access) { return }
         var questions = MessageRules.questions(
-          item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
+          item.access, at: path(ofItem: index, of: access), to: relation, isPreparation: access.isPreparation)
         if questions.save, isSaving(presenter, for: access) { questions.save = false }
         if var (merged, first) = found[presenter] {
           merged.merge(questions)
@@ -45,9 +43,9 @@ extension FileAccessArbiter {
   }
 
   /// Own presenters, and presenters of the same purpose, are asked and told nothing (C-110).
-  func isOwn(_ presenter: Presenter, _ request: AccessRequest) -> Bool {
+  func isOwn(_ presenter: Presenter, _ access: Access) -> Bool {
     if has(.ownPresenterAsked) { return false }
-    return presenter.id == request.ownPresenter || presenter.purpose == request.purpose
+    return presenter.id == access.ownPresenter || presenter.purpose == access.purpose
   }
 
   /// Whether the access is part of a save of this presenter.
@@ -122,7 +120,9 @@ extension FileAccessArbiter {
     switch messages[message].state {
     case .running: messages[message].awaitingAccess = nil
     case .pending:
-      presenters[messages[message].presenter].pending.removeAll { $0 == message }
+      let presenter = messages[message].presenter
+      presenters[presenter].pending.removeAll { $0 == message }
+      presenters[presenter].dropUselessDetails()
       messages.remove(message)
     }
   }
@@ -171,24 +171,65 @@ extension FileAccessArbiter {
     return found.sorted { accesses[$0].sequence < accesses[$1].sequence }
   }
 
+  /// Whether there are presenters of the items, of what is around them or, if asked, inside them; own ones count too.
+  ///
+  /// Most accesses concern nobody, also where millions present other items: then this is all that they pay.
+  ///
+  /// - Complexity: O(items, and the depth of each).
+  func isAnyoneConcerned(by id: AccessID, withInside: Bool) -> Bool {
+    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return false }
+    return accesses[id].items.contains { item in
+      item.claim == ItemTree.none || tree.hasPresenters(around: tree.claims[item.claim].node, withInside: withInside)
+    }
+  }
+
   /// Calls `body` with each presenter of the item, of what encloses it and, if asked, of what is inside it.
   func forEachPresenter(
     around path: ItemPath, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
   ) {
-    var (node, end) = tree.deepestNode(on: path)
+    let (node, end) = tree.deepestNode(on: path)
     if end == path.bytes.count {
-      for presenter in tree.nodes[node].presenters { body(presenter, .item) }
-      if withInside {
-        _ = tree.forEachNode(inSubtreeOf: node, where: { $0.presenterCountInSubtree > 0 }) { inner in
-          if inner != node { for presenter in tree.nodes[inner].presenters { body(presenter, .inside) } }
-          return true
-        }
-      }
-      node = tree.nodes[node].parent
+      forEachPresenter(around: node, withInside: withInside, body)
+    } else {
+      forEachPresenter(enclosing: node, body)
     }
+  }
+
+  /// The same for an item of an access, without a look at its path.
+  /// - Complexity: O(depth of the item) when nobody is concerned.
+  func forEachPresenter(
+    aroundItem index: Int, of access: Access, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    let claim = access.items[index].claim
+    if claim == ItemTree.none {
+      forEachPresenter(around: access.preparedPaths[index], withInside: withInside, body)
+    } else {
+      forEachPresenter(around: tree.claims[claim].node, withInside: withInside, body)
+    }
+  }
+
+  private func forEachPresenter(
+    around node: ItemTree.NodeIndex, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    tree.forEachPresenter(at: node) { body($0, .item) }
+    if withInside {
+      _ = tree.forEachNode(inSubtreeOf: node, where: { $0.presenterCountInSubtree > 0 }) { inner in
+        if inner != node { tree.forEachPresenter(at: inner) { body($0, .inside) } }
+        return true
+      }
+    }
+    forEachPresenter(enclosing: tree.nodes[node].parent, body)
+  }
+
+  private func forEachPresenter(
+    enclosing first: ItemTree.NodeIndex, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    var node = first
     while node != ItemTree.none {
-      let relation: PresenterRelation = tree.nodes[node].isPackage ? .enclosingPackage : .enclosingDirectory
-      for presenter in tree.nodes[node].presenters { body(presenter, relation) }
+      if tree.nodes[node].hasPresenters {
+        let relation: PresenterRelation = tree.nodes[node].isPackage ? .enclosingPackage : .enclosingDirectory
+        tree.forEachPresenter(at: node) { body($0, relation) }
+      }
       node = tree.nodes[node].parent
     }
   }

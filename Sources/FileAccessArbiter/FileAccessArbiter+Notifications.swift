@@ -5,29 +5,30 @@ extension FileAccessArbiter {
   ///
   /// Sent for every write; the origin says whether anything is known to have changed (9.2 point 10).
   mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {
+    if accesses[id].isPreparation || !isAnyoneConcerned(by: id, withInside: false) { return }
     let access = accesses[id]
-    if access.request.isPreparation || tree.nodes[tree.root].presenterCountInSubtree == 0 { return }
     if has(.didChangeAfterReacquirer) { payDebts(of: id) }
     for (index, item) in access.items.enumerated() {
       guard case .write(let intent) = item.access else { continue }
       let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
       if item.wasMoveDestination { continue }
-      if outcome == .untouched, !item.formerClaims.isEmpty { continue }
+      if outcome == .untouched, access.hasFormerClaims(of: index) { continue }
       var origin = origin(of: id)
       origin.itemAccess = item.access
       origin.verified = outcome.verified
-      tell(outcome, at: item.path, intent, access.request, origin)
+      tell(outcome, at: index, intent, access, origin)
     }
   }
 
   private mutating func tell(
-    _ outcome: ItemOutcome, at path: ItemPath, _ intent: WriteIntent, _ request: AccessRequest, _ origin: Message.Origin
+    _ outcome: ItemOutcome, at index: Int, _ intent: WriteIntent, _ access: Access, _ origin: Message.Origin
   ) {
     let wasAccommodated = outcome == .vanished && (intent == .deleting || intent == .replacing)
-    for (presenter, relation) in presentersToTell(around: path, request) {
+    for (presenter, relation) in presentersToTell(aroundItem: index, access) {
       switch relation {
       case .item: if !wasAccommodated { send(.itemDidChange, to: presenter, origin) }
       case .enclosingPackage, .enclosingDirectory:
+        let path = path(ofItem: index, of: access)
         let kind: Message.Kind = outcome == .appeared ? .subitemDidAppear(path) : .subitemDidChange(path)
         sendAboutSubitem(kind, to: presenter, relation, origin)
       case .inside: break
@@ -37,18 +38,28 @@ extension FileAccessArbiter {
 
   /// Whether a write of this access would be told to anybody, so that it's worth looking at the items.
   func isAnyoneToBeTold(of id: AccessID) -> Bool {
-    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return false }
-    return accesses[id].items.contains { item in
-      item.access.isWrite && !presentersToTell(around: item.path, accesses[id].request).isEmpty
+    if !isAnyoneConcerned(by: id, withInside: false) { return false }
+    let access = accesses[id]
+    return access.items.indices.contains { index in
+      access.items[index].access.isWrite
+        && !presentersToTell(aroundItem: index, access).isEmpty
     }
   }
 
+  private func presentersToTell(aroundItem index: Int, _ access: Access) -> [(PresenterID, PresenterRelation)] {
+    var result: [(PresenterID, PresenterRelation)] = []
+    forEachPresenter(aroundItem: index, of: access, withInside: false) { presenter, relation in
+      if !isOwn(presenters[presenter], access) { result.append((presenter, relation)) }
+    }
+    return result
+  }
+
   func presentersToTell(
-    around path: ItemPath, withInside: Bool = false, _ request: AccessRequest
+    around path: ItemPath, withInside: Bool, _ access: Access
   ) -> [(PresenterID, PresenterRelation)] {
     var result: [(PresenterID, PresenterRelation)] = []
     forEachPresenter(around: path, withInside: withInside) { presenter, relation in
-      if !isOwn(presenters[presenter], request) { result.append((presenter, relation)) }
+      if !isOwn(presenters[presenter], access) { result.append((presenter, relation)) }
     }
     return result
   }
@@ -107,7 +118,7 @@ extension FileAccessArbiter {
   ) -> [Effect] {
     begin(at: time)
     if let node = tree.node(at: announcement.path) {
-      for id in tree.nodes[node].presenters {
+      for id in tree.presenters(at: node) {
         let presenter = presenters[id]
         if id == announcement.ownPresenter || presenter.purpose == announcement.purpose { continue }
         let observed = presenter.observedUbiquityAttributes.map(attributes.intersection) ?? attributes

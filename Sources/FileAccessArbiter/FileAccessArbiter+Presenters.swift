@@ -32,12 +32,7 @@ extension FileAccessArbiter {
     _ id: PresenterID, _ registration: PresenterRegistration, at time: Timestamp
   ) -> [Effect] {
     begin(at: time)
-    presenters.insert(
-      Presenter(
-        id: id, client: registration.client, purpose: registration.purpose, label: registration.label,
-        callbacks: registration.callbacks, observedUbiquityAttributes: registration.observedUbiquityAttributes,
-        servesWhileWaiting: registration.servesWhileWaiting, isActor: registration.isActor),
-      for: id)
+    presenters.insert(Presenter(id, registration))
     clients[registration.client].references += 1
     if let path = registration.path { locate(id, at: path) }
     return finish()

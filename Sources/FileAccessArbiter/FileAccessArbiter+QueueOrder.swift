@@ -53,37 +53,67 @@ extension FileAccessArbiter {
 
 /// A part of the wait-for graph that is played to its end.
 private struct QueuePlan {
-  private var waits: [WaitNode: Set<WaitNode>] = [:]
-  private var waiters: [WaitNode: [WaitNode]] = [:]
-  private var free: [WaitNode] = []
+  private var nodes: [WaitNode] = []
+  private var positions: [WaitNode: Int] = [:]
+  /// What each node waits for, by position, everything once.
+  private var waits: [[Int]] = []
+  private var waiters: [[Int]] = []
+  /// How much of that isn't finished.
+  private var unfinishedWaitCounts: [Int] = []
+  private var isFinished: [Bool] = []
+  private var free: [Int] = []
 
   /// Takes in everything reachable from `start`.
   init(from start: [WaitNode], _ waitsOf: (WaitNode) -> [WaitNode]) {
-    var queue = start
-    while let node = queue.popLast() {
-      if waits[node] != nil { continue }
-      let found = Set(waitsOf(node))
-      waits[node] = found
-      if found.isEmpty { free.append(node) }
-      for other in found {
-        waiters[other, default: []].append(node)
-        queue.append(other)
+    for node in start { _ = position(of: node) }
+    // Who was last seen to wait for the node, so that it's noted once.
+    var lastWaiter: [Int] = []
+    var next = 0
+    while next < nodes.count {
+      for other in waitsOf(nodes[next]) {
+        let position = position(of: other)
+        while lastWaiter.count <= position { lastWaiter.append(-1) }
+        if lastWaiter[position] == next { continue }
+        lastWaiter[position] = next
+        waits[next].append(position)
+        waiters[position].append(next)
       }
+      unfinishedWaitCounts[next] = waits[next].count
+      if waits[next].isEmpty { free.append(next) }
+      next += 1
     }
   }
 
-  var unfinished: Dictionary<WaitNode, Set<WaitNode>>.Keys { waits.keys }
+  private mutating func position(of node: WaitNode) -> Int {
+    if let position = positions[node] { return position }
+    positions[node] = nodes.count
+    nodes.append(node)
+    waits.append([])
+    waiters.append([])
+    unfinishedWaitCounts.append(0)
+    isFinished.append(false)
+    return nodes.count - 1
+  }
 
-  func unfinishedWaits(of node: WaitNode) -> Set<WaitNode> { waits[node] ?? [] }
+  var unfinished: [WaitNode] { nodes.indices.filter { !isFinished[$0] }.map { nodes[$0] } }
 
-  mutating func finish(_ node: WaitNode) { free.append(node) }
+  func unfinishedWaits(of node: WaitNode) -> [WaitNode] {
+    guard let position = positions[node] else { return [] }
+    return waits[position].filter { !isFinished[$0] }.map { nodes[$0] }
+  }
+
+  mutating func finish(_ node: WaitNode) {
+    if let position = positions[node] { free.append(position) }
+  }
 
   /// Ends everybody who waits for nobody any more.
   mutating func finishWhoCan() {
-    while let node = free.popLast() {
-      waits[node] = nil
-      for waiter in waiters[node] ?? [] where waits[waiter]?.remove(node) != nil {
-        if waits[waiter]?.isEmpty == true { free.append(waiter) }
+    while let position = free.popLast() {
+      if isFinished[position] { continue }
+      isFinished[position] = true
+      for waiter in waiters[position] {
+        unfinishedWaitCounts[waiter] -= 1
+        if unfinishedWaitCounts[waiter] == 0 { free.append(waiter) }
       }
     }
   }

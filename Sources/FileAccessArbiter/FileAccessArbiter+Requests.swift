@@ -5,7 +5,7 @@ extension FileAccessArbiter {
   ///
   /// Its name is for people: "pid 4711 'indexer'".
   package mutating func clientJoined(_ client: ClientID, name: String) {
-    clients.insert(Client(name: name), for: client)
+    clients.insert(Client(id: client, name: name))
   }
 
   /// Somebody asks for access.
@@ -17,9 +17,12 @@ extension FileAccessArbiter {
     begin(at: time)
     precondition(!request.items.isEmpty, "\(id) requests no item")
     insert(id, request, .waiting)
-    noteContext(of: id)
+    noteContext(of: id, request.context)
     grantSavePriority(to: id)
+    newcomer = Newcomer(id: id, limits: request.limits)
     advance(id)
+    newcomer = nil
+    if accesses.find(id)?.isWaiting == true, request.limits != .never { accesses[id].limits = request.limits }
     return finish()
   }
 
@@ -52,23 +55,22 @@ extension FileAccessArbiter {
   mutating func insert(_ id: AccessID, _ request: AccessRequest, _ phase: Access.Phase) {
     lastSequence += 1
     let lineage = request.context.map { [$0] + outerContexts(of: $0) } ?? []
-    var items: [Access.Item] = []
+    var items = ShortList<Access.Item>()
     items.reserveCapacity(request.items.count)
     for (index, item) in request.items.enumerated() {
       let path = currentPath(of: item.path, for: request.ownPresenter)
-      var state = Access.Item(access: item.access, path: path, wasMoved: path != item.path)
+      var claim = ItemTree.none
       if !request.isPreparation {
-        state.claim = tree.attachClaim(
+        claim = tree.attachClaim(
           access: id, item: Int32(index), mode: LockMode(item.access), sequence: lastSequence,
           isHeld: phase == .granted, at: path)
       }
-      items.append(state)
+      items.append(Access.Item(claim: claim, access: item.access, marks: path == item.path ? [] : .moved))
     }
-    accesses.insert(
-      Access(
-        id: id, sequence: lastSequence, request: request, items: items, lineage: lineage, phase: phase,
-        phaseSince: now, requestedAt: now),
-      for: id)
+    accesses.insert(Access(id, request, sequence: lastSequence, items, lineage: lineage, phase, at: now))
+    if request.isPreparation {
+      accesses[id].preparedPaths = request.items.map { currentPath(of: $0.path, for: request.ownPresenter) }
+    }
     clients[request.client].references += 1
     if let own = request.ownPresenter, presenters.contains(own) { presenters[own].ownAccesses.append(id) }
   }
@@ -81,8 +83,8 @@ extension FileAccessArbiter {
   }
 
   /// Enters a new access into what it was requested inside of.
-  mutating func noteContext(of id: AccessID) {
-    switch accesses[id].request.context {
+  mutating func noteContext(of id: AccessID, _ context: ExecutionContext?) {
+    switch context {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
     case .message(let outer) where messages.contains(outer): messages[outer].children.append(id)
     case .access, .message, nil: break
@@ -90,7 +92,7 @@ extension FileAccessArbiter {
   }
 
   private mutating func leaveContext(of id: AccessID) {
-    switch accesses[id].request.context {
+    switch accesses[id].lineage.first {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.removeAll { $0 == id }
     case .message(let outer) where messages.contains(outer): messages[outer].children.removeAll { $0 == id }
     case .access, .message, nil: break
@@ -120,9 +122,10 @@ extension FileAccessArbiter {
     leaveContext(of: id)
     unpark(id)
     let access = accesses.remove(id)
-    clients[access.request.client].references -= 1
-    if let own = access.request.ownPresenter, presenters.contains(own) {
+    clients[access.client].references -= 1
+    if let own = access.ownPresenter, presenters.contains(own) {
       presenters[own].ownAccesses.removeAll { $0 == id }
+      presenters[own].dropUselessDetails()
       if access.phase == .granted, presenters[own].node == nil, !presenters[own].isRemoved {
         effects.append(.locatePresenter(own))
       }
@@ -137,13 +140,8 @@ extension FileAccessArbiter {
   }
 
   private mutating func releaseClaims(of id: AccessID) {
-    for index in accesses[id].items.indices {
-      let item = accesses[id].items[index]
-      for claim in item.formerClaims { tree.detachClaim(claim) }
-      if let claim = item.claim { tree.detachClaim(claim) }
-      accesses[id].items[index].claim = nil
-      accesses[id].items[index].formerClaims = []
-    }
+    for former in accesses[id].formerClaims { tree.detachClaim(former.claim) }
+    for item in accesses[id].items where item.claim != ItemTree.none { tree.detachClaim(item.claim) }
   }
 
   /// Those who still wait for a path that this access deleted or replaced are told so with their grant.
@@ -152,16 +150,25 @@ extension FileAccessArbiter {
     var seen: Set<ItemTree.NodeIndex> = []
     for item in accesses[id].items {
       guard case .write(let intent) = item.access, intent == .deleting || intent == .replacing,
-        let claim = item.claim, seen.insert(tree.claims[claim].node).inserted
+        item.claim != ItemTree.none, seen.insert(tree.claims[item.claim].node).inserted
       else { continue }
       var waiters: [(AccessID, Int32)] = []
-      _ = tree.forEachClaim(at: tree.claims[claim].node) { _, other in
+      _ = tree.forEachClaim(at: tree.claims[item.claim].node) { _, other in
         if other.access != id, accesses[other.access].isWaiting { waiters.append((other.access, other.item)) }
         return true
       }
-      for (waiter, index) in waiters { accesses[waiter].items[Int(index)].wasReplaced = true }
+      for (waiter, index) in waiters { accesses[waiter].items[Int(index)].marks.insert(.replaced) }
     }
   }
+
+  /// Where an item of an access is now.
+  func path(ofItem index: Int, of access: Access) -> ItemPath {
+    let claim = access.items[index].claim
+    return claim == ItemTree.none ? access.preparedPaths[index] : tree.path(of: tree.claims[claim].node)
+  }
+
+  /// Where the items of an access are now.
+  func paths(of access: Access) -> [ItemPath] { access.items.indices.map { path(ofItem: $0, of: access) } }
 
   private func sequence(_ id: AccessID) -> UInt64 { accesses.find(id)?.sequence ?? 0 }
 }

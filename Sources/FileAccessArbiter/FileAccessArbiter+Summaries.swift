@@ -14,9 +14,10 @@ extension FileAccessArbiter {
       case .granted: .granted
       }
     return AccessSummary(
-      id: id, client: access.request.client, clientName: clients[access.request.client].name,
-      label: access.request.label, items: access.items.map { AccessRequest.Item($0.path, $0.access) },
-      isPreparation: access.request.isPreparation, phase: phase, since: access.phaseSince)
+      id: id, client: access.client, clientName: clients[access.client].name,
+      label: access.label,
+      items: access.items.indices.map { AccessRequest.Item(path(ofItem: $0, of: access), access.items[$0].access) },
+      isPreparation: access.isPreparation, phase: phase, since: access.phaseSince)
   }
 
   func summary(of id: MessageID) -> MessageSummary {

@@ -4,6 +4,14 @@
 enum WaitNode: Hashable, Sendable {
   case access(AccessID)
   case message(MessageID)
+
+  /// One number for all: searches spend their time hashing.
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .access(let id): hasher.combine(id.rawValue << 1)
+    case .message(let id): hasher.combine(id.rawValue << 1 | 1)
+    }
+  }
 }
 
 extension FileAccessArbiter {
@@ -20,11 +28,15 @@ extension FileAccessArbiter {
   ///
   /// An access that merely inherited its context, so that the context may end without it, makes no edge.
   func forEachWait(of node: WaitNode, _ body: (WaitNode) -> Void) {
+    forEachWait(of: node, among: { $0 }, body)
+  }
+
+  private func forEachWait(of node: WaitNode, among filter: ClaimFilter, _ body: (WaitNode) -> Void) {
     switch node {
     case .access(let id):
       guard let access = accesses.find(id) else { return }
       if access.phase == .granted { return forEachAwaitedChild(access.children, body) }
-      _ = forEachBlocker(of: id) { blocker in
+      _ = forEachBlocker(of: id, among: filter) { blocker in
         body(.access(blocker))
         return true
       }
@@ -45,20 +57,31 @@ extension FileAccessArbiter {
   }
 
   private func forEachAwaitedChild(_ children: [AccessID], _ body: (WaitNode) -> Void) {
-    for child in children where accesses.find(child)?.request.isAwaitedByContext == true { body(.access(child)) }
+    for child in children where accesses.find(child)?.isAwaitedByContext == true { body(.access(child)) }
   }
 
   /// The shortest-first chain of waits from `start` to a node that satisfies `isGoal`, both included; `nil` if there's none.
-  /// - Complexity: O(nodes and edges reachable from `start`); no recursion, whatever the length.
+  ///
+  /// - Complexity: O(nodes reachable from `start`, and the depth of their items); no recursion, whatever the length. A queue of
+  ///   *n* accesses has *n*²/2 waits, but who has been reached once isn't looked at again.
   func chainOfWaits(from start: WaitNode, to isGoal: (WaitNode) -> Bool) -> [WaitNode]? {
     var cameFrom: [WaitNode: WaitNode] = [:]
+    var skips = ClaimSkips()
     var queue = [start]
     var next = 0
     var found: (last: WaitNode, goal: WaitNode)?
     while next < queue.count, found == nil {
       let node = queue[next]
       next += 1
-      forEachWait(of: node) { successor in
+      let unreached: ClaimFilter = { claim in
+        var index = skips.target(of: claim)
+        while index != ItemTree.none, cameFrom[.access(tree.claims[index].access)] != nil {
+          skips.skip(index, to: tree.claims[index].previous)
+          index = skips.target(of: index)
+        }
+        return index
+      }
+      forEachWait(of: node, among: unreached) { successor in
         if found != nil { return }
         if isGoal(successor) {
           found = (node, successor)
@@ -78,5 +101,24 @@ extension FileAccessArbiter {
   func cycle(through id: AccessID) -> [WaitNode]? {
     let start = WaitNode.access(id)
     return chainOfWaits(from: start) { $0 == start }?.dropLast()
+  }
+}
+
+/// Claims that a search looks at no more, and where it goes on instead.
+private struct ClaimSkips {
+  private var targets: [ItemTree.ClaimIndex: ItemTree.ClaimIndex] = [:]
+
+  mutating func skip(_ claim: ItemTree.ClaimIndex, to target: ItemTree.ClaimIndex) { targets[claim] = target }
+
+  /// The claim, or what comes in its place; chains of skips become short on the way.
+  mutating func target(of claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
+    var end = claim
+    while let next = targets[end] { end = next }
+    var current = claim
+    while let next = targets[current], next != end {
+      targets[current] = end
+      current = next
+    }
+    return end
   }
 }

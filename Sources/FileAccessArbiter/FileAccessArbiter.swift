@@ -19,20 +19,15 @@
 /// `+Negotiation`, delivery `+Mailboxes`, telling `+Notifications`, moves `+Moves`, deadlocks `+WaitForGraph` and
 /// `+DeadlockResolution`.
 package struct FileAccessArbiter: Sendable {
-  var tree: ItemTree
-  var accesses = Table<AccessID, Access>()
-  var presenters = Table<PresenterID, Presenter>()
-  var messages = Table<MessageID, Message>()
-  var clients = Table<ClientID, Client>()
+  /// Everything that is more than a number, behind one reference.
+  ///
+  /// Copies of the arbiter share it until one of them changes, and a closure that captures the arbiter copies one reference.
+  private var state: Box<State>
+  private var treeBox: Box<ItemTree>
   var lastSequence: UInt64 = 0
   var lastMessage: UInt64 = 0
   /// The time of the event under way.
   var now: Timestamp = 0
-
-  // Empty between events.
-  var effects: [Effect] = []
-  /// Accesses that got a new reason to wait in this event, and so may have closed a cycle.
-  var suspects: [AccessID] = []
 
   /// How many callbacks of one presenter may be nested by serving it while its own callback waits.
   package static let callbackNestingMax = 8
@@ -58,15 +53,19 @@ package struct FileAccessArbiter: Sendable {
   ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
   ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
   package init(packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false) {
-    tree = ItemTree(
-      packageExtensions: packageExtensions, fingerprintSeed: fingerprintSeed, tracksInterest: tracksInterest)
+    state = Box(State())
+    treeBox = Box(
+      ItemTree(
+        packageExtensions: packageExtensions, fingerprintSeed: fingerprintSeed, tracksInterest: tracksInterest))
   }
 
   /// One participant.
-  struct Client: Hashable, Sendable {
-    var name: String
+  struct Client: TableElement {
+    let id: ClientID
+    let name: String
     /// Live accesses and presenters of it.
     var references = 0
+    var link: Int32 = -1
   }
 
   /// Begins an event.
@@ -84,108 +83,66 @@ package struct FileAccessArbiter: Sendable {
   }
 }
 
+// MARK: - The state
+
 extension FileAccessArbiter {
-  /// One access as long as it lives.
-  struct Access: Sendable {
-    /// See the table at ``FileAccessArbiter``.
-    enum Phase: Hashable, Sendable { case waiting, asking, ready, granted }
+  fileprivate struct State: Sendable {
+    var accesses = Table<Access>()
+    var presenters = Table<Presenter>()
+    var messages = Table<Message>()
+    var clients = Table<Client>()
+    var effects: [Effect] = []
+    var suspects: [AccessID] = []
+    var newcomer: Newcomer?
+  }
 
-    struct Item: Sendable {
-      let access: ItemAccess
-      /// Where the item is now.
-      var path: ItemPath
-      /// Absent for preparations, which claim nothing.
-      var claim: ItemTree.ClaimIndex?
-      /// Another access moved it, so that it may stand among those it was granted before.
-      var wasMoved = false
-      var wasReplaced = false
-      /// Its place was taken by a move that this access announced: the move messages say so already.
-      var wasMoveDestination = false
-      /// Where the item was before moves that this access announced; still protected until it ends.
-      var formerClaims: [ItemTree.ClaimIndex] = []
-    }
-
-    /// What one presenter still has to answer.
-    struct Negotiation: Sendable {
-      let presenter: PresenterID
-      /// In reverse order: the next is the last.
-      var remaining: [Message.Kind]
-      var outstanding: MessageID?
-    }
-
-    /// The reacquirer that came with the answer to `message`.
-    struct Debt: Sendable {
-      let message: MessageID
-      let presenter: PresenterID
-    }
-
+  /// What a request needs only if it has to wait, which most don't.
+  struct Newcomer: Sendable {
     let id: AccessID
-    let sequence: UInt64
-    let request: AccessRequest
-    var items: [Item]
-    /// What the request was made inside of, innermost first.
-    let lineage: [ExecutionContext]
-    var phase = Phase.waiting
-    var phaseSince: Timestamp
-    let requestedAt: Timestamp
-    /// Live accesses requested inside the accessor.
-    var children: [AccessID] = []
-    /// Earlier accesses that this one may pass, each because waiting for it would be a deadlock or by save priority.
-    var overtakes: [AccessID] = []
-    /// Some access may pass this one: the order of requests doesn't tell everything about who is in its way.
-    var isOvertaken = false
-    /// One access that is in this one's way; when it ends this one is looked at again.
-    var parkedOn: AccessID?
-    /// Accesses that are parked on this one.
-    var parked: [AccessID] = []
-    var negotiations: [Negotiation] = []
-    /// Reacquirers owed to presenters that relinquished for this access.
-    var debts: [Debt] = []
-    /// A move announced by this or another access put it where a conflicting access was granted already.
-    var overlapsByMove = false
-    var unanswered: [String] = []
-    var timerGeneration: UInt32 = 0
-    var armedTimer: ArbiterTimer.Purpose?
-
-    var owesAnswers: Bool { negotiations.contains { $0.outstanding != nil } }
-    var isWaiting: Bool { phase != .granted }
+    let limits: AccessRequest.Limits
   }
 
-  /// A move on its way to a presenter.
-  struct UnseenMove: Hashable, Sendable {
-    let message: MessageID
-    let old: ItemPath
-    let new: ItemPath
+  var tree: ItemTree {
+    unsafeAddress { unsafe treeBox.address }
+    unsafeMutableAddress { unsafe treeBox.mutableAddress }
   }
 
-  /// One registered presenter.
-  struct Presenter: Sendable {
-    let id: PresenterID
-    let client: ClientID
-    let purpose: PurposeID
-    let label: String
-    let callbacks: PresenterCallbacks
-    var observedUbiquityAttributes: Set<String>?
-    /// May be asked while its own callback waits inside an access.
-    let servesWhileWaiting: Bool
-    /// Runs on an executor that a blocked callback occupies.
-    let isActor: Bool
-    /// Absent while the presented item has no location (a document that was never saved).
-    var node: ItemTree.NodeIndex?
-    /// Delivered and not answered: the callback, and above it those served while it waits.
-    var running: [MessageID] = []
-    /// Enqueued and not delivered, in order.
-    var pending: [MessageID] = []
-    /// Moves of its item that it hasn't been told of to the end: until then it goes by its former location.
-    var unseenMoves: [UnseenMove] = []
-    /// Messages folded since the last delivery.
-    var folded = 0
-    /// Reacquirers that it handed over and that wait for an access to end.
-    var reacquirersOwed = 0
-    /// Live accesses made on its behalf.
-    var ownAccesses: [AccessID] = []
-    /// Unregistered; lives on only to give back reacquirers.
-    var isRemoved = false
+  var accesses: Table<Access> {
+    _read { yield state.value.accesses }
+    _modify { yield &state.value.accesses }
+  }
+
+  var presenters: Table<Presenter> {
+    _read { yield state.value.presenters }
+    _modify { yield &state.value.presenters }
+  }
+
+  var messages: Table<Message> {
+    _read { yield state.value.messages }
+    _modify { yield &state.value.messages }
+  }
+
+  var clients: Table<Client> {
+    _read { yield state.value.clients }
+    _modify { yield &state.value.clients }
+  }
+
+  // Empty between events.
+  var effects: [Effect] {
+    _read { yield state.value.effects }
+    _modify { yield &state.value.effects }
+  }
+
+  /// Accesses that got a new reason to wait in this event, and so may have closed a cycle.
+  var suspects: [AccessID] {
+    _read { yield state.value.suspects }
+    _modify { yield &state.value.suspects }
+  }
+
+  /// The request under way, until it's known to wait.
+  var newcomer: Newcomer? {
+    _read { yield state.value.newcomer }
+    _modify { yield &state.value.newcomer }
   }
 }
 

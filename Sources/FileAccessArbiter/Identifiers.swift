@@ -1,7 +1,7 @@
 /// Names one access from its request until it has ended.
 ///
 /// Larger numbers were requested later by the same host.
-package struct AccessID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct AccessID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt64
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -9,7 +9,7 @@ package struct AccessID: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 /// Names one registered presenter.
-package struct PresenterID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct PresenterID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt64
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -19,7 +19,7 @@ package struct PresenterID: Hashable, Comparable, Sendable, CustomStringConverti
 /// Names one message to one presenter.
 ///
 /// The arbiter assigns these, in the order in which messages are enqueued.
-package struct MessageID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct MessageID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt64
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -27,7 +27,7 @@ package struct MessageID: Hashable, Comparable, Sendable, CustomStringConvertibl
 }
 
 /// Names one participant whose accesses and presenters end together: a process.
-package struct ClientID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct ClientID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt64
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -6,7 +6,7 @@ extension ItemTree {
   ) -> ClaimIndex {
     let node = makeNode(at: path)
     let claim = claims.insert(
-      Claim(access: access, sequence: sequence, isHeld: isHeld, item: item, mode: mode, node: node))
+      Claim(access: access, sequence: sequence, item: item, node: node, mode: mode, isHeld: isHeld))
     link(claim, to: node)
     return claim
   }
@@ -37,17 +37,32 @@ extension ItemTree {
 
   mutating func attachPresenter(_ presenter: PresenterID, at path: ItemPath) -> NodeIndex {
     let node = makeNode(at: path)
-    nodes[node].presenters.append(presenter)
+    let seat = seats.insert(Seat(presenter: presenter))
+    let first = nodes[node].firstSeat
+    if first == ItemTree.none {
+      nodes[node].firstSeat = seat
+      seats[seat].previous = seat
+    } else {
+      let last = seats[first].previous
+      seats[last].next = seat
+      seats[seat].previous = last
+      seats[first].previous = seat
+    }
     noteInterest(at: node)
     forEachAncestor(ofOrSame: node) { $0.presenterCountInSubtree += 1 }
     return node
   }
 
   mutating func detachPresenter(_ presenter: PresenterID, from node: NodeIndex) {
-    guard let index = nodes[node].presenters.firstIndex(of: presenter) else {
-      preconditionFailure("\(presenter) is not attached to \(path(of: node))")
-    }
-    nodes[node].presenters.remove(at: index)
+    var seat = nodes[node].firstSeat
+    while seat != ItemTree.none, seats[seat].presenter != presenter { seat = seats[seat].next }
+    precondition(seat != ItemTree.none, "\(presenter) is not attached to \(path(of: node))")
+    let (previous, next) = (seats[seat].previous, seats[seat].next)
+    if nodes[node].firstSeat == seat { nodes[node].firstSeat = next } else { seats[previous].next = next }
+    // The one before the first is the last.
+    let following = next == ItemTree.none ? nodes[node].firstSeat : next
+    if following != ItemTree.none { seats[following].previous = previous }
+    seats.remove(seat)
     noteInterest(at: node)
     forEachAncestor(ofOrSame: node) { $0.presenterCountInSubtree -= 1 }
     prune(node)

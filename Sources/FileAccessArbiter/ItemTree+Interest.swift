@@ -14,8 +14,8 @@ struct InterestJournal: Sendable {
 extension ItemTree.Node {
   /// Made of all claims and presenters of this very item.
   var interest: ItemInterest {
-    var interest: ItemInterest = presenters.isEmpty ? [] : .presenter
-    if held.first != ItemTree.none || waiting.first != ItemTree.none { interest.insert(.blocksWriting) }
+    var interest: ItemInterest = hasPresenters ? .presenter : []
+    if !held.isEmpty || !waiting.isEmpty { interest.insert(.blocksWriting) }
     if writeClaimCount > 0 { interest.insert(.blocksReading) }
     if deepClaimCount > 0 { interest.insert(.blocksWritingBelow) }
     if deepWriteClaimCount > 0 { interest.insert(.blocksReadingBelow) }
@@ -74,8 +74,9 @@ extension ItemTree {
       changes.append(InterestChange(fingerprint: nodes[node].fingerprint, old: old, new: new))
     }
     changes += journal.removals
-    journal.dirtyNodes.removeAll(keepingCapacity: true)
-    journal.removals.removeAll(keepingCapacity: true)
+    // Room for what steps usually change is kept, room for a hundred thousand items is not.
+    journal.dirtyNodes.removeAll(keepingCapacity: journal.dirtyNodes.count < 256)
+    journal.removals.removeAll(keepingCapacity: journal.removals.count < 256)
     return changes
   }
 }

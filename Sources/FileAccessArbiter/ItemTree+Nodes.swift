@@ -10,12 +10,18 @@ extension ItemTree {
 
   /// The deepest existing node on the way to `path`, and how many bytes of the path lead to it.
   func deepestNode(on path: ItemPath) -> (node: NodeIndex, end: Int) {
+    if path.isRoot { return (root, 1) }
+    return unsafe deepestNode(on: path.bytes.span.bytes)
+  }
+
+  private func deepestNode(on path: RawSpan) -> (node: NodeIndex, end: Int) {
     var node = root
     var end = 0
-    if path.isRoot { return (root, 1) }
-    while end < path.bytes.count {
+    while end < path.byteCount {
       let next = path.endOfComponent(from: end + 1)
-      guard let child = child(of: node, named: path.bytes[(end + 1)..<next]) else { break }
+      let name = path.extracting((end + 1)..<next)
+      let child = child(of: node, named: name, nodes[node].fingerprint.child(named: name))
+      if child == ItemTree.none { break }
       node = child
       end = next
     }
@@ -23,10 +29,12 @@ extension ItemTree {
   }
 
   mutating func makeNode(at path: ItemPath) -> NodeIndex {
-    var (node, end) = deepestNode(on: path)
-    while end < path.bytes.count {
-      let next = path.endOfComponent(from: end + 1)
-      node = addChild(to: node, named: Array(path.bytes[(end + 1)..<next]))
+    if path.isRoot { return root }
+    let bytes = unsafe path.bytes.span.bytes
+    var (node, end) = deepestNode(on: bytes)
+    while end < bytes.byteCount {
+      let next = bytes.endOfComponent(from: end + 1)
+      node = addChild(to: node, named: bytes.extracting((end + 1)..<next))
       end = next
     }
     return node
@@ -34,78 +42,39 @@ extension ItemTree {
 
   func path(of node: NodeIndex) -> ItemPath {
     if node == root { return .root }
-    var names: [[UInt8]] = []
+    var byteCount = 0
     var current = node
     while current != root {
-      names.append(nodes[current].name)
+      byteCount += 1 + Int(nodes[current].name.count)
       current = nodes[current].parent
     }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(names.reduce(0) { $0 + $1.count + 1 })
-    for name in names.reversed() {
-      bytes.append(ItemPath.slash)
-      bytes += name
+    var bytes = [UInt8](repeating: ItemPath.slash, count: byteCount)
+    var end = byteCount
+    current = node
+    while current != root {
+      end -= Int(nodes[current].name.count)
+      names.write(nodes[current].name, to: &bytes, at: end)
+      end -= 1
+      current = nodes[current].parent
     }
     return ItemPath(canonical: bytes)
   }
 
-  /// The item that a claim on `node` really locks: the outermost package around it, or the node itself.
-  func lockNode(of node: NodeIndex) -> NodeIndex {
-    var result = node
-    var current = node
-    while current != ItemTree.none {
-      if nodes[current].isPackage { result = current }
-      current = nodes[current].parent
-    }
-    return result
-  }
-
-  func isPackagePath(_ path: ItemPath) -> Bool {
-    isPackageName(path.bytes.split(separator: ItemPath.slash).last ?? [])
-  }
-
-  /// Whether the item is a package or inside one.
-  func isInPackage(_ path: ItemPath) -> Bool {
-    if packageExtensions.isEmpty || path.isRoot { return false }
-    var end = 0
-    while end < path.bytes.count {
-      let next = path.endOfComponent(from: end + 1)
-      if isPackageName(path.bytes[(end + 1)..<next]) { return true }
-      end = next
-    }
-    return false
-  }
-
-  private func isPackageName(_ name: ArraySlice<UInt8>) -> Bool {
-    packageExtensions.contains { suffix in
-      name.count > suffix.count + 1 && name[name.endIndex - suffix.count - 1] == UInt8(ascii: ".")
-        && name.suffix(suffix.count).elementsEqual(suffix)
+  private func child(of parent: NodeIndex, named name: RawSpan, _ fingerprint: PathFingerprint) -> NodeIndex {
+    nodes.first(withHash: fingerprint.rawValue) { node in
+      node.fingerprint == fingerprint && node.parent == parent && names.isEqual(node.name, name)
     }
   }
 
-  private func child(of parent: NodeIndex, named name: ArraySlice<UInt8>) -> NodeIndex? {
-    let fingerprint = unsafe nodes[parent].fingerprint.child(named: name.span.bytes)
-    var node = buckets[bucket(of: fingerprint)]
-    while node != ItemTree.none {
-      if nodes[node].fingerprint == fingerprint, nodes[node].parent == parent, nodes[node].name.elementsEqual(name) {
-        return node
-      }
-      node = nodes[node].nextInBucket
-    }
-    return nil
-  }
-
-  private mutating func addChild(to parent: NodeIndex, named name: [UInt8]) -> NodeIndex {
-    if nodes.count > buckets.count { growBuckets() }
-    let fingerprint = unsafe nodes[parent].fingerprint.child(named: name.span.bytes)
-    let bucket = bucket(of: fingerprint)
-    var node = Node(name: name, fingerprint: fingerprint, parent: parent, isPackage: isPackageName(name[...]))
-    node.nextSibling = nodes[parent].firstChild
-    node.nextInBucket = buckets[bucket]
+  private mutating func addChild(to parent: NodeIndex, named name: RawSpan) -> NodeIndex {
+    var node = Node(
+      name: names.insert(name), fingerprint: nodes[parent].fingerprint.child(named: name), parent: parent,
+      isPackage: isPackageName(name))
+    let sibling = nodes[parent].firstChild
+    node.nextSibling = sibling
     let index = nodes.insert(node)
-    if node.nextSibling != ItemTree.none { nodes[node.nextSibling].previousSibling = index }
+    if sibling != ItemTree.none { nodes[sibling].previousSibling = index }
     nodes[parent].firstChild = index
-    buckets[bucket] = index
     return index
   }
 
@@ -118,39 +87,75 @@ extension ItemTree {
       let parent = nodes[current].parent
       journalRemoval(of: current)
       unlink(current)
+      names.remove(nodes[current].name)
       nodes.remove(current)
       current = parent
     }
   }
 
   private mutating func unlink(_ index: NodeIndex) {
-    let node = nodes[index]
-    if node.previousSibling != ItemTree.none {
-      nodes[node.previousSibling].nextSibling = node.nextSibling
+    let (previous, next) = (nodes[index].previousSibling, nodes[index].nextSibling)
+    if previous != ItemTree.none {
+      nodes[previous].nextSibling = next
     } else {
-      nodes[node.parent].firstChild = node.nextSibling
+      nodes[nodes[index].parent].firstChild = next
     }
-    if node.nextSibling != ItemTree.none { nodes[node.nextSibling].previousSibling = node.previousSibling }
-    let bucket = bucket(of: node.fingerprint)
-    if buckets[bucket] == index {
-      buckets[bucket] = node.nextInBucket
-      return
+    if next != ItemTree.none { nodes[next].previousSibling = previous }
+  }
+}
+
+// MARK: - Packages
+
+extension ItemTree {
+  /// The item that a claim on `node` really locks: the outermost package around it, or the node itself.
+  func lockNode(of node: NodeIndex) -> NodeIndex {
+    if packageExtensions.isEmpty { return node }
+    var result = node
+    var current = node
+    while current != ItemTree.none {
+      if nodes[current].isPackage { result = current }
+      current = nodes[current].parent
     }
-    var current = buckets[bucket]
-    while nodes[current].nextInBucket != index { current = nodes[current].nextInBucket }
-    nodes[current].nextInBucket = node.nextInBucket
+    return result
   }
 
-  private mutating func growBuckets() {
-    buckets = [NodeIndex](repeating: ItemTree.none, count: buckets.count * 2)
-    for index in nodes.indices where index != root {
-      let bucket = bucket(of: nodes[index].fingerprint)
-      nodes[index].nextInBucket = buckets[bucket]
-      buckets[bucket] = index
-    }
+  /// Whether the item itself is a package.
+  func isPackagePath(_ path: ItemPath) -> Bool {
+    let start = path.bytes.lastIndex(of: ItemPath.slash).map { $0 + 1 } ?? 0
+    return unsafe isPackageName(path.bytes.span.bytes.extracting(start..<path.bytes.count))
   }
 
-  private func bucket(of fingerprint: PathFingerprint) -> Int {
-    Int(truncatingIfNeeded: fingerprint.rawValue) & (buckets.count - 1)
+  /// Whether the item is a package or inside one.
+  func isInPackage(_ path: ItemPath) -> Bool {
+    if packageExtensions.isEmpty || path.isRoot { return false }
+    let bytes = unsafe path.bytes.span.bytes
+    var end = 0
+    while end < bytes.byteCount {
+      let next = bytes.endOfComponent(from: end + 1)
+      if isPackageName(bytes.extracting((end + 1)..<next)) { return true }
+      end = next
+    }
+    return false
+  }
+
+  private func isPackageName(_ name: RawSpan) -> Bool {
+    packageExtensions.contains { suffix in
+      let dot = name.byteCount - suffix.count - 1
+      return dot > 0 && name.byte(at: dot) == UInt8(ascii: ".")
+        && suffix.indices.allSatisfy { name.byte(at: dot + 1 + $0) == suffix[$0] }
+    }
+  }
+}
+
+extension RawSpan {
+  fileprivate func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// The position behind the component that starts at `start`.
+  fileprivate func endOfComponent(from start: Int) -> Int {
+    var end = start
+    while end < byteCount, unsafe unsafeLoad(fromUncheckedByteOffset: end, as: UInt8.self) != ItemPath.slash {
+      end += 1
+    }
+    return end
   }
 }

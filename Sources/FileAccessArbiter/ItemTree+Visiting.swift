@@ -4,22 +4,49 @@ extension ItemTree {
   /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.
   /// - Returns: Whether `body` always answered `true`.
   func forEachClaim(at node: NodeIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    forEachClaim(from: nodes[node].waiting.last, body) && forEachClaim(from: nodes[node].held.last, body)
+    forEachClaim(from: nodes[node].waiting.last, { $0 }, body)
+      && forEachClaim(from: nodes[node].held.last, { $0 }, body)
   }
 
-  /// Calls `body` for those of the node's claims that wait before `claim`, which waits there too, then for the held ones.
-  func forEachClaim(before claim: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    forEachClaim(from: claims[claim].previous, body) && forEachClaim(from: nodes[claims[claim].node].held.last, body)
-  }
-
-  private func forEachClaim(from last: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    var index = last
+  /// Calls `body` for a claim and those before it in its list, newest first, until it answers `false`.
+  ///
+  /// Instead of each of them, the one that `filter` names is next.
+  func forEachClaim(
+    from last: ClaimIndex, _ filter: (ClaimIndex) -> ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool
+  ) -> Bool {
+    var index = filter(last)
     while index != ItemTree.none {
       let claim = claims[index]
       if !body(index, claim) { return false }
-      index = claim.previous
+      index = filter(claim.previous)
     }
     return true
+  }
+
+  /// Calls `body` for each presenter of the node, in the order in which they came.
+  func forEachPresenter(at node: NodeIndex, _ body: (PresenterID) -> Void) {
+    var seat = nodes[node].firstSeat
+    while seat != ItemTree.none {
+      body(seats[seat].presenter)
+      seat = seats[seat].next
+    }
+  }
+
+  /// Whether there are presenters of the node, of those around it or, if asked, of those inside it.
+  func hasPresenters(around node: NodeIndex, withInside: Bool) -> Bool {
+    if withInside, nodes[node].presenterCountInSubtree > 0 { return true }
+    var current = node
+    while current != ItemTree.none {
+      if nodes[current].hasPresenters { return true }
+      current = nodes[current].parent
+    }
+    return false
+  }
+
+  func presenters(at node: NodeIndex) -> [PresenterID] {
+    var result: [PresenterID] = []
+    forEachPresenter(at: node) { result.append($0) }
+    return result
   }
 
   /// Calls `body` for `top` and every node below it for which `isWorthVisiting` answers `true`, parents first.

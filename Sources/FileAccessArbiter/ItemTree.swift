@@ -2,17 +2,20 @@
 ///
 /// A node lives while a claim or presenter is attached to it or below it. Nodes count what is attached below them, so
 /// that a look at a path costs in proportion to its depth, whatever is claimed or presented elsewhere.
+///
+/// There may be millions of nodes, claims and presenters: they are plain bytes in slabs, linked by indices, without an
+/// object of their own.
 struct ItemTree: Sendable {
   typealias NodeIndex = Int32
   typealias ClaimIndex = Int32
+  typealias SeatIndex = Int32
   static let none: Int32 = -1
 
-  struct Node: Sendable {
-    let name: [UInt8]
+  struct Node: HashedElement {
+    let name: NodeName
     /// Of the path, for the child table and for ``InterestChange``; equal ones don't prove equal paths.
     let fingerprint: PathFingerprint
     let parent: NodeIndex
-    let isPackage: Bool
     var firstChild = ItemTree.none
     var nextSibling = ItemTree.none
     var previousSibling = ItemTree.none
@@ -25,15 +28,20 @@ struct ItemTree: Sendable {
     var writeClaimCount: Int32 = 0
     /// Claims in this node and below it.
     var claimCountInSubtree: Int32 = 0
-    var presenters: [PresenterID] = []
+    /// The first of the presenters of this very item, in the order in which they came; the one before it is the last.
+    var firstSeat = ItemTree.none
     /// Presenters of this node and of nodes below it.
     var presenterCountInSubtree: Int32 = 0
-    /// The next node in the same bucket of the child table.
-    var nextInBucket = ItemTree.none
+    /// Of the child table.
+    var link = ItemTree.none
+    let isPackage: Bool
     /// The interest that the journal has told of.
     var journalledInterest: ItemInterest = []
     /// The interest may be another one than the journal has told of.
     var isInterestDirty = false
+
+    var hash: UInt64 { fingerprint.rawValue }
+    var hasPresenters: Bool { firstSeat != ItemTree.none }
 
     subscript(claims isHeld: Bool) -> ClaimList {
       get { isHeld ? held : waiting }
@@ -47,27 +55,37 @@ struct ItemTree: Sendable {
   struct ClaimList: Hashable, Sendable {
     var first = ItemTree.none
     var last = ItemTree.none
+
+    var isEmpty: Bool { first == ItemTree.none }
   }
 
   struct Claim: Sendable {
     let access: AccessID
     /// The place of its access in the order of requests.
     let sequence: UInt64
-    /// Its access is granted, so it's in everybody's way, whoever was first.
-    var isHeld: Bool
     /// Which of the access's items this claim belongs to.
     let item: Int32
-    let mode: LockMode
     var node: NodeIndex
+    var previous = ItemTree.none
+    var next = ItemTree.none
+    let mode: LockMode
+    /// Its access is granted, so it's in everybody's way, whoever was first.
+    var isHeld: Bool
+  }
+
+  /// Where a presenter is.
+  struct Seat: Sendable {
+    let presenter: PresenterID
     var previous = ItemTree.none
     var next = ItemTree.none
   }
 
   // Written only by the extensions of this type.
-  var nodes = Slab<Node>()
+  /// Found by the fingerprint of parent and name.
+  var nodes = HashedSlab<Node>()
+  var names = NameStore()
   var claims = Slab<Claim>()
-  /// Chained hash table from (parent, name) to child.
-  var buckets = [NodeIndex](repeating: ItemTree.none, count: 64)
+  var seats = Slab<Seat>()
   var journal: InterestJournal
   #if DEBUG
     var seededFaults: Set<SeededFault> = []
@@ -84,7 +102,8 @@ struct ItemTree: Sendable {
   init(packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false) {
     self.packageExtensions = packageExtensions.map { Array($0.utf8) }
     journal = InterestJournal(isKept: tracksInterest)
-    root = nodes.insert(
-      Node(name: [], fingerprint: .root(seed: fingerprintSeed), parent: ItemTree.none, isPackage: false))
+    let root = Node(
+      name: NodeName(), fingerprint: .root(seed: fingerprintSeed), parent: ItemTree.none, isPackage: false)
+    self.root = nodes.insert(root)
   }
 }

@@ -1,5 +1,5 @@
 /// One message to one presenter.
-package struct Message: Sendable {
+package struct Message: TableElement {
   /// What the presenter is asked, told, or given back.
   package enum Kind: Hashable, Sendable {
     // Asked: somebody waits for the answer.
@@ -59,6 +59,7 @@ package struct Message: Sendable {
   /// Live accesses that were requested inside the callback.
   var children: [AccessID] = []
   var since: Timestamp
+  var link: Int32 = -1
 }
 
 extension Message.Kind {

@@ -15,11 +15,12 @@ struct ItemTreeTests {
         let claimsHere = claims.filter { $0.path == path }
         let claimsBelow = claims.count { path.isSameOrContains($0.path) }
         let presentersBelow = presenters.count { path.isSameOrContains($0.path) }
-        guard let node = tree.node(at: path).map({ tree.nodes[$0] }) else {
+        guard let index = tree.node(at: path) else {
           if claimsBelow + presentersBelow > 0 { found.append("no node at \(path)") }
           continue
         }
         if claimsBelow + presentersBelow == 0, !path.isRoot { found.append("a useless node at \(path)") }
+        let node = tree.nodes[index]
         if Int(node.claimCountInSubtree) != claimsBelow {
           found.append("\(node.claimCountInSubtree) claims in \(path)")
         }
@@ -30,15 +31,13 @@ struct ItemTreeTests {
         if Int(node.writeClaimCount) != claimsHere.count(where: { $0.mode != .read }) {
           found.append("\(node.writeClaimCount) writes at \(path)")
         }
-        if node.presenters.sorted() != presenters.filter({ $0.path == path }).map(\.id).sorted() {
+        if tree.presenters(at: index) != presenters.filter({ $0.path == path }).map(\.id) {
           found.append("presenters at \(path)")
         }
         var listed: [ItemTree.ClaimIndex] = []
-        if let index = tree.node(at: path) {
-          _ = tree.forEachClaim(at: index) { claim, _ in
-            listed.append(claim)
-            return true
-          }
+        _ = tree.forEachClaim(at: index) { claim, _ in
+          listed.append(claim)
+          return true
         }
         if listed != claimsHere.map(\.index).reversed() { found.append("claims at \(path) are \(listed)") }
       }

@@ -35,6 +35,30 @@ struct LongQueueTests {
     #expect(arbiter.isQuiescent)
   }
 
+  @Test("Who waits inside an access behind 3,000 others is granted after them: the search for a cycle is no obstacle")
+  func nestedBehindMany() {
+    var arbiter = FileAccessArbiter()
+    arbiter.clientJoined(Self.client, name: "test")
+    let count: UInt64 = 3_000
+    for number in 1...count { _ = arbiter.accessRequested(AccessID(number), request(number, .write(.update)), at: 0) }
+    let outer = AccessID(count + 1)
+    let inner = AccessID(count + 2)
+    var request = AccessRequest(
+      client: Self.client, purpose: PurposeID(count + 1), label: "outer", items: [.init("/e", .write(.update))])
+    #expect(granted(arbiter.accessRequested(outer, request, at: 0)) == [outer])
+    request.items = [.init("/d/f", .write(.update))]
+    request.purpose = PurposeID(count + 2)
+    request.context = .access(outer)
+    #expect(granted(arbiter.accessRequested(inner, request, at: 0)) == [])
+    for number in 1...count {
+      let next = number == count ? inner : AccessID(number + 1)
+      #expect(granted(arbiter.accessReleased(AccessID(number), at: 0)) == [next])
+    }
+    _ = arbiter.accessReleased(inner, at: 0)
+    _ = arbiter.accessReleased(outer, at: 0)
+    #expect(arbiter.isQuiescent)
+  }
+
   @Test("2,000 groups of four readers behind a writer each are admitted together, group by group")
   func groups() {
     var arbiter = FileAccessArbiter()

@@ -168,6 +168,18 @@ extension ArbiterHarness {
     return id
   }
 
+  /// An access of one item that went ahead unasked becomes known.
+  func adopt(_ path: ItemPath, _ access: ItemAccess, inside context: ExecutionContext? = nil) -> AccessID {
+    join(ClientID(1))
+    lastAccess += 1
+    let id = AccessID(lastAccess)
+    var request = AccessRequest(
+      client: ClientID(1), purpose: newPurpose(), label: "A\(lastAccess)", items: [.init(path, access)])
+    request.context = context
+    apply(.adopt(id, request))
+    return id
+  }
+
   /// Asks the presenters of the items without claiming anything.
   func prepare(_ items: [AccessRequest.Item]) -> AccessID {
     request(items) { $0.isPreparation = true }
@@ -190,7 +202,7 @@ extension ArbiterHarness {
   func isGranted(_ id: AccessID) -> Bool { world.isGranted(id) }
   func isWaiting(_ id: AccessID) -> Bool { world.isWaiting(id) }
   func failure(of id: AccessID) -> Failure? { world.failures[id] }
-  func path(of id: AccessID) -> ItemPath? { world.arbiter.accesses.find(id)?.items.first?.path }
+  func path(of id: AccessID) -> ItemPath? { world.arbiter.accesses.find(id).map { world.arbiter.paths(of: $0)[0] } }
 
   func isDeadlocked(_ id: AccessID) -> Bool {
     if case .deadlock = world.failures[id] { return true }

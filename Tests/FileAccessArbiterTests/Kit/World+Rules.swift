@@ -87,8 +87,9 @@ extension World {
         problems.append("\(id) is \(status[id] as Any) and the arbiter doesn't know it")
         continue
       }
-      if access.items.map(\.path) != places[id] {
-        problems.append("\(id) is at \(access.items.map(\.path)) instead of \(places[id] as Any)")
+      let paths = arbiter.paths(of: access)
+      if paths != places[id] {
+        problems.append("\(id) is at \(paths) instead of \(places[id] as Any)")
       }
     }
     for id in presenterPlaces.keys.sorted() where !removed.contains(id) {
@@ -222,12 +223,12 @@ extension World {
   /// Whoever passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
   private func futureQuestions(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) -> [WaitNode] {
     var found: [WaitNode] = []
-    for item in access.items {
-      arbiter.forEachPresenter(around: item.path, withInside: true) { id, relation in
+    for (path, item) in zip(arbiter.paths(of: access), access.items) {
+      arbiter.forEachPresenter(around: path, withInside: true) { id, relation in
         let presenter = arbiter.presenters[id]
         let questions = MessageRules.questions(
-          item.access, at: item.path, to: relation, isPreparation: access.request.isPreparation)
-        if arbiter.isOwn(presenter, access.request) || questions.messages(for: presenter.callbacks).isEmpty { return }
+          item.access, at: path, to: relation, isPreparation: access.isPreparation)
+        if arbiter.isOwn(presenter, access) || questions.messages(for: presenter.callbacks).isEmpty { return }
         if let top = presenter.running.last, !arbiter.mayBeServed(presenter) { found.append(.message(top)) }
       }
     }
@@ -238,11 +239,11 @@ extension World {
   private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
     guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
     return arbiter.accesses.sortedKeys.filter {
-      arbiter.accesses[$0].request.ownPresenter == message.presenter && arbiter.overtook($0, asking)
+      arbiter.accesses[$0].ownPresenter == message.presenter && arbiter.overtook($0, asking)
     }.map(WaitNode.access)
   }
 
   private func isExempt(_ first: AccessID, _ second: AccessID, in arbiter: FileAccessArbiter) -> Bool {
-    arbiter.areExempt(arbiter.accesses[first], arbiter.accesses[second])
+    arbiter.areExempt(first, second)
   }
 }

@@ -1,0 +1,270 @@
+extension FileAccessArbiter {
+  /// One access as long as it lives.
+  ///
+  /// There may be a million that are granted and do nothing but hold their claims. So what most of them don't need lies in
+  /// ``Details``, which an access has only while it needs them.
+  struct Access: TableElement {
+    /// See the table at ``FileAccessArbiter``.
+    enum Phase: Hashable, Sendable { case waiting, asking, ready, granted }
+
+    struct Item: Sendable {
+      /// What happened to it, for its accessor and for those who are told.
+      struct Marks: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        /// Another access moved it, so that it may stand among those it was granted before.
+        static let moved = Self(rawValue: 1 << 0)
+        static let replaced = Self(rawValue: 1 << 1)
+        /// Its place was taken by a move that this access announced: the move messages say so already.
+        static let moveDestination = Self(rawValue: 1 << 2)
+      }
+
+      /// Its claim, which knows where it is, or ``ItemTree/none`` for preparations, which claim nothing.
+      var claim: ItemTree.ClaimIndex
+      let access: ItemAccess
+      var marks: Marks = []
+
+      var wasMoved: Bool { marks.contains(.moved) }
+      var wasReplaced: Bool { marks.contains(.replaced) }
+      var wasMoveDestination: Bool { marks.contains(.moveDestination) }
+    }
+
+    struct Traits: OptionSet, Hashable, Sendable {
+      let rawValue: UInt8
+      static let isPreparation = Self(rawValue: 1 << 0)
+      static let isAwaitedByContext = Self(rawValue: 1 << 1)
+      static let blocksThread = Self(rawValue: 1 << 2)
+      static let isOnMainThread = Self(rawValue: 1 << 3)
+      static let proceedsWithoutLateAnswers = Self(rawValue: 1 << 4)
+      /// Some access may pass this one: the order of requests doesn't tell everything about who is in its way.
+      static let isOvertaken = Self(rawValue: 1 << 5)
+      /// A move announced by this or another access put it where a conflicting access was granted already.
+      static let overlapsByMove = Self(rawValue: 1 << 6)
+    }
+
+    let id: AccessID
+    let sequence: UInt64
+    let client: ClientID
+    let purpose: PurposeID
+    let label: String
+    var items: ShortList<Item>
+    let requestedAt: Timestamp
+    var phaseSince: Timestamp
+    private var details: [Details] = []
+    var link: Int32 = -1
+    var phase: Phase
+    var traits: Traits
+
+    init(
+      _ id: AccessID, _ request: AccessRequest, sequence: UInt64, _ items: ShortList<Item>,
+      lineage: [ExecutionContext], _ phase: Phase, at time: Timestamp
+    ) {
+      self.id = id
+      self.sequence = sequence
+      self.items = items
+      self.phase = phase
+      client = request.client
+      purpose = request.purpose
+      label = request.label
+      requestedAt = time
+      phaseSince = time
+      traits = Traits(request)
+      if request.ownPresenter == nil, lineage.isEmpty, request.readingOptions == 0 { return }
+      details = [Details(ownPresenter: request.ownPresenter, lineage: lineage, readingOptions: request.readingOptions)]
+    }
+  }
+}
+
+extension FileAccessArbiter.Access.Traits {
+  fileprivate init(_ request: AccessRequest) {
+    self = []
+    if request.isPreparation { insert(.isPreparation) }
+    if request.isAwaitedByContext { insert(.isAwaitedByContext) }
+    if request.blocksThread { insert(.blocksThread) }
+    if request.isOnMainThread { insert(.isOnMainThread) }
+    if request.proceedsWithoutLateAnswers { insert(.proceedsWithoutLateAnswers) }
+  }
+}
+
+// MARK: - What few accesses need
+
+extension FileAccessArbiter.Access {
+  /// What one presenter still has to answer.
+  struct Negotiation: Sendable {
+    let presenter: PresenterID
+    /// In reverse order: the next is the last.
+    var remaining: [Message.Kind]
+    var outstanding: MessageID?
+  }
+
+  /// The reacquirer that came with the answer to `message`.
+  struct Debt: Sendable {
+    let message: MessageID
+    let presenter: PresenterID
+  }
+
+  /// A place that the item had before a move that this access announced; still protected until it ends.
+  struct FormerClaim: Sendable {
+    let item: Int
+    let claim: ItemTree.ClaimIndex
+  }
+
+  private struct Details: Sendable {
+    var ownPresenter: PresenterID?
+    var lineage: [ExecutionContext] = []
+    var readingOptions: UInt = 0
+    var limits = AccessRequest.Limits.never
+    var preparedPaths: [ItemPath] = []
+    var children: [AccessID] = []
+    var overtakes: [AccessID] = []
+    var parkedOn: AccessID?
+    var parked: [AccessID] = []
+    var negotiations: [Negotiation] = []
+    var debts: [Debt] = []
+    var formerClaims: [FormerClaim] = []
+    var unanswered: [String] = []
+    var timerGeneration: UInt32 = 0
+    var armedTimer: ArbiterTimer.Purpose?
+
+    /// Whether a granted access can do without.
+    var isUseless: Bool {
+      ownPresenter == nil && lineage.isEmpty && readingOptions == 0 && preparedPaths.isEmpty && children.isEmpty
+        && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
+    }
+  }
+
+  /// Forgets what only a wait needs.
+  mutating func dropDetailsOfWait() {
+    if details.isEmpty { return }
+    details[0].limits = .never
+    details[0].unanswered = []
+    if !owesAnswers { details[0].negotiations = [] }
+    if details[0].isUseless { details = [] }
+  }
+
+  private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
+
+  /// Made on behalf of this presenter.
+  var ownPresenter: PresenterID? { details.isEmpty ? nil : details[0].ownPresenter }
+
+  /// What the request was made inside of, innermost first.
+  var lineage: [ExecutionContext] { details.isEmpty ? [] : details[0].lineage }
+
+  var readingOptions: UInt { details.isEmpty ? 0 : details[0].readingOptions }
+
+  /// Only while it waits.
+  var limits: AccessRequest.Limits {
+    get { details.isEmpty ? .never : details[0].limits }
+    _modify {
+      needDetails()
+      yield &details[0].limits
+    }
+  }
+
+  /// Where the items of a preparation are, which has no claims there.
+  var preparedPaths: [ItemPath] {
+    get { details.isEmpty ? [] : details[0].preparedPaths }
+    _modify {
+      needDetails()
+      yield &details[0].preparedPaths
+    }
+  }
+
+  /// Live accesses requested inside the accessor.
+  var children: [AccessID] {
+    get { details.isEmpty ? [] : details[0].children }
+    _modify {
+      needDetails()
+      yield &details[0].children
+    }
+  }
+
+  /// Earlier accesses that this one may pass, each because waiting for it would be a deadlock or by save priority.
+  var overtakes: [AccessID] {
+    get { details.isEmpty ? [] : details[0].overtakes }
+    _modify {
+      needDetails()
+      yield &details[0].overtakes
+    }
+  }
+
+  /// One access that is in this one's way; when it ends this one is looked at again.
+  var parkedOn: AccessID? {
+    get { details.isEmpty ? nil : details[0].parkedOn }
+    _modify {
+      needDetails()
+      yield &details[0].parkedOn
+    }
+  }
+
+  /// Accesses that are parked on this one.
+  var parked: [AccessID] {
+    get { details.isEmpty ? [] : details[0].parked }
+    _modify {
+      needDetails()
+      yield &details[0].parked
+    }
+  }
+
+  var negotiations: [Negotiation] {
+    get { details.isEmpty ? [] : details[0].negotiations }
+    _modify {
+      needDetails()
+      yield &details[0].negotiations
+    }
+  }
+
+  /// Reacquirers owed to presenters that relinquished for this access.
+  var debts: [Debt] {
+    get { details.isEmpty ? [] : details[0].debts }
+    _modify {
+      needDetails()
+      yield &details[0].debts
+    }
+  }
+
+  var formerClaims: [FormerClaim] {
+    get { details.isEmpty ? [] : details[0].formerClaims }
+    _modify {
+      needDetails()
+      yield &details[0].formerClaims
+    }
+  }
+
+  /// Presenters that were passed over, for people.
+  var unanswered: [String] {
+    get { details.isEmpty ? [] : details[0].unanswered }
+    _modify {
+      needDetails()
+      yield &details[0].unanswered
+    }
+  }
+
+  var timerGeneration: UInt32 {
+    get { details.isEmpty ? 0 : details[0].timerGeneration }
+    _modify {
+      needDetails()
+      yield &details[0].timerGeneration
+    }
+  }
+
+  var armedTimer: ArbiterTimer.Purpose? {
+    get { details.isEmpty ? nil : details[0].armedTimer }
+    _modify {
+      needDetails()
+      yield &details[0].armedTimer
+    }
+  }
+
+  var owesAnswers: Bool { !details.isEmpty && details[0].negotiations.contains { $0.outstanding != nil } }
+  var isWaiting: Bool { phase != .granted }
+  var isPreparation: Bool { traits.contains(.isPreparation) }
+
+  /// Whether what it was requested inside of certainly waits for it.
+  var isAwaitedByContext: Bool { traits.contains(.isAwaitedByContext) }
+
+  func hasFormerClaims(of item: Int) -> Bool {
+    !details.isEmpty && details[0].formerClaims.contains { $0.item == item }
+  }
+
+  func isInside(_ context: ExecutionContext) -> Bool { !details.isEmpty && details[0].lineage.contains(context) }
+}

@@ -1,0 +1,129 @@
+extension FileAccessArbiter {
+  /// A move on its way to a presenter.
+  struct UnseenMove: Hashable, Sendable {
+    let message: MessageID
+    let old: ItemPath
+    let new: ItemPath
+  }
+
+  /// One registered presenter.
+  ///
+  /// There may be a million to whom nothing happens. So what only the others need lies in ``Details``.
+  struct Presenter: TableElement {
+    let id: PresenterID
+    let client: ClientID
+    let purpose: PurposeID
+    let label: String
+    private var details: [Details] = []
+    let callbacks: PresenterCallbacks
+    /// Absent while the presented item has no location (a document that was never saved).
+    var node: ItemTree.NodeIndex?
+    var link: Int32 = -1
+    /// May be asked while its own callback waits inside an access.
+    let servesWhileWaiting: Bool
+    /// Runs on an executor that a blocked callback occupies.
+    let isActor: Bool
+    /// Unregistered; lives on only to give back reacquirers.
+    var isRemoved = false
+
+    init(_ id: PresenterID, _ registration: PresenterRegistration) {
+      self.id = id
+      client = registration.client
+      purpose = registration.purpose
+      label = registration.label
+      callbacks = registration.callbacks
+      servesWhileWaiting = registration.servesWhileWaiting
+      isActor = registration.isActor
+      if let attributes = registration.observedUbiquityAttributes {
+        details = [Details(observedUbiquityAttributes: attributes)]
+      }
+    }
+  }
+}
+
+extension FileAccessArbiter.Presenter {
+  private struct Details: Sendable {
+    var observedUbiquityAttributes: Set<String>?
+    var running: [MessageID] = []
+    var pending: [MessageID] = []
+    var unseenMoves: [FileAccessArbiter.UnseenMove] = []
+    var folded = 0
+    var reacquirersOwed = 0
+    var ownAccesses: [AccessID] = []
+
+    var isUseless: Bool {
+      observedUbiquityAttributes == nil && running.isEmpty && pending.isEmpty && unseenMoves.isEmpty && folded == 0
+        && reacquirersOwed == 0 && ownAccesses.isEmpty
+    }
+  }
+
+  private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
+
+  /// Forgets what it doesn't need any more.
+  mutating func dropUselessDetails() {
+    if !details.isEmpty, details[0].isUseless { details = [] }
+  }
+
+  /// `nil` means all of them.
+  var observedUbiquityAttributes: Set<String>? {
+    get { details.isEmpty ? nil : details[0].observedUbiquityAttributes }
+    _modify {
+      needDetails()
+      yield &details[0].observedUbiquityAttributes
+    }
+  }
+
+  /// Delivered and not answered: the callback, and above it those served while it waits.
+  var running: [MessageID] {
+    get { details.isEmpty ? [] : details[0].running }
+    _modify {
+      needDetails()
+      yield &details[0].running
+    }
+  }
+
+  /// Enqueued and not delivered, in order.
+  var pending: [MessageID] {
+    get { details.isEmpty ? [] : details[0].pending }
+    _modify {
+      needDetails()
+      yield &details[0].pending
+    }
+  }
+
+  /// Moves of its item that it hasn't been told of to the end: until then it goes by its former location.
+  var unseenMoves: [FileAccessArbiter.UnseenMove] {
+    get { details.isEmpty ? [] : details[0].unseenMoves }
+    _modify {
+      needDetails()
+      yield &details[0].unseenMoves
+    }
+  }
+
+  /// Messages folded since the last delivery.
+  var folded: Int {
+    get { details.isEmpty ? 0 : details[0].folded }
+    _modify {
+      needDetails()
+      yield &details[0].folded
+    }
+  }
+
+  /// Reacquirers that it handed over and that wait for an access to end.
+  var reacquirersOwed: Int {
+    get { details.isEmpty ? 0 : details[0].reacquirersOwed }
+    _modify {
+      needDetails()
+      yield &details[0].reacquirersOwed
+    }
+  }
+
+  /// Live accesses made on its behalf.
+  var ownAccesses: [AccessID] {
+    get { details.isEmpty ? [] : details[0].ownAccesses }
+    _modify {
+      needDetails()
+      yield &details[0].ownAccesses
+    }
+  }
+}

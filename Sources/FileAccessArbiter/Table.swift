@@ -1,0 +1,66 @@
+/// What a ``Table`` asks of its values.
+protocol TableElement: HashedElement {
+  associatedtype ID: TableKey
+  var id: ID { get }
+}
+
+/// A number that names something.
+protocol TableKey: Hashable, Comparable, Sendable {
+  var rawValue: UInt64 { get }
+}
+
+extension TableKey {
+  /// Neighbouring numbers, and those of equal distance, spread over the low bits.
+  var tableHash: UInt64 {
+    let product = rawValue &* 0x9e37_79b9_7f4a_7c15
+    return product ^ (product >> 32)
+  }
+}
+
+extension TableElement {
+  var hash: UInt64 { id.tableHash }
+}
+
+/// A dictionary whose keys are known to be there: a missing one is a broken invariant, not a case to handle.
+struct Table<Element: TableElement>: Sendable {
+  typealias Key = Element.ID
+  private var elements = HashedSlab<Element>()
+
+  var count: Int { elements.count }
+  var isEmpty: Bool { elements.count == 0 }
+  /// All keys in ascending order, so that nothing depends on the order of hashing.
+  var sortedKeys: [Key] { elements.indices.map { elements[$0].id }.sorted() }
+
+  subscript(key: Key) -> Element {
+    @inline(__always) unsafeAddress { unsafe elements.address(of: present(key)) }
+    @inline(__always) unsafeMutableAddress { unsafe elements.mutableAddress(of: present(key)) }
+  }
+
+  func find(_ key: Key) -> Element? {
+    let index = index(of: key)
+    return index == HashedSlab<Element>.none ? nil : elements[index]
+  }
+
+  func contains(_ key: Key) -> Bool { index(of: key) != HashedSlab<Element>.none }
+
+  mutating func insert(_ value: Element) {
+    precondition(!contains(value.id), "\(value.id) exists already")
+    _ = elements.insert(value)
+  }
+
+  @discardableResult
+  mutating func remove(_ key: Key) -> Element {
+    let index = present(key)
+    let value = elements[index]
+    elements.remove(index)
+    return value
+  }
+
+  private func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
+
+  private func present(_ key: Key) -> Int32 {
+    let index = index(of: key)
+    precondition(index != HashedSlab<Element>.none, "no \(key)")
+    return index
+  }
+}

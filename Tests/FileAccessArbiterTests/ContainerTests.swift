@@ -1,0 +1,174 @@
+import Testing
+
+@testable import FileAccessArbiter
+
+@Suite("Containers")
+struct ContainerTests {
+  /// Tells when it's gone, so that a hole that keeps its element alive is noticed.
+  private final class Token: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  @Test("A slab holds what an array with holes would, and its copies don't see each other", arguments: UInt64(1)...12)
+  func slab(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    var slab = Slab<Token>()
+    var model: [Int32: Int] = [:]
+    var copies: [(slab: Slab<Token>, model: [Int32: Int])] = []
+    for number in 0..<2_000 {
+      // Phases of growing and of shrinking, so that chunks fill up and are given back.
+      let grows = Int.random(in: 0..<10, using: &random) < (number / 400 % 2 == 0 ? 8 : 2)
+      if grows || model.isEmpty {
+        let index = slab.insert(Token(number))
+        #expect(model.updateValue(number, forKey: index) == nil)
+      } else if let index = model.keys.sorted().randomElement(using: &random) {
+        weak let token = slab[index]
+        slab.remove(index)
+        model[index] = nil
+        if copies.isEmpty { #expect(token == nil) }
+      }
+      if number % 500 == 250 { copies.append((slab, model)) }
+      if number % 700 == 699 { copies.removeAll() }
+    }
+    copies.append((slab, model))
+    for (slab, model) in copies {
+      #expect(slab.count == model.count)
+      #expect(slab.indices == model.keys.sorted())
+      #expect(model.allSatisfy { slab[$0].number == $1 })
+      #expect(!slab.contains(-1) && !slab.contains(1_000_000))
+    }
+  }
+
+  @Test("A slab starts from the beginning when everything has gone")
+  func emptySlab() {
+    var slab = Slab<Int>()
+    let indices = (0..<1000).map { slab.insert($0) }
+    indices.forEach { slab.remove($0) }
+    #expect(slab.count == 0 && slab.indices == [])
+    #expect(slab.insert(7) == 0)
+  }
+
+  @Test("A stale index traps instead of reading what was there")
+  func staleIndex() async {
+    await #expect(processExitsWith: .failure) {
+      var slab = Slab<Int>()
+      let index = slab.insert(1)
+      slab.remove(index)
+      _ = slab.insert(2)
+      slab.remove(index)
+      print(slab[index])
+    }
+  }
+
+  @Test("A table finds what a dictionary would, while it grows and while it shrinks", arguments: UInt64(1)...12)
+  func table(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    var table = Table<Message>()
+    var model: [MessageID: Timestamp] = [:]
+    for number in 0..<4_000 {
+      let grows = Int.random(in: 0..<10, using: &random) < (number / 1_000 % 2 == 0 ? 9 : 1)
+      if grows || model.isEmpty {
+        let id = MessageID(seed % 2 == 0 ? UInt64(number) : UInt64.random(in: 0...UInt64.max, using: &random))
+        table.insert(message(id, since: Timestamp(number)))
+        model[id] = Timestamp(number)
+      } else if let id = model.keys.randomElement(using: &random) {
+        #expect(table.remove(id).since == model.removeValue(forKey: id))
+        #expect(!table.contains(id) && table.find(id) == nil)
+      }
+    }
+    #expect(table.count == model.count)
+    #expect(table.sortedKeys == model.keys.sorted())
+    #expect(model.allSatisfy { table[$0].since == $1 })
+  }
+
+  private func message(_ id: MessageID, since time: Timestamp) -> Message {
+    Message(
+      id: id, presenter: PresenterID(1), kind: .itemDidChange,
+      origin: Message.Origin(client: ClientID(1), purpose: PurposeID(1), label: ""), since: time)
+  }
+
+  @Test("Names of every length come back as they were, and are told from similar ones")
+  func names() {
+    var tree = ItemTree()
+    var paths: [ItemPath] = []
+    for count in 1...255 {
+      let name = (0..<count).map { UInt8(0x30 + ($0 * 7 + count) % 60) }
+      let others = [name.count - 1, name.count / 2].map { position in
+        var other = name
+        other[position] = 0
+        return other
+      }
+      paths += ([name] + others).map { ItemPath(canonical: [ItemPath.slash] + $0) }
+    }
+    paths = Array(Set(paths)).sorted()
+    let claims = paths.map { tree.attachClaim(access: AccessID(1), item: 0, mode: .read, at: $0) }
+    #expect(tree.nodes.count == paths.count + 1)
+    for (path, claim) in zip(paths, claims) {
+      #expect(tree.node(at: path) == tree.claims[claim].node)
+      #expect(tree.path(of: tree.claims[claim].node) == path)
+    }
+    claims.forEach { tree.detachClaim($0) }
+    #expect(tree.names.blockCount == 0)
+  }
+
+  @Test("A short list is a list, whether it has one element or several", arguments: 0...4)
+  func shortList(count: Int) {
+    var list = ShortList<Int>()
+    for number in 0..<count { list.append(number) }
+    #expect(Array(list) == Array(0..<count))
+    for index in list.indices { list[index] += 10 }
+    #expect(list.map(\.self) == (0..<count).map { $0 + 10 })
+    var reserved = ShortList<Int>()
+    reserved.reserveCapacity(count)
+    for number in 0..<count { reserved.append(number) }
+    #expect(Array(reserved) == Array(0..<count))
+  }
+
+  @Test("Copies of a box share the value until one of them changes it")
+  func box() {
+    var box = Box([1])
+    let copy = box
+    #expect(unsafe box.address == copy.address)
+    box.value.append(2)
+    #expect(box.value == [1, 2] && copy.value == [1])
+  }
+}
+
+@Suite("An arbiter that nobody needs any more")
+struct FootprintTests {
+  @Test("Nothing is left of 5,000 accesses and presenters when all have gone")
+  func everythingGoes() {
+    var arbiter = FileAccessArbiter(tracksInterest: true)
+    arbiter.clientJoined(ClientID(1), name: "test")
+    let numbers = UInt64(1)...5_000
+    for number in numbers {
+      let path = ItemPath("/d\(number % 50)/a file with a rather long name, number \(number)")
+      let request = AccessRequest(
+        client: ClientID(1), purpose: PurposeID(number), label: "A", items: [.init(path, .read(withoutChanges: false))])
+      _ = arbiter.accessRequested(AccessID(number), request, at: 0)
+      let registration = PresenterRegistration(
+        client: ClientID(1), purpose: PurposeID(number), label: "P", callbacks: .all, path: path)
+      _ = arbiter.presenterAdded(PresenterID(number), registration, at: 0)
+    }
+    #expect(arbiter.tree.nodes.count == 5_051)
+    for number in numbers {
+      _ = arbiter.accessReleased(AccessID(number), at: 0)
+      _ = arbiter.presenterRemoved(PresenterID(number), at: 0)
+    }
+    _ = arbiter.takeInterestChanges()
+    #expect(arbiter.isQuiescent && arbiter.presenters.isEmpty)
+    #expect(arbiter.tree.nodes.count == 1 && arbiter.tree.seats.count == 0 && arbiter.tree.names.blockCount == 0)
+    #expect(arbiter.tree.journal.dirtyNodes.capacity < 1_000 && arbiter.tree.journal.removals.capacity < 1_000)
+  }
+
+  @Test("What a million of has to be small is small")
+  func sizes() {
+    #expect(MemoryLayout<ItemTree.Node>.stride <= 104)
+    #expect(MemoryLayout<ItemTree.Claim>.stride <= 40)
+    #expect(MemoryLayout<ItemTree.Seat>.stride <= 16)
+    #expect(MemoryLayout<FileAccessArbiter.Access>.stride <= 112)
+    #expect(MemoryLayout<FileAccessArbiter.Access.Item>.stride <= 8)
+    #expect(MemoryLayout<FileAccessArbiter.Presenter>.stride <= 72)
+  }
+}
