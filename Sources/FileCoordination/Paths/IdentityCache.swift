@@ -67,6 +67,8 @@ final class IdentityCache: @unchecked Sendable {
   let packages: PackageNames
   /// Absent for file systems that can't tell of changes.
   let changes: (any NameChangeQueue)?
+  /// The same when it's the kernel's queue: to ask it without counting references, which all threads would do at one place.
+  private let hostChanges: Unmanaged<HostNameChangeQueue>?
   let registry = ValidityRegistry()
   let state: Guarded<State>?
   let table: Guarded<IdentityTable>
@@ -106,6 +108,7 @@ final class IdentityCache: @unchecked Sendable {
   ) {
     self.files = files
     self.changes = changes
+    unsafe hostChanges = (changes as? HostNameChangeQueue).map { unsafe Unmanaged.passUnretained($0) }
     packages = PackageNames(packageExtensions)
     let registry = registry
     state = changes.map { Guarded(State(tree: PlaceTree(files, $0, registry, limits))) }
@@ -260,13 +263,19 @@ extension IdentityCache {
     if now &- mountsCheckedAt > mountCheckAgeMax { return false }
     let checkedAt = unsafe clocks.pointee.checkedAt.load(ordering: .relaxed)
     if now &- checkedAt >= checkAgeMax {
-      guard let changes, changes.isEmpty, unsafe clocks.pointee.absorbing.load(ordering: .acquiring) == 0 else {
+      guard queueIsEmpty, unsafe clocks.pointee.absorbing.load(ordering: .acquiring) == 0 else {
         return false
       }
       if checkAgeMax > 0 { unsafe clocks.pointee.checkedAt.store(now, ordering: .releasing) }
     }
     let bits = unsafe validity.pointee.load(ordering: .acquiring)
     return unsafe bits == IdentityValidity.used || markUsed(validity, bits)
+  }
+
+  @inline(__always)
+  private var queueIsEmpty: Bool {
+    if let hostChanges = unsafe hostChanges { return unsafe hostChanges._withUnsafeGuaranteedRef { $0.isEmpty } }
+    return changes?.isEmpty ?? false
   }
 
   @inline(never)
