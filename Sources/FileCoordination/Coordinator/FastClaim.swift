@@ -42,7 +42,7 @@ extension FileCoordinator {
   ///   - thread: The running thread.
   ///   - task: The running task.
   ///   - patience: How long to try when another claim is in the way.
-  /// - Returns: `nil` if the arbiter has to decide.
+  /// - Returns: `nil` if the arbiter has to decide, or if the item is out of date.
   @inline(__always)
   func claim(
     _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience
@@ -50,12 +50,21 @@ extension FileCoordinator {
     if gate.load(ordering: .relaxed) != Self.gateOpen, !decideGate() { return nil }
     if item.isInPackage { return nil }
     switch attempt(item, access, thread, task: task) {
-    case .granted(let claim): return claim
+    case .granted(let claim): return kept(claim, item)
     case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)
     case .unsettled(let claim, let refusal):
-      if domain.host.settle(claim) { return claim }
+      if domain.host.settle(claim) { return kept(claim, item) }
       return self.claim(item, access, thread, task: task, patience, after: refusal)
     }
+  }
+
+  /// Whoever moves an item marks what leads to it before its own claims end: so a look after the claim is shown tells whether
+  /// the item has gone elsewhere since it was resolved.
+  @inline(__always)
+  private func kept(_ claim: ClaimToken, _ item: ResolvedItem) -> ClaimToken? {
+    if !item.isStale { return claim }
+    end(claim, item)
+    return nil
   }
 
   @inline(__always)
@@ -109,10 +118,10 @@ extension FileCoordinator {
     while contention.isWorthWaiting(refusal) {
       contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite) }
       switch attempt(item, access, thread, task: task) {
-      case .granted(let claim): return claim
+      case .granted(let claim): return kept(claim, item)
       case .refused(let next): refusal = next
       case .unsettled(let claim, let next):
-        if domain.host.settle(claim) { return claim }
+        if domain.host.settle(claim) { return kept(claim, item) }
         refusal = next
       }
     }

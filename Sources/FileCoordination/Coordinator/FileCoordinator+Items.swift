@@ -37,7 +37,9 @@ extension FileCoordinator {
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
-    return try await withAccess(readingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+    return try await withAccess(readingPlan(current(item), options), deadlines) {
+      try await accessor(FileAccess($0, 0))
+    }
   }
 
   /// Writes an item by its handle: suspends only if somebody is in the way or presents it, then runs `accessor`.
@@ -69,7 +71,9 @@ extension FileCoordinator {
     if let access = options.plainAccess, let claim = try claimSuspending(item, access) {
       return try await run(claim, item, accessor)
     }
-    return try await withAccess(writingPlan(item, options), deadlines) { try await accessor(FileAccess($0, 0)) }
+    return try await withAccess(writingPlan(current(item), options), deadlines) {
+      try await accessor(FileAccess($0, 0))
+    }
   }
 
   func claimSuspending(_ item: ResolvedItem, _ access: PlainAccess) throws -> ClaimToken? {
@@ -153,7 +157,9 @@ extension BlockingFileCoordinator {
     if let access = options.plainAccess, let claim = claim(item, access, thread) {
       return try run(claim, item, thread, accessor)
     }
-    return try withAccess(coordinator.readingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+    return try withAccess(coordinator.readingPlan(coordinator.current(item), options), deadlines) {
+      try accessor(FileAccess($0, 0))
+    }
   }
 
   /// Writes an item that its URL led to a moment ago.
@@ -166,7 +172,9 @@ extension BlockingFileCoordinator {
     if let access = options.plainAccess, let claim = claim(item, access, thread) {
       return try run(claim, item, thread, accessor)
     }
-    return try withAccess(coordinator.writingPlan(item, options), deadlines) { try accessor(FileAccess($0, 0)) }
+    return try withAccess(coordinator.writingPlan(coordinator.current(item), options), deadlines) {
+      try accessor(FileAccess($0, 0))
+    }
   }
 
   @inline(__always)
