@@ -11,5 +11,6 @@ package enum TaskIdentity {
   /// Whether the running task is cancelled.
   ///
   /// - Parameter task: The number of the running task; zero, which is no task, isn't cancelled.
+  /// - Returns: Whether it is.
   package static func isCancelled(_ task: UInt) -> Bool { task != 0 && shim_is_task_cancelled(task) }
 }
