@@ -34,6 +34,21 @@ struct ReadmeSnippets {
     #expect(try FileManager.default.contentsOfDirectory(atPath: place.url.path).isEmpty)
   }
 
+  @Test("Hot loops")
+  func handle() throws {
+    let place = try Place()
+    let url = try place.file("list.txt", "milk\n")
+    // snippet: readme-handle
+    let coordinator = FileCoordinator(label: "size counter")
+    let item = try CoordinationDomain.process.resolve(url)
+    var total = 0
+    for _ in 0..<1_000 {
+      total += try coordinator.blocking.read(item) { access in try Data(contentsOf: access.url).count }
+    }
+    // end
+    #expect(total == 5_000)
+  }
+
   @Test("Step 3: present")
   func present() async throws {
     let place = try Place()
