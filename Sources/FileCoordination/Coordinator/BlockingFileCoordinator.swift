@@ -16,7 +16,7 @@ public struct BlockingFileCoordinator: Sendable {
 
   /// Reads an item.
   ///
-  /// Blocks until access is granted. See ``FileCoordinator/read(_:options:deadlines:accessor:)``.
+  /// Blocks until access is granted. See ``FileCoordinator/read(_:options:deadlines:accessor:)-(URL,_,_,_)``.
   ///
   /// - Parameters:
   ///   - url: The item.
@@ -40,7 +40,7 @@ public struct BlockingFileCoordinator: Sendable {
 
   /// Writes an item.
   ///
-  /// Blocks until access is granted. See ``FileCoordinator/write(_:options:deadlines:accessor:)``.
+  /// Blocks until access is granted. See ``FileCoordinator/write(_:options:deadlines:accessor:)-(URL,_,_,_)``.
   ///
   /// - Parameters:
   ///   - url: The item.

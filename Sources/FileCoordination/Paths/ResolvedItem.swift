@@ -21,7 +21,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | all properties | never change | |
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
-/// | `validity` | itself, see ``IdentityValidity`` | shared with other items of the same directory |
+/// | `validity` | itself, see `IdentityValidity` | shared with other items of the same directory |
 ///
 /// `@unchecked Sendable` for the pointers: one leads to memory that never changes, the other to an atomic.
 @safe

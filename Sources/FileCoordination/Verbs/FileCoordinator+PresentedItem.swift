@@ -5,7 +5,7 @@ internal import FoundationEssentials
 extension FileCoordinator {
   /// Reads the item of the presenter that this coordinator was made for.
   ///
-  /// See ``read(_:options:deadlines:accessor:)``.
+  /// See ``read(_:options:deadlines:accessor:)-(URL,_,_,_)``.
   ///
   /// - Parameters:
   ///   - options: How it's read.
@@ -23,7 +23,7 @@ extension FileCoordinator {
 
   /// Writes the item of the presenter that this coordinator was made for.
   ///
-  /// See ``write(_:options:deadlines:accessor:)``.
+  /// See ``write(_:options:deadlines:accessor:)-(URL,_,_,_)``.
   ///
   /// - Parameters:
   ///   - options: Why it's written; at most one.
