@@ -17,7 +17,7 @@
 ///
 /// Where what lives: who conflicts `ConflictRules`, who is asked `MessageRules`, waiting `+Waiting`, asking
 /// `+Negotiation`, delivery `+Mailboxes`, telling `+Notifications`, moves `+Moves`, deadlocks `+WaitForGraph` and
-/// `+DeadlockResolution`.
+/// `+DeadlockResolution`, what others may do unasked `+Interest`.
 package struct FileAccessArbiter: Sendable {
   /// Everything that is more than a number, behind one reference.
   ///

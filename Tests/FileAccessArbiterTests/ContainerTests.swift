@@ -82,6 +82,15 @@ struct ContainerTests {
     #expect(model.allSatisfy { table[$0].since == $1 })
   }
 
+  @Test("A table traps when a key is entered twice", arguments: [1, 2] as [UInt64])
+  func duplicate(number: UInt64) async {
+    await #expect(processExitsWith: .failure) { [number] in
+      var table = Table<FileAccessArbiter.Client>()
+      for number in 1...2 as ClosedRange<UInt64> { table.insert(.init(id: ClientID(number), name: "")) }
+      table.insert(.init(id: ClientID(number), name: ""))
+    }
+  }
+
   private func message(_ id: MessageID, since time: Timestamp) -> Message {
     Message(
       id: id, presenter: PresenterID(1), kind: .itemDidChange,
