@@ -31,10 +31,10 @@ public struct BlockingFileCoordinator: Sendable {
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
-    return try coordinator.host.identities.withItem(
-      for: url, followingLastLink: options.contains(.resolvesSymbolicLink)
-    ) { item in
-      try readResolved(item, options, deadlines, accessor)
+    return try coordinator.withIdentities { identities in
+      try identities.withItem(for: url, followingLastLink: options.contains(.resolvesSymbolicLink)) { item in
+        try readResolved(item, options, deadlines, accessor)
+      }
     }
   }
 
@@ -55,8 +55,8 @@ public struct BlockingFileCoordinator: Sendable {
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
-    return try coordinator.host.identities.withItem(for: url) { item in
-      try writeResolved(item, options, deadlines, accessor)
+    return try coordinator.withIdentities { identities in
+      try identities.withItem(for: url) { item in try writeResolved(item, options, deadlines, accessor) }
     }
   }
 

@@ -94,16 +94,27 @@ extension FileCoordinator {
 /// How long a claim tries again before it queues with the arbiter.
 ///
 /// A claim that is in the way usually ends within nanoseconds, where queueing costs microseconds and wakes a thread up. As
-/// long as it tries it isn't queued, so others may be granted first: that's the bound of unfairness of the fast tier.
+/// long as it tries it isn't queued, so others may be granted first: ``durationMax`` is the bound of unfairness of the fast
+/// tier.
 struct FastTierPatience: Sendable {
-  /// Then it lets other threads run between two attempts: the holder may have lost its processor.
+  /// How long it looks again and again.
   let spinning: Duration
-  let yielding: Duration
+  /// How long it lets other threads run between two looks although none wants to.
+  ///
+  /// Then the holder works or sleeps, which may last. The system call alone takes less than ``Contention/shortestTurn``.
+  let yieldingInVain: Duration
+  /// How long it goes on when other threads do run meanwhile: the holder may have lost its processor, and gets it back only if
+  /// those who wait let it.
+  let durationMax: Duration
 
   /// For callers that may block their thread.
-  static let blocking = FastTierPatience(spinning: .microseconds(2), yielding: .microseconds(100))
+  static let blocking = FastTierPatience(
+    spinning: .microseconds(2), yieldingInVain: .microseconds(100), durationMax: .milliseconds(1))
   /// For tasks: others may need the thread.
-  static let suspending = FastTierPatience(spinning: .microseconds(2), yielding: .zero)
+  static let suspending = FastTierPatience(
+    spinning: .microseconds(2), yieldingInVain: .zero, durationMax: .microseconds(2))
+
+  var mayYield: Bool { yieldingInVain > .zero }
 }
 
 extension FileCoordinator {
@@ -112,7 +123,7 @@ extension FileCoordinator {
     _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience,
     after refusal: FastTierRefusal
   ) -> ClaimToken? {
-    let contention = Contention(patience)
+    var contention = Contention(patience)
     var refusal = refusal
     let path = unsafe ClaimPath(item.prefixes, count: item.prefixCount)
     while contention.isWorthWaiting(refusal) {
@@ -131,32 +142,50 @@ extension FileCoordinator {
 
 /// The attempts of one claim that meets others.
 private struct Contention {
+  /// A turn of another thread takes longer than the system call that offers it.
+  private static let shortestTurn = Duration.microseconds(2)
+
   private let patience: FastTierPatience
   private let start = HostClock.shared.now
+  private var now: MonotonicTime
+  private var yieldedInVain = Duration.zero
 
-  init(_ patience: FastTierPatience) { self.patience = patience }
+  init(_ patience: FastTierPatience) {
+    self.patience = patience
+    now = start
+  }
 
-  private var elapsed: Duration { start.duration(to: HostClock.shared.now) }
+  private var elapsed: Duration { start.duration(to: now) }
+
+  private var isOver: Bool { elapsed >= patience.durationMax || patience.mayYield && isInVain }
+
+  private var isInVain: Bool { yieldedInVain >= patience.yieldingInVain }
 
   func isWorthWaiting(_ refusal: FastTierRefusal) -> Bool {
     switch refusal {
     case .noSlot: false
-    case .busy: elapsed < patience.spinning + patience.yielding
+    case .busy: !isOver
     // Presenters have to be asked; accesses of the arbiter take longer than anybody spins.
-    case .interest(let interest): !interest.isPresented && elapsed < patience.yielding
+    case .interest(let interest): !interest.isPresented && patience.mayYield && !isOver
     }
   }
 
   /// Spins, then yields, until it looks as if it may be granted, or the time is over.
-  func wait(until mayClaim: () -> Bool) {
-    while !mayClaim() {
-      let elapsed = elapsed
-      if elapsed >= patience.spinning + patience.yielding { return }
+  mutating func wait(until mayClaim: () -> Bool) {
+    while true {
+      now = HostClock.shared.now
+      if isOver || mayClaim() { return }
       if elapsed < patience.spinning, Spin.isUseful {
         Spin.pause()
-      } else if patience.yielding > .zero {
-        HostThread.yield()
+      } else if patience.mayYield {
+        yield()
       }
     }
+  }
+
+  private mutating func yield() {
+    HostThread.yield()
+    let turn = now.duration(to: HostClock.shared.now)
+    if turn < Self.shortestTurn { yieldedInVain += turn }
   }
 }

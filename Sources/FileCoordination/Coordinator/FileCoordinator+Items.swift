@@ -86,7 +86,7 @@ extension FileCoordinator {
   func run<Result>(
     _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    Lineage.binding.push(Lineage(claim, of: host))
+    Lineage.binding.push(Lineage(claim, ofHost: host.number))
     defer {
       Lineage.binding.pop()
       end(claim, item)

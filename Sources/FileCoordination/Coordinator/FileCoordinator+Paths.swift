@@ -63,8 +63,8 @@ extension BlockingFileCoordinator {
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     try options.refuseLinks(path)
-    return try coordinator.host.identities.withItem(atLexicalPath: path) { item in
-      try readResolved(item, options, deadlines, accessor)
+    return try coordinator.withIdentities { identities in
+      try identities.withItem(atLexicalPath: path) { item in try readResolved(item, options, deadlines, accessor) }
     }
   }
 
@@ -84,8 +84,8 @@ extension BlockingFileCoordinator {
     path: String, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    try coordinator.host.identities.withItem(atLexicalPath: path) { item in
-      try writeResolved(item, options, deadlines, accessor)
+    try coordinator.withIdentities { identities in
+      try identities.withItem(atLexicalPath: path) { item in try writeResolved(item, options, deadlines, accessor) }
     }
   }
 }

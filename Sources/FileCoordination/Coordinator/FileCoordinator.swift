@@ -25,6 +25,7 @@ internal import SystemInterface
 /// | `gate` | written under that lock | read at each access, before it claims |
 ///
 /// - Note: Rules C-001…C-170 and sections 3, 5 and 6 of the specification.
+@safe
 public final class FileCoordinator: Sendable {
   /// How many items one request may name.
   public static let itemCountMax = 100_000
@@ -57,8 +58,17 @@ public final class FileCoordinator: Sendable {
   ///
   /// Set under the lock of `state`, read without it.
   let gate: Atomic<UInt8>
+  /// Where URLs lead; the domain keeps it alive, and all threads would count references to it at one place.
+  private let unmanagedIdentities: Unmanaged<IdentityCache>
 
   var host: ArbiterHost { domain.host }
+
+  /// Lends what knows where URLs lead.
+  @inline(__always)
+  func withIdentities<Result>(_ body: (IdentityCache) throws -> Result) rethrows -> Result {
+    try unsafe unmanagedIdentities._withUnsafeGuaranteedRef { try body($0) }
+  }
+
   var fileSystem: any FileSystem { host.configuration.fileSystem }
 
   /// Creates a coordinator.
@@ -79,6 +89,7 @@ public final class FileCoordinator: Sendable {
     self.presenter = presenter
     self.deadlines = deadlines ?? domain.configuration.deadlines
     presenterIdentity = presenter.map(domain.host.identity)
+    unsafe unmanagedIdentities = Unmanaged.passUnretained(domain.host.identities)
     gate = Atomic(presenter == nil ? Self.gateUndecided : Self.gateClosed)
     state = Guarded(
       State(purpose: presenterIdentity?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))

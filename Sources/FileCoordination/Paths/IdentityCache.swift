@@ -229,12 +229,8 @@ extension IdentityCache {
   func withKey<Result>(
     of text: String, _ kind: IdentityKind, _ body: (UInt64, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
-    // Without a copy of the string, which would count references. Only strings from elsewhere aren't contiguous.
-    let result = unsafe text.utf8.withContiguousStorageIfAvailable { key in
-      unsafe body(IdentityKey.hash(key, kind, seed: seed), key)
-    }
-    if let result { return result }
-    return unsafe Array(text.utf8).withUnsafeBufferPointer { key in
+    // The bytes where they are: a copy of the string, or an iterator over it, would count references.
+    unsafe text.utf8Span.span.withUnsafeBufferPointer { key in
       unsafe body(IdentityKey.hash(key, kind, seed: seed), key)
     }
   }

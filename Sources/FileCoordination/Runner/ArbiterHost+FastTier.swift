@@ -147,7 +147,7 @@ extension ArbiterHost {
         }
         nesting = claim.outer
       case .lineage(let lineage):
-        if lineage.host === self, let context = context(of: lineage, &state, at: time) {
+        if lineage.hostNumber == number, let context = context(of: lineage, &state, at: time) {
           return (context, lineage.task == task)
         }
         nesting = lineage.outer

@@ -1,4 +1,5 @@
 internal import FileAccessArbiter
+internal import Synchronization
 internal import SystemInterface
 
 /// Runs an arbiter: feeds it events, carries out its effects.
@@ -70,6 +71,10 @@ final class ArbiterHost: Sendable {
 
   static let client = ClientID(1)
 
+  private static let lastNumber = Atomic<UInt64>(0)
+
+  /// Tells the hosts of a process apart; numbers aren't used twice.
+  let number = ArbiterHost.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   let configuration: CoordinationDomain.Configuration
   let identity = HostIdentity.current
   private let state: Guarded<State>

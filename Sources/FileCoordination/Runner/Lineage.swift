@@ -16,7 +16,10 @@ final class Lineage: Sendable {
     case claim(ClaimToken)
   }
 
-  let host: ArbiterHost
+  /// The number of the host that knows the context.
+  ///
+  /// No reference: threads would count them at one place, and a task that outlives the host has nothing to ask it.
+  let hostNumber: UInt64
   let context: Context
   let outer: Nesting
   /// Keeps what `outer` names.
@@ -24,23 +27,23 @@ final class Lineage: Sendable {
   /// The task that runs inside of this; zero for a thread.
   let task: UInt
 
-  init(_ context: Context, of host: ArbiterHost, in outer: Nesting, task: UInt) {
+  init(_ context: Context, ofHost hostNumber: UInt64, in outer: Nesting, task: UInt) {
     self.context = context
-    self.host = host
+    self.hostNumber = hostNumber
     self.outer = outer
     if case .lineage(let lineage) = outer.element { outerLineage = lineage } else { outerLineage = nil }
     self.task = task
   }
 
   /// Of a claim, inside of what it says.
-  convenience init(_ claim: ClaimToken, of host: ArbiterHost) {
+  convenience init(_ claim: ClaimToken, ofHost hostNumber: UInt64) {
     let note = ClaimNote(at: claim.slot, in: ProcessMemory())
-    self.init(.claim(claim), of: host, in: Nesting(word: note.outer), task: note.task)
+    self.init(.claim(claim), ofHost: hostNumber, in: Nesting(word: note.outer), task: note.task)
   }
 
   /// Inside of whatever the running code is inside of.
   convenience init(_ context: Context, of host: ArbiterHost) {
     let task = TaskIdentity.current
-    self.init(context, of: host, in: .current(.current, task: task), task: task)
+    self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task)
   }
 }

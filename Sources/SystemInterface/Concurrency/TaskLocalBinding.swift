@@ -22,7 +22,7 @@ package struct TaskLocalBinding: @unchecked Sendable {
   /// metadata would cost more than the rest.
   ///
   /// - Parameter object: Of the class that the task-local was declared with.
-  package func push(_ object: any AnyObject & Sendable) {
+  package func push(_ object: consuming any AnyObject & Sendable) {
     // The runtime takes the reference out of this variable.
     var reference = unsafe Unmanaged<AnyObject>.passRetained(object).toOpaque()
     unsafe shim_push_task_local(key, &reference, type)

@@ -67,7 +67,7 @@ struct Contender: Sendable {
     attempt = { scenario, laboratory in
       try runOnWorkers(scenario, laboratory) { thread, barriers, times in
         let worker = try makeWorker(thread, scenario.isShared ? 0 : thread)
-        return try LoopExecutor().perform {
+        return try ThreadActor.perform {
           let warmUpStart = try barriers.warmUp.arrive()
           _ = try await operate(worker, scenario, thread: thread, from: warmUpStart, until: warmUpStart + times.warmUp)
           let start = try barriers.start.arrive()
@@ -80,7 +80,7 @@ struct Contender: Sendable {
     violations = { laboratory in
       try ExclusionCheck.run(laboratory) { check, thread, count in
         let worker = try makeWorker(thread, 0)
-        try LoopExecutor().perform {
+        try ThreadActor.perform {
           for round in 0..<count {
             if round % 2 == 0 {
               try await worker.write { check.write() }
