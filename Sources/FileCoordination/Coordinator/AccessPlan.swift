@@ -118,6 +118,7 @@ extension FileCoordinator {
     let places = AccessPlan.Places.resolved(fileSystem)
     var plan = AccessPlan("access")
     plan.intents = intents
+    plan.items.reserveCapacity(intents.count)
     for intent in intents {
       switch intent.kind {
       case .reading(let options): try plan.addReading(intent.originalURL, options, places)
@@ -134,6 +135,7 @@ extension FileCoordinator {
     let places = AccessPlan.Places.resolved(fileSystem)
     var plan = AccessPlan("prepare access to")
     plan.isPreparation = true
+    plan.items.reserveCapacity(reading.count + writing.count)
     for url in reading { try plan.addReading(url, readingOptions, places) }
     for url in writing { try plan.addWriting(url, writingOptions, places) }
     return plan

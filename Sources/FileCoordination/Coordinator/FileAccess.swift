@@ -91,7 +91,7 @@ public struct FileAccess: ~Copyable, Sendable {
     try checkOngoing()
     let isWrite =
       switch reference {
-      case .granted(let access): access.plan[index].access.isWrite
+      case .granted(let access): access.items[index].access.isWrite
       case .claim(let claim): claim.token.state.has(SlotState.isWrite)
       }
     if !isWrite { throw .notWritable(path.description) }
@@ -163,7 +163,7 @@ public struct FileAccessSet: ~Copyable, Sendable {
   init(_ access: GrantedAccess) { self.access = access }
 
   /// How many items there are: one for each intent, in the same order.
-  public var count: Int { access.plan.count }
+  public var count: Int { access.items.count }
 
   /// Access to one of the items.
   ///
@@ -172,7 +172,7 @@ public struct FileAccessSet: ~Copyable, Sendable {
   ///
   /// - Parameter index: The position of its intent.
   public subscript(index: Int) -> FileAccess {
-    precondition(access.plan.indices.contains(index), "item \(index) of \(access.plan.count)")
+    precondition(access.items.indices.contains(index), "item \(index) of \(access.items.count)")
     return FileAccess(access, index)
   }
 }

@@ -169,7 +169,7 @@ extension FileCoordinator {
       return AccessID(state.lastAccess)
     }
     let waiter = AccessWaiter(
-      id, plan.items.map(\.location), intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
+      id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
     state.withLock { _ = $0.live.insert(id) }
     let host = host
     host.stepWithState(raising: { request.obstacles(in: $0) }) { [request] state, now in

@@ -25,13 +25,13 @@ final class GrantedAccess: Sendable {
 
   let coordinator: FileCoordinator
   let waiter: AccessWaiter
-  let plan: [AccessPlan.Item]
   let grant: Grant
   /// What was at each item's place when the access was granted; empty when nobody wants to know.
   private let before: [FileStatus?]
   private let state = Guarded(State())
 
   var host: ArbiterHost { coordinator.host }
+  var items: [AccessPlan.Item] { waiter.items }
   private var fileSystem: any FileSystem { coordinator.fileSystem }
 
   /// Turns the answer to a request into access or an error.
@@ -47,7 +47,6 @@ final class GrantedAccess: Sendable {
     case .granted(let grant):
       self.coordinator = coordinator
       self.waiter = waiter
-      self.plan = plan.items
       self.grant = grant
       before = grant.wantsOutcome || plan.mayMove ? Self.look(at: waiter, coordinator.fileSystem) : []
     }
@@ -56,10 +55,9 @@ final class GrantedAccess: Sendable {
   /// A claim that was granted before anybody knew of it.
   ///
   /// Nobody looked at the item then, so nobody knows what will have changed.
-  init(_ coordinator: FileCoordinator, _ waiter: AccessWaiter, adopting claim: AdoptableClaim) {
+  init(adoptedBy coordinator: FileCoordinator, _ waiter: AccessWaiter) {
     self.coordinator = coordinator
     self.waiter = waiter
-    plan = [AccessPlan.Item(access: claim.access.itemAccess, location: claim.item.location)]
     grant = Grant()
     before = []
   }
@@ -106,7 +104,7 @@ extension AccessPlan {
 
 extension GrantedAccess {
   private static func look(at waiter: AccessWaiter, _ fileSystem: any FileSystem) -> [FileStatus?] {
-    waiter.locations.indices.map { index in
+    waiter.items.indices.map { index in
       (try? fileSystem.statusIfPresent(of: SystemPath(bytes: waiter.path(of: index).bytes))) ?? nil
     }
   }
@@ -130,12 +128,12 @@ extension GrantedAccess {
   private func announceForgottenMoves() {
     let declared = state.withLock { $0.declaredMoves }
     if before.isEmpty, declared.isEmpty { return }
-    for index in plan.indices where plan[index].access.isWrite {
+    for index in items.indices where items[index].access.isWrite {
       let here = waiter.path(of: index)
       guard let identity = declared[index]?.identity ?? (before.isEmpty ? nil : before[index]?.identity),
         identity != identityOfItem(at: here)
       else { continue }
-      let others = plan.indices.filter { $0 != index && plan[$0].access.isWrite }.map { waiter.path(of: $0) }
+      let others = items.indices.filter { $0 != index && items[$0].access.isWrite }.map { waiter.path(of: $0) }
       let places = (declared[index].map { [$0.destination] } ?? []) + others
       if let place = places.first(where: { identityOfItem(at: $0) == identity }) { _ = announce(from: here, to: place) }
     }
@@ -205,7 +203,7 @@ extension GrantedAccess {
   /// Makes snapshots of the items that are read for uploading, and ends the access if that's all it was for (C-047).
   func takeSnapshots() throws(FileCoordinationError) {
     let directory = try FileLocation(host.configuration.snapshotDirectory, in: fileSystem).path
-    for (index, item) in plan.enumerated() where item.isUpload {
+    for (index, item) in items.enumerated() where item.isUpload {
       let path = SystemPath(bytes: waiter.path(of: index).bytes)
       let snapshot = try FileCoordinationError.wrapping { () throws(SystemError) in
         try fileSystem.makeUploadSnapshot(of: path, in: SystemPath(bytes: directory.bytes))
@@ -213,10 +211,10 @@ extension GrantedAccess {
       state.withLock { $0.snapshots.append(snapshot) }
       waiter.replaceItem(index, bySnapshotAt: ItemPath(canonical: snapshot.item.bytes))
     }
-    if plan.allSatisfy(\.isUpload) { release() }
+    if items.allSatisfy(\.isUpload) { release() }
   }
 
-  var hasUploads: Bool { plan.contains(where: \.isUpload) }
+  var hasUploads: Bool { items.contains(where: \.isUpload) }
 
   /// What code inside the accessor runs in: nothing new once the access has ended.
   var lineage: Lineage? {

@@ -88,10 +88,9 @@ extension CoordinationDomain {
   /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file.
   /// - Complexity: O(depth of its path), plus the number of accesses that wait for this item.
   public func register(_ presenter: any FilePresenter) throws(FileCoordinationError) -> FilePresenterRegistration {
-    let identity = host.identity(of: presenter)
     while true {
-      let record = try host.register(presenter, identity)
-      if record.hold() { return FilePresenterRegistration(record, identity, host) }
+      let record = try host.register(presenter)
+      if record.hold() { return FilePresenterRegistration(record, host) }
       // Its last registration is ending on another thread: end it here, and begin anew.
       host.unregister(record)
     }
@@ -117,12 +116,10 @@ extension CoordinationDomain {
 /// Keep it as long as the presenter is to be asked and told.
 public final class FilePresenterRegistration: Sendable {
   private let record: PresenterRecord
-  private let identity: PresenterIdentity
   private let host: ArbiterHost
 
-  init(_ record: PresenterRecord, _ identity: PresenterIdentity, _ host: ArbiterHost) {
+  init(_ record: PresenterRecord, _ host: ArbiterHost) {
     self.record = record
-    self.identity = identity
     self.host = host
   }
 

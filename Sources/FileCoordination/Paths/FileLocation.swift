@@ -59,16 +59,30 @@ extension FileCoordinationError {
 ///
 /// The two paths differ in a prefix, up to what their last components have in common; the difference applies to every
 /// path that begins with the canonical prefix.
-struct PathSpelling: Hashable, Sendable {
-  private let spelledPrefix: [UInt8]
-  private let canonicalPrefix: [UInt8]
+struct PathSpelling: Equatable, Sendable {
+  private final class Difference: Equatable, Sendable {
+    let spelledPrefix: [UInt8]
+    let canonicalPrefix: [UInt8]
+
+    init(_ spelledPrefix: [UInt8], _ canonicalPrefix: [UInt8]) {
+      self.spelledPrefix = spelledPrefix
+      self.canonicalPrefix = canonicalPrefix
+    }
+
+    static func == (left: Difference, right: Difference) -> Bool {
+      left.spelledPrefix == right.spelledPrefix && left.canonicalPrefix == right.canonicalPrefix
+    }
+  }
+
+  /// Absent if paths are spelled as they are, which is usual: then a spelling is one word.
+  private let difference: Difference?
 
   /// Whether paths are spelled as they are.
-  var isCanonical: Bool { spelledPrefix == canonicalPrefix }
+  var isCanonical: Bool { difference == nil }
 
   init(spelled: [UInt8], canonical: [UInt8]) {
     if spelled == canonical {
-      (spelledPrefix, canonicalPrefix) = ([], [])
+      difference = nil
       return
     }
     var common = 0
@@ -78,16 +92,17 @@ struct PathSpelling: Hashable, Sendable {
     }
     // Back to the start of a component, so that no component is cut in two.
     while common > 0, spelled[spelled.count - common] != FileURLCoding.slash { common -= 1 }
-    spelledPrefix = Array(spelled.dropLast(common))
-    canonicalPrefix = Array(canonical.dropLast(common))
+    difference = Difference(Array(spelled.dropLast(common)), Array(canonical.dropLast(common)))
   }
 
   func url(of path: ItemPath) -> URL {
     let bytes = path.bytes
-    guard spelledPrefix != canonicalPrefix, bytes.starts(with: canonicalPrefix),
-      bytes.count == canonicalPrefix.count || bytes[canonicalPrefix.count] == FileURLCoding.slash
-    else { return FileURLCoding.url(of: bytes) }
-    return FileURLCoding.url(of: spelledPrefix + bytes.dropFirst(canonicalPrefix.count))
+    guard let difference, bytes.starts(with: difference.canonicalPrefix) else { return FileURLCoding.url(of: bytes) }
+    let prefixCount = difference.canonicalPrefix.count
+    guard bytes.count == prefixCount || bytes[prefixCount] == FileURLCoding.slash else {
+      return FileURLCoding.url(of: bytes)
+    }
+    return FileURLCoding.url(of: difference.spelledPrefix + bytes.dropFirst(prefixCount))
   }
 }
 

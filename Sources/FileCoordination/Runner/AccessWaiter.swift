@@ -16,37 +16,40 @@ final class AccessWaiter: Sendable {
     case failed(Failure, presenterError: (any Error)?)
   }
 
+  private struct Place {
+    let url: URL
+    let path: ItemPath
+  }
+
   private struct State {
     var answer: Answer?
     var continuation: CheckedContinuation<Void, Never>?
     var event: ThreadEvent?
-    var urls: [URL]
-    var paths: [ItemPath]
+    /// Items that are elsewhere than they were requested at.
+    var places: [Int: Place] = [:]
     /// Items that the accessor sees as snapshots, which nobody moves.
     var snapshots: Set<Int> = []
   }
 
   let id: AccessID
-  let locations: [FileLocation]
+  let items: [AccessPlan.Item]
   /// Intents that show where their items are; empty unless the caller passed some.
   let intents: [FileAccessIntent]
   /// Of the waiting task; `nil` for a thread.
   let priority: TaskPriority?
-  private let state: Guarded<State>
+  private let state = Guarded(State())
 
-  init(
-    _ id: AccessID, _ locations: [FileLocation], intents: [FileAccessIntent], priority: TaskPriority?
-  ) {
+  init(_ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent], priority: TaskPriority?) {
     self.intents = intents
     self.priority = priority
     self.id = id
-    self.locations = locations
-    state = Guarded(State(urls: locations.map(\.url), paths: locations.map(\.path)))
+    self.items = items
   }
 
   /// Of a claim that was granted before anybody knew of it.
-  convenience init(_ id: AccessID, adopting location: FileLocation) {
-    self.init(id, [location], intents: [], priority: nil)
+  convenience init(_ id: AccessID, adopting claim: AdoptableClaim) {
+    let item = AccessPlan.Item(access: claim.access.itemAccess, location: claim.item.location)
+    self.init(id, [item], intents: [], priority: nil)
     resolve(.granted(Grant()))
   }
 
@@ -87,9 +90,9 @@ final class AccessWaiter: Sendable {
     if !isAnswered { event.wait() }
   }
 
-  func url(of index: Int) -> URL { state.withLock { $0.urls[index] } }
+  func url(of index: Int) -> URL { state.withLock { $0.places[index]?.url } ?? items[index].location.url }
 
-  func path(of index: Int) -> ItemPath { state.withLock { $0.paths[index] } }
+  func path(of index: Int) -> ItemPath { state.withLock { $0.places[index]?.path } ?? items[index].location.path }
 
   /// Where the items are by the time of the grant.
   func notePlaces(_ grant: Grant) {
@@ -98,11 +101,10 @@ final class AccessWaiter: Sendable {
   }
 
   func noteMove(of index: Int, to path: ItemPath) {
-    let url = locations[index].spelling.url(of: path)
+    let url = items[index].location.spelling.url(of: path)
     let isNoted = state.withLock { state -> Bool in
       if state.snapshots.contains(index) { return false }
-      state.urls[index] = url
-      state.paths[index] = path
+      state.places[index] = Place(url: url, path: path)
       return true
     }
     if isNoted, !intents.isEmpty { intents[index].note(url) }
@@ -113,8 +115,7 @@ final class AccessWaiter: Sendable {
     let url = FileURLCoding.url(of: path.bytes)
     state.withLock { state in
       state.snapshots.insert(index)
-      state.urls[index] = url
-      state.paths[index] = path
+      state.places[index] = Place(url: url, path: path)
     }
     if !intents.isEmpty { intents[index].note(url) }
   }

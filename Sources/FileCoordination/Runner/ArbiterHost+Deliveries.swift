@@ -4,10 +4,19 @@ internal import SystemInterface
 // Messages run where the presenter wants them, outside of the lock, and their answers are the next events.
 
 extension ArbiterHost {
+  /// Where callbacks run that shall run somewhere else than on threads of the library.
+  private func chosenExecutor(of record: PresenterRecord) -> (any TaskExecutor)? {
+    record.executor ?? configuration.presenterExecutor
+  }
+
+  private func executor(of record: PresenterRecord) -> any TaskExecutor {
+    chosenExecutor(of: record) ?? ElasticThreadPool.shared
+  }
+
   func deliver(_ first: AddressedDelivery) {
     let record = first.record
     Task.detached(
-      name: first.delivery.kind.callbackName, executorPreference: record.executor, priority: first.priority
+      name: first.delivery.kind.callbackName, executorPreference: executor(of: record), priority: first.priority
     ) { [self] in
       var next: AddressedDelivery? = first
       while let delivery = next {
@@ -20,11 +29,10 @@ extension ArbiterHost {
 
   /// Whether a task that has delivered one message may deliver this one too, so that no other thread has to wake up for it.
   ///
-  /// An executor of the presenter's own gets each message as a job, between which it may do other work. Whoever waits for an
-  /// answer with a higher priority gets a task of that priority.
+  /// A chosen executor gets each message as a job, between which it may do other work. Whoever waits for an answer with a
+  /// higher priority gets a task of that priority.
   private func mayGoOn(with next: AddressedDelivery) -> Bool {
-    let isOurs = next.record.executor as AnyObject === ElasticThreadPool.shared
-    return isOurs && (next.priority ?? .background) <= Task.currentPriority
+    chosenExecutor(of: next.record) == nil && (next.priority ?? .background) <= Task.currentPriority
   }
 
   /// Runs the callback that a message asks for.
@@ -46,7 +54,7 @@ extension ArbiterHost {
   }
 
   func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
-    Task.detached(name: "reacquirer", executorPreference: record.executor) { [self] in
+    Task.detached(name: "reacquirer", executorPreference: executor(of: record)) { [self] in
       let lineage = Lineage(.known(.message(message)), of: self)
       await Lineage.$current.withValue(lineage) { await reacquirer() }
       if let next = answer(message, nil, record) { deliver(next) }

@@ -108,9 +108,9 @@ extension ArbiterHost {
     state.lastAccess += 1
     let id = AccessID(state.lastAccess)
     let request = request(for: claim, &state, at: time)
-    let waiter = AccessWaiter(id, adopting: claim.item.location)
+    let waiter = AccessWaiter(id, adopting: claim)
     state.waiters[id] = waiter
-    state.adopted[slot] = GrantedAccess(claim.coordinator, waiter, adopting: claim)
+    state.adopted[slot] = GrantedAccess(adoptedBy: claim.coordinator, waiter)
     let effects = state.arbiter.accessAdopted(id, request, at: time)
     precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
     publishInterest(&state)

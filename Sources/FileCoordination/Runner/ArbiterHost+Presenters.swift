@@ -6,34 +6,18 @@ internal import SystemInterface
 
 extension ArbiterHost {
   /// Registers a presenter, or finds it registered already (C-196).
-  func register(_ presenter: any FilePresenter, _ identity: PresenterIdentity) throws(FileCoordinationError)
-    -> PresenterRecord
-  {
+  func register(_ presenter: any FilePresenter) throws(FileCoordinationError) -> PresenterRecord {
     if let existing = record(of: presenter) { return existing }
     let location = try location(of: presenter)
-    var registration = PresenterRegistration(
-      client: Self.client, purpose: identity.purpose, label: presenter.presenterLabel,
-      callbacks: presenter.presentedItemCallbacks.arbiterCallbacks, path: location?.path,
-      observedUbiquityAttributes: presenter.observedPresentedItemUbiquityAttributes)
-    registration.servesWhileWaiting = presenter.servesWhileWaiting
-    registration.isActor = presenter is any Actor
-    let executor = configuration.presenterExecutor ?? ElasticThreadPool.shared
-    let key = ObjectIdentifier(presenter)
-    let id = withState { state -> PresenterID in
-      state.lastPresenter += 1
-      return PresenterID(state.lastPresenter)
-    }
-    let record = PresenterRecord(id, presenter, identity, location, defaultExecutor: executor)
-    // An entry under the same key is of an earlier object at this address, or of a registration that won a race: then
-    // both registrations are of this very presenter, and the first one stays.
-    return stepWithState(raising: { _ in .presenter(at: location?.path) }) { [registration] state, now in
-      if let id = state.presenterIDs[key], let winner = state.presenters[id], winner.identity === identity {
-        return (winner, [])
-      }
-      state.presenters[id] = record
-      state.presenterIDs[key] = id
-      state.identities[key] = nil
-      return (record, state.arbiter.presenterAdded(id, registration, at: now))
+    let registration = RegistrationRequest(presenter, at: location)
+    return stepWithState(raising: { _ in .presenter(at: location?.path) }) { state, now in
+      // Another registration of this presenter may have won a race.
+      if let winner = state.record(of: presenter) { return (winner, []) }
+      let record = state.makeRecord(for: presenter, registration.executor)
+      if let location { record.noteLocation(location) }
+      return (
+        record, state.arbiter.presenterAdded(record.id, registration.arbiterRegistration(record.purpose), at: now)
+      )
     }
   }
 
@@ -41,20 +25,13 @@ extension ArbiterHost {
     stepWithState { state, now in
       if state.presenterIDs[record.key] == record.id {
         state.presenterIDs[record.key] = nil
-        // Coordinators of the presenter may still have its purpose.
-        state.enter(record.identity, for: record.key)
+        state.presenterIDs.shrinkIfSparse()
       }
       return ((), state.arbiter.presenterRemoved(record.id, at: now))
     }
   }
 
-  func record(of presenter: any FilePresenter) -> PresenterRecord? {
-    let key = ObjectIdentifier(presenter)
-    let record = withState { state in state.presenterIDs[key].flatMap { state.presenters[$0] } }
-    // The key may be that of an earlier object at the same address.
-    guard let record, record.presenter === presenter else { return nil }
-    return record
-  }
+  func record(of presenter: any FilePresenter) -> PresenterRecord? { withState { $0.record(of: presenter) } }
 
   var presenters: [any FilePresenter] {
     let records = withState { state in state.presenterIDs.values.sorted().compactMap { state.presenters[$0] } }
@@ -62,38 +39,17 @@ extension ArbiterHost {
   }
 
   /// The purpose that all coordinators of a presenter share, made when the first of them or the registration needs it.
-  func identity(of presenter: any FilePresenter) -> PresenterIdentity {
-    let key = ObjectIdentifier(presenter)
-    var fresh: PresenterIdentity?
-    while true {
-      // Either may be that of an earlier object at this address.
-      let existing = withState { $0.identities(for: key) }
-      if let identity = existing.first(where: { $0.presenter === presenter }) { return identity }
-      let identity = fresh ?? PresenterIdentity(newPurpose(), presenter)
-      fresh = identity
-      let isEntered = withState { state -> Bool in
-        guard state.identities(for: key).elementsEqual(existing, by: ===) else { return false }
-        state.enter(identity, for: key)
-        return true
-      }
-      if isEntered { return identity }
-    }
-  }
+  func identity(of presenter: any FilePresenter) -> PresenterIdentity { withState { $0.identity(of: presenter) } }
 
-  func newPurpose() -> PurposeID {
-    withState { state in
-      state.lastPurpose += 1
-      return PurposeID(state.lastPurpose)
-    }
-  }
+  func newPurpose() -> PurposeID { withState { $0.newPurpose() } }
 
   /// The purpose of a chosen name.
   ///
   /// Equal names are one purpose.
   func purpose(named name: String) -> PurposeID {
-    let fresh = newPurpose()
-    return withState { state in
+    withState { state in
       if let existing = state.purposeIDs[name] { return existing }
+      let fresh = state.newPurpose()
       state.purposeIDs[name] = fresh
       state.purposeNames[fresh] = name
       return fresh
@@ -124,23 +80,89 @@ extension ArbiterHost {
   }
 }
 
-extension ArbiterHost.State {
-  /// The purposes known for a presenter at an address: of its registration, and of its coordinators.
-  fileprivate func identities(for key: ObjectIdentifier) -> [PresenterIdentity] {
-    let registered = presenterIDs[key].flatMap { presenters[$0]?.identity }
-    return [registered, identities[key]?.identity].compactMap(\.self)
+/// What a registration needs to know of a presenter; asked outside of the lock, as all foreign code.
+private struct RegistrationRequest {
+  let label: String
+  let callbacks: FilePresenterCallbacks
+  let path: ItemPath?
+  let attributes: Set<String>?
+  let servesWhileWaiting: Bool
+  let isActor: Bool
+  let executor: (any TaskExecutor)?
+
+  init(_ presenter: any FilePresenter, at location: FileLocation?) {
+    label = presenter.presenterLabel
+    callbacks = presenter.presentedItemCallbacks
+    path = location?.path
+    attributes = presenter.observedPresentedItemUbiquityAttributes
+    servesWhileWaiting = presenter.servesWhileWaiting
+    isActor = presenter is any Actor
+    executor = presenter.presentedItemExecutor
   }
 
-  fileprivate mutating func enter(_ identity: PresenterIdentity, for key: ObjectIdentifier) {
-    identities[key] = ArbiterHost.WeakIdentity(identity: identity)
+  func arbiterRegistration(_ purpose: PurposeID) -> PresenterRegistration {
+    var registration = PresenterRegistration(
+      client: ArbiterHost.client, purpose: purpose, label: label, callbacks: callbacks.arbiterCallbacks, path: path,
+      observedUbiquityAttributes: attributes)
+    registration.servesWhileWaiting = servesWhileWaiting
+    registration.isActor = isActor
+    return registration
+  }
+}
+
+// Entries are by address, so they may be of an earlier object at the same one, which is gone: then its weak reference gives
+// nothing. So no presenter is released here under the lock but the one that the caller keeps alive.
+extension ArbiterHost.State {
+  fileprivate func record(of presenter: any FilePresenter) -> PresenterRecord? {
+    let record = presenterIDs[ObjectIdentifier(presenter)].flatMap { presenters[$0] }
+    return record?.presenter === presenter ? record : nil
+  }
+
+  fileprivate mutating func makeRecord(
+    for presenter: any FilePresenter, _ executor: (any TaskExecutor)?
+  ) -> PresenterRecord {
+    lastPresenter += 1
+    let record = PresenterRecord(
+      PresenterID(lastPresenter), presenter, coordinatorsIdentity(of: presenter)?.purpose ?? newPurpose(),
+      executor: executor)
+    presenters[record.id] = record
+    presenterIDs[record.key] = record.id
+    return record
+  }
+
+  /// The purpose of a presenter, for a coordinator.
+  fileprivate mutating func identity(of presenter: any FilePresenter) -> PresenterIdentity {
+    if let identity = coordinatorsIdentity(of: presenter) { return identity }
+    let identity = PresenterIdentity(record(of: presenter)?.purpose ?? newPurpose(), presenter)
+    identities[ObjectIdentifier(presenter)] = ArbiterHost.WeakIdentity(identity: identity)
     purgeIdentities()
+    return identity
+  }
+
+  private func coordinatorsIdentity(of presenter: any FilePresenter) -> PresenterIdentity? {
+    let identity = identities[ObjectIdentifier(presenter)]?.identity
+    return identity?.presenter === presenter ? identity : nil
   }
 
   /// Drops entries of presenters that are gone, each time their number has doubled.
-  fileprivate mutating func purgeIdentities() {
+  private mutating func purgeIdentities() {
     guard identities.count > 2 * identityCountAtPurge + 64 else { return }
     identities = identities.filter { $0.value.identity != nil }
     identityCountAtPurge = identities.count
+  }
+
+  fileprivate mutating func newPurpose() -> PurposeID {
+    lastPurpose += 1
+    return PurposeID(lastPurpose)
+  }
+}
+
+extension Dictionary {
+  /// Gives memory back when most of it isn't used any more, which a dictionary doesn't do by itself.
+  ///
+  /// - Complexity: O(1) amortized, called after each removal.
+  mutating func shrinkIfSparse() {
+    if capacity > 4096, count < capacity / 8 { self = filter { _ in true } }
   }
 }
 

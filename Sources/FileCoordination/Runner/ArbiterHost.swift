@@ -17,6 +17,7 @@ final class ArbiterHost: Sendable {
     var waiters: [AccessID: AccessWaiter] = [:]
     var presenters: [PresenterID: PresenterRecord] = [:]
     var presenterIDs: [ObjectIdentifier: PresenterID] = [:]
+    /// Of presenters that have coordinators.
     var identities: [ObjectIdentifier: WeakIdentity] = [:]
     var identityCountAtPurge = 0
     var reacquirers: [MessageID: FileReacquirer] = [:]
@@ -183,7 +184,9 @@ extension ArbiterHost {
     case .locatePresenter(let id):
       if let record = state.presenters[id] { actions.append(.locate(record)) }
     case .forgetPresenter(let id):
-      if let record = state.presenters.removeValue(forKey: id) { actions.append(.forget(record)) }
+      guard let record = state.presenters.removeValue(forKey: id) else { return }
+      state.presenters.shrinkIfSparse()
+      actions.append(.forget(record))
     case .armTimer(let timer, let interval):
       state.lastArming += 1
       state.timers[timer] = ArmedTimer(arming: state.lastArming)

@@ -14,9 +14,9 @@ struct HostIdentity: Hashable, Sendable {
   var description: String { "pid \(processIdentifier) '\(processName)'" }
 }
 
-/// The purpose that all coordinators of one presenter share (C-113).
+/// The purpose that all coordinators of one presenter share (C-113), as long as one of them lives.
 ///
-/// Lives while one of them or the registration does.
+/// The presenter's registration has the same purpose.
 final class PresenterIdentity: Sendable {
   let purpose: PurposeID
   weak let presenter: (any FilePresenter)?
@@ -29,13 +29,23 @@ final class PresenterIdentity: Sendable {
 
 /// One registered presenter as the host knows it.
 ///
-/// There may be a million of them, so what changes is kept in atomics instead of behind locks of their own.
+/// There may be a million of them, so what few have lies elsewhere, and what changes is kept in atomics instead of behind
+/// locks of their own.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `spelling` | itself: stored once | a presenter may get its location after it registered |
+/// | `extras`, and the spelling in it | itself: stored once | a presenter may get its location after it registered |
 /// | `holderCount` | itself: counted until it's gone | registrations end on any thread |
 final class PresenterRecord: Sendable {
+  /// What few presenters have.
+  private final class Extras: Sendable {
+    let executor: (any TaskExecutor)?
+    /// Absent while it has no location, and if it spells paths as they are.
+    let spelling = AtomicLazyReference<Spelling>()
+
+    init(executor: (any TaskExecutor)?) { self.executor = executor }
+  }
+
   /// How a presenter spells paths.
   private final class Spelling: Sendable {
     let value: PathSpelling
@@ -45,25 +55,22 @@ final class PresenterRecord: Sendable {
 
   let id: PresenterID
   let key: ObjectIdentifier
-  let identity: PresenterIdentity
-  let executor: any TaskExecutor
-  /// Absent while it has no location, and if it spells paths as they are.
-  private let spelling = AtomicLazyReference<Spelling>()
+  let purpose: PurposeID
+  weak let presenter: (any FilePresenter)?
+  private let extras = AtomicLazyReference<Extras>()
   /// Registrations that hold this one; ``isGone`` once the last of them is gone, from when on it can't be held again.
   private let holderCount = Atomic<Int>(0)
   private static let isGone = -1
 
-  var presenter: (any FilePresenter)? { identity.presenter }
+  /// Where its callbacks run, if it wants that somewhere else than others.
+  var executor: (any TaskExecutor)? { extras.load()?.executor }
 
-  init(
-    _ id: PresenterID, _ presenter: any FilePresenter, _ identity: PresenterIdentity, _ location: FileLocation?,
-    defaultExecutor: any TaskExecutor
-  ) {
+  init(_ id: PresenterID, _ presenter: any FilePresenter, _ purpose: PurposeID, executor: (any TaskExecutor)?) {
     self.id = id
     self.key = ObjectIdentifier(presenter)
-    self.identity = identity
-    executor = presenter.presentedItemExecutor ?? defaultExecutor
-    if let location { noteLocation(location) }
+    self.presenter = presenter
+    self.purpose = purpose
+    if let executor { _ = extras.storeIfNil(Extras(executor: executor)) }
   }
 
   /// - Returns: Whether it could be held; if not, its registration is ending.
@@ -91,11 +98,13 @@ final class PresenterRecord: Sendable {
   }
 
   func noteLocation(_ location: FileLocation) {
-    if !location.spelling.isCanonical { _ = spelling.storeIfNil(Spelling(location.spelling)) }
+    if location.spelling.isCanonical { return }
+    let extras = extras.load() ?? extras.storeIfNil(Extras(executor: nil))
+    _ = extras.spelling.storeIfNil(Spelling(location.spelling))
   }
 
   func url(of path: ItemPath) -> URL {
-    spelling.load()?.value.url(of: path) ?? FileURLCoding.url(of: path.bytes)
+    extras.load()?.spelling.load()?.value.url(of: path) ?? FileURLCoding.url(of: path.bytes)
   }
 
   /// Runs the callback that a message asks for.
