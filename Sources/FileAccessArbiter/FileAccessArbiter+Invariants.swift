@@ -6,15 +6,16 @@ extension FileAccessArbiter {
   package func invariants() -> [String] {
     assert(effects.isEmpty && suspects.isEmpty, "an event is under way")
     var broken: [String] = []
-    let locked = lockedItems()
+    let ids = accesses.sortedKeys
+    let locked = ids.map(lock)
     checkGrants(locked, &broken)
-    checkWaiters(&broken)
-    checkCycles(&broken)
+    checkWaiters(ids, &broken)
+    checkCycles(ids, &broken)
     checkOrder(locked, &broken)
     checkMailboxes(&broken)
-    checkDebts(&broken)
-    checkContexts(&broken)
-    checkTree(&broken)
+    checkDebts(ids, &broken)
+    checkContexts(ids, &broken)
+    checkTree(ids, &broken)
     return broken
   }
 
@@ -24,44 +25,53 @@ extension FileAccessArbiter {
       && presenters.sortedKeys.allSatisfy { presenters[$0].running.isEmpty && presenters[$0].pending.isEmpty }
   }
 
-  private func checkGrants(_ locked: [AccessID: [LockedItem]], _ broken: inout [String]) {
-    for id in accesses.sortedKeys where accesses[id].phase == .granted && !accesses[id].traits.contains(.overlapsByMove)
-    {
-      for other in independentConflicts(of: id, locked) where accesses[other].phase == .granted && other > id {
-        if !accesses[other].traits.contains(.overlapsByMove) {
-          broken.append("\(id) and \(other) conflict and are both granted")
-        }
+  /// What an access claims, and what decides whether another may be granted beside it.
+  private struct Lock {
+    struct Item {
+      /// The outermost package around the item, or the item.
+      let unit: ItemPath
+      let mode: LockMode
+    }
+
+    let id: AccessID
+    let sequence: UInt64
+    let phase: Access.Phase
+    /// An announced move put it where it is, or something it was granted beside.
+    let isMoved: Bool
+    let overlaps: Bool
+    /// Without its former places.
+    let items: [Item]
+  }
+
+  private func lock(_ id: AccessID) -> Lock {
+    let access = accesses[id]
+    let items =
+      access.isPreparation
+      ? []
+      : access.items.indices.map { index in
+        Lock.Item(unit: unit(of: path(ofItem: index, of: access)), mode: LockMode(access.items[index].access))
+      }
+    return Lock(
+      id: id, sequence: access.sequence, phase: access.phase, isMoved: access.items.contains(where: \.wasMoved),
+      overlaps: access.traits.contains(.overlapsByMove), items: items)
+  }
+
+  private func checkGrants(_ locks: [Lock], _ broken: inout [String]) {
+    let granted = locks.filter { $0.phase == .granted && !$0.overlaps }
+    for (index, lock) in granted.enumerated() {
+      for other in granted[(index + 1)...] where independentlyConflict(lock, other) {
+        broken.append("\(lock.id) and \(other.id) conflict and are both granted")
       }
     }
   }
 
-  private struct LockedItem {
-    /// The outermost package around the item, or the item.
-    let unit: ItemPath
-    let mode: LockMode
+  /// Whether two accesses conflict, found without the tree's short cuts: all pairs of items are compared.
+  private func independentlyConflict(_ first: Lock, _ second: Lock) -> Bool {
+    first.items.contains { left in second.items.contains { right in itemsConflict(left, right) } }
+      && !areExempt(first.id, second.id)
   }
 
-  /// What each access claims, without its former places.
-  private func lockedItems() -> [AccessID: [LockedItem]] {
-    var result: [AccessID: [LockedItem]] = [:]
-    for id in accesses.sortedKeys where !accesses[id].isPreparation {
-      result[id] = zip(paths(of: accesses[id]), accesses[id].items).map { path, item in
-        LockedItem(unit: unit(of: path), mode: LockMode(item.access))
-      }
-    }
-    return result
-  }
-
-  /// Every access that conflicts with `id`, found without the tree's short cuts: all pairs of items are compared.
-  private func independentConflicts(of id: AccessID, _ locked: [AccessID: [LockedItem]]) -> [AccessID] {
-    guard let mine = locked[id] else { return [] }
-    return accesses.sortedKeys.filter { other in
-      guard other != id, let theirs = locked[other], !areExempt(id, other) else { return false }
-      return mine.contains { left in theirs.contains { right in itemsConflict(left, right) } }
-    }
-  }
-
-  private func itemsConflict(_ left: LockedItem, _ right: LockedItem) -> Bool {
+  private func itemsConflict(_ left: Lock.Item, _ right: Lock.Item) -> Bool {
     let relation: ItemRelation
     if left.unit == right.unit {
       relation = .same
@@ -77,6 +87,8 @@ extension FileAccessArbiter {
 
   /// The outermost package on the path, or the path.
   private func unit(of path: ItemPath) -> ItemPath {
+    // Only a name with an extension is that of a package; most paths have none.
+    if !path.bytes.contains(UInt8(ascii: ".")) { return path }
     var end = 0
     while end < path.bytes.count {
       end = path.endOfComponent(from: end + 1)
@@ -86,8 +98,8 @@ extension FileAccessArbiter {
     return path
   }
 
-  private func checkWaiters(_ broken: inout [String]) {
-    for id in accesses.sortedKeys {
+  private func checkWaiters(_ ids: [AccessID], _ broken: inout [String]) {
+    for id in ids {
       let access = accesses[id]
       switch access.phase {
       case .granted:
@@ -117,24 +129,45 @@ extension FileAccessArbiter {
     !forEachBlocker(of: id) { $0 != other }
   }
 
-  private func checkCycles(_ broken: inout [String]) {
-    for id in accesses.sortedKeys where accesses[id].isWaiting {
-      if let cycle = cycle(through: id) { broken.append("a deadlock survived: \(cycle)") }
+  /// Finds a cycle in another way than the search that resolves deadlocks: whoever has been left is never met again.
+  private func checkCycles(_ ids: [AccessID], _ broken: inout [String]) {
+    let waiting = ids.filter { accesses[$0].isWaiting }
+    if !hasCycle(reachableFrom: waiting) { return }
+    let cycles = waiting.compactMap(cycle(through:))
+    for cycle in cycles { broken.append("a deadlock survived: \(cycle)") }
+    if cycles.isEmpty { broken.append("a deadlock survived, and searches don't find it") }
+  }
+
+  /// Goes down the graph of waits, each node once; a node that leads to itself is met again while it's being looked at.
+  private func hasCycle(reachableFrom ids: [AccessID]) -> Bool {
+    var isLeft: [WaitNode: Bool] = [:]
+    var hasCycle = false
+    var stack = ids.map(WaitNode.access)
+    while let node = stack.last, !hasCycle {
+      if isLeft[node] == nil {
+        isLeft[node] = false
+        forEachWait(of: node) { successor in
+          switch isLeft[successor] {
+          case nil: stack.append(successor)
+          case false?: hasCycle = true
+          case true?: break
+          }
+        }
+      } else {
+        isLeft[node] = true
+        stack.removeLast()
+      }
     }
+    return hasCycle
   }
 
   /// Nobody is passed over but to break a deadlock, by save priority, or because an announced move led there.
-  private func checkOrder(_ locked: [AccessID: [LockedItem]], _ broken: inout [String]) {
-    for id in accesses.sortedKeys where accesses[id].phase == .waiting {
-      let waiter = accesses[id]
-      if waiter.items.contains(where: \.wasMoved) { continue }
-      for other in independentConflicts(of: id, locked) {
-        let winner = accesses[other]
-        if winner.phase == .granted, winner.sequence > waiter.sequence, !winner.overtakes.contains(id),
-          winner.formerClaims.isEmpty, !winner.items.contains(where: \.wasMoved),
-          !winner.traits.contains(.overlapsByMove)
-        {
-          broken.append("\(other) was granted before \(id), which was first")
+  private func checkOrder(_ locks: [Lock], _ broken: inout [String]) {
+    for waiter in locks where waiter.phase == .waiting && !waiter.isMoved {
+      for winner in locks where winner.phase == .granted && winner.sequence > waiter.sequence {
+        let mayPass = winner.isMoved || winner.overlaps || accesses[winner.id].overtakes.contains(waiter.id)
+        if !mayPass, accesses[winner.id].formerClaims.isEmpty, independentlyConflict(waiter, winner) {
+          broken.append("\(winner.id) was granted before \(waiter.id), which was first")
         }
       }
     }
@@ -174,9 +207,9 @@ extension FileAccessArbiter {
     }
   }
 
-  private func checkDebts(_ broken: inout [String]) {
+  private func checkDebts(_ ids: [AccessID], _ broken: inout [String]) {
     var owed: [PresenterID: Int] = [:]
-    for id in accesses.sortedKeys {
+    for id in ids {
       for debt in accesses[id].debts { owed[debt.presenter, default: 0] += 1 }
     }
     for id in presenters.sortedKeys where presenters[id].reacquirersOwed != owed[id, default: 0] {
@@ -190,8 +223,8 @@ extension FileAccessArbiter {
   }
 
   /// Who was requested inside of something that lives is known there, or deadlocks through it would be missed.
-  private func checkContexts(_ broken: inout [String]) {
-    for id in accesses.sortedKeys {
+  private func checkContexts(_ ids: [AccessID], _ broken: inout [String]) {
+    for id in ids {
       guard let context = accesses[id].lineage.first else { continue }
       let isAlive =
         switch context {
@@ -202,8 +235,8 @@ extension FileAccessArbiter {
     }
   }
 
-  private func checkTree(_ broken: inout [String]) {
-    let claimed = accesses.sortedKeys.reduce(0) { sum, id in
+  private func checkTree(_ ids: [AccessID], _ broken: inout [String]) {
+    let claimed = ids.reduce(0) { sum, id in
       sum + accesses[id].formerClaims.count + accesses[id].items.count { $0.claim != ItemTree.none }
     }
     if tree.claims.count != claimed { broken.append("\(tree.claims.count) claims in the tree, \(claimed) in accesses") }
