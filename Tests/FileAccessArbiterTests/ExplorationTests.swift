@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Exploration of every interleaving", .serialized)
+@Suite("Exploration of every interleaving")
 struct ExplorationTests {
   @Test(
     "Every order of events leads to the end, without a broken invariant",

@@ -29,7 +29,7 @@ struct Explorer {
     var result = Result()
     // Who came from where by what, so that a failure can be told as a list of actions.
     var trails: [(previous: Int, action: Action?)] = [(-1, nil)]
-    var seen: Set<[UInt8]> = []
+    var seen: Set<StateKey> = []
     var simulation = start
     simulation.start()
     var level = [Visit(simulation: simulation, trail: 0)]
