@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Exploration of larger models by seed")
 struct RandomExplorationTests {
-  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 480 : 120))
+  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 1200 : 120))
 
   @Test("A random model ends well under a random schedule", arguments: seeds)
   func randomModel(seed: UInt64) {
