@@ -1,8 +1,8 @@
 @testable import FileAccessArbiter
 
 /// Visits every state that a scenario can reach, in any order of events, breadth first.
-struct Explorer {
-  struct Result: CustomStringConvertible {
+struct Explorer: Sendable {
+  struct Result: CustomStringConvertible, Sendable {
     var states = 0
     var transitions = 0
     var ends = 0
