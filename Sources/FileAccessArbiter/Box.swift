@@ -1,17 +1,24 @@
+/// What a ``Box`` asks of its value.
+protocol Boxed: ~Copyable, Sendable {
+  /// A second one that is equal and changes for itself.
+  func duplicate() -> Self
+}
+
 /// A value behind one reference: copies share it until one of them changes.
 ///
-/// Reading a part of the value copies nothing but that part.
+/// Reading a part of the value copies nothing but that part. The value itself can't be copied by accident: to call a method
+/// of a copyable one, the compiler would retain and release all that it refers to.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | the value | the uniqueness of `owner` | copies share it, and a box copies it before it changes what is shared |
 @safe
-struct Box<Value: Sendable>: @unchecked Sendable {
+struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
   private var owner: BoxOwner<Value>
   /// The owner's, kept here as well so that reading needs no look at the owner.
   private var place: UnsafeMutablePointer<Value>
 
-  init(_ value: Value) {
+  init(_ value: consuming Value) {
     owner = BoxOwner(value)
     unsafe place = unsafe owner.place
   }
@@ -26,17 +33,17 @@ struct Box<Value: Sendable>: @unchecked Sendable {
 
   var mutableAddress: UnsafeMutablePointer<Value> {
     mutating get {
-      if !isKnownUniquelyReferenced(&owner) { self = Box(value) }
+      if !isKnownUniquelyReferenced(&owner) { self = Box(value.duplicate()) }
       return unsafe place
     }
   }
 }
 
 @safe
-private final class BoxOwner<Value: Sendable> {
+private final class BoxOwner<Value: Boxed & ~Copyable> {
   let place: UnsafeMutablePointer<Value>
 
-  init(_ value: Value) {
+  init(_ value: consuming Value) {
     unsafe place = .allocate(capacity: 1)
     unsafe place.initialize(to: value)
   }

@@ -70,14 +70,15 @@ extension FileAccessArbiter {
   /// The victim has done least: not on the main thread, fewest accesses around it, a reader, the youngest.
   private func cheapest(of candidates: [AccessID]) -> AccessID? {
     func cost(_ id: AccessID) -> (Int, Int, Int, UInt64) {
-      let access = accesses[id]
-      let isMain = access.traits.isSuperset(of: [.isOnMainThread, .blocksThread])
-      let held = access.lineage.count { context in
-        if case .access(let outer) = context { return accesses.find(outer)?.phase == .granted }
-        return false
+      let access = accesses.present(id)
+      let isMain = accesses[at: access].traits.isSuperset(of: [.isOnMainThread, .blocksThread])
+      let held = accesses[at: access].lineage.count { context in
+        guard case .access(let outer) = context else { return false }
+        let index = accesses.index(of: outer)
+        return index != Table<Access>.none && accesses[at: index].phase == .granted
       }
-      let writes = access.items.contains { $0.access.isWrite }
-      return (isMain ? 1 : 0, held, writes ? 1 : 0, UInt64.max - access.sequence)
+      let writes = accesses[at: access].items.contains { $0.access.isWrite }
+      return (isMain ? 1 : 0, held, writes ? 1 : 0, UInt64.max - accesses[at: access].sequence)
     }
     return candidates.map { (id: $0, cost: cost($0)) }.min { $0.cost < $1.cost }?.id
   }

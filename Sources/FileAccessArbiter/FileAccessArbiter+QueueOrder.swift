@@ -9,40 +9,35 @@ extension FileAccessArbiter {
   ///
   /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
   func passesNeeded(for cycle: [WaitNode]) -> [(AccessID, passed: [AccessID])] {
-    var plan = QueuePlan(from: cycle, waits(of:))
+    var plan = QueuePlan(from: cycle) { node, body in forEachWait(of: node, body) }
     var passes: [(AccessID, passed: [AccessID])] = []
     plan.finishWhoCan()
-    while let id = firstKeptByOrder(plan) {
-      let passed = plan.unfinishedWaits(of: .access(id)).compactMap { node -> AccessID? in
-        if case .access(let other) = node { return other }
-        return nil
+    while let (number, id) = firstKeptByOrder(plan) {
+      var passed: [AccessID] = []
+      _ = plan.allUnfinishedWaits(of: number) { other in
+        if case .access(let other) = other { passed.append(other) }
+        return true
       }
       passes.append((id, passed.sorted()))
-      plan.finish(.access(id))
+      plan.finish(number)
       plan.finishWhoCan()
     }
     return passes
   }
 
-  private func waits(of node: WaitNode) -> [WaitNode] {
-    var found: [WaitNode] = []
-    forEachWait(of: node) { found.append($0) }
-    return found
-  }
-
-  private func firstKeptByOrder(_ plan: QueuePlan) -> AccessID? {
-    let candidates = plan.unfinished.compactMap { node -> AccessID? in
-      guard case .access(let id) = node, accesses[id].isWaiting else { return nil }
-      let isKeptByOrder = plan.unfinishedWaits(of: node).allSatisfy { other in
+  private func firstKeptByOrder(_ plan: QueuePlan) -> (number: Int, AccessID)? {
+    var first: (number: Int, id: AccessID, rank: (Int, UInt64))?
+    for number in 0..<plan.count where !plan.isFinished(number) {
+      guard case .access(let id) = plan.node(number), accesses[id].isWaiting else { continue }
+      let isKeptByOrder = plan.allUnfinishedWaits(of: number) { other in
         if case .access(let blocker) = other { return isSoft(id, behind: blocker) }
         return false
       }
-      return isKeptByOrder ? id : nil
+      if !isKeptByOrder { continue }
+      let rank = (accesses[id].lineage.isEmpty ? 1 : 0, accesses[id].sequence)
+      if first.map({ rank < $0.rank }) ?? true { first = (number, id, rank) }
     }
-    return candidates.min {
-      (accesses[$0].lineage.isEmpty ? 1 : 0, accesses[$0].sequence)
-        < (accesses[$1].lineage.isEmpty ? 1 : 0, accesses[$1].sequence)
-    }
+    return first.map { ($0.number, $0.id) }
   }
 
   /// Whether `waiter` waits for `other` only because of the order of arrival.
@@ -52,69 +47,101 @@ extension FileAccessArbiter {
 }
 
 /// A part of the wait-for graph that is played to its end.
+///
+/// Nodes go by their numbers. Edges lie one after the other in one array, not in an array for each node.
 private struct QueuePlan {
-  private var nodes: [WaitNode] = []
-  private var positions: [WaitNode: Int] = [:]
-  /// What each node waits for, by position, everything once.
-  private var waits: [[Int]] = []
-  private var waiters: [[Int]] = []
-  /// How much of that isn't finished.
-  private var unfinishedWaitCounts: [Int] = []
-  private var isFinished: [Bool] = []
-  private var free: [Int] = []
+  private var nodes = WaitNodeNumbers()
+  /// What each node waits for, everything once.
+  private var waits = Edges()
+  private var waiters = Edges()
+  /// How much of what each node waits for isn't finished.
+  private var unfinishedWaitCounts: [Int32] = []
+  private var finished: [Bool] = []
+  private var free: [Int32] = []
 
   /// Takes in everything reachable from `start`.
-  init(from start: [WaitNode], _ waitsOf: (WaitNode) -> [WaitNode]) {
-    for node in start { _ = position(of: node) }
+  init(from start: [WaitNode], _ forEachWait: (WaitNode, (WaitNode) -> Void) -> Void) {
+    for node in start { _ = nodes.insert(node) }
     // Who was last seen to wait for the node, so that it's noted once.
-    var lastWaiter: [Int] = []
+    var lastWaiter = [Int](repeating: -1, count: nodes.count)
     var next = 0
     while next < nodes.count {
-      for other in waitsOf(nodes[next]) {
-        let position = position(of: other)
-        while lastWaiter.count <= position { lastWaiter.append(-1) }
-        if lastWaiter[position] == next { continue }
-        lastWaiter[position] = next
-        waits[next].append(position)
-        waiters[position].append(next)
+      waits.beginNode()
+      forEachWait(nodes[next]) { other in
+        let (number, isNew) = nodes.insert(other)
+        if isNew { lastWaiter.append(-1) }
+        if lastWaiter[number] == next { return }
+        lastWaiter[number] = next
+        waits.append(number)
       }
-      unfinishedWaitCounts[next] = waits[next].count
-      if waits[next].isEmpty { free.append(next) }
       next += 1
     }
+    waiters = waits.reversed(nodeCount: nodes.count)
+    finished = Array(repeating: false, count: nodes.count)
+    unfinishedWaitCounts = (0..<nodes.count).map { Int32(waits[$0].count) }
+    free = (0..<Int32(nodes.count)).filter { unfinishedWaitCounts[Int($0)] == 0 }
   }
 
-  private mutating func position(of node: WaitNode) -> Int {
-    if let position = positions[node] { return position }
-    positions[node] = nodes.count
-    nodes.append(node)
-    waits.append([])
-    waiters.append([])
-    unfinishedWaitCounts.append(0)
-    isFinished.append(false)
-    return nodes.count - 1
+  var count: Int { nodes.count }
+  func node(_ number: Int) -> WaitNode { nodes[number] }
+  func isFinished(_ number: Int) -> Bool { finished[number] }
+
+  /// Whether `condition` holds for everything that the node waits for and that isn't finished.
+  func allUnfinishedWaits(of number: Int, _ condition: (WaitNode) -> Bool) -> Bool {
+    for other in waits[number] where !finished[Int(other)] {
+      if !condition(nodes[Int(other)]) { return false }
+    }
+    return true
   }
 
-  var unfinished: [WaitNode] { nodes.indices.filter { !isFinished[$0] }.map { nodes[$0] } }
-
-  func unfinishedWaits(of node: WaitNode) -> [WaitNode] {
-    guard let position = positions[node] else { return [] }
-    return waits[position].filter { !isFinished[$0] }.map { nodes[$0] }
-  }
-
-  mutating func finish(_ node: WaitNode) {
-    if let position = positions[node] { free.append(position) }
-  }
+  mutating func finish(_ number: Int) { free.append(Int32(number)) }
 
   /// Ends everybody who waits for nobody any more.
   mutating func finishWhoCan() {
-    while let position = free.popLast() {
-      if isFinished[position] { continue }
-      isFinished[position] = true
-      for waiter in waiters[position] {
-        unfinishedWaitCounts[waiter] -= 1
-        if unfinishedWaitCounts[waiter] == 0 { free.append(waiter) }
+    while let number = free.popLast().map({ Int($0) }) {
+      if finished[number] { continue }
+      finished[number] = true
+      for waiter in waiters[number] {
+        unfinishedWaitCounts[Int(waiter)] -= 1
+        if unfinishedWaitCounts[Int(waiter)] == 0 { free.append(waiter) }
       }
     }
+  }
+}
+
+/// Directed edges between numbered nodes, grouped by the node where they begin.
+private struct Edges {
+  private var targets: [Int32] = []
+  /// Where the edges of each node begin in `targets`; they end where those of the next node begin.
+  private var starts: [Int] = []
+
+  /// The edges appended from now on are those of the next node.
+  mutating func beginNode() { starts.append(targets.count) }
+
+  mutating func append(_ target: Int) { targets.append(Int32(target)) }
+
+  subscript(node: Int) -> ArraySlice<Int32> {
+    targets[starts[node]..<(node + 1 < starts.count ? starts[node + 1] : targets.count)]
+  }
+
+  /// The same edges from their ends to their beginnings.
+  func reversed(nodeCount: Int) -> Edges {
+    var result = Edges()
+    var counts = [Int](repeating: 0, count: nodeCount)
+    for target in targets { counts[Int(target)] += 1 }
+    var end = 0
+    for count in counts {
+      result.starts.append(end)
+      end += count
+    }
+    result.targets = Array(repeating: 0, count: targets.count)
+    var next = result.starts
+    for node in starts.indices {
+      for target in self[node] {
+        result.targets[next[Int(target)]] = Int32(node)
+        next[Int(target)] += 1
+      }
+    }
+    return result
   }
 }

@@ -5,19 +5,26 @@ extension FileAccessArbiter {
   package static let reportedMemberCountMax = 16
 
   func summary(of id: AccessID) -> AccessSummary {
-    let access = accesses[id]
+    // Not a copy of the access: a report of a long cycle is made of thousands of these.
+    let access = accesses.present(id)
     let phase: AccessSummary.Phase =
-      switch access.phase {
+      switch accesses[at: access].phase {
       case .waiting: .waiting
       case .asking: .asking
       case .ready: .ready
       case .granted: .granted
       }
+    let client = accesses[at: access].client
+    let items = accesses[at: access].items
     return AccessSummary(
-      id: id, client: access.client, clientName: clients[access.client].name,
-      label: access.label,
-      items: access.items.indices.map { AccessRequest.Item(path(ofItem: $0, of: access), access.items[$0].access) },
-      isPreparation: access.isPreparation, phase: phase, since: access.phaseSince)
+      id: id, client: client, clientName: clients[client].name, label: accesses[at: access].label,
+      items: items.indices.map { index in
+        let item = items[index]
+        let path =
+          item.claim == ItemTree.none ? accesses[at: access].preparedPaths[index] : tree.path(ofClaim: item.claim)
+        return AccessRequest.Item(path, item.access)
+      },
+      isPreparation: accesses[at: access].isPreparation, phase: phase, since: accesses[at: access].phaseSince)
   }
 
   func summary(of id: MessageID) -> MessageSummary {

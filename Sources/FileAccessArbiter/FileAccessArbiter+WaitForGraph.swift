@@ -4,14 +4,6 @@
 enum WaitNode: Hashable, Sendable {
   case access(AccessID)
   case message(MessageID)
-
-  /// One number for all: searches spend their time hashing.
-  func hash(into hasher: inout Hasher) {
-    switch self {
-    case .access(let id): hasher.combine(id.rawValue << 1)
-    case .message(let id): hasher.combine(id.rawValue << 1 | 1)
-    }
-  }
 }
 
 extension FileAccessArbiter {
@@ -34,16 +26,17 @@ extension FileAccessArbiter {
   private func forEachWait(of node: WaitNode, among filter: ClaimFilter, _ body: (WaitNode) -> Void) {
     switch node {
     case .access(let id):
-      guard let access = accesses.find(id) else { return }
-      if access.phase == .granted { return forEachAwaitedChild(access.children, body) }
+      let access = accesses.index(of: id)
+      if access == Table<Access>.none { return }
+      if accesses[at: access].phase == .granted { return forEachAwaitedChild(accesses[at: access].children, body) }
       _ = forEachBlocker(of: id, among: filter) { blocker in
         body(.access(blocker))
         return true
       }
-      for negotiation in access.negotiations {
+      for negotiation in accesses[at: access].negotiations {
         if let message = negotiation.outstanding { body(.message(message)) }
       }
-      if access.phase == .ready, let message = callbackAbove(id) { body(.message(message)) }
+      if accesses[at: access].phase == .ready, let message = callbackAbove(id) { body(.message(message)) }
     case .message(let id):
       guard let message = messages.find(id) else { return }
       switch message.state {
@@ -57,7 +50,10 @@ extension FileAccessArbiter {
   }
 
   private func forEachAwaitedChild(_ children: [AccessID], _ body: (WaitNode) -> Void) {
-    for child in children where accesses.find(child)?.isAwaitedByContext == true { body(.access(child)) }
+    for child in children {
+      let access = accesses.index(of: child)
+      if access != Table<Access>.none, accesses[at: access].isAwaitedByContext { body(.access(child)) }
+    }
   }
 
   /// The shortest-first chain of waits from `start` to a node that satisfies `isGoal`, both included; `nil` if there's none.
@@ -65,35 +61,40 @@ extension FileAccessArbiter {
   /// - Complexity: O(nodes reachable from `start`, and the depth of their items); no recursion, whatever the length. A queue of
   ///   *n* accesses has *n*²/2 waits, but who has been reached once isn't looked at again.
   func chainOfWaits(from start: WaitNode, to isGoal: (WaitNode) -> Bool) -> [WaitNode]? {
-    var cameFrom: [WaitNode: WaitNode] = [:]
+    var reached = WaitNodeNumbers()
+    _ = reached.insert(start)
+    // The number of the node from which each was reached.
+    var origins: [Int32] = [-1]
     var skips = ClaimSkips()
-    var queue = [start]
+    var goal: WaitNode?
     var next = 0
-    var found: (last: WaitNode, goal: WaitNode)?
-    while next < queue.count, found == nil {
-      let node = queue[next]
-      next += 1
-      let unreached: ClaimFilter = { claim in
-        var index = skips.target(of: claim)
-        while index != ItemTree.none, cameFrom[.access(tree.claims[index].access)] != nil {
-          skips.skip(index, to: tree.claims[index].previous)
-          index = skips.target(of: index)
-        }
-        return index
+    func unreached(_ claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
+      var index = skips.target(of: claim)
+      // The start, number 0, stays in sight: it may be the goal.
+      while index != ItemTree.none, reached.number(of: .access(tree.claims[index].access)) ?? 0 > 0 {
+        skips.skip(index, to: tree.claims[index].previous)
+        index = skips.target(of: index)
       }
-      forEachWait(of: node, among: unreached) { successor in
-        if found != nil { return }
-        if isGoal(successor) {
-          found = (node, successor)
-        } else if successor != start, cameFrom[successor] == nil {
-          cameFrom[successor] = node
-          queue.append(successor)
-        }
-      }
+      return index
     }
-    guard let found else { return nil }
-    var chain = [found.goal, found.last]
-    while let previous = chain.last.flatMap({ cameFrom[$0] }) { chain.append(previous) }
+    while next < reached.count, goal == nil {
+      forEachWait(of: reached[next], among: unreached) { successor in
+        if goal != nil { return }
+        if isGoal(successor) {
+          goal = successor
+        } else if reached.insert(successor).isNew {
+          origins.append(Int32(next))
+        }
+      }
+      next += 1
+    }
+    guard let goal else { return nil }
+    var chain = [goal]
+    var number = next - 1
+    while number >= 0 {
+      chain.append(reached[number])
+      number = Int(origins[number])
+    }
     return chain.reversed()
   }
 
@@ -112,6 +113,7 @@ private struct ClaimSkips {
 
   /// The claim, or what comes in its place; chains of skips become short on the way.
   mutating func target(of claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
+    if targets.isEmpty { return claim }
     var end = claim
     while let next = targets[end] { end = next }
     var current = claim

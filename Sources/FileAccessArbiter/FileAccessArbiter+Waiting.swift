@@ -112,18 +112,16 @@ extension FileAccessArbiter {
 
   /// The same for those whose claims `filter` leaves.
   func forEachBlocker(of id: AccessID, among filter: ClaimFilter, _ body: (AccessID) -> Bool) -> Bool {
-    let items = accesses[id].items
-    let isInOrder = !accesses[id].traits.contains(.isOvertaken)
+    let access = accesses.present(id)
+    let items = accesses[at: access].items
+    let isInOrder = !accesses[at: access].traits.contains(.isOvertaken)
     // A request that names one item a thousand times has a thousand claims there; looking at them once is enough.
     var seen: Set<ClaimedPlace> = []
     for item in items {
       if item.claim == ItemTree.none { continue }
       let place = ClaimedPlace(node: tree.claims[item.claim].node, mode: tree.claims[item.claim].mode)
       if items.count > 8, !seen.insert(place).inserted { continue }
-      let ended = forEachConflict(with: item.claim, queueIsInOrder: isInOrder, filter) { other in
-        !isInTheWay(other, of: id) || body(other)
-      }
-      if !ended { return false }
+      if !forEachBlocker(ofClaim: item.claim, queueIsInOrder: isInOrder, filter, body) { return false }
     }
     return true
   }
@@ -133,79 +131,92 @@ extension FileAccessArbiter {
     let mode: LockMode
   }
 
-  /// Calls `body` with the access of each claim that conflicts with a claim by the table of ``ConflictRules``.
+  /// The same for one claim, by the table of ``ConflictRules``.
   ///
   /// With `queueIsInOrder` those that wait behind it at the same item are left out: they can't be in its way. So a look at
   /// a long queue ends at the neighbour.
-  private func forEachConflict(
-    with index: ItemTree.ClaimIndex, queueIsInOrder: Bool, _ filter: ClaimFilter, _ body: (AccessID) -> Bool
+  private func forEachBlocker(
+    ofClaim index: ItemTree.ClaimIndex, queueIsInOrder: Bool, _ filter: ClaimFilter, _ body: (AccessID) -> Bool
   ) -> Bool {
     let claim = tree.claims[index]
     let locked = has(.packageIgnored) ? claim.node : tree.lockNode(of: claim.node)
-    let queue = queueIsInOrder && !claim.isHeld ? index : nil
-    return forEachConflictInside(locked, claim, queue, filter, body)
-      && forEachConflictAround(locked, claim, filter, body)
+    return forEachBlocker(ofClaim: claim, inside: locked, isQueueInOrder: queueIsInOrder, filter, body)
+      && forEachBlocker(ofClaim: claim, around: locked, filter, body)
   }
 
-  private func forEachConflictInside(
-    _ locked: ItemTree.NodeIndex, _ claim: ItemTree.Claim, _ queue: ItemTree.ClaimIndex?, _ filter: ClaimFilter,
+  private func forEachBlocker(
+    ofClaim claim: ItemTree.Claim, inside locked: ItemTree.NodeIndex, isQueueInOrder: Bool, _ filter: ClaimFilter,
     _ body: (AccessID) -> Bool
   ) -> Bool {
     let isUnit = tree.nodes[locked].isPackage
-    let mode = claim.mode
-    func visit(_ other: ItemTree.Claim, _ relation: ItemRelation) -> Bool {
-      if other.access == claim.access || !ConflictRules.conflict(mode, other.mode, relation) { return true }
-      return body(other.access)
-    }
     func visit(_ node: ItemTree.NodeIndex) -> Bool {
+      if claim.mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
       let relation: ItemRelation = isUnit || node == locked ? .same : .firstContainsSecond
-      if mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
-      let isOwnQueue = node == claim.node && queue != nil
+      let isOwnQueue = node == claim.node && isQueueInOrder && !claim.isHeld
       let last = isOwnQueue ? claim.previous : tree.nodes[node].waiting.last
-      return tree.forEachClaim(from: last, filter) { visit($1, relation) }
-        && tree.forEachClaim(from: tree.nodes[node].held.last, filter) { visit($1, relation) }
+      return forEachBlocker(ofClaim: claim, from: last, relation, filter, body)
+        && forEachBlocker(ofClaim: claim, from: tree.nodes[node].held.last, relation, filter, body)
     }
-    guard isUnit || (mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
+    guard isUnit || (claim.mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
     return tree.forEachNode(inSubtreeOf: locked, where: { $0.claimCountInSubtree > 0 }, visit)
   }
 
-  private func forEachConflictAround(
-    _ locked: ItemTree.NodeIndex, _ claim: ItemTree.Claim, _ filter: ClaimFilter, _ body: (AccessID) -> Bool
+  private func forEachBlocker(
+    ofClaim claim: ItemTree.Claim, around locked: ItemTree.NodeIndex, _ filter: ClaimFilter, _ body: (AccessID) -> Bool
   ) -> Bool {
-    func visit(_ other: ItemTree.Claim) -> Bool {
-      if other.access == claim.access || !ConflictRules.conflict(claim.mode, other.mode, .secondContainsFirst) {
-        return true
-      }
-      return body(other.access)
-    }
+    let relation = ItemRelation.secondContainsFirst
     var node = tree.nodes[locked].parent
     while node != ItemTree.none {
-      if tree.nodes[node].deepClaimCount > 0 {
-        let ended =
-          tree.forEachClaim(from: tree.nodes[node].waiting.last, filter) { visit($1) }
-          && tree.forEachClaim(from: tree.nodes[node].held.last, filter) { visit($1) }
-        if !ended { return false }
+      if tree.nodes[node].deepClaimCount > 0,
+        !forEachBlocker(ofClaim: claim, from: tree.nodes[node].waiting.last, relation, filter, body)
+          || !forEachBlocker(ofClaim: claim, from: tree.nodes[node].held.last, relation, filter, body)
+      {
+        return false
       }
       node = tree.nodes[node].parent
     }
     return true
   }
 
+  /// The same for a claim and those before it in its list, as far as they conflict.
+  private func forEachBlocker(
+    ofClaim claim: ItemTree.Claim, from last: ItemTree.ClaimIndex, _ relation: ItemRelation, _ filter: ClaimFilter,
+    _ body: (AccessID) -> Bool
+  ) -> Bool {
+    var index = filter(last)
+    while index != ItemTree.none {
+      let other = tree.claims[index]
+      if other.access != claim.access, ConflictRules.conflict(claim.mode, other.mode, relation),
+        isInTheWay(other.access, of: claim.access), !body(other.access)
+      {
+        return false
+      }
+      index = filter(other.previous)
+    }
+    return true
+  }
+
   /// Whether `id` waits for `other`, given that their claims conflict.
   private func isInTheWay(_ other: AccessID, of id: AccessID) -> Bool {
-    if areExempt(other, id) { return false }
-    if accesses[other].phase == .granted || accesses[other].overtakes.contains(id) { return true }
-    if has(.unboundedBypass), !accesses[id].items[0].access.isWrite { return false }
-    return accesses[other].sequence < accesses[id].sequence && !accesses[id].overtakes.contains(other)
+    let (first, second) = (accesses.present(other), accesses.present(id))
+    if areExempt(first, second) { return false }
+    if accesses[at: first].phase == .granted || accesses[at: first].overtakes.contains(id) { return true }
+    if has(.unboundedBypass), !accesses[at: second].items[0].access.isWrite { return false }
+    return accesses[at: first].sequence < accesses[at: second].sequence
+      && !accesses[at: second].overtakes.contains(other)
+  }
+
+  func areExempt(_ first: AccessID, _ second: AccessID) -> Bool {
+    areExempt(accesses.present(first), accesses.present(second))
   }
 
   /// One purpose (C-116), or one nested in the other while that one's accessor runs (C-130…C-133).
-  func areExempt(_ first: AccessID, _ second: AccessID) -> Bool {
-    accesses[first].purpose == accesses[second].purpose
+  private func areExempt(_ first: Int32, _ second: Int32) -> Bool {
+    accesses[at: first].purpose == accesses[at: second].purpose
       || isNested(first, in: second) || isNested(second, in: first)
   }
 
-  private func isNested(_ inner: AccessID, in outer: AccessID) -> Bool {
-    accesses[outer].phase == .granted && accesses[inner].isInside(.access(outer))
+  private func isNested(_ inner: Int32, in outer: Int32) -> Bool {
+    accesses[at: outer].phase == .granted && accesses[at: inner].isInside(.access(accesses[at: outer].id))
   }
 }

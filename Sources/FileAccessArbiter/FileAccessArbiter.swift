@@ -86,7 +86,7 @@ package struct FileAccessArbiter: Sendable {
 // MARK: - The state
 
 extension FileAccessArbiter {
-  fileprivate struct State: Sendable {
+  fileprivate struct State: Boxed {
     var accesses = Table<Access>()
     var presenters = Table<Presenter>()
     var messages = Table<Message>()
@@ -94,6 +94,8 @@ extension FileAccessArbiter {
     var effects: [Effect] = []
     var suspects: [AccessID] = []
     var newcomer: Newcomer?
+
+    func duplicate() -> State { self }
   }
 
   /// What a request needs only if it has to wait, which most don't.

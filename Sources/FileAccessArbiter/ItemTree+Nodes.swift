@@ -45,20 +45,24 @@ extension ItemTree {
     var byteCount = 0
     var current = node
     while current != root {
-      byteCount += 1 + Int(nodes[current].name.count)
+      byteCount += 1 + nodes[current].name.count
       current = nodes[current].parent
     }
     var bytes = [UInt8](repeating: ItemPath.slash, count: byteCount)
-    var end = byteCount
-    current = node
-    while current != root {
-      end -= Int(nodes[current].name.count)
-      names.write(nodes[current].name, to: &bytes, at: end)
-      end -= 1
-      current = nodes[current].parent
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      var end = byteCount
+      var current = node
+      while current != root, let start = buffer.baseAddress {
+        end -= nodes[current].name.count
+        unsafe names.write(nodes[current].name, to: start + end)
+        end -= 1
+        current = nodes[current].parent
+      }
     }
     return ItemPath(canonical: bytes)
   }
+
+  func path(ofClaim claim: ClaimIndex) -> ItemPath { path(of: claims[claim].node) }
 
   private func child(of parent: NodeIndex, named name: RawSpan, _ fingerprint: PathFingerprint) -> NodeIndex {
     nodes.first(withHash: fingerprint.rawValue) { node in

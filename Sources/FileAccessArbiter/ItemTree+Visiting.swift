@@ -4,21 +4,15 @@ extension ItemTree {
   /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.
   /// - Returns: Whether `body` always answered `true`.
   func forEachClaim(at node: NodeIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    forEachClaim(from: nodes[node].waiting.last, { $0 }, body)
-      && forEachClaim(from: nodes[node].held.last, { $0 }, body)
+    forEachClaim(from: nodes[node].waiting.last, body) && forEachClaim(from: nodes[node].held.last, body)
   }
 
-  /// Calls `body` for a claim and those before it in its list, newest first, until it answers `false`.
-  ///
-  /// Instead of each of them, the one that `filter` names is next.
-  func forEachClaim(
-    from last: ClaimIndex, _ filter: (ClaimIndex) -> ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool
-  ) -> Bool {
-    var index = filter(last)
+  private func forEachClaim(from last: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
+    var index = last
     while index != ItemTree.none {
       let claim = claims[index]
       if !body(index, claim) { return false }
-      index = filter(claim.previous)
+      index = claim.previous
     }
     return true
   }

@@ -5,7 +5,7 @@
 ///
 /// There may be millions of nodes, claims and presenters: they are plain bytes in slabs, linked by indices, without an
 /// object of their own.
-struct ItemTree: Sendable {
+struct ItemTree: ~Copyable, Sendable {
   typealias NodeIndex = Int32
   typealias ClaimIndex = Int32
   typealias SeatIndex = Int32
@@ -105,5 +105,22 @@ struct ItemTree: Sendable {
     let root = Node(
       name: NodeName(), fingerprint: .root(seed: fingerprintSeed), parent: ItemTree.none, isPackage: false)
     self.root = nodes.insert(root)
+  }
+}
+
+extension ItemTree: Boxed {
+  func duplicate() -> ItemTree { ItemTree(copying: self) }
+
+  private init(copying other: borrowing ItemTree) {
+    nodes = other.nodes
+    names = other.names
+    claims = other.claims
+    seats = other.seats
+    journal = other.journal
+    root = other.root
+    packageExtensions = other.packageExtensions
+    #if DEBUG
+      seededFaults = other.seededFaults
+    #endif
   }
 }

@@ -1,12 +1,38 @@
 /// The name of one node: short ones lie in it, the end of a long one in blocks of a ``NameStore``.
-struct NodeName: Sendable {
-  fileprivate var head: (UInt64, UInt64) = (0, 0)
-  fileprivate var block: Int32 = -1
-  fileprivate(set) var count: Int32 = 0
+///
+/// | name          | `low`                          | `high`, bytes 0 to 6 | `high`, byte 7 |
+/// | ------------- | ------------------------------ | -------------------- | -------------- |
+/// | to 15 bytes   | bytes 0 to 7                   | bytes 8 to 14        | their number   |
+/// | longer        | first block, number of bytes   | bytes 0 to 6         | 255            |
+struct NodeName: Equatable, Sendable {
+  fileprivate let low: UInt64
+  fileprivate let high: UInt64
 
-  fileprivate static let headSize = 16
+  fileprivate static let shortCountMax = 15
+  /// How much of a long name lies in the node.
+  fileprivate static let headSize = 7
+  fileprivate static let headMask: UInt64 = 1 << 56 - 1
 
-  init() {}
+  /// The empty name.
+  init() { (low, high) = (0, 0) }
+
+  @inline(__always)
+  fileprivate init(short bytes: RawSpan) {
+    low = bytes.word(at: 0)
+    high = bytes.word(at: 8) | UInt64(bytes.byteCount) << 56
+  }
+
+  fileprivate init(long bytes: RawSpan, block: Int32) {
+    low = UInt64(UInt32(bitPattern: block)) | UInt64(UInt32(bytes.byteCount)) << 32
+    high = bytes.word(at: 0) & NodeName.headMask | 255 << 56
+  }
+
+  fileprivate var isLong: Bool { high >> 56 == 255 }
+  /// Of a long name.
+  fileprivate var block: Int32 { Int32(truncatingIfNeeded: low) }
+
+  /// How many bytes it has.
+  var count: Int { isLong ? Int(low >> 32) : Int(high >> 56) }
 }
 
 /// The ends of long names.
@@ -27,21 +53,21 @@ struct NameStore: Sendable {
   var blockCount: Int { blocks.count }
 
   mutating func insert(_ bytes: RawSpan) -> NodeName {
-    var name = NodeName()
-    name.count = Int32(bytes.byteCount)
-    name.head = (bytes.word(at: 0), bytes.word(at: 8))
+    if bytes.byteCount <= NodeName.shortCountMax { return NodeName(short: bytes) }
+    var block: Int32 = -1
     // From the end, so that each block knows the next one.
     var offset =
-      NodeName.headSize + Block.size * ((max(bytes.byteCount - NodeName.headSize, 0) + Block.size - 1) / Block.size)
+      NodeName.headSize + Block.size * ((bytes.byteCount - NodeName.headSize + Block.size - 1) / Block.size)
     while offset > NodeName.headSize {
       offset -= Block.size
       let words = (bytes.word(at: offset), bytes.word(at: offset + 8), bytes.word(at: offset + 16))
-      name.block = blocks.insert(Block(words: words, next: name.block))
+      block = blocks.insert(Block(words: words, next: block))
     }
-    return name
+    return NodeName(long: bytes, block: block)
   }
 
   mutating func remove(_ name: NodeName) {
+    if !name.isLong { return }
     var block = name.block
     while block != -1 {
       let next = blocks[block].next
@@ -50,10 +76,14 @@ struct NameStore: Sendable {
     }
   }
 
+  @inline(__always)
   func isEqual(_ name: NodeName, _ bytes: RawSpan) -> Bool {
-    guard Int(name.count) == bytes.byteCount, name.head.0 == bytes.word(at: 0), name.head.1 == bytes.word(at: 8) else {
-      return false
-    }
+    if bytes.byteCount <= NodeName.shortCountMax { return name == NodeName(short: bytes) }
+    return isEqual(long: name, bytes)
+  }
+
+  private func isEqual(long name: NodeName, _ bytes: RawSpan) -> Bool {
+    if !name.isLong || name != NodeName(long: bytes, block: name.block) { return false }
     var block = name.block
     var offset = NodeName.headSize
     while block != -1 {
@@ -65,21 +95,28 @@ struct NameStore: Sendable {
     return true
   }
 
-  /// Writes a name over the bytes from `start` on.
-  func write(_ name: NodeName, to bytes: inout [UInt8], at start: Int) {
-    var position = start
-    let end = start + Int(name.count)
-    func write(_ word: UInt64) {
+  /// Writes a name's bytes from `start` on, where there has to be room for ``NodeName/count`` of them.
+  func write(_ name: NodeName, to start: UnsafeMutableRawPointer) {
+    var position = unsafe start
+    let end = unsafe start + name.count
+    func write(_ word: UInt64, _ size: Int = 8) {
       var word = word
-      let limit = min(position + 8, end)
-      while position < limit {
-        bytes[position] = UInt8(truncatingIfNeeded: word)
-        word >>= 8
-        position += 1
+      let count = unsafe min(size, end - position)
+      if count == 8 {
+        unsafe position.storeBytes(of: word.littleEndian, as: UInt64.self)
+      } else {
+        for offset in 0..<max(count, 0) {
+          unsafe position.storeBytes(of: UInt8(truncatingIfNeeded: word), toByteOffset: offset, as: UInt8.self)
+          word >>= 8
+        }
       }
+      unsafe position += max(count, 0)
     }
-    write(name.head.0)
-    write(name.head.1)
+    if !name.isLong {
+      write(name.low)
+      return write(name.high)
+    }
+    write(name.high, NodeName.headSize)
     var block = name.block
     while block != -1 {
       let words = blocks[block].words

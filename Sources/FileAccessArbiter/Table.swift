@@ -26,6 +26,8 @@ extension TableElement {
 /// A dictionary whose keys are known to be there: a missing one is a broken invariant, not a case to handle.
 struct Table<Element: TableElement>: Sendable {
   typealias Key = Element.ID
+  static var none: Int32 { HashedSlab<Element>.none }
+
   private var elements = HashedSlab<Element>()
   /// The largest key so far: a larger one can't exist, which saves a look at strangers far away in memory.
   private var largest: Key?
@@ -40,12 +42,18 @@ struct Table<Element: TableElement>: Sendable {
     @inline(__always) unsafeMutableAddress { unsafe elements.mutableAddress(of: present(key)) }
   }
 
-  func find(_ key: Key) -> Element? {
-    let index = index(of: key)
-    return index == HashedSlab<Element>.none ? nil : elements[index]
+  /// The element at an index that ``index(of:)`` found, until the table changes.
+  subscript(at index: Int32) -> Element {
+    @inline(__always) unsafeAddress { unsafe elements.address(of: index) }
   }
 
-  func contains(_ key: Key) -> Bool { index(of: key) != HashedSlab<Element>.none }
+  /// A copy of the element, which retains what it refers to: who reads only a part of it uses ``index(of:)``.
+  func find(_ key: Key) -> Element? {
+    let index = index(of: key)
+    return index == Self.none ? nil : elements[index]
+  }
+
+  func contains(_ key: Key) -> Bool { index(of: key) != Self.none }
 
   mutating func insert(_ value: Element) {
     if let largest, value.id <= largest {
@@ -64,11 +72,13 @@ struct Table<Element: TableElement>: Sendable {
     return value
   }
 
-  private func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
+  /// Where the element is, or ``none``.
+  func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
 
-  private func present(_ key: Key) -> Int32 {
+  /// Where the element is, which has to be there.
+  func present(_ key: Key) -> Int32 {
     let index = index(of: key)
-    precondition(index != HashedSlab<Element>.none, "no \(key)")
+    precondition(index != Self.none, "no \(key)")
     return index
   }
 }

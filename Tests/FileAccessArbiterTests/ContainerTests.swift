@@ -121,6 +121,24 @@ struct ContainerTests {
     #expect(tree.names.blockCount == 0)
   }
 
+  @Test("Each node keeps the number it got when it was reached first, also after the table has grown")
+  func waitNodeNumbers() {
+    var numbers = WaitNodeNumbers()
+    // Neighbours, multiples of large powers of two, and the two kinds with one number.
+    let nodes = (0..<500).flatMap { number -> [WaitNode] in
+      [.access(AccessID(number)), .message(MessageID(number)), .access(AccessID((number + 1) << 40))]
+    }
+    for (number, node) in nodes.enumerated() {
+      #expect(numbers.number(of: node) == nil)
+      #expect(numbers.insert(node) == (number, true))
+    }
+    for (number, node) in nodes.enumerated() {
+      #expect(numbers[number] == node && numbers.number(of: node) == number)
+      #expect(numbers.insert(node) == (number, false))
+    }
+    #expect(numbers.count == nodes.count && numbers.number(of: .access(AccessID(500))) == nil)
+  }
+
   @Test("A short list is a list, whether it has one element or several", arguments: 0...4)
   func shortList(count: Int) {
     var list = ShortList<Int>()
@@ -136,11 +154,16 @@ struct ContainerTests {
 
   @Test("Copies of a box share the value until one of them changes it")
   func box() {
-    var box = Box([1])
+    struct Numbers: ~Copyable, Boxed {
+      var list: [Int]
+      func duplicate() -> Numbers { Numbers(list: list) }
+    }
+    var box = Box(Numbers(list: [1]))
     let copy = box
     #expect(unsafe box.address == copy.address)
-    box.value.append(2)
-    #expect(box.value == [1, 2] && copy.value == [1])
+    box.value.list.append(2)
+    #expect(box.value.list == [1, 2] && copy.value.list == [1])
+    #expect(unsafe box.address != copy.address)
   }
 }
 

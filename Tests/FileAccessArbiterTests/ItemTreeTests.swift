@@ -9,7 +9,7 @@ struct ItemTreeTests {
     var claims: [(index: ItemTree.ClaimIndex, mode: LockMode, path: ItemPath)] = []
     var presenters: [(id: PresenterID, path: ItemPath)] = []
 
-    func differences(from tree: ItemTree, _ paths: [ItemPath]) -> [String] {
+    func differences(from tree: borrowing ItemTree, _ paths: [ItemPath]) -> [String] {
       var found: [String] = []
       for path in paths {
         let claimsHere = claims.filter { $0.path == path }
