@@ -1,5 +1,5 @@
 /// How one claim locks its item.
-enum LockMode: Hashable, Sendable {
+enum LockMode: UInt8, Sendable {
   case read
   /// A read of everything below the item too: a snapshot.
   case deepRead
@@ -12,6 +12,18 @@ enum LockMode: Hashable, Sendable {
     case .read: self = .read
     case .readAll: self = .deepRead
     case .write(let intent): self = intent.isDeep ? .deepWrite : .write
+    }
+  }
+
+  /// The mode of these two bits: there are four modes.
+  @inline(__always)
+  init(bits: UInt8) {
+    switch bits {
+    case LockMode.read.rawValue: self = .read
+    case LockMode.deepRead.rawValue: self = .deepRead
+    case LockMode.write.rawValue: self = .write
+    case LockMode.deepWrite.rawValue: self = .deepWrite
+    default: preconditionFailure("lock mode \(bits)")
     }
   }
 

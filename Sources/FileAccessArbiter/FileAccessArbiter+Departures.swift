@@ -33,9 +33,7 @@ extension FileAccessArbiter {
       }
       messages.remove(message)
     }
-    presenters.remove(id)
-    clients[presenter.client].references -= 1
-    effects.append(.forgetPresenter(id))
+    forget(presenter)
     for access in released { advance(access) }
   }
 

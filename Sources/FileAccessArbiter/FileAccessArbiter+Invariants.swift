@@ -241,18 +241,19 @@ extension FileAccessArbiter {
     }
     if tree.claims.count != claimed { broken.append("\(tree.claims.count) claims in the tree, \(claimed) in accesses") }
     let located = presenters.sortedKeys.count { presenters[$0].node != nil }
-    if Int(tree.nodes[tree.root].presenterCountInSubtree) != located {
+    if Int(tree.branch(of: tree.root).presenterCountInSubtree) != located {
       broken.append("presenters in the tree are miscounted")
     }
-    if Int(tree.nodes[tree.root].claimCountInSubtree) != tree.claims.count {
+    if Int(tree.branch(of: tree.root).claimCountInSubtree) != tree.claims.count {
       broken.append("claims in the tree are miscounted")
     }
     for node in tree.nodes.indices {
       let record = tree.nodes[node]
-      if node != tree.root, record.claimCountInSubtree == 0, record.presenterCountInSubtree == 0 {
+      let branch = tree.branch(of: node)
+      if node != tree.root, branch.claimCountInSubtree == 0, branch.presenterCountInSubtree == 0 {
         broken.append("'\(tree.path(of: node))' is of no use and still there")
       }
-      if tree.journal.isKept, !record.isInterestDirty, record.journalledInterest != record.interest {
+      if tree.journal.isKept, !record.isInterestDirty, record.journalledInterest != branch.interest {
         broken.append("'\(tree.path(of: node))' has interests that the journal doesn't know")
       }
     }

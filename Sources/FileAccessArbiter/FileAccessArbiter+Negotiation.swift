@@ -177,7 +177,7 @@ extension FileAccessArbiter {
   ///
   /// - Complexity: O(items, and the depth of each).
   func isAnyoneConcerned(by id: AccessID, withInside: Bool) -> Bool {
-    if tree.nodes[tree.root].presenterCountInSubtree == 0 { return false }
+    if tree.branch(of: tree.root).presenterCountInSubtree == 0 { return false }
     return accesses[id].items.contains { item in
       item.claim == ItemTree.none || tree.hasPresenters(around: tree.claims[item.claim].node, withInside: withInside)
     }
@@ -226,7 +226,7 @@ extension FileAccessArbiter {
   ) {
     var node = first
     while node != ItemTree.none {
-      if tree.nodes[node].hasPresenters {
+      if tree.hasPresenters(at: node) {
         let relation: PresenterRelation = tree.nodes[node].isPackage ? .enclosingPackage : .enclosingDirectory
         tree.forEachPresenter(at: node) { body($0, relation) }
       }

@@ -32,7 +32,9 @@ extension FileAccessArbiter {
     _ id: PresenterID, _ registration: PresenterRegistration, at time: Timestamp
   ) -> [Effect] {
     begin(at: time)
-    presenters.insert(Presenter(id, registration))
+    let profile = profiles.use(PresenterProfile(registration))
+    presenters.insert(
+      Presenter(id, purpose: registration.purpose, profile, observing: registration.observedUbiquityAttributes))
     clients[registration.client].references += 1
     if let path = registration.path { locate(id, at: path) }
     return finish()
@@ -95,8 +97,14 @@ extension FileAccessArbiter {
     guard let presenter = presenters.find(id), presenter.isRemoved, presenter.running.isEmpty,
       presenter.pending.isEmpty, presenter.reacquirersOwed == 0
     else { return }
-    presenters.remove(id)
+    forget(presenter)
+  }
+
+  /// Nothing refers to the presenter any more.
+  mutating func forget(_ presenter: Presenter) {
+    presenters.remove(presenter.id)
+    profiles.giveBack(presenter.profile)
     clients[presenter.client].references -= 1
-    effects.append(.forgetPresenter(id))
+    effects.append(.forgetPresenter(presenter.id))
   }
 }

@@ -150,12 +150,13 @@ extension FileAccessArbiter {
   ) -> Bool {
     let isUnit = tree.nodes[locked].isPackage
     func visit(_ node: ItemTree.NodeIndex) -> Bool {
-      if claim.mode.isRead, tree.nodes[node].writeClaimCount == 0 { return true }
+      let branch = tree.branch(of: node)
+      if claim.mode.isRead, branch.writeClaimCount == 0 { return true }
       let relation: ItemRelation = isUnit || node == locked ? .same : .firstContainsSecond
       let isOwnQueue = node == claim.node && isQueueInOrder && !claim.isHeld
-      let last = isOwnQueue ? claim.previous : tree.nodes[node].waiting.last
+      let last = isOwnQueue ? claim.previous : branch.waiting.last
       return forEachBlocker(ofClaim: claim, from: last, relation, filter, body)
-        && forEachBlocker(ofClaim: claim, from: tree.nodes[node].held.last, relation, filter, body)
+        && forEachBlocker(ofClaim: claim, from: branch.held.last, relation, filter, body)
     }
     guard isUnit || (claim.mode.isDeep && !has(.deepWriterIgnoresInside)) else { return visit(locked) }
     return tree.forEachNode(inSubtreeOf: locked, where: { $0.claimCountInSubtree > 0 }, visit)
@@ -167,9 +168,10 @@ extension FileAccessArbiter {
     let relation = ItemRelation.secondContainsFirst
     var node = tree.nodes[locked].parent
     while node != ItemTree.none {
-      if tree.nodes[node].deepClaimCount > 0,
-        !forEachBlocker(ofClaim: claim, from: tree.nodes[node].waiting.last, relation, filter, body)
-          || !forEachBlocker(ofClaim: claim, from: tree.nodes[node].held.last, relation, filter, body)
+      let branch = tree.branch(of: node)
+      if branch.deepClaimCount > 0,
+        !forEachBlocker(ofClaim: claim, from: branch.waiting.last, relation, filter, body)
+          || !forEachBlocker(ofClaim: claim, from: branch.held.last, relation, filter, body)
       {
         return false
       }

@@ -46,13 +46,14 @@ extension FileAccessArbiter {
     let client: ClientID
     let purpose: PurposeID
     let label: String
-    var items: ShortList<Item>
     let requestedAt: Timestamp
     var phaseSince: Timestamp
     private var details: [Details] = []
-    var link: Int32 = -1
+    // Small things last, so that they share a word.
+    var items: ShortList<Item>
     var phase: Phase
     var traits: Traits
+    var link: Int32 = -1
 
     init(
       _ id: AccessID, _ request: AccessRequest, sequence: UInt64, _ items: ShortList<Item>,

@@ -8,36 +8,36 @@ extension FileAccessArbiter {
 
   /// One registered presenter.
   ///
-  /// There may be a million to whom nothing happens. So what only the others need lies in ``Details``.
+  /// There may be a million to whom nothing happens. So what only the others need lies in ``Details``, and what many have in
+  /// common in one ``PresenterProfile``.
   struct Presenter: TableElement {
     let id: PresenterID
-    let client: ClientID
     let purpose: PurposeID
-    let label: String
+    let profile: PresenterProfile
     private var details: [Details] = []
-    let callbacks: PresenterCallbacks
-    /// Absent while the presented item has no location (a document that was never saved).
-    var node: ItemTree.NodeIndex?
+    private var place = ItemTree.none
     var link: Int32 = -1
-    /// May be asked while its own callback waits inside an access.
-    let servesWhileWaiting: Bool
-    /// Runs on an executor that a blocked callback occupies.
-    let isActor: Bool
-    /// Unregistered; lives on only to give back reacquirers.
-    var isRemoved = false
 
-    init(_ id: PresenterID, _ registration: PresenterRegistration) {
+    init(_ id: PresenterID, purpose: PurposeID, _ profile: PresenterProfile, observing attributes: Set<String>?) {
       self.id = id
-      client = registration.client
-      purpose = registration.purpose
-      label = registration.label
-      callbacks = registration.callbacks
-      servesWhileWaiting = registration.servesWhileWaiting
-      isActor = registration.isActor
-      if let attributes = registration.observedUbiquityAttributes {
-        details = [Details(observedUbiquityAttributes: attributes)]
-      }
+      self.purpose = purpose
+      self.profile = profile
+      if let attributes { details = [Details(observedUbiquityAttributes: attributes)] }
     }
+
+    /// Absent while the presented item has no location (a document that was never saved).
+    var node: ItemTree.NodeIndex? {
+      get { place == ItemTree.none ? nil : place }
+      set { place = newValue ?? ItemTree.none }
+    }
+
+    var client: ClientID { profile.client }
+    var label: String { profile.label }
+    var callbacks: PresenterCallbacks { profile.callbacks }
+    /// May be asked while its own callback waits inside an access.
+    var servesWhileWaiting: Bool { profile.servesWhileWaiting }
+    /// Runs on an executor that a blocked callback occupies.
+    var isActor: Bool { profile.isActor }
   }
 }
 
@@ -50,10 +50,11 @@ extension FileAccessArbiter.Presenter {
     var folded = 0
     var reacquirersOwed = 0
     var ownAccesses: [AccessID] = []
+    var isRemoved = false
 
     var isUseless: Bool {
       observedUbiquityAttributes == nil && running.isEmpty && pending.isEmpty && unseenMoves.isEmpty && folded == 0
-        && reacquirersOwed == 0 && ownAccesses.isEmpty
+        && reacquirersOwed == 0 && ownAccesses.isEmpty && !isRemoved
     }
   }
 
@@ -115,6 +116,15 @@ extension FileAccessArbiter.Presenter {
     _modify {
       needDetails()
       yield &details[0].reacquirersOwed
+    }
+  }
+
+  /// Unregistered; lives on only to give back reacquirers.
+  var isRemoved: Bool {
+    get { details.isEmpty ? false : details[0].isRemoved }
+    _modify {
+      needDetails()
+      yield &details[0].isRemoved
     }
   }
 

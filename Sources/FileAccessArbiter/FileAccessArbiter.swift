@@ -89,6 +89,7 @@ extension FileAccessArbiter {
   fileprivate struct State: Boxed {
     var accesses = Table<Access>()
     var presenters = Table<Presenter>()
+    var profiles = PresenterProfiles()
     var messages = Table<Message>()
     var clients = Table<Client>()
     var effects: [Effect] = []
@@ -117,6 +118,11 @@ extension FileAccessArbiter {
   var presenters: Table<Presenter> {
     _read { yield state.value.presenters }
     _modify { yield &state.value.presenters }
+  }
+
+  var profiles: PresenterProfiles {
+    _read { yield state.value.profiles }
+    _modify { yield &state.value.profiles }
   }
 
   var messages: Table<Message> {

@@ -20,9 +20,15 @@ extension ItemTree {
   /// Its access was granted: the claim leaves the queue.
   mutating func hold(_ claim: ClaimIndex) {
     let node = claims[claim].node
-    removeFromList(claim, at: node)
-    claims[claim].isHeld = true
-    insertIntoList(claim, at: node)
+    // A list of one needs no care.
+    if nodes[node].content == .claim {
+      claims[claim].isHeld = true
+    } else {
+      let branch = expand(node)
+      removeFromList(claim, in: branch)
+      claims[claim].isHeld = true
+      insertIntoList(claim, in: branch)
+    }
   }
 
   /// Moves a claim to another item, where it takes its place in the order of requests.
@@ -38,9 +44,23 @@ extension ItemTree {
   mutating func attachPresenter(_ presenter: PresenterID, at path: ItemPath) -> NodeIndex {
     let node = makeNode(at: path)
     let seat = seats.insert(Seat(presenter: presenter))
-    let first = nodes[node].firstSeat
+    if nodes[node].content == .nothing {
+      seats[seat].previous = seat
+      attach(seat, .seat, to: node)
+    } else {
+      let branch = expand(node)
+      insertIntoList(seat: seat, in: branch)
+      branches[branch].presenterCountInSubtree += 1
+    }
+    noteInterest(at: node)
+    forEachBranch(around: node) { $0.presenterCountInSubtree += 1 }
+    return node
+  }
+
+  private mutating func insertIntoList(seat: SeatIndex, in branch: Int32) {
+    let first = branches[branch].firstSeat
     if first == ItemTree.none {
-      nodes[node].firstSeat = seat
+      branches[branch].firstSeat = seat
       seats[seat].previous = seat
     } else {
       let last = seats[first].previous
@@ -48,86 +68,105 @@ extension ItemTree {
       seats[seat].previous = last
       seats[first].previous = seat
     }
-    noteInterest(at: node)
-    forEachAncestor(ofOrSame: node) { $0.presenterCountInSubtree += 1 }
-    return node
   }
 
   mutating func detachPresenter(_ presenter: PresenterID, from node: NodeIndex) {
-    var seat = nodes[node].firstSeat
+    var seat = branch(of: node).firstSeat
     while seat != ItemTree.none, seats[seat].presenter != presenter { seat = seats[seat].next }
     precondition(seat != ItemTree.none, "\(presenter) is not attached to \(path(of: node))")
-    let (previous, next) = (seats[seat].previous, seats[seat].next)
-    if nodes[node].firstSeat == seat { nodes[node].firstSeat = next } else { seats[previous].next = next }
-    // The one before the first is the last.
-    let following = next == ItemTree.none ? nodes[node].firstSeat : next
-    if following != ItemTree.none { seats[following].previous = previous }
+    if nodes[node].content == .seat {
+      attach(ItemTree.none, .nothing, to: node)
+    } else {
+      let branch = expand(node)
+      removeFromList(seat: seat, in: branch)
+      branches[branch].presenterCountInSubtree -= 1
+      reduce(node)
+    }
     seats.remove(seat)
     noteInterest(at: node)
-    forEachAncestor(ofOrSame: node) { $0.presenterCountInSubtree -= 1 }
+    forEachBranch(around: node) { $0.presenterCountInSubtree -= 1 }
     prune(node)
   }
 
+  private mutating func removeFromList(seat: SeatIndex, in branch: Int32) {
+    let (previous, next) = (seats[seat].previous, seats[seat].next)
+    if branches[branch].firstSeat == seat { branches[branch].firstSeat = next } else { seats[previous].next = next }
+    // The one before the first is the last.
+    let following = next == ItemTree.none ? branches[branch].firstSeat : next
+    if following != ItemTree.none { seats[following].previous = previous }
+  }
+
   private mutating func link(_ claim: ClaimIndex, to node: NodeIndex) {
-    insertIntoList(claim, at: node)
-    count(claim, in: node, by: 1)
+    if nodes[node].content == .nothing {
+      attach(claim, .claim, to: node)
+    } else {
+      let branch = expand(node)
+      insertIntoList(claim, in: branch)
+      branches[branch].count(claims[claim].mode, by: 1)
+      branches[branch].claimCountInSubtree += 1
+    }
+    noteInterest(at: node)
+    forEachBranch(around: node) { $0.claimCountInSubtree += 1 }
   }
 
   private mutating func unlinkClaim(_ claim: ClaimIndex) -> NodeIndex {
     let node = claims[claim].node
-    removeFromList(claim, at: node)
-    count(claim, in: node, by: -1)
+    if nodes[node].content == .claim {
+      attach(ItemTree.none, .nothing, to: node)
+    } else {
+      let branch = expand(node)
+      removeFromList(claim, in: branch)
+      branches[branch].count(claims[claim].mode, by: -1)
+      branches[branch].claimCountInSubtree -= 1
+      reduce(node)
+    }
+    noteInterest(at: node)
+    forEachBranch(around: node) { $0.claimCountInSubtree -= 1 }
     return node
   }
 
   /// Newcomers go to the end at once; only a claim that was moved here has to look for its place.
-  private mutating func insertIntoList(_ claim: ClaimIndex, at node: NodeIndex) {
+  private mutating func insertIntoList(_ claim: ClaimIndex, in branch: Int32) {
     let isHeld = claims[claim].isHeld
-    var previous = nodes[node][claims: isHeld].last
+    var previous = branches[branch][claims: isHeld].last
     while previous != ItemTree.none, claims[previous].sequence > claims[claim].sequence {
       previous = claims[previous].previous
     }
-    let next = previous == ItemTree.none ? nodes[node][claims: isHeld].first : claims[previous].next
+    let next = previous == ItemTree.none ? branches[branch][claims: isHeld].first : claims[previous].next
     claims[claim].previous = previous
     claims[claim].next = next
-    connect(previous, next, claim, claim, isHeld: isHeld, at: node)
+    connect(previous, next, claim, claim, isHeld: isHeld, in: branch)
   }
 
-  private mutating func removeFromList(_ claim: ClaimIndex, at node: NodeIndex) {
+  private mutating func removeFromList(_ claim: ClaimIndex, in branch: Int32) {
     let record = claims[claim]
-    connect(record.previous, record.next, record.next, record.previous, isHeld: record.isHeld, at: node)
+    connect(record.previous, record.next, record.next, record.previous, isHeld: record.isHeld, in: branch)
+    claims[claim].previous = ItemTree.none
+    claims[claim].next = ItemTree.none
   }
 
   /// Lets what is before a gap point to `follower`, and what is behind it to `leader`.
   private mutating func connect(
     _ previous: ClaimIndex, _ next: ClaimIndex, _ follower: ClaimIndex, _ leader: ClaimIndex, isHeld: Bool,
-    at node: NodeIndex
+    in branch: Int32
   ) {
     if previous == ItemTree.none {
-      nodes[node][claims: isHeld].first = follower
+      branches[branch][claims: isHeld].first = follower
     } else {
       claims[previous].next = follower
     }
     if next == ItemTree.none {
-      nodes[node][claims: isHeld].last = leader
+      branches[branch][claims: isHeld].last = leader
     } else {
       claims[next].previous = leader
     }
   }
 
-  private mutating func count(_ claim: ClaimIndex, in node: NodeIndex, by change: Int32) {
-    let mode = claims[claim].mode
-    if !mode.isRead { nodes[node].writeClaimCount += change }
-    if mode.isDeep { nodes[node].deepClaimCount += change }
-    if mode == .deepWrite { nodes[node].deepWriteClaimCount += change }
-    noteInterest(at: node)
-    forEachAncestor(ofOrSame: node) { $0.claimCountInSubtree += change }
-  }
-
-  private mutating func forEachAncestor(ofOrSame node: NodeIndex, _ body: (inout Node) -> Void) {
-    var current = node
+  /// Those of the directories around a node, which have branches because they have children.
+  private mutating func forEachBranch(around node: NodeIndex, _ body: (inout Branch) -> Void) {
+    var current = nodes[node].parent
     while current != ItemTree.none {
-      body(&nodes[current])
+      body(&branches[nodes[current].attachment])
       current = nodes[current].parent
     }
   }

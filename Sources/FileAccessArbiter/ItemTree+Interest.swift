@@ -11,7 +11,7 @@ struct InterestJournal: Sendable {
   var isEmpty: Bool { dirtyNodes.isEmpty && removals.isEmpty }
 }
 
-extension ItemTree.Node {
+extension ItemTree.Branch {
   /// Made of all claims and presenters of this very item.
   var interest: ItemInterest {
     var interest: ItemInterest = hasPresenters ? .presenter : []
@@ -34,11 +34,11 @@ extension ItemTree {
     if mode.isDeep || isInPackage(path) { return false }
     var (node, end) = deepestNode(on: path)
     if end == path.bytes.count {
-      if nodes[node].interest.contains(mode.isRead ? .blocksReading : .blocksWriting) { return false }
+      if interest(at: node).contains(mode.isRead ? .blocksReading : .blocksWriting) { return false }
       node = nodes[node].parent
     }
     while node != ItemTree.none, !has(.adoptionIgnoresAround) {
-      if nodes[node].interest.contains(mode.isRead ? .blocksReadingBelow : .blocksWritingBelow) { return false }
+      if interest(at: node).contains(mode.isRead ? .blocksReadingBelow : .blocksWritingBelow) { return false }
       node = nodes[node].parent
     }
     return true
@@ -66,7 +66,7 @@ extension ItemTree {
     var changes: [InterestChange] = []
     for node in journal.dirtyNodes where nodes.contains(node) && nodes[node].isInterestDirty {
       let old = nodes[node].journalledInterest
-      var new = nodes[node].interest
+      var new = interest(at: node)
       if has(.interestOfDeepClaimForgotten) { new.subtract([.blocksReadingBelow, .blocksWritingBelow]) }
       nodes[node].isInterestDirty = false
       if old == new { continue }

@@ -74,20 +74,19 @@ extension ItemTree {
     var node = Node(
       name: names.insert(name), fingerprint: nodes[parent].fingerprint.child(named: name), parent: parent,
       isPackage: isPackageName(name))
-    let sibling = nodes[parent].firstChild
+    let branch = expand(parent)
+    let sibling = branches[branch].firstChild
     node.nextSibling = sibling
     let index = nodes.insert(node)
     if sibling != ItemTree.none { nodes[sibling].previousSibling = index }
-    nodes[parent].firstChild = index
+    branches[branch].firstChild = index
     return index
   }
 
   /// Removes `node` and every ancestor that nothing is attached to any more.
   mutating func prune(_ node: NodeIndex) {
     var current = node
-    while current != root, nodes[current].firstChild == ItemTree.none, nodes[current].claimCountInSubtree == 0,
-      nodes[current].presenterCountInSubtree == 0
-    {
+    while current != root, nodes[current].content == .nothing {
       let parent = nodes[current].parent
       journalRemoval(of: current)
       unlink(current)
@@ -99,12 +98,14 @@ extension ItemTree {
 
   private mutating func unlink(_ index: NodeIndex) {
     let (previous, next) = (nodes[index].previousSibling, nodes[index].nextSibling)
+    if next != ItemTree.none { nodes[next].previousSibling = previous }
     if previous != ItemTree.none {
       nodes[previous].nextSibling = next
     } else {
-      nodes[nodes[index].parent].firstChild = next
+      let parent = nodes[index].parent
+      branches[nodes[parent].attachment].firstChild = next
+      if next == ItemTree.none { reduce(parent) }
     }
-    if next != ItemTree.none { nodes[next].previousSibling = previous }
   }
 }
 

@@ -4,7 +4,8 @@ extension ItemTree {
   /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.
   /// - Returns: Whether `body` always answered `true`.
   func forEachClaim(at node: NodeIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
-    forEachClaim(from: nodes[node].waiting.last, body) && forEachClaim(from: nodes[node].held.last, body)
+    let branch = branch(of: node)
+    return forEachClaim(from: branch.waiting.last, body) && forEachClaim(from: branch.held.last, body)
   }
 
   private func forEachClaim(from last: ClaimIndex, _ body: (ClaimIndex, Claim) -> Bool) -> Bool {
@@ -19,7 +20,7 @@ extension ItemTree {
 
   /// Calls `body` for each presenter of the node, in the order in which they came.
   func forEachPresenter(at node: NodeIndex, _ body: (PresenterID) -> Void) {
-    var seat = nodes[node].firstSeat
+    var seat = branch(of: node).firstSeat
     while seat != ItemTree.none {
       body(seats[seat].presenter)
       seat = seats[seat].next
@@ -28,10 +29,10 @@ extension ItemTree {
 
   /// Whether there are presenters of the node, of those around it or, if asked, of those inside it.
   func hasPresenters(around node: NodeIndex, withInside: Bool) -> Bool {
-    if withInside, nodes[node].presenterCountInSubtree > 0 { return true }
+    if withInside, branch(of: node).presenterCountInSubtree > 0 { return true }
     var current = node
     while current != ItemTree.none {
-      if nodes[current].hasPresenters { return true }
+      if hasPresenters(at: current) { return true }
       current = nodes[current].parent
     }
     return false
@@ -47,13 +48,13 @@ extension ItemTree {
   ///
   /// Subtrees that are not worth visiting are skipped whole. Needs no stack, whatever the depth.
   func forEachNode(
-    inSubtreeOf top: NodeIndex, where isWorthVisiting: (Node) -> Bool, _ body: (NodeIndex) -> Bool
+    inSubtreeOf top: NodeIndex, where isWorthVisiting: (Branch) -> Bool, _ body: (NodeIndex) -> Bool
   ) -> Bool {
-    guard isWorthVisiting(nodes[top]) else { return true }
+    guard isWorthVisiting(branch(of: top)) else { return true }
     var current = top
     while true {
       if !body(current) { return false }
-      var next = firstWorthy(from: nodes[current].firstChild, isWorthVisiting)
+      var next = firstWorthy(from: firstChild(of: current), isWorthVisiting)
       while next == ItemTree.none {
         if current == top { return true }
         next = firstWorthy(from: nodes[current].nextSibling, isWorthVisiting)
@@ -63,9 +64,9 @@ extension ItemTree {
     }
   }
 
-  private func firstWorthy(from node: NodeIndex, _ isWorthVisiting: (Node) -> Bool) -> NodeIndex {
+  private func firstWorthy(from node: NodeIndex, _ isWorthVisiting: (Branch) -> Bool) -> NodeIndex {
     var current = node
-    while current != ItemTree.none, !isWorthVisiting(nodes[current]) { current = nodes[current].nextSibling }
+    while current != ItemTree.none, !isWorthVisiting(branch(of: current)) { current = nodes[current].nextSibling }
     return current
   }
 }

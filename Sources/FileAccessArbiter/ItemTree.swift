@@ -11,14 +11,37 @@ struct ItemTree: ~Copyable, Sendable {
   typealias SeatIndex = Int32
   static let none: Int32 = -1
 
+  /// One item.
+  ///
+  /// Most have one claim or one presenter and nothing below them, and there may be a million of those: what only the others
+  /// need lies in a ``Branch``.
   struct Node: HashedElement {
+    /// What `attachment` is.
+    enum Content: UInt8, Sendable { case nothing, claim, seat, branch }
+
     let name: NodeName
     /// Of the path, for the child table and for ``InterestChange``; equal ones don't prove equal paths.
     let fingerprint: PathFingerprint
     let parent: NodeIndex
-    var firstChild = ItemTree.none
     var nextSibling = ItemTree.none
     var previousSibling = ItemTree.none
+    /// Of the child table.
+    var link = ItemTree.none
+    /// The only claim or seat, or the branch.
+    var attachment = ItemTree.none
+    var content = Content.nothing
+    let isPackage: Bool
+    /// The interest that the journal has told of.
+    var journalledInterest: ItemInterest = []
+    /// The interest may be another one than the journal has told of.
+    var isInterestDirty = false
+
+    var hash: UInt64 { fingerprint.rawValue }
+  }
+
+  /// What is attached to one item and below it.
+  struct Branch: Hashable, Sendable {
+    var firstChild = ItemTree.none
     /// Held claims on this very item.
     var held = ClaimList()
     /// Claims on this very item that wait, in order of request.
@@ -32,15 +55,7 @@ struct ItemTree: ~Copyable, Sendable {
     var firstSeat = ItemTree.none
     /// Presenters of this node and of nodes below it.
     var presenterCountInSubtree: Int32 = 0
-    /// Of the child table.
-    var link = ItemTree.none
-    let isPackage: Bool
-    /// The interest that the journal has told of.
-    var journalledInterest: ItemInterest = []
-    /// The interest may be another one than the journal has told of.
-    var isInterestDirty = false
 
-    var hash: UInt64 { fingerprint.rawValue }
     var hasPresenters: Bool { firstSeat != ItemTree.none }
 
     subscript(claims isHeld: Bool) -> ClaimList {
@@ -48,6 +63,13 @@ struct ItemTree: ~Copyable, Sendable {
       _modify {
         if isHeld { yield &held } else { yield &waiting }
       }
+    }
+
+    /// Counts a claim on this very item as one that came or went.
+    mutating func count(_ mode: LockMode, by change: Int32) {
+      if !mode.isRead { writeClaimCount += change }
+      if mode.isDeep { deepClaimCount += change }
+      if mode == .deepWrite { deepWriteClaimCount += change }
     }
   }
 
@@ -63,14 +85,33 @@ struct ItemTree: ~Copyable, Sendable {
     let access: AccessID
     /// The place of its access in the order of requests.
     let sequence: UInt64
-    /// Which of the access's items this claim belongs to.
-    let item: Int32
     var node: NodeIndex
     var previous = ItemTree.none
     var next = ItemTree.none
-    let mode: LockMode
+    /// From the lowest: whether it's held, two bits for the mode, the item.
+    private var bits: UInt32
+
+    /// How many items one access may have, so that their numbers fit.
+    static let itemCountMax = 1 << 29
+
+    init(access: AccessID, sequence: UInt64, item: Int32, node: NodeIndex, mode: LockMode, isHeld: Bool) {
+      precondition(item < Claim.itemCountMax, "\(access) accesses too many items")
+      self.access = access
+      self.sequence = sequence
+      self.node = node
+      bits = UInt32(item) << 3 | UInt32(mode.rawValue) << 1 | (isHeld ? 1 : 0)
+    }
+
+    /// Which of the access's items this claim belongs to.
+    var item: Int32 { Int32(bits >> 3) }
+
+    var mode: LockMode { LockMode(bits: UInt8(bits >> 1 & 3)) }
+
     /// Its access is granted, so it's in everybody's way, whoever was first.
-    var isHeld: Bool
+    var isHeld: Bool {
+      get { bits & 1 != 0 }
+      set { bits = bits & ~1 | (newValue ? 1 : 0) }
+    }
   }
 
   /// Where a presenter is.
@@ -83,6 +124,7 @@ struct ItemTree: ~Copyable, Sendable {
   // Written only by the extensions of this type.
   /// Found by the fingerprint of parent and name.
   var nodes = HashedSlab<Node>()
+  var branches = Slab<Branch>()
   var names = NameStore()
   var claims = Slab<Claim>()
   var seats = Slab<Seat>()
@@ -105,6 +147,9 @@ struct ItemTree: ~Copyable, Sendable {
     let root = Node(
       name: NodeName(), fingerprint: .root(seed: fingerprintSeed), parent: ItemTree.none, isPackage: false)
     self.root = nodes.insert(root)
+    // Everything is below it.
+    nodes[self.root].attachment = branches.insert(Branch())
+    nodes[self.root].content = .branch
   }
 }
 
@@ -113,6 +158,7 @@ extension ItemTree: Boxed {
 
   private init(copying other: borrowing ItemTree) {
     nodes = other.nodes
+    branches = other.branches
     names = other.names
     claims = other.claims
     seats = other.seats

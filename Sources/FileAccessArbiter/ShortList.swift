@@ -1,40 +1,65 @@
 /// A list that mostly has one element, and then lies where it is.
 struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection, ExpressibleByArrayLiteral {
-  private var first: Element?
-  /// All elements, when there are several.
-  private var several: ContiguousArray<Element> = []
+  private enum Content: Sendable {
+    case one(Element)
+    /// None or several; or one, where room for several was asked for.
+    case array(ContiguousArray<Element>)
+  }
+
+  private var content = Content.array([])
 
   init() {}
   init(arrayLiteral elements: Element...) { for element in elements { append(element) } }
 
   var startIndex: Int { 0 }
-  var endIndex: Int { first == nil ? several.count : 1 }
 
-  mutating func reserveCapacity(_ capacity: Int) { if capacity > 1 { several.reserveCapacity(capacity) } }
+  var endIndex: Int {
+    switch content {
+    case .one: 1
+    case .array(let elements): elements.count
+    }
+  }
+
+  mutating func reserveCapacity(_ capacity: Int) {
+    guard capacity > 1 else { return }
+    changeArray { $0.reserveCapacity(capacity) }
+  }
 
   mutating func append(_ element: Element) {
-    if isEmpty, several.capacity == 0 {
-      first = element
+    if case .array(let elements) = content, elements.capacity == 0 {
+      content = .one(element)
     } else {
-      if let only = first.take() { several.append(only) }
-      several.append(element)
+      changeArray { $0.append(element) }
     }
+  }
+
+  /// Changes the elements as an array of which there is only one copy.
+  private mutating func changeArray(_ body: (inout ContiguousArray<Element>) -> Void) {
+    var elements: ContiguousArray<Element>
+    switch content {
+    case .one(let element): elements = [element]
+    case .array(let array): elements = array
+    }
+    content = .array([])
+    body(&elements)
+    content = .array(elements)
   }
 
   subscript(position: Int) -> Element {
     get {
-      if let first {
+      switch content {
+      case .one(let element):
         precondition(position == 0, "position \(position) in a list of one")
-        return first
+        return element
+      case .array(let elements): return elements[position]
       }
-      return several[position]
     }
     set {
-      if first == nil {
-        several[position] = newValue
-      } else {
+      if case .one = content {
         precondition(position == 0, "position \(position) in a list of one")
-        first = newValue
+        content = .one(newValue)
+      } else {
+        changeArray { $0[position] = newValue }
       }
     }
   }

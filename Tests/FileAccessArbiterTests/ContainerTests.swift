@@ -101,7 +101,7 @@ struct ContainerTests {
   func names() {
     var tree = ItemTree()
     var paths: [ItemPath] = []
-    for count in 1...255 {
+    for count in Array(1...255) + [256, 271, 511, 1_000] {
       let name = (0..<count).map { UInt8(0x30 + ($0 * 7 + count) % 60) }
       let others = [name.count - 1, name.count / 2].map { position in
         var other = name
@@ -191,16 +191,44 @@ struct FootprintTests {
     _ = arbiter.takeInterestChanges()
     #expect(arbiter.isQuiescent && arbiter.presenters.isEmpty)
     #expect(arbiter.tree.nodes.count == 1 && arbiter.tree.seats.count == 0 && arbiter.tree.names.blockCount == 0)
+    #expect(arbiter.tree.branches.count == 1 && arbiter.profiles.count == 0)
     #expect(arbiter.tree.journal.dirtyNodes.capacity < 1_000 && arbiter.tree.journal.removals.capacity < 1_000)
   }
 
   @Test("What a million of has to be small is small")
   func sizes() {
-    #expect(MemoryLayout<ItemTree.Node>.stride <= 104)
-    #expect(MemoryLayout<ItemTree.Claim>.stride <= 40)
+    #expect(MemoryLayout<ItemTree.Node>.stride <= 48)
+    #expect(MemoryLayout<ItemTree.Claim>.stride <= 32)
     #expect(MemoryLayout<ItemTree.Seat>.stride <= 16)
-    #expect(MemoryLayout<FileAccessArbiter.Access>.stride <= 112)
+    #expect(MemoryLayout<FileAccessArbiter.Access>.stride <= 88)
     #expect(MemoryLayout<FileAccessArbiter.Access.Item>.stride <= 8)
-    #expect(MemoryLayout<FileAccessArbiter.Presenter>.stride <= 72)
+    #expect(MemoryLayout<FileAccessArbiter.Presenter>.stride <= 40)
+  }
+
+  @Test("What presenters have in common is kept once, and until the last of them has gone")
+  func profiles() {
+    var arbiter = FileAccessArbiter()
+    for client in 1...2 { arbiter.clientJoined(ClientID(UInt64(client)), name: "test") }
+    func register(_ number: UInt64, client: UInt64, _ label: String, servesWhileWaiting: Bool = true) {
+      var registration = PresenterRegistration(
+        client: ClientID(client), purpose: PurposeID(number), label: label, callbacks: .all, path: "/f")
+      registration.servesWhileWaiting = servesWhileWaiting
+      _ = arbiter.presenterAdded(PresenterID(number), registration, at: 0)
+    }
+    register(1, client: 1, "a label that is not short")
+    register(2, client: 1, "a label that is not " + "short")
+    #expect(arbiter.profiles.count == 1)
+    register(3, client: 2, "a label that is not short")
+    register(4, client: 1, "another")
+    register(5, client: 1, "another", servesWhileWaiting: false)
+    #expect(arbiter.profiles.count == 4)
+    #expect(
+      arbiter.presenters[PresenterID(4)].servesWhileWaiting && !arbiter.presenters[PresenterID(5)].servesWhileWaiting)
+    _ = arbiter.presenterRemoved(PresenterID(1), at: 0)
+    #expect(arbiter.profiles.count == 4 && arbiter.presenters[PresenterID(2)].label == "a label that is not short")
+    _ = arbiter.clientDeparted(ClientID(1), at: 0)
+    #expect(arbiter.profiles.count == 1)
+    _ = arbiter.presenterRemoved(PresenterID(3), at: 0)
+    #expect(arbiter.profiles.count == 0 && arbiter.presenters.isEmpty)
   }
 }

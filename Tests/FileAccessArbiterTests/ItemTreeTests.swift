@@ -20,7 +20,7 @@ struct ItemTreeTests {
           continue
         }
         if claimsBelow + presentersBelow == 0, !path.isRoot { found.append("a useless node at \(path)") }
-        let node = tree.nodes[index]
+        let node = tree.branch(of: index)
         if Int(node.claimCountInSubtree) != claimsBelow {
           found.append("\(node.claimCountInSubtree) claims in \(path)")
         }
@@ -33,6 +33,10 @@ struct ItemTreeTests {
         }
         if tree.presenters(at: index) != presenters.filter({ $0.path == path }).map(\.id) {
           found.append("presenters at \(path)")
+        }
+        let isAlone = node.firstChild == ItemTree.none && claimsBelow + presentersBelow < 2
+        if (tree.nodes[index].content == .branch) != (!isAlone || path.isRoot) {
+          found.append("\(path) keeps its attachments as \(tree.nodes[index].content)")
         }
         var listed: [ItemTree.ClaimIndex] = []
         _ = tree.forEachClaim(at: index) { claim, _ in
@@ -97,7 +101,7 @@ struct ItemTreeTests {
     #expect(tree.nodes.count == 1011)
     #expect(tree.node(at: "/d7/f997").map { tree.path(of: $0) } == "/d7/f997")
     claims.forEach { tree.detachClaim($0) }
-    #expect(tree.nodes.count == 1 && tree.claims.count == 0)
+    #expect(tree.nodes.count == 1 && tree.claims.count == 0 && tree.branches.count == 1)
   }
 
   @Test(
