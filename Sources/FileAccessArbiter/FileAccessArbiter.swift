@@ -154,6 +154,18 @@ extension FileAccessArbiter {
   }
 }
 
+extension FileAccessArbiter {
+  /// How much memory the tables of accesses, presenters, messages and items have, used or not.
+  ///
+  /// What few entries have for themselves is not in it.
+  ///
+  /// - Complexity: O(entries / 64).
+  package var reservedByteCount: Int {
+    accesses.reservedByteCount + presenters.reservedByteCount + messages.reservedByteCount + clients.reservedByteCount
+      + profiles.reservedByteCount + tree.reservedByteCount
+  }
+}
+
 /// A mistake that a test can build in to show that it would be found.
 package enum SeededFault: String, Hashable, Sendable, CaseIterable {
   case lostWakeUp

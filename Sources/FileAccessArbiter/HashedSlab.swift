@@ -74,6 +74,9 @@ struct HashedSlab<Element: HashedElement>: Sendable {
     for _ in 0..<2 where buckets.count > BucketArray.countMin && buckets.count > 2 * slab.count { merge() }
   }
 
+  /// How much memory it has, used or not, without what the elements refer to.
+  var reservedByteCount: Int { slab.reservedByteCount + buckets.reservedByteCount }
+
   private mutating func push(_ index: Int32, _ bucket: Int) {
     slab[index].link = buckets[bucket]
     buckets[bucket] = index
@@ -110,6 +113,8 @@ private struct BucketArray: Sendable {
   private var half = BucketArray.countMin
 
   var count: Int { heads.count }
+
+  var reservedByteCount: Int { heads.capacity * MemoryLayout<Int32>.stride }
 
   subscript(bucket: Int) -> Int32 {
     get { heads[bucket] }

@@ -153,6 +153,13 @@ struct ItemTree: ~Copyable, Sendable {
   }
 }
 
+extension ItemTree {
+  var reservedByteCount: Int {
+    nodes.reservedByteCount + branches.reservedByteCount + names.reservedByteCount + claims.reservedByteCount
+      + seats.reservedByteCount
+  }
+}
+
 extension ItemTree: Boxed {
   func duplicate() -> ItemTree { ItemTree(copying: self) }
 

@@ -52,6 +52,8 @@ struct NameStore: Sendable {
   /// How many blocks there are.
   var blockCount: Int { blocks.count }
 
+  var reservedByteCount: Int { blocks.reservedByteCount }
+
   mutating func insert(_ bytes: RawSpan) -> NodeName {
     if bytes.byteCount <= NodeName.shortCountMax { return NodeName(short: bytes) }
     var block: Int32 = -1

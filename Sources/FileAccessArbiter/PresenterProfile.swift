@@ -42,6 +42,8 @@ struct PresenterProfiles: Sendable {
   /// How many different ones there are.
   var count: Int { entries.count }
 
+  var reservedByteCount: Int { entries.reservedByteCount }
+
   /// The one profile of all that are equal to it; `giveBack` has to follow.
   mutating func use(_ profile: PresenterProfile) -> PresenterProfile {
     var index = find(profile)

@@ -1,8 +1,17 @@
 /// An array with holes that are used again, so that an index stays valid while its element lives.
 ///
 /// The elements lie in chunks. So a slab never moves what it holds, however it grows, and gives back a chunk that has
-/// become empty; only one empty chunk is kept, so that coming and going costs no allocation. Each access checks that its
-/// index is in use: a stale index traps.
+/// become empty; only one empty chunk is kept, so that coming and going costs no allocation.
+///
+/// A large slab gets and gives back its chunks sixty-four at a time: such a *block* has whole pages of its own, which the
+/// kernel gets back also when others have allocated around it meanwhile.
+///
+/// | elements        | memory                                | what is kept when it's empty                               |
+/// | --------------- | ------------------------------------- | ---------------------------------------------------------- |
+/// | 0 to 4,095      | a chunk for each 64 of them           | one chunk                                                  |
+/// | from 4,096 on   | a block for each 4,096 of them        | one block, while there are more than 2,048 elements        |
+///
+/// Each access checks that its index is in use: a stale index traps.
 ///
 /// Chunks are raw memory because an array copies an element to read a part of it, and keeps all that the element refers
 /// to alive meanwhile; here reading a part of an element is a load.
@@ -12,10 +21,14 @@
 /// | chunks | the uniqueness of `owner` | copies share them, and a slab copies them before it changes what is shared |
 @safe struct Slab<Element: Sendable>: @unchecked Sendable {
   /// As many elements as a chunk has bits.
-  fileprivate static var chunkSize: Int { 64 }
+  static var chunkSize: Int { 64 }
+  /// How many chunks a block has, and how many there are before the first block.
+  static var blockSize: Int { 64 }
+  /// With so few elements an empty block isn't kept.
+  static var smallCount: Int { chunkSize * blockSize / 2 }
 
   @unsafe fileprivate struct Chunk {
-    /// Absent while nothing is in the chunk; elements are initialized where `live` has a bit.
+    /// Absent while nothing is in the chunk or block; elements are initialized where `live` has a bit.
     var places: UnsafeMutablePointer<Element>?
     var live: UInt64 = 0
   }
@@ -27,8 +40,14 @@
   private(set) var count = 0
   /// The chunks with room, each of them once; the last one is filled first.
   private var open: [Int32] = []
-  /// The chunk that is empty and kept for the next element, if there is one.
+  /// The chunk before the first block that is empty and kept for the next element, if there is one.
   private var spare: Int32?
+  /// How many chunks of each block aren't empty.
+  private var usedChunkCounts: [Int32] = []
+  /// The block that is empty and kept, if there is one.
+  private var spareBlock: Int?
+  /// The blocks without memory.
+  private var absentBlocks: [Int] = []
 
   init() {
     owner = SlabOwner(capacity: 1)
@@ -87,20 +106,21 @@ extension Slab {
   /// - Complexity: O(1) amortized.
   mutating func insert(_ element: Element) -> Int32 {
     makeUnique()
-    if open.isEmpty { addChunk() }
+    if open.isEmpty { addRoom() }
     let chunk = open[open.count - 1]
-    let place = unsafe (~chunks[Int(chunk)].live).trailingZeroBitCount
+    let live = unsafe chunks[Int(chunk)].live
+    if live == 0 { beginUse(of: Int(chunk)) }
+    let place = (~live).trailingZeroBitCount
     let places = unsafe chunks[Int(chunk)].places ?? .allocate(capacity: Self.chunkSize)
     unsafe chunks[Int(chunk)].places = unsafe places
     unsafe (places + place).initialize(to: element)
     unsafe chunks[Int(chunk)].live |= 1 << UInt64(place)
     if unsafe chunks[Int(chunk)].live == UInt64.max { open.removeLast() }
-    if spare == chunk { spare = nil }
     count += 1
     return chunk * Int32(Self.chunkSize) + Int32(place)
   }
 
-  /// - Complexity: O(1)
+  /// - Complexity: O(1) amortized.
   mutating func remove(_ index: Int32) {
     makeUnique()
     unsafe place(index).deinitialize(count: 1)
@@ -108,26 +128,85 @@ extension Slab {
     if unsafe chunks[chunk].live == UInt64.max { open.append(Int32(chunk)) }
     unsafe chunks[chunk].live &= ~(1 << UInt64(Int(index) % Self.chunkSize))
     count -= 1
-    if unsafe chunks[chunk].live == 0 { giveBack(Int32(chunk)) }
+    if unsafe chunks[chunk].live == 0 { endUse(of: chunk) }
   }
 
-  private mutating func giveBack(_ chunk: Int32) {
-    if let spare {
-      unsafe chunks[Int(spare)].places?.deallocate()
-      unsafe chunks[Int(spare)].places = nil
+  private mutating func beginUse(of chunk: Int) {
+    if chunk < Self.blockSize {
+      if spare == Int32(chunk) { spare = nil }
+    } else {
+      let block = chunk / Self.blockSize - 1
+      usedChunkCounts[block] += 1
+      if spareBlock == block { spareBlock = nil }
     }
-    spare = chunk
-    if count > 0 || chunkCount == 1 { return }
-    // Nothing lives: no need to remember a thousand chunks.
-    self = Slab()
   }
 
-  private mutating func addChunk() {
+  private mutating func endUse(of chunk: Int) {
+    if chunk < Self.blockSize {
+      if let spare {
+        unsafe chunks[Int(spare)].places?.deallocate()
+        unsafe chunks[Int(spare)].places = nil
+      }
+      spare = Int32(chunk)
+    } else {
+      let block = chunk / Self.blockSize - 1
+      usedChunkCounts[block] -= 1
+      if usedChunkCounts[block] == 0 {
+        if let spareBlock { giveBack(block: spareBlock) }
+        spareBlock = block
+      }
+    }
+    if count <= Self.smallCount, let block = spareBlock {
+      giveBack(block: block)
+      spareBlock = nil
+    }
+    // Nothing lives: no need to remember a thousand chunks.
+    if count == 0, chunkCount > 1 { self = Slab() }
+  }
+
+  private mutating func addRoom() {
+    if chunkCount < Self.blockSize {
+      open.append(Int32(addChunk()))
+    } else {
+      let block = absentBlocks.popLast() ?? addBlock()
+      owner.allocate(block: block)
+      open += Self.chunks(of: block).reversed().map { Int32($0) }
+    }
+  }
+
+  private mutating func addChunk() -> Int {
     if chunkCount == owner.capacity { unsafe chunks = unsafe owner.grow() }
     unsafe (chunks + chunkCount).initialize(to: Chunk())
-    open.append(Int32(chunkCount))
     chunkCount += 1
     owner.count = chunkCount
+    return chunkCount - 1
+  }
+
+  private mutating func addBlock() -> Int {
+    for _ in 0..<Self.blockSize { _ = addChunk() }
+    usedChunkCounts.append(0)
+    return usedChunkCounts.count - 1
+  }
+
+  /// - Complexity: O(chunks with room), once for all elements of a block.
+  private mutating func giveBack(block: Int) {
+    let gone = Self.chunks(of: block)
+    owner.deallocate(block: block)
+    open.removeAll { gone.contains(Int($0)) }
+    absentBlocks.append(block)
+  }
+
+  fileprivate static func chunks(of block: Int) -> Range<Int> {
+    (block + 1) * blockSize..<(block + 2) * blockSize
+  }
+
+  /// How much memory it has, used or not, without what the elements refer to.
+  var reservedByteCount: Int {
+    var chunkCount = 0
+    for chunk in 0..<self.chunkCount where unsafe chunks[chunk].places != nil { chunkCount += 1 }
+    return unsafe chunkCount * Self.chunkSize * MemoryLayout<Element>.stride + owner.capacity
+      * MemoryLayout<Chunk>.stride
+      + (open.capacity + usedChunkCounts.capacity) * MemoryLayout<Int32>.stride
   }
 
   @inline(__always)
@@ -158,10 +237,35 @@ extension Slab {
     for chunk in 0..<count {
       guard let places = unsafe chunks[chunk].places else { continue }
       forEachPlace(of: chunk) { unsafe (places + $0).deinitialize(count: 1) }
-      unsafe places.deallocate()
     }
+    for chunk in 0..<min(count, Slab<Element>.blockSize) { unsafe chunks[chunk].places?.deallocate() }
+    for block in 0..<blockCount { deallocate(block: block) }
     unsafe chunks.deallocate()
   }
+
+  private var blockCount: Int { max(count / Slab<Element>.blockSize - 1, 0) }
+
+  /// Gives the chunks of a block memory of their own pages.
+  func allocate(block: Int) {
+    let capacity = Slab<Element>.chunkSize * Slab<Element>.blockSize
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: capacity * MemoryLayout<Element>.stride, alignment: Self.blockAlignment)
+    let places = unsafe memory.bindMemory(to: Element.self, capacity: capacity)
+    for (position, chunk) in Slab<Element>.chunks(of: block).enumerated() {
+      unsafe chunks[chunk].places = unsafe places + position * Slab<Element>.chunkSize
+    }
+  }
+
+  /// Takes the memory of a block in which nothing lives, if it has any.
+  func deallocate(block: Int) {
+    let gone = Slab<Element>.chunks(of: block)
+    guard let places = unsafe chunks[gone.lowerBound].places else { return }
+    unsafe UnsafeMutableRawPointer(places).deallocate()
+    for chunk in gone { unsafe chunks[chunk].places = nil }
+  }
+
+  /// Pages of the machines that we know have 4 KiB or a multiple.
+  private static var blockAlignment: Int { 4096 }
 
   func grow() -> UnsafeMutablePointer<Chunk> {
     let larger = UnsafeMutablePointer<Chunk>.allocate(capacity: capacity * 2)
@@ -174,15 +278,18 @@ extension Slab {
 
   func copy() -> SlabOwner {
     let other = SlabOwner(capacity: capacity)
-    other.count = count
     for chunk in 0..<count {
-      var fresh = unsafe Chunk(places: nil, live: chunks[chunk].live)
-      if let places = unsafe chunks[chunk].places {
-        let target = UnsafeMutablePointer<Element>.allocate(capacity: Slab<Element>.chunkSize)
-        forEachPlace(of: chunk) { unsafe (target + $0).initialize(to: places[$0]) }
-        unsafe fresh.places = unsafe target
-      }
-      unsafe (other.chunks + chunk).initialize(to: fresh)
+      unsafe (other.chunks + chunk).initialize(to: Chunk(places: nil, live: chunks[chunk].live))
+    }
+    other.count = count
+    for block in 0..<blockCount where unsafe chunks[Slab<Element>.chunks(of: block).lowerBound].places != nil {
+      other.allocate(block: block)
+    }
+    for chunk in 0..<count {
+      guard let places = unsafe chunks[chunk].places else { continue }
+      let target = unsafe other.chunks[chunk].places ?? .allocate(capacity: Slab<Element>.chunkSize)
+      unsafe other.chunks[chunk].places = unsafe target
+      forEachPlace(of: chunk) { unsafe (target + $0).initialize(to: places[$0]) }
     }
     return other
   }

@@ -33,6 +33,7 @@ struct Table<Element: TableElement>: Sendable {
   private var largest: Key?
 
   var count: Int { elements.count }
+  var reservedByteCount: Int { elements.reservedByteCount }
   var isEmpty: Bool { elements.count == 0 }
   /// All keys in ascending order, so that nothing depends on the order of hashing.
   var sortedKeys: [Key] { elements.indices.map { elements[$0].id }.sorted() }

@@ -40,6 +40,57 @@ struct ContainerTests {
     }
   }
 
+  @Test("A slab of many blocks keeps what is in it while others come and go", arguments: UInt64(1)...4)
+  func blocks(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    var slab = Slab<Token>()
+    var live: [(index: Int32, number: Int)] = []
+    var copy: (slab: Slab<Token>, live: [(index: Int32, number: Int)])?
+    // Up to five blocks, down to a part of the first, and up again.
+    for (phase, count) in [18_000, 3_000, 1_000, 9_000, 5_000].enumerated() {
+      while live.count != count {
+        if live.count < count {
+          let number = phase * 100_000 + live.count
+          live.append((slab.insert(Token(number)), number))
+        } else {
+          live.swapAt(Int.random(in: live.indices, using: &random), live.count - 1)
+          slab.remove(live.removeLast().index)
+        }
+      }
+      #expect(slab.count == count && Set(live.map(\.index)).count == count)
+      let broken = live.filter { slab[$0.index].number != $0.number }
+      #expect(broken.isEmpty)
+      if phase == 1 { copy = (slab, live) }
+    }
+    for (index, _) in live { slab.remove(index) }
+    #expect(slab.count == 0 && slab.indices == [])
+    guard let copy else { return }
+    #expect(copy.slab.count == 3_000 && copy.live.allSatisfy { copy.slab[$0.index].number == $0.number })
+  }
+
+  @Test("A slab gives back each block that has become empty but one, and that one when few elements are left")
+  func blocksGivenBack() {
+    var slab = Slab<(UInt64, UInt64)>()
+    let blockBytes = Slab<(UInt64, UInt64)>.chunkSize * Slab<(UInt64, UInt64)>.blockSize * 16
+    let indices = (0..<40_960).map { slab.insert((UInt64($0), 0)) }
+    let full = slab.reservedByteCount
+    #expect(full >= 10 * blockBytes && full < 11 * blockBytes)
+    for index in indices[8_192...] { slab.remove(index) }
+    // Of nine blocks, one is full, and one is empty and kept.
+    #expect((full - slab.reservedByteCount + blockBytes / 2) / blockBytes == 7)
+    // Coming and going at the edge of a block neither takes memory nor gives it back.
+    let atTheEdge = slab.reservedByteCount
+    for _ in 0..<10 {
+      let index = slab.insert((0, 0))
+      #expect(slab.reservedByteCount == atTheEdge)
+      slab.remove(index)
+      #expect(slab.reservedByteCount == atTheEdge)
+    }
+    for index in indices[64..<8_192] { slab.remove(index) }
+    #expect(slab.count == 64 && slab.reservedByteCount < blockBytes / 2)
+    #expect(indices[..<64].allSatisfy { slab[$0].0 == UInt64($0) })
+  }
+
   @Test("A slab starts from the beginning when everything has gone")
   func emptySlab() {
     var slab = Slab<Int>()
@@ -193,6 +244,39 @@ struct FootprintTests {
     #expect(arbiter.tree.nodes.count == 1 && arbiter.tree.seats.count == 0 && arbiter.tree.names.blockCount == 0)
     #expect(arbiter.tree.branches.count == 1 && arbiter.profiles.count == 0)
     #expect(arbiter.tree.journal.dirtyNodes.capacity < 1_000 && arbiter.tree.journal.removals.capacity < 1_000)
+  }
+
+  @Test(
+    "T-6: 19 of 20 bytes are given back when 10,000 presenters and claims go, in whatever order",
+    arguments: UInt64(0)...1)
+  func memoryReturns(seed: UInt64) {
+    var arbiter = FileAccessArbiter(tracksInterest: true)
+    arbiter.clientJoined(ClientID(1), name: "test")
+    let fresh = arbiter.reservedByteCount
+    var numbers = Array(UInt64(1)...10_000)
+    for number in numbers {
+      let registration = PresenterRegistration(
+        client: ClientID(1), purpose: PurposeID(number), label: "P", callbacks: .all,
+        path: ItemPath("/presented/\(number % 100)/a file with a rather long name, number \(number)"))
+      _ = arbiter.presenterAdded(PresenterID(number), registration, at: 0)
+      let request = AccessRequest(
+        client: ClientID(1), purpose: PurposeID(20_000 + number), label: "A",
+        items: [.init(ItemPath("/claimed/\(number % 100)/\(number)"), .write(.update))])
+      _ = arbiter.accessRequested(AccessID(number), request, at: 0)
+      _ = arbiter.takeInterestChanges()
+    }
+    let peak = arbiter.reservedByteCount - fresh
+    #expect(peak > 10_000 * 150)
+    if seed > 0 {
+      var random = SplitMix(seed: seed)
+      numbers.shuffle(using: &random)
+    }
+    for number in numbers {
+      _ = arbiter.accessReleased(AccessID(number), at: 0)
+      _ = arbiter.presenterRemoved(PresenterID(number), at: 0)
+      _ = arbiter.takeInterestChanges()
+    }
+    #expect((arbiter.reservedByteCount - fresh) * 20 <= peak)
   }
 
   @Test("What a million of has to be small is small")
