@@ -68,24 +68,27 @@ extension FileAccessArbiter {
     var skips = ClaimSkips()
     var goal: WaitNode?
     var next = 0
-    func unreached(_ claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
-      var index = skips.target(of: claim)
-      // The start, number 0, stays in sight: it may be the goal.
-      while index != ItemTree.none, reached.number(of: .access(tree.claims[index].access)) ?? 0 > 0 {
-        skips.skip(index, to: tree.claims[index].previous)
-        index = skips.target(of: index)
-      }
-      return index
-    }
     while next < reached.count, goal == nil {
-      forEachWait(of: reached[next], among: unreached) { successor in
-        if goal != nil { return }
-        if isGoal(successor) {
-          goal = successor
-        } else if reached.insert(successor).isNew {
-          origins.append(Int32(next))
-        }
-      }
+      // Both closures are passed as they are: kept in a variable they would need their own memory, for each search.
+      forEachWait(
+        of: reached[next],
+        among: { claim in
+          var index = skips.target(of: claim)
+          // The start, number 0, stays in sight: it may be the goal.
+          while index != ItemTree.none, reached.number(of: .access(tree.claims[index].access)) ?? 0 > 0 {
+            skips.skip(index, to: tree.claims[index].previous)
+            index = skips.target(of: index)
+          }
+          return index
+        },
+        { successor in
+          if goal != nil { return }
+          if isGoal(successor) {
+            goal = successor
+          } else if reached.insert(successor).isNew {
+            origins.append(Int32(next))
+          }
+        })
       next += 1
     }
     guard let goal else { return nil }
