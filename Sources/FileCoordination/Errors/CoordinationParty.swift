@@ -88,13 +88,26 @@ public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   /// The first is the access that failed.
   public let members: [CoordinationParty]
 
-  /// The whole cycle, one numbered line per member.
+  /// How many members the description names at the beginning and at the end of a long cycle.
+  private static let (namedFirst, namedLast) = (12, 4)
+
+  /// The cycle, one numbered line per member; of a long one the beginning and the end.
   public var description: String {
-    let lines = members.enumerated().map { index, member in
-      "  \(index + 1). \(member)" + (index + 1 < members.count ? ", waiting for" : ", waiting for 1.")
+    let leftOut = members.count - Self.namedFirst - Self.namedLast
+    var lines: [String]
+    if leftOut > 1 {
+      lines = members.indices.prefix(Self.namedFirst).map(line)
+      lines.append("  … \(leftOut) more …")
+      lines += members.indices.suffix(Self.namedLast).map(line)
+    } else {
+      lines = members.indices.map(line)
     }
     return "waiting would never end, because each of these waits for the next:\n" + lines.joined(separator: "\n")
       + "\nEnd one of them, or claim all items in one request."
+  }
+
+  private func line(_ index: Int) -> String {
+    "  \(index + 1). \(members[index])" + (index + 1 < members.count ? ", waiting for" : ", waiting for 1.")
   }
 }
 

@@ -23,10 +23,7 @@ extension ArbiterHost {
 
   func unregister(_ record: PresenterRecord) {
     stepWithState { state, now in
-      if state.presenterIDs[record.key] == record.id {
-        state.presenterIDs[record.key] = nil
-        state.presenterIDs.shrinkIfSparse()
-      }
+      state.presenters.unregister(record)
       return ((), state.arbiter.presenterRemoved(record.id, at: now))
     }
   }
@@ -34,8 +31,7 @@ extension ArbiterHost {
   func record(of presenter: any FilePresenter) -> PresenterRecord? { withState { $0.record(of: presenter) } }
 
   var presenters: [any FilePresenter] {
-    let records = withState { state in state.presenterIDs.values.sorted().compactMap { state.presenters[$0] } }
-    return records.compactMap(\.presenter)
+    withState { $0.presenters.registered }.compactMap(\.presenter)
   }
 
   /// The purpose that all coordinators of a presenter share, made when the first of them or the registration needs it.
@@ -114,7 +110,7 @@ private struct RegistrationRequest {
 // nothing. So no presenter is released here under the lock but the one that the caller keeps alive.
 extension ArbiterHost.State {
   fileprivate func record(of presenter: any FilePresenter) -> PresenterRecord? {
-    let record = presenterIDs[ObjectIdentifier(presenter)].flatMap { presenters[$0] }
+    let record = presenters[ObjectIdentifier(presenter)]
     return record?.presenter === presenter ? record : nil
   }
 
@@ -125,8 +121,7 @@ extension ArbiterHost.State {
     let record = PresenterRecord(
       PresenterID(lastPresenter), presenter, coordinatorsIdentity(of: presenter)?.purpose ?? newPurpose(),
       executor: executor)
-    presenters[record.id] = record
-    presenterIDs[record.key] = record.id
+    presenters.insert(record)
     return record
   }
 
@@ -154,15 +149,6 @@ extension ArbiterHost.State {
   fileprivate mutating func newPurpose() -> PurposeID {
     lastPurpose += 1
     return PurposeID(lastPurpose)
-  }
-}
-
-extension Dictionary {
-  /// Gives memory back when most of it isn't used any more, which a dictionary doesn't do by itself.
-  ///
-  /// - Complexity: O(1) amortized, called after each removal.
-  mutating func shrinkIfSparse() {
-    if capacity > 4096, count < capacity / 8 { self = filter { _ in true } }
   }
 }
 

@@ -15,8 +15,7 @@ final class ArbiterHost: Sendable {
   struct State {
     var arbiter: FileAccessArbiter
     var waiters: [AccessID: AccessWaiter] = [:]
-    var presenters: [PresenterID: PresenterRecord] = [:]
-    var presenterIDs: [ObjectIdentifier: PresenterID] = [:]
+    var presenters = PresenterTable()
     /// Of presenters that have coordinators.
     var identities: [ObjectIdentifier: WeakIdentity] = [:]
     var identityCountAtPurge = 0
@@ -80,7 +79,7 @@ final class ArbiterHost: Sendable {
   let identity = HostIdentity.current
   private let state: Guarded<State>
   /// Grants what nobody objects to, in front of the arbiter.
-  let tier = FastTier(memory: ProcessMemory())
+  let tier: FastTier<ProcessMemory>
   /// Where URLs lead.
   let identities: IdentityCache
 
@@ -91,6 +90,7 @@ final class ArbiterHost: Sendable {
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     state = Guarded(State(arbiter: arbiter))
+    tier = FastTier(memory: ProcessMemory(), number: number)
     identities = IdentityCache.shared(
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
       checkInterval: configuration.identityCheckInterval)
@@ -184,9 +184,7 @@ extension ArbiterHost {
     case .locatePresenter(let id):
       if let record = state.presenters[id] { actions.append(.locate(record)) }
     case .forgetPresenter(let id):
-      guard let record = state.presenters.removeValue(forKey: id) else { return }
-      state.presenters.shrinkIfSparse()
-      actions.append(.forget(record))
+      if let record = state.presenters.forget(id) { actions.append(.forget(record)) }
     case .armTimer(let timer, let interval):
       state.lastArming += 1
       state.timers[timer] = ArmedTimer(arming: state.lastArming)
