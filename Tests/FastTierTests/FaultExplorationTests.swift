@@ -38,6 +38,7 @@ extension FastTierFault {
     case .brokenChain: [.chain]
     case .lateAnnouncement: [.announcement]
     case .adoptedTakenBack: [.readerAndHostWriter]
+    case .lateVersion, .silentRaise: [.remembered]
     }
   }
 }

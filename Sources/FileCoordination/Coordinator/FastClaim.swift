@@ -75,7 +75,7 @@ extension FileCoordinator {
       item: UInt(bitPattern: Unmanaged.passUnretained(item).toOpaque()),
       holder: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()),
       outer: Nesting.current(thread, task: task).word, task: task, access: access.rawValue)
-    let path = unsafe ClaimPath(item.prefixes, count: item.prefixCount)
+    let path = item.claimPath
     return access.isWrite
       ? domain.host.tier.write(path, shard: thread.number, note)
       : domain.host.tier.read(path, shard: thread.number, note)
@@ -125,7 +125,7 @@ extension FileCoordinator {
   ) -> ClaimToken? {
     var contention = Contention(patience)
     var refusal = refusal
-    let path = unsafe ClaimPath(item.prefixes, count: item.prefixCount)
+    let path = item.claimPath
     while contention.isWorthWaiting(refusal) {
       contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite) }
       switch attempt(item, access, thread, task: task) {

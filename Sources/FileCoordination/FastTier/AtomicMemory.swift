@@ -83,6 +83,10 @@ package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
   case lateAnnouncement
   /// A reader that couldn't retreat takes its claim back although it was adopted.
   case adoptedTakenBack
+  /// A path remembers that nothing is above it as of a time after the look.
+  case lateVersion
+  /// Paths that remember that nothing is above them aren't told of what is raised.
+  case silentRaise
 }
 
 /// The memory of this process.

@@ -102,19 +102,24 @@ package struct ClaimNote: Hashable, Sendable {
 
 /// The fingerprints of a path: `/` first, then each directory on the way, the item itself last.
 ///
-/// Doesn't own the memory, which somebody else keeps unchanged while the claim is made.
+/// Doesn't own the memory, which somebody else keeps while the claim is made.
 @safe
 package struct ClaimPath: @unchecked Sendable {
   package let fingerprints: UnsafePointer<UInt64>
   package let count: Int
+  /// A word of the tier's memory that is the path's own, where a tier notes when it last found no obstacle above the item that
+  /// keeps others from writing below it; zero for none.
+  package let memo: Int
 
   /// - Parameters:
   ///   - fingerprints: Memory that stays as it is while the claim is made.
   ///   - count: How many there are.
+  ///   - memo: The address of a word, zero at first, for the tier's use; zero for none.
   @inline(__always)
-  package init(_ fingerprints: UnsafePointer<UInt64>, count: Int) {
+  package init(_ fingerprints: UnsafePointer<UInt64>, count: Int, memo: Int = 0) {
     unsafe self.fingerprints = fingerprints
     self.count = count
+    self.memo = memo
   }
 
   @inline(__always)

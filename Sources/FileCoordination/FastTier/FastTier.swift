@@ -30,12 +30,18 @@ package struct FastTier<Memory: AtomicMemory>: Sendable {
   /// What the arbiter knows at items, and the number of shards in use.
   let interests: InterestTable<Memory>
 
-  package init(memory: Memory, layout: FastTierLayout = .standard) throws(Memory.Failure) {
+  /// Creates a tier without claims.
+  ///
+  /// - Parameters:
+  ///   - memory: Where its words are.
+  ///   - layout: How many of what there is.
+  ///   - number: Tells it apart from other tiers that claim the same paths; below 2²⁴.
+  package init(memory: Memory, layout: FastTierLayout = .standard, number: UInt64 = 0) throws(Memory.Failure) {
     self.memory = memory
     self.layout = layout
     shards = try memory.allocate(wordCount: layout.shardCount * layout.shardStride)
     strongCounters = try memory.allocate(wordCount: layout.strongCounterCount)
-    interests = try InterestTable(memory: memory, capacity: layout.interestCapacityMin)
+    interests = try InterestTable(memory: memory, capacity: layout.interestCapacityMin, number: number)
   }
 
   /// Gives the memory back; nobody may claim any more.
@@ -257,13 +263,23 @@ extension FastTier {
   ) throws(Memory.Failure) -> FastTierRefusal? {
     let here = try interests.find(key)
     if here.blocksWriting { return .interest(here) }
-    if try interests.anyBlocksWritingBelow(),
-      let refusal = try interest(above: path, in: InterestCounts(.blocksWritingBelow))
-    {
-      return refusal
-    }
+    if try interests.anyBlocksWritingBelow(), let refusal = try obstacleToWritingAbove(path) { return refusal }
     if memory.has(.readersIgnored) { return nil }
     return try hasClaim(of: key, besides: own) ? .busy : nil
+  }
+
+  /// Presenters keep others from writing below their items unasked, and there may be a million of them elsewhere. So a path
+  /// remembers the state of the table in which there was nothing above it, until something like that is raised anywhere.
+  @inline(__always)
+  private func obstacleToWritingAbove(_ path: ClaimPath) throws(Memory.Failure) -> FastTierRefusal? {
+    let version = try interests.version()
+    if path.memo != 0, try memory.loadRelaxed(path.memo) == version { return nil }
+    if let refusal = try interest(above: path, in: InterestCounts(.blocksWritingBelow)) { return refusal }
+    if path.memo != 0 {
+      // The version from before the look: what was raised since may have been missed.
+      try memory.storeRelaxed(memory.has(.lateVersion) ? interests.version() : version, at: path.memo)
+    }
+    return nil
   }
 
   @inline(__always)

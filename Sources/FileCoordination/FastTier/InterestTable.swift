@@ -44,7 +44,7 @@ package struct InterestCounts: Hashable, Sendable {
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |
-/// | pointer, counts, the tables | the host's lock holder | all |
+/// | pointer, counts, version, the tables | the host's lock holder | all |
 /// | ``usedShards`` | all, upwards | all |
 package struct InterestTable<Memory: AtomicMemory>: Sendable {
   let memory: Memory
@@ -57,13 +57,18 @@ package struct InterestTable<Memory: AtomicMemory>: Sendable {
   var usedShards: Memory.Address { header &+ 8 }
   private var readingBelowCount: Memory.Address { header &+ 16 }
   private var writingBelowCount: Memory.Address { header &+ 24 }
+  private var versionWord: Memory.Address { header &+ 32 }
 
-  init(memory: Memory, capacity: Int) throws(Memory.Failure) {
+  /// Versions of different tables are different, as a path remembers one for all of them.
+  private static func firstVersion(_ number: UInt64) -> UInt64 { number << 40 | 1 }
+
+  init(memory: Memory, capacity: Int, number: UInt64 = 0) throws(Memory.Failure) {
     precondition(capacity > 0 && capacity & (capacity - 1) == 0, "the capacity is a power of two")
     self.memory = memory
     header = try memory.allocate(wordCount: Self.headerWordCount)
     let table = try Self.makeTable(memory, capacity)
     try memory.exchange(UInt64(table), at: header)
+    try memory.exchange(Self.firstVersion(number), at: versionWord)
   }
 
   func deallocate() throws(Memory.Failure) {
@@ -127,6 +132,10 @@ extension InterestTable {
   /// Whether anything keeps others from reading below an item, whichever: if not, nobody has to look at directories.
   @inline(__always)
   func anyBlocksReadingBelow() throws(Memory.Failure) -> Bool { try memory.load(readingBelowCount) != 0 }
+
+  /// Changes each time when an interest is raised that keeps others from writing below its item, after it can be found.
+  @inline(__always)
+  func version() throws(Memory.Failure) -> UInt64 { try memory.load(versionWord) }
 
   @inline(__always)
   func anyBlocksWritingBelow() throws(Memory.Failure) -> Bool { try memory.load(writingBelowCount) != 0 }
@@ -195,6 +204,7 @@ extension InterestTable {
       ledger.liveCount -= 1
       try removeKeys(upTo: entry, &ledger)
     }
+    if new.contains(.blocksWritingBelow), !memory.has(.silentRaise) { try memory.add(1, at: versionWord) }
     try count(.blocksReadingBelow, from: old, to: new, at: readingBelowCount)
     try count(.blocksWritingBelow, from: old, to: new, at: writingBelowCount)
     if replaced == nil, ledger.retired.isEmpty, ledger.capacity > 8 * max(ledger.capacityMin, 2 * ledger.liveCount) {

@@ -20,6 +20,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | all properties | never change | |
+/// | `memo` | itself: atomic operations of the fast tier | a note that saves it a look |
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
 /// | `validity` | itself, see `IdentityValidity` | shared with other items of the same directory |
 ///
@@ -39,6 +40,8 @@ public final class ResolvedItem: @unchecked Sendable {
   /// ``FileAccessArbiter/PathFingerprint/processSeed``.
   let prefixes: UnsafePointer<UInt64>
   let prefixCount: Int
+  /// The address of a word in the same memory that is the fast tier's, see ``ClaimPath/memo``.
+  private let memo: Int
 
   /// The bytes that a cache finds the item by, behind the fingerprints; none for items of no cache.
   let key: UnsafeBufferPointer<UInt8>
@@ -61,14 +64,19 @@ public final class ResolvedItem: @unchecked Sendable {
     unsafe validityWord = validity.word
     isInPackage = packages.cover(location.path)
     prefixCount = Self.prefixCount(of: location.path)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: prefixCount * 8 + key.count, alignment: 8)
-    unsafe prefixes = Self.fingerprints(of: location.path, prefixCount, in: memory)
-    let keyStart = unsafe (memory + prefixCount * 8).bindMemory(to: UInt8.self, capacity: key.count)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 8 + prefixCount * 8 + key.count, alignment: 8)
+    unsafe memory.initializeMemory(as: UInt64.self, to: 0)
+    memo = Int(bitPattern: memory)
+    unsafe prefixes = Self.fingerprints(of: location.path, prefixCount, in: memory + 8)
+    let keyStart = unsafe (memory + 8 + prefixCount * 8).bindMemory(to: UInt8.self, capacity: key.count)
     unsafe keyStart.initialize(from: key, count: key.count)
     unsafe self.key = UnsafeBufferPointer(start: keyStart, count: key.count)
   }
 
-  deinit { unsafe UnsafeMutableRawPointer(mutating: prefixes).deallocate() }
+  deinit { unsafe UnsafeMutableRawPointer(bitPattern: memo)?.deallocate() }
+
+  @inline(__always)
+  var claimPath: ClaimPath { unsafe ClaimPath(prefixes, count: prefixCount, memo: memo) }
 
   var path: ItemPath { location.path }
 

@@ -42,6 +42,8 @@ struct Model: CustomStringConvertible, Sendable {
   var interestCapacityMin = 8
   /// Whether all shards are in use from the start; else each is announced with its first claim.
   var areShardsAnnounced = true
+  /// Whether paths note that nothing is above them.
+  var remembersPaths = false
   var description: String { name }
 
   init(_ name: String, _ threads: [[Act]], _ change: (inout Model) -> Void = { _ in }) {
@@ -69,6 +71,8 @@ private final class ModelRun {
   let programs: [ThreadProgram]
   /// For each thread a claim that another hands over: its number plus one, and what ends it.
   let mailboxes: Int
+  /// A word for each item, if paths remember anything.
+  let memos: Int
 
   init(_ model: Model, _ fault: FastTierFault?) {
     self.model = model
@@ -85,6 +89,7 @@ private final class ModelRun {
       interestCapacityMin: model.interestCapacityMin)
     do {
       mailboxes = try memory.allocate(wordCount: 3 * model.threads.count)
+      memos = model.remembersPaths ? try memory.allocate(wordCount: ModelItem.allCases.count) : 0
       tier = try FastTier(memory: memory, layout: layout)
       if model.areShardsAnnounced {
         _ = try memory.exchange(UInt64(model.threads.count), at: tier.interests.usedShards)
@@ -99,7 +104,7 @@ private final class ModelRun {
     var rules = ClaimRules(scripts.claims, presenters: scripts.presenters)
     rules.placeNames = Self.placeNames(tier)
     self.rules = rules
-    let procedures = ModelProcedures(memory: memory, tier: tier, rules: rules, mailboxes: mailboxes)
+    let procedures = ModelProcedures(memory: memory, tier: tier, rules: rules, mailboxes: mailboxes, memos: memos)
     self.procedures = procedures
     state[ModelState.guardedValue] = UInt64(memory.number(of: ModelHost(layout: layout)))
     programs = steps.enumerated().map { thread, steps in ThreadProgram(procedures, thread, steps) }
@@ -150,6 +155,7 @@ private final class ModelRun {
       if host.ledger.liveCount != 0 { return "the ledger counts interest that isn't there" }
       try tier.deallocate(&host.ledger)
       try memory.free(mailboxes, wordCount: 3 * model.threads.count)
+      if memos != 0 { try memory.free(memos, wordCount: ModelItem.allCases.count) }
       if let problem = explorer.problem { return problem }
       for index in 16..<Int(state[ModelState.allocated]) where state[index] != ModelState.poison {
         return "memory isn't given back"
@@ -174,7 +180,9 @@ private final class ModelRun {
     for item in ModelItem.allCases where item != .twin {
       names[tier.strongCounter(item.fingerprint)] = "strong counter of \(item.name)"
     }
-    for (index, word) in ["table pointer", "shard count", "reading-below count", "writing-below count"].enumerated() {
+    for (index, word) in ["table pointer", "shard count", "reading-below count", "writing-below count", "version"]
+      .enumerated()
+    {
       names[tier.interests.header + 8 * index] = word
     }
     return names

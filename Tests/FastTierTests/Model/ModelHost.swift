@@ -59,6 +59,7 @@ struct ModelProcedures {
   let tier: FastTier<ModelMemory>
   let rules: ClaimRules
   let mailboxes: Int
+  let memos: Int
 
   private func claim(_ number: Int) -> ModelClaim { rules.claims[number] }
 

@@ -52,6 +52,12 @@ enum ModelItem: UInt, CaseIterable, Hashable {
   }
 
   var claimPath: ClaimPath { Self.paths[Int(rawValue)] }
+
+  /// - Parameter memos: Where the words of all items begin, or zero.
+  func claimPath(memos: Int) -> ClaimPath {
+    if memos == 0 { return claimPath }
+    return ClaimPath(claimPath.fingerprints, count: claimPath.count, memo: memos + 8 * Int(rawValue))
+  }
 }
 
 /// What is claimed.

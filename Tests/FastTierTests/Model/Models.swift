@@ -4,11 +4,11 @@ extension Model {
     .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
     .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
     .announcement, .again, .handedOver, .writeHandedOver, .twins,
-    .chain,
+    .chain, .remembered,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
-  static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows]
+  static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows, .rememberedByTwo]
 
   /// For interleavings with few interruptions, unless they are explored completely.
   static let largest: [Model] = [.deepWriterAmongThree] + (Budget.isLong ? [] : [.twoReadersTwoWriters])
@@ -54,6 +54,15 @@ extension Model {
     "one interest is behind another in the table",
     [[.present(.directory)], [.hostWrite(.stranger)], [.read(.stranger)]]
   ) { $0.interestCapacityMin = 4 }
+  /// The first presenter makes writers look above, and remember that nothing is there.
+  static let remembered = Model(
+    "a file is written twice while presenters register elsewhere and above it",
+    [[.write(.file), .write(.file)], [.present(.other)], [.present(.directory)]]
+  ) { $0.remembersPaths = true }
+  static let rememberedByTwo = Model(
+    "a file is written by two while presenters register elsewhere and above it",
+    [[.write(.file)], [.write(.file)], [.present(.other)], [.present(.directory)]]
+  ) { $0.remembersPaths = true }
   static let nested = Model(
     "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
   ) { $0.slotsPerShard = 2 }

@@ -140,7 +140,7 @@ final class ThreadProgram {
   /// - Returns: What to end the claim with if the fast tier granted it; otherwise the host did.
   private func claimFast(_ claim: ModelClaim) throws(TurnOver) -> ClaimToken? {
     let note = ClaimNote(item: claim.item.rawValue, holder: UInt(claim.number), outer: 0, task: 0, access: 0)
-    let path = claim.item.claimPath
+    let path = claim.item.claimPath(memos: procedures.memos)
     let answer =
       claim.kind == .read ? try tier.read(path, shard: thread, note) : try tier.write(path, shard: thread, note)
     switch answer {

@@ -16,7 +16,7 @@ extension Suite {
     report.results += try laboratory.measure(
       cells("crowded", "\(count) presenters and \(claimCount) claims elsewhere", laboratory, domain))
     let returned = try crowd.release()
-    report.results += memoryRows(presenters: presenters, claims: claims)
+    report.results += memoryRows(presenters: presenters, claims: claims, returned)
     report.targets += costTargets(report)
     report.targets += memoryTargets(report, returned: returned)
   }
@@ -36,18 +36,22 @@ extension Suite {
     return contenders.flatMap { $0.cells(suite: "claims/scale/\(name)", group: group) }
   }
 
-  private static func memoryRows(presenters: MemoryGrowth, claims: MemoryGrowth) -> [ResultRow] {
+  private static func memoryRows(
+    presenters: MemoryGrowth, claims: MemoryGrowth, _ returned: Returned
+  ) -> [ResultRow] {
     let group = "memory, as the kernel counts it and as malloc does"
-    func row(_ id: String, _ subject: String, _ bytes: Double) -> ResultRow {
+    func row(_ id: String, _ subject: String, _ value: Double, unit: String = "bytes") -> ResultRow {
       ResultRow(
-        id: "claims/scale/memory/\(id)", group: group, subject: subject, unit: "bytes", isOurs: true,
-        isPlotted: false, measurement: Measurement(samples: [bytes]))
+        id: "claims/scale/memory/\(id)", group: group, subject: subject, unit: unit, isOurs: true,
+        isPlotted: false, measurement: Measurement(samples: [value]))
     }
     return [
       row("presenter", "for each registered presenter", presenters.anonymous),
       row("presenter-malloc", "the same, from malloc", presenters.allocated),
       row("claim", "for each held claim", claims.anonymous),
       row("claim-malloc", "the same, from malloc", claims.allocated),
+      row("returned", "returned to the kernel after release", 100 * returned.anonymous, unit: "%"),
+      row("returned-malloc", "the same, to malloc", 100 * returned.allocated, unit: "%"),
     ]
   }
 
@@ -65,7 +69,7 @@ extension Suite {
     }
   }
 
-  private static func memoryTargets(_ report: Report, returned: Double) -> [TargetLine] {
+  private static func memoryTargets(_ report: Report, returned: Returned) -> [TargetLine] {
     [
       TargetLine(
         "T-6 presenter", "memory for each idle presenter beyond itself",
@@ -73,7 +77,8 @@ extension Suite {
       TargetLine(
         "T-6 claim", "memory for each held claim", ratio: report.median("claims/scale/memory/claim"), target: 300,
         higherIsBetter: false, unit: " B"),
-      TargetLine("T-6 returned", "share of that memory that returns after release", ratio: returned, target: 0.95),
+      TargetLine(
+        "T-6 returned", "share of that memory that returns after release", ratio: returned.allocated, target: 0.95),
     ]
   }
 }
@@ -89,10 +94,22 @@ private struct MemoryGrowth {
   }
 }
 
+/// Memory that is to be returned, in bytes, or what share of it was: to malloc, which counts what it has handed out, and to the
+/// kernel, which gets only whole free pages.
+private struct Returned {
+  var allocated: Double
+  var anonymous: Double
+
+  mutating func add(from earlier: MemoryUse, to later: MemoryUse) {
+    allocated += later.allocated - earlier.allocated
+    anonymous += later.anonymous - earlier.anonymous
+  }
+}
+
 /// Presenters and claims of items that nobody measures.
 ///
-/// What belongs to their owners, the presenters and intents themselves, is there before memory is measured and stays until
-/// the end, so that the difference is ours.
+/// What belongs to their owners, the presenters and intents themselves, is there before memory is measured, so that the
+/// difference is ours. In the end they go as well: what malloc still counts then is what we kept.
 private final class Crowd {
   private static let directoryCount = 1_000
 
@@ -102,9 +119,9 @@ private final class Crowd {
   private var registrations: [FilePresenterRegistration?] = []
   private var holders: [ClaimHolder] = []
   private let progress: @Sendable (String) -> Void
-  /// What the process had without the memory that has to be returned.
-  private var ownersOnly = 0.0
-  private var measured = 0.0
+  /// What the process had without all of it.
+  private var atFirst: MemoryUse?
+  private var measured = Returned(allocated: 0, anonymous: 0)
 
   var claimCount: Int { settings.bulkRequestCount * settings.bulkClaimCount }
 
@@ -125,20 +142,19 @@ private final class Crowd {
 
   func registerPresenters(in domain: CoordinationDomain) throws -> MemoryGrowth {
     let count = settings.presenterCount
+    atFirst = MemoryUse.now()
     progress("registering \(count) presenters")
     presenters = (0..<count).map { IdlePresenter(path("Presented", $0)) }
     registrations = Array(repeating: nil, count: count)
     let before = MemoryUse.now()
     for index in presenters.indices { registrations[index] = try domain.register(presenters[index]) }
     let after = MemoryUse.now()
-    ownersOnly = before.anonymous
-    measured = after.anonymous - before.anonymous
+    measured.add(from: before, to: after)
     return MemoryGrowth(from: before, to: after, count: count)
   }
 
   func holdClaims(in domain: CoordinationDomain) throws -> MemoryGrowth {
     progress("holding \(claimCount) claims")
-    let withoutIntents = MemoryUse.now()
     holders = (0..<settings.bulkRequestCount).map { request in
       ClaimHolder(
         (0..<settings.bulkClaimCount).map { index in
@@ -149,23 +165,26 @@ private final class Crowd {
     let before = MemoryUse.now()
     for holder in holders { try holder.hold() }
     let after = MemoryUse.now()
-    ownersOnly += before.anonymous - withoutIntents.anonymous
-    measured += after.anonymous - before.anonymous
+    measured.add(from: before, to: after)
     return MemoryGrowth(from: before, to: after, count: claimCount)
   }
 
   /// Ends everything.
   ///
-  /// - Returns: The share of the memory that is free again.
-  func release() throws -> Double {
+  /// - Returns: The shares of the memory that are free again.
+  func release() throws -> Returned {
     progress("releasing everything")
     for holder in holders { try holder.release() }
     for index in registrations.indices {
       registrations[index]?.end()
       registrations[index] = nil
     }
-    let left = MemoryUse.now().anonymous - ownersOnly
-    return withExtendedLifetime((presenters, holders)) { 1 - left / measured }
+    (presenters, registrations, holders) = ([], [], [])
+    guard let atFirst else { preconditionFailure("nobody was registered") }
+    let now = MemoryUse.now()
+    return Returned(
+      allocated: 1 - (now.allocated - atFirst.allocated) / measured.allocated,
+      anonymous: 1 - (now.anonymous - atFirst.anonymous) / measured.anonymous)
   }
 
   private func path(_ kind: String, _ index: Int) -> String {
