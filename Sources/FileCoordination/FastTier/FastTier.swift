@@ -36,6 +36,7 @@ package struct FastTier<Memory: AtomicMemory>: Sendable {
   ///   - memory: Where its words are.
   ///   - layout: How many of what there is.
   ///   - number: Tells it apart from other tiers that claim the same paths; below 2²⁴.
+  /// - Throws: What the memory throws: nothing in a process.
   package init(memory: Memory, layout: FastTierLayout = .standard, number: UInt64 = 0) throws(Memory.Failure) {
     self.memory = memory
     self.layout = layout
@@ -268,8 +269,10 @@ extension FastTier {
     return try hasClaim(of: key, besides: own) ? .busy : nil
   }
 
-  /// Presenters keep others from writing below their items unasked, and there may be a million of them elsewhere. So a path
-  /// remembers the state of the table in which there was nothing above it, until something like that is raised anywhere.
+  /// Presenters keep others from writing below their items unasked, and there may be a million of them elsewhere.
+  ///
+  /// So a path remembers the state of the table in which there was nothing above it, until something like that is raised
+  /// anywhere.
   @inline(__always)
   private func obstacleToWritingAbove(_ path: ClaimPath) throws(Memory.Failure) -> FastTierRefusal? {
     let version = try interests.version()

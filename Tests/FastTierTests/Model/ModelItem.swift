@@ -53,7 +53,10 @@ enum ModelItem: UInt, CaseIterable, Hashable {
 
   var claimPath: ClaimPath { Self.paths[Int(rawValue)] }
 
+  /// The path, with the item's word.
+  ///
   /// - Parameter memos: Where the words of all items begin, or zero.
+  /// - Returns: The path.
   func claimPath(memos: Int) -> ClaimPath {
     if memos == 0 { return claimPath }
     return ClaimPath(claimPath.fingerprints, count: claimPath.count, memo: memos + 8 * Int(rawValue))
