@@ -5,30 +5,32 @@ import Testing
 @Suite("Exploration of the fast tier", .serialized)
 struct FastTierExplorationTests {
   @Test("Every interleaving keeps what a claim promises", arguments: Model.small + (Budget.isLong ? Model.large : []))
-  func everyInterleaving(model: Model) {
-    check(model, .init(stateCountMax: 20_000_000))
+  func everyInterleaving(model: Model) async {
+    await check(model, .init(stateCountMax: 20_000_000))
   }
 
   @Test("Every interleaving with few interruptions keeps what a claim promises", arguments: Model.largest)
-  func fewInterruptions(model: Model) {
-    check(model, .init(preemptionCountMax: Budget.isLong ? 3 : 1))
+  func fewInterruptions(model: Model) async {
+    await check(model, .init(preemptionCountMax: Budget.isLong ? 3 : 1))
   }
 }
 
 @Suite("Exploration of random models of the fast tier", .serialized)
 struct FastTierRandomExplorationTests {
   @Test("Random models keep what a claim promises", arguments: 1...(Budget.isLong ? 12 : 6))
-  func randomModel(seed: Int) {
-    check(.random(seed: UInt64(seed)), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
+  func randomModel(seed: Int) async {
+    await check(.random(seed: UInt64(seed)), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
   }
 }
 
 /// Explores a model and says what was seen.
-private func check(_ model: Model, _ limits: Explorer.Limits) {
-  let clock = ContinuousClock()
-  let begin = clock.now
-  let result = model.explore(limits: limits)
-  print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(clock.now - begin)")
+private func check(_ model: Model, _ limits: Explorer.Limits) async {
+  let (result, time) = await LongRun.run {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    return (model.explore(limits: limits), clock.now - begin)
+  }
+  print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(time)")
   #expect(!result.isCut, "the model is too large")
   #expect(result.endCount > 0)
   if let violation = result.violation {

@@ -7,7 +7,12 @@ struct RandomExplorationTests {
   static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 1200 : 120))
 
   @Test("A random model ends well under a random schedule", arguments: seeds)
-  func randomModel(seed: UInt64) {
+  func randomModel(seed: UInt64) async {
+    if let report = await LongRun.run({ Self.report(seed: seed) }) { Issue.record("\(report)") }
+  }
+
+  /// What goes wrong, if anything does.
+  private static func report(seed: UInt64) -> String? {
     let start = Simulation(.random(seed: seed))
     let strategies: [Scheduler.Strategy] = [
       .uniform, .uniform, .priorities(changePoints: 1), .priorities(changePoints: 3), .priorities(changePoints: 7),
@@ -15,10 +20,8 @@ struct RandomExplorationTests {
     for (index, strategy) in strategies.enumerated() {
       var scheduler = Scheduler(seed: seed &+ UInt64(index) &* 1_000_003, strategy)
       let run = scheduler.run(start)
-      if !run.problems.isEmpty {
-        Issue.record("\(Shrinker.report(run, in: start, seed: seed))")
-        return
-      }
+      if !run.problems.isEmpty { return Shrinker.report(run, in: start, seed: seed) }
     }
+    return nil
   }
 }

@@ -7,16 +7,16 @@ import Testing
   @Suite("Seeded faults")
   struct SeededFaultTests {
     @Test("A mistake built in on purpose is found", arguments: SeededFault.allCases)
-    func faultIsCaught(fault: SeededFault) {
-      let catcher = catcher(of: [fault])
+    func faultIsCaught(fault: SeededFault) async {
+      let catcher = await LongRun.run { self.catcher(of: [fault]) }
       #expect(catcher != nil, "\(fault) survives every model")
       print("\(fault.rawValue): caught by \(catcher ?? "nothing")")
     }
 
     /// The other models that find faults are explored by `ExplorationTests`, further than here.
     @Test("The models made for the faults find nothing when there is none", arguments: FaultScenarios.own)
-    func nothingIsCaught(scenario: Scenario) {
-      let result = Explorer().explore(Simulation(scenario))
+    func nothingIsCaught(scenario: Scenario) async {
+      let result = await LongRun.run { Explorer().explore(Simulation(scenario)) }
       #expect(result.failure?.problems == nil)
       #expect(!result.isCut)
     }

@@ -1,0 +1,1 @@
+../FileAccessArbiterTests/Kit/LongRun.swift
