@@ -110,11 +110,9 @@ struct FastTierPatience: Sendable {
   /// For callers that may block their thread.
   static let blocking = FastTierPatience(
     spinning: .microseconds(2), yieldingInVain: .microseconds(100), durationMax: .milliseconds(1))
-  /// For tasks: others may need the thread.
+  /// For tasks, as others may need the thread: about as long as it takes to queue and to be resumed.
   static let suspending = FastTierPatience(
-    spinning: .microseconds(2), yieldingInVain: .zero, durationMax: .microseconds(2))
-
-  var mayYield: Bool { yieldingInVain > .zero }
+    spinning: .microseconds(2), yieldingInVain: .microseconds(20), durationMax: .microseconds(20))
 }
 
 extension FileCoordinator {
@@ -157,16 +155,14 @@ private struct Contention {
 
   private var elapsed: Duration { start.duration(to: now) }
 
-  private var isOver: Bool { elapsed >= patience.durationMax || patience.mayYield && isInVain }
-
-  private var isInVain: Bool { yieldedInVain >= patience.yieldingInVain }
+  private var isOver: Bool { elapsed >= patience.durationMax || yieldedInVain >= patience.yieldingInVain }
 
   func isWorthWaiting(_ refusal: FastTierRefusal) -> Bool {
     switch refusal {
     case .noSlot: false
     case .busy: !isOver
     // Presenters have to be asked; accesses of the arbiter take longer than anybody spins.
-    case .interest(let interest): !interest.isPresented && patience.mayYield && !isOver
+    case .interest(let interest): !interest.isPresented && !isOver
     }
   }
 
@@ -177,7 +173,7 @@ private struct Contention {
       if isOver || mayClaim() { return }
       if elapsed < patience.spinning, Spin.isUseful {
         Spin.pause()
-      } else if patience.mayYield {
+      } else {
         yield()
       }
     }

@@ -212,11 +212,11 @@ extension Scenario {
   /// What the normal run explores: seconds each.
   static let small = [
     tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, bundles,
-    bundlesInTree, bundlesAndMove, adoption, adoptionAndMoves,
+    bundlesInTree, adoption, adoptionAndMoves,
   ]
 
   /// What the long run explores as well.
-  static let large = [detached]
+  static let large = [detached, bundlesAndMove]
 }
 
 extension Scenario: CustomStringConvertible {

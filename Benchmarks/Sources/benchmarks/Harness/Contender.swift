@@ -55,9 +55,11 @@ struct Contender: Sendable {
   ///   - name: For people.
   ///   - isOurs: Whether it's ours.
   ///   - scenarios: Those in which it makes sense.
+  ///   - home: What the task runs on.
   ///   - makeWorker: Makes the access of one thread to the item with a number, on that thread.
   init<Worker: AsyncLockWorker>(
     async id: String, _ name: String, isOurs: Bool = false, scenarios: [Scenario] = Scenario.upToTwoThreads,
+    on home: AsyncHome = .threadActor,
     makeWorker: @escaping @Sendable (_ thread: Int, _ item: Int) throws -> Worker
   ) {
     self.id = id
@@ -67,7 +69,7 @@ struct Contender: Sendable {
     attempt = { scenario, laboratory in
       try runOnWorkers(scenario, laboratory) { thread, barriers, times in
         let worker = try makeWorker(thread, scenario.isShared ? 0 : thread)
-        return try ThreadActor.perform {
+        return try home.perform {
           let warmUpStart = try barriers.warmUp.arrive()
           _ = try await operate(worker, scenario, thread: thread, from: warmUpStart, until: warmUpStart + times.warmUp)
           let start = try barriers.start.arrive()
@@ -80,7 +82,7 @@ struct Contender: Sendable {
     violations = { laboratory in
       try ExclusionCheck.run(laboratory) { check, thread, count in
         let worker = try makeWorker(thread, 0)
-        try ThreadActor.perform {
+        try home.perform {
           for round in 0..<count {
             if round % 2 == 0 {
               try await worker.write { check.write() }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An actor whose code runs on one pinned thread, as the locks that block do.
 ///
 /// Asynchronous functions that it calls cost what they cost in most programs: see ``LoopExecutor`` for the difference.
@@ -28,17 +26,10 @@ actor ThreadActor {
   /// - Returns: What it returned.
   /// - Throws: What it threw.
   static func perform<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
-    let outcome = Shared(Mutex<Swift.Result<Result, any Error>?>(nil))
+    let outcome = AsyncOutcome<Result>()
     let actor = ThreadActor()
-    Task {
-      await actor.run {
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        outcome.value.withLock { $0 = result }
-      }
-    }
-    actor.executor.run { outcome.value.withLock { $0 != nil } }
-    guard let result = outcome.value.withLock({ $0 }) else { preconditionFailure("ended without a result") }
-    return try result.get()
+    Task { await actor.run { await outcome.fill(body) } }
+    actor.executor.run { outcome.isThere }
+    return try outcome.get()
   }
 }

@@ -26,7 +26,7 @@ enum PeerContenders {
       Contender(dictionaryAddedAndRemoved, "Mutex + Dictionary, added and removed") { _, item in
         DictionaryLocksAddedAndRemoved.Worker(table: addedAndRemoved, path: privateCopy(of: tree.paths[item]))
       },
-      Contender(async: actorTable, "actor + Dictionary") { _, item in
+      Contender(async: actorTable, "actor + Dictionary", on: .loopExecutor) { _, item in
         ActorTable.Worker(table: table, path: privateCopy(of: tree.paths[item]))
       },
       Contender(readerWriterLock, "pthread_rwlock alone, no path") { _, item in locks.worker(item) },

@@ -24,7 +24,7 @@ package struct Machine: Sendable {
       .first { $0.hasPrefix("model name") }?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
     return Machine(
       processorCount: processors.count, processorModel: model ?? architecture,
-      kernel: "Linux \(release) \(architecture)", swiftVersion: compilerVersion)
+      kernel: "Linux \(release.prefix { $0 != "-" }) \(architecture)", swiftVersion: compilerVersion)
   }
 
   var description: String {

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import FileAccessArbiter
+@testable import FileCoordination
+
+@Suite("The explanation of a deadlock")
+struct DeadlockReportTests {
+  private func report(of count: Int) -> DeadlockReport {
+    DeadlockReport(
+      members: (1...count).map { number in
+        let access = AccessSummary(
+          id: AccessID(UInt64(number)), client: ClientID(1), clientName: "pid 1 'test'", label: "member \(number)",
+          items: [], isPreparation: false, phase: .waiting, since: 0)
+        return CoordinationParty(access, at: 1_000_000)
+      })
+  }
+
+  @Test("Names every member of a cycle of usual length", arguments: [2, 17])
+  func whole(count: Int) {
+    let lines = report(of: count).description.split(separator: "\n")
+    #expect(lines.count == count + 2)
+    for number in 1...count { #expect(lines[number].hasPrefix("  \(number). 'member \(number)'")) }
+    #expect(lines[count].hasSuffix("waiting for 1."))
+  }
+
+  @Test("Names the beginning and the end of a long cycle, and how many are in between")
+  func long() {
+    let report = report(of: 1_000)
+    let lines = report.description.split(separator: "\n")
+    #expect(lines.count == 12 + 1 + 4 + 2)
+    #expect(lines[12].hasPrefix("  12. 'member 12'"))
+    #expect(lines[13] == "  … 984 more …")
+    #expect(lines[14].hasPrefix("  997. 'member 997'"))
+    #expect(lines[17].hasPrefix("  1000. 'member 1000'"))
+    #expect(report.members.count == 1_000)
+  }
+}
