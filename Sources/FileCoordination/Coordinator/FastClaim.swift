@@ -109,7 +109,7 @@ struct FastTierPatience: Sendable {
 
   /// For callers that may block their thread.
   static let blocking = FastTierPatience(
-    spinning: .microseconds(2), yieldingInVain: .microseconds(100), durationMax: .milliseconds(1))
+    spinning: .microseconds(2), yieldingInVain: .microseconds(100), durationMax: .microseconds(500))
   /// For tasks, as others may need the thread: about as long as it takes to queue and to be resumed.
   static let suspending = FastTierPatience(
     spinning: .microseconds(2), yieldingInVain: .microseconds(20), durationMax: .microseconds(20))
