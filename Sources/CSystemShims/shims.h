@@ -39,35 +39,6 @@ static inline void shim_spin_hint(void) {
   __asm__ volatile("yield" ::: "memory");
 #else
   __asm__ volatile("" ::: "memory");
-// MARK: - Changes of names
-
-#include <sys/statfs.h>
-
-/// ioctl(2) FIONREAD: how many bytes of events are queued; takes the lock of the queue, so an event whose rename(2) has
-/// returned is counted. epoll_wait(2) with a timeout of zero looks without that lock and can miss it. -1 on an error.
-static inline int shim_queued_bytes(int descriptor) {
-  int count = 0;
-  return ioctl(descriptor, 0x541B /* FIONREAD */, &count) == 0 ? count : -1;
-}
-
-/// fstatfs(2): the type of the file system, 0 when it can't be read.
-static inline uint32_t shim_file_system_type(int descriptor) {
-  struct statfs status;
-  return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
-}
-
-/// ioctl_iflags(2) FS_IOC_GETFLAGS: whether the directory takes names that differ in case for the same.
-static inline int shim_folds_case(int directory) {
-  unsigned int flags = 0;
-  return ioctl(directory, _IOR('f', 1, long), &flags) == 0 && (flags & 0x40000000 /* FS_CASEFOLD_FL */) != 0;
-}
-
-/// poll(2) on /proc/self/mountinfo, proc_pid_mountinfo(5): whether something was mounted or unmounted since the last call.
-static inline int shim_mounts_changed(int mountinfo) {
-  struct pollfd request = {mountinfo, POLLPRI, 0};
-  return poll(&request, 1, 0) != 0;
-}
-
 #endif
 }
 

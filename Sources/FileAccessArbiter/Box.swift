@@ -12,6 +12,8 @@ protocol Boxed: ~Copyable, Sendable {
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | the value | the uniqueness of `owner` | copies share it, and a box copies it before it changes what is shared |
+///
+/// `@unchecked Sendable` for the pointer and the object: they lead to one sendable value that nobody changes while it's shared.
 @safe
 struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
   private var owner: BoxOwner<Value>

@@ -19,6 +19,8 @@
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | chunks | the uniqueness of `owner` | copies share them, and a slab copies them before it changes what is shared |
+///
+/// `@unchecked Sendable` for the pointer and the object: they lead to sendable elements that nobody changes while they're shared.
 @safe struct Slab<Element: Sendable>: @unchecked Sendable {
   /// As many elements as a chunk has bits.
   static var chunkSize: Int { 64 }

@@ -5,6 +5,8 @@ internal import SystemInterface
 /// A claim that the fast tier granted, inside its accessor.
 ///
 /// Owns nothing: the accessor's caller keeps the coordinator and the item.
+///
+/// `@unchecked Sendable` because the compiler can't see that; both classes are sendable.
 @safe
 struct FastClaim: @unchecked Sendable {
   let token: ClaimToken

@@ -103,6 +103,8 @@ package struct ClaimNote: Hashable, Sendable {
 /// The fingerprints of a path: `/` first, then each directory on the way, the item itself last.
 ///
 /// Doesn't own the memory, which somebody else keeps while the claim is made.
+///
+/// `@unchecked Sendable` for the pointer: the fingerprints never change.
 @safe
 package struct ClaimPath: @unchecked Sendable {
   package let fingerprints: UnsafePointer<UInt64>

@@ -24,7 +24,7 @@ internal import SystemInterface
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
 /// | `validity` | itself, see `IdentityValidity` | shared with other items of the same directory |
 ///
-/// `@unchecked Sendable` for the pointers: one leads to memory that never changes, the other to an atomic.
+/// `@unchecked Sendable` for the pointers: one leads to memory that never changes but for `memo`, the other to an atomic.
 @safe
 public final class ResolvedItem: @unchecked Sendable {
   /// The URL that the handle was made for, as spelled.
