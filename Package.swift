@@ -6,6 +6,7 @@ import PackageDescription
 //   0  CSystemShims             declarations of libc calls that Swift's Glibc module hides
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
 //   1  SystemInterface          the only door to the kernel
+//   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   2  FileCoordination         the library people import
 //   4  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
 //   4  filecoord                command-line tool on the public API only
@@ -33,8 +34,9 @@ let package = Package(
     .systemLibrary(name: "CSystemShims"),
     .target(name: "FileAccessArbiter", swiftSettings: librarySettings),
     .target(name: "SystemInterface", dependencies: ["CSystemShims"], swiftSettings: librarySettings),
+    .target(name: "CoordinationService", dependencies: ["FileAccessArbiter"], swiftSettings: librarySettings),
     .target(
-      name: "FileCoordination", dependencies: ["FileAccessArbiter", "SystemInterface"],
+      name: "FileCoordination", dependencies: ["CoordinationService", "FileAccessArbiter", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
@@ -43,6 +45,9 @@ let package = Package(
       name: "filecoord", dependencies: ["FileCoordination"], swiftSettings: settings),
     .testTarget(
       name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter"], swiftSettings: settings),
+    .testTarget(
+      name: "CoordinationServiceTests", dependencies: ["CoordinationService", "FileAccessArbiter"],
+      swiftSettings: settings),
     .testTarget(
       name: "SystemInterfaceTests", dependencies: ["SystemInterface"], swiftSettings: settings),
     .testTarget(

@@ -1,7 +1,7 @@
 // The whole state as values and as text. The text is the same for the same state, whatever the order of hashing.
 
 /// The state of an arbiter at one moment.
-package struct ArbiterSnapshot: Sendable {
+package struct ArbiterSnapshot: Hashable, Sendable {
   package struct Presenter: Hashable, Sendable {
     package let id: PresenterID
     package let client: ClientID

@@ -1,0 +1,115 @@
+package import FileAccessArbiter
+
+/// What the service tells a process, in the process's own numbers.
+package enum ServerFrame: Hashable, Sendable {
+  /// The first frame of a connection that's accepted.
+  case welcome(Welcome)
+  /// The connection is of no use, and closed after this frame.
+  case refused(Refusal, explanation: String)
+  case granted(AccessID, Grant, FencingToken)
+  case failed(AccessID, Failure)
+  case delivered(Delivery, DeliveryOrigin)
+  case itemMoved(AccessID, item: UInt32, to: ItemPath)
+  case presenterMoved(PresenterID, to: ItemPath)
+  case presenterToBeLocated(PresenterID)
+  case presenterForgotten(PresenterID)
+  case reported(AccessID, WaitReport)
+  /// From now on the process may decide alone about the root and everything inside it.
+  case delegated(DelegationID, root: ItemPath, mode: DelegationMode)
+  /// The delegation is wanted back: the process tells what was granted under it, and returns it.
+  case recalled(DelegationID)
+  /// What the process waited for has happened, or isn't possible.
+  case answered(RequestNumber, Bool)
+  /// Tell all that was granted under delegations, and answer `ClientFrame.surveyed`.
+  case survey(RequestNumber)
+  case snapshot(RequestNumber, SnapshotReply)
+  /// The process came too late with its re-assertion: others have been granted what conflicts with it.
+  case lost(AccessID)
+  /// Re-assertions have been taken in, and new accesses are granted again.
+  case graceEnded
+}
+
+/// What a process learns when it's accepted.
+package struct Welcome: Hashable, Sendable {
+  /// Grows with each service of a domain, so that nothing of an earlier one is taken for a later one's.
+  package var epoch: UInt64
+  package var serviceProcessIdentifier: Int32
+  /// Whether the service takes re-assertions; if not, a process that was connected before has lost what it held.
+  package var takesReassertions: Bool
+
+  package init(epoch: UInt64, serviceProcessIdentifier: Int32, takesReassertions: Bool) {
+    self.epoch = epoch
+    self.serviceProcessIdentifier = serviceProcessIdentifier
+    self.takesReassertions = takesReassertions
+  }
+}
+
+/// Why a connection is of no use.
+package enum Refusal: UInt8, Hashable, Sendable, CaseIterable {
+  case unknownVersion = 1
+  case otherUser = 2
+  case otherPackages = 3
+  case malformed = 4
+  case tooManyClients = 5
+  case tooSlow = 6
+}
+
+/// Numbers that grow with each grant of a domain, so that whoever stores something can refuse what comes of an older grant.
+package struct FencingToken: Hashable, Sendable, Comparable {
+  package var epoch: UInt64
+  package var sequence: UInt64
+
+  package init(epoch: UInt64, sequence: UInt64) {
+    self.epoch = epoch
+    self.sequence = sequence
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.epoch, left.sequence) < (right.epoch, right.sequence)
+  }
+}
+
+/// Who caused a message, as the receiving process can't know it.
+package struct DeliveryOrigin: Hashable, Sendable {
+  package var processIdentifier: Int32
+  package var processName: String
+  package var purpose: String
+  /// The causing access, for a presenter that relinquishes for it.
+  package var debtOrigin: DebtOrigin?
+
+  package init(processIdentifier: Int32, processName: String, purpose: String, debtOrigin: DebtOrigin?) {
+    self.processIdentifier = processIdentifier
+    self.processName = processName
+    self.purpose = purpose
+    self.debtOrigin = debtOrigin
+  }
+}
+
+/// Who presents, holds and waits in a domain, and which processes take part.
+package struct SnapshotReply: Hashable, Sendable {
+  package struct Process: Hashable, Sendable {
+    package var processIdentifier: Int32
+    package var name: String
+    package var isService: Bool
+    package var delegations: [ItemPath]
+
+    package init(processIdentifier: Int32, name: String, isService: Bool, delegations: [ItemPath]) {
+      self.processIdentifier = processIdentifier
+      self.name = name
+      self.isService = isService
+      self.delegations = delegations
+    }
+  }
+
+  package var arbiter: ArbiterSnapshot
+  package var processes: [Process]
+  package var epoch: UInt64
+  package var isInGrace: Bool
+
+  package init(arbiter: ArbiterSnapshot, processes: [Process], epoch: UInt64, isInGrace: Bool) {
+    self.arbiter = arbiter
+    self.processes = processes
+    self.epoch = epoch
+    self.isInGrace = isInGrace
+  }
+}
