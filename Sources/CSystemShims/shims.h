@@ -170,4 +170,117 @@ static inline int shim_mounts_changed(int mountinfo) {
   return poll(&request, 1, 0) != 0;
 }
 
+// MARK: - Local sockets
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/// How many bytes the path of a Unix-domain socket may have, see unix(7); one is for the NUL.
+enum { shim_local_path_length_max = sizeof(((struct sockaddr_un *)0)->sun_path) - 1 };
+
+/// socket(2) for a Unix-domain stream that is closed on exec and never blocks.
+static inline int shim_local_socket(void) {
+  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/// socketpair(2), likewise.
+static inline int shim_local_pair(int *descriptors) {
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, descriptors);
+}
+
+/// accept4(2), likewise; declared by glibc under `_GNU_SOURCE` only.
+extern int accept4(int socket, struct sockaddr *__restrict address, socklen_t *__restrict length, int flags);
+static inline int shim_local_accept(int socket) {
+  return accept4(socket, (struct sockaddr *)0, (socklen_t *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/// Fills an address; -1 with ENAMETOOLONG when the path is too long for it.
+static inline int shim_local_address(struct sockaddr_un *address, const char *path) {
+  size_t length = strlen(path);
+  if (length > shim_local_path_length_max) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  memcpy(address->sun_path, path, length);
+  return 0;
+}
+
+/// bind(2) to a path.
+static inline int shim_local_bind(int socket, const char *path) {
+  struct sockaddr_un address;
+  if (shim_local_address(&address, path) != 0) return -1;
+  return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+/// connect(2) to a path.
+static inline int shim_local_connect(int socket, const char *path) {
+  struct sockaddr_un address;
+  if (shim_local_address(&address, path) != 0) return -1;
+  return connect(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+/// getsockopt(2) of an option that is an int; -1 on an error, which none of the options we read is.
+static inline int shim_socket_option(int socket, int option) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  return getsockopt(socket, SOL_SOCKET, option, &value, &length) == 0 ? value : -1;
+}
+
+/// `struct ucred`, which glibc declares under `_GNU_SOURCE` only.
+struct shim_credentials {
+  int32_t pid;
+  uint32_t uid, gid;
+};
+
+/// getsockopt(2) SO_PEERCRED, see unix(7).
+static inline int shim_peer_credentials(int socket, struct shim_credentials *credentials) {
+  socklen_t length = sizeof *credentials;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, credentials, &length);
+}
+
+/// poll(2) on one descriptor.
+static inline int shim_poll(int descriptor, int events, int timeout) {
+  struct pollfd request = {descriptor, (short)events, 0};
+  return poll(&request, 1, timeout);
+}
+
+/// epoll_ctl(2) with a token for the caller.
+static inline int shim_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+  struct epoll_event event = {.events = events, .data.u64 = token};
+  return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+/// `struct epoll_event` without the packing, which Swift can't look into.
+struct shim_readiness {
+  uint64_t token;
+  uint32_t events;
+};
+
+/// How many events one wait returns at most.
+enum { shim_readiness_count_max = 64 };
+
+/// epoll_wait(2).
+static inline int shim_epoll_wait(int epoll, struct shim_readiness *ready, int timeout) {
+  struct epoll_event events[shim_readiness_count_max];
+  int count = epoll_wait(epoll, events, shim_readiness_count_max, timeout);
+  for (int i = 0; i < count; i++) {
+    ready[i].token = events[i].data.u64;
+    ready[i].events = events[i].events;
+  }
+  return count;
+}
+
+// MARK: - Locks between processes
+
+/// fcntl(2) F_OFD_SETLK or F_OFD_SETLKW: an exclusive lock on a whole file that belongs to the open file description.
+static inline int shim_lock_exclusively(int descriptor, _Bool waits) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, waits ? 38 /* F_OFD_SETLKW */ : 37 /* F_OFD_SETLK */, &lock);
+}
+
 #endif

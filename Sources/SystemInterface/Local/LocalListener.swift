@@ -1,0 +1,142 @@
+internal import CSystemShims
+internal import Glibc
+
+/// A socket that other processes of this computer connect to.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `descriptor` | itself, see ``OwnedDescriptor`` | ``close(removingName:)`` may come while another thread accepts |
+/// | the rest | immutable | |
+///
+/// The descriptor is closed by ``close(removingName:)`` or with the last reference, which leaves the name in place: nobody
+/// can connect to it any more, and the next listener replaces it.
+package final class LocalListener: DescriptorOwner {
+  /// How many connections wait at most to be accepted; see listen(2).
+  package static let backlog: Int32 = 128
+
+  /// Where it listens; `nil` for a socket that another process has bound.
+  package let address: LocalAddress?
+
+  /// The listening socket.
+  package let descriptor: OwnedDescriptor
+
+  /// What the name stood for when it was bound.
+  ///
+  /// The number isn't reused as long as the socket is open.
+  private let identity: FileIdentity?
+
+  /// Listens at a path that only this user can connect to.
+  ///
+  /// The socket listens before it gets its name, so whoever finds the name can connect. A socket that has the name already
+  /// is replaced in one step, even if somebody listens there: settle before who may listen, see ``LockFile``.
+  ///
+  /// - Parameter address: Where to listen.
+  /// - Throws: ENOTSOCK when the name belongs to something that isn't a socket; any error of socket(2), bind(2), chmod(2),
+  ///   listen(2) and rename(2). Nothing is left behind then.
+  package init(binding address: LocalAddress) throws(SystemError) {
+    let descriptor = OwnedDescriptor(try checkedCall("socket(2)") { shim_local_socket() })
+    let temporary = try Self.bind(descriptor, beside: address)
+    do {
+      try checkedCall("chmod(2)", temporary) { unsafe temporary.withCString { unsafe chmod($0, 0o600) } }
+      identity = try HostFileSystem().status(of: temporary, at: .workingDirectory, links: .noFollow).identity
+      try descriptor.checked("listen(2)") { listen($0, Self.backlog) }
+      try Self.checkReplaceable(address)
+      try HostFileSystem().rename(
+        temporary, at: .workingDirectory, to: address.path, at: .workingDirectory, .replacing)
+    } catch {
+      try? HostFileSystem().unlink(temporary, at: .workingDirectory, .file)
+      throw error
+    }
+    self.address = address
+    self.descriptor = descriptor
+  }
+
+  /// Takes over a socket that listens already, such as one of ``ActivationSockets``.
+  ///
+  /// - Parameter number: A descriptor of a listening Unix-domain stream socket; it isn't taken over when this throws.
+  /// - Throws: ENOTSOCK, EAFNOSUPPORT, EPROTOTYPE or EINVAL when it is something else; EBADF when it isn't open.
+  package init(inherited number: Int32) throws(SystemError) {
+    let requirements: [(option: Int32, value: Int32, errno: Int32)] = [
+      (SO_DOMAIN, AF_UNIX, EAFNOSUPPORT), (SO_TYPE, Int32(SOCK_STREAM.rawValue), EPROTOTYPE),
+      (SO_ACCEPTCONN, 1, EINVAL),
+    ]
+    for requirement in requirements {
+      let value = try checkedCall("getsockopt(2)") { shim_socket_option(number, requirement.option) }
+      if value != requirement.value {
+        throw SystemError(
+          call: "getsockopt(2)", errno: requirement.errno,
+          advice: "Descriptor \(number) isn't a listening Unix-domain stream socket. "
+            + "Pass one, for example by ListenStream= with a path in a systemd socket unit.")
+      }
+    }
+    let flags = try checkedCall("fcntl(2)") { fcntl(number, F_GETFL) }
+    try checkedCall("fcntl(2)") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+    try checkedCall("fcntl(2)") { fcntl(number, F_SETFD, FD_CLOEXEC) }
+    descriptor = OwnedDescriptor(number)
+    address = nil
+    identity = nil
+  }
+}
+
+// MARK: - Accepting and closing
+
+extension LocalListener {
+  /// Takes the next connection that waits, without blocking.
+  ///
+  /// - Returns: The connection; `nil` when none waits.
+  /// - Throws: EMFILE or ENFILE when there is no descriptor for the connection, which goes on waiting; EBADF when closed.
+  package func accept() throws(SystemError) -> LocalStream? {
+    do {
+      return LocalStream(OwnedDescriptor(try descriptor.checked("accept4(2)") { shim_local_accept($0) }))
+    } catch let error where error.isOne(of: EAGAIN, ECONNABORTED) {
+      return nil
+    }
+  }
+
+  /// Stops listening; connections that wait are cut.
+  ///
+  /// Not for a socket that a ``ReadinessPoller`` still watches, see ``ReadinessPoller/remove(_:)``.
+  ///
+  /// - Parameter removingName: Whether to remove the name, unless it stands for another file by now. The name of a socket
+  ///   that another process has bound stays.
+  package func close(removingName: Bool) {
+    // Before the socket is closed: until then no other file can have its identity.
+    if removingName, !descriptor.isClosed, let address, let identity {
+      let files = HostFileSystem()
+      let present = try? files.status(of: address.path, at: .workingDirectory, links: .noFollow).identity
+      if present == identity { try? files.unlink(address.path, at: .workingDirectory, .file) }
+    }
+    descriptor.close()
+  }
+
+  /// How many temporary names are tried.
+  private static let nameCountMax = 16
+
+  private static func bind(
+    _ descriptor: OwnedDescriptor, beside address: LocalAddress
+  ) throws(SystemError) -> SystemPath {
+    var lastError = SystemError(call: "bind(2)", paths: [address.path], errno: EADDRINUSE)
+    for _ in 0..<nameCountMax {
+      let temporary = address.temporaryNeighbor()
+      do {
+        try descriptor.checked("bind(2)") { number in
+          unsafe temporary.withCString { unsafe shim_local_bind(number, $0) }
+        }
+        return temporary
+      } catch {
+        lastError.errno = error.errno
+        if error.errno != EADDRINUSE { break }
+      }
+    }
+    throw lastError
+  }
+
+  private static func checkReplaceable(_ address: LocalAddress) throws(SystemError) {
+    let present = try HostFileSystem().statusIfPresent(of: address.path, at: .workingDirectory)
+    if let present, present.kind != .socket {
+      throw SystemError(
+        call: "rename(2)", paths: [address.path], errno: ENOTSOCK,
+        advice: "Something that isn't a socket has this name. Move it away, or choose another path.")
+    }
+  }
+}

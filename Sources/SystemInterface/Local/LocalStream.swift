@@ -1,0 +1,177 @@
+internal import CSystemShims
+internal import Glibc
+
+/// Who is at the other end of a stream, as the kernel knows it.
+///
+/// - Note: SO_PEERCRED in unix(7).
+package struct PeerCredentials: Hashable, Sendable {
+  /// The number of the process.
+  package let pid: Int32
+  /// Its effective user.
+  package let uid: UInt32
+  /// Its effective group.
+  package let gid: UInt32
+}
+
+/// A connection to another process of this computer: bytes in both directions, in order.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `descriptor` | itself, see ``OwnedDescriptor`` | ``close()`` may come while other threads read and write |
+///
+/// Any thread may call anything at any time. Two reads, or two writes, at once each get a part of the bytes, so one thread
+/// should do each. Reading and writing don't block; see ``waitReadable(until:)``, ``waitWritable(until:)`` and
+/// ``ReadinessPoller``. The descriptor is closed by ``close()`` or with the last reference.
+package final class LocalStream: DescriptorOwner {
+  /// What a read brought.
+  package enum ReadResult: Hashable, Sendable {
+    /// So many bytes are at the start of the buffer; 0 only for an empty buffer.
+    case bytes(Int)
+    /// Nothing is there yet.
+    case wouldBlock
+    /// Nothing will ever come again.
+    case end
+  }
+
+  /// The connected socket.
+  package let descriptor: OwnedDescriptor
+
+  /// Takes over a connected socket that doesn't block.
+  init(_ descriptor: OwnedDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  /// Connects to a listener, without waiting for it to accept.
+  ///
+  /// - Parameter address: Where somebody listens.
+  /// - Throws: ENOENT when the name isn't there; ECONNREFUSED when nobody listens at it any more; EAGAIN when too many
+  ///   connections wait to be accepted; any other error of socket(2) and connect(2).
+  package init(connectingTo address: LocalAddress) throws(SystemError) {
+    descriptor = OwnedDescriptor(try checkedCall("socket(2)") { shim_local_socket() })
+    do {
+      // Never EINPROGRESS: a Unix-domain socket connects at once or not at all.
+      try descriptor.checked("connect(2)", address.path) { number in
+        unsafe address.path.withCString { unsafe shim_local_connect(number, $0) }
+      }
+    } catch {
+      var error = error
+      if error.errno == EAGAIN {
+        error.advice =
+          "Too many connections wait to be accepted. Try again later, or see whether the process that "
+          + "listens is stopped."
+      }
+      throw error
+    }
+  }
+
+  /// Makes two streams that are connected with each other.
+  ///
+  /// - Returns: Both ends.
+  /// - Throws: Any error of socketpair(2), mostly EMFILE.
+  package static func pair() throws(SystemError) -> (LocalStream, LocalStream) {
+    var numbers: [Int32] = [-1, -1]
+    try checkedCall("socketpair(2)") { unsafe shim_local_pair(&numbers) }
+    return (LocalStream(OwnedDescriptor(numbers[0])), LocalStream(OwnedDescriptor(numbers[1])))
+  }
+}
+
+// MARK: - Bytes
+
+extension LocalStream {
+  /// Reads what is there, at most as much as the buffer holds.
+  ///
+  /// What the peer sent before it ended is read before the end.
+  ///
+  /// - Parameter buffer: Where to put the bytes.
+  /// - Returns: How many there were. A connection that the peer has reset is at its end.
+  /// - Throws: EBADF after ``close()``; any error of recv(2) but EAGAIN and ECONNRESET.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
+    if unsafe buffer.isEmpty { return .bytes(0) }
+    do {
+      let count = try descriptor.checked("recv(2)") { unsafe recv($0, buffer.baseAddress, buffer.count, 0) }
+      return count == 0 ? .end : .bytes(count)
+    } catch let error where error.isOne(of: EAGAIN, ECONNRESET) {
+      return error.errno == EAGAIN ? .wouldBlock : .end
+    }
+  }
+
+  /// Writes a prefix of some bytes, as much as fits.
+  ///
+  /// - Parameter bytes: The bytes.
+  /// - Returns: How many were taken; 0 when nothing fits until the peer reads.
+  /// - Throws: EPIPE or ECONNRESET when nobody will read them, without the signal SIGPIPE; EBADF after ``close()``; any
+  ///   other error of send(2) but EAGAIN.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+    if unsafe bytes.isEmpty { return 0 }
+    do {
+      return try descriptor.checked("send(2)") {
+        unsafe send($0, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      }
+    } catch let error where error.errno == EAGAIN {
+      return 0
+    }
+  }
+
+  /// Writes a prefix of some bytes, as much as fits.
+  ///
+  /// - Parameter bytes: The bytes.
+  /// - Returns: How many were taken; 0 when nothing fits until the peer reads.
+  /// - Throws: EPIPE or ECONNRESET when nobody will read them, without the signal SIGPIPE; EBADF after ``close()``; any
+  ///   other error of send(2) but EAGAIN.
+  package func write(_ bytes: RawSpan) throws(SystemError) -> Int {
+    try unsafe bytes.withUnsafeBytes { (buffer) throws(SystemError) in try unsafe write(buffer) }
+  }
+
+  /// Who connected, or for the side that connected, who listens.
+  ///
+  /// - Returns: The credentials when the connection was made: of the process that called connect(2), listen(2) or
+  ///   socketpair(2). Where a service manager listens for a service, the service's clients see the manager.
+  /// - Throws: EBADF after ``close()``.
+  package func peer() throws(SystemError) -> PeerCredentials {
+    var raw = shim_credentials()
+    try descriptor.checked("getsockopt(2)") { unsafe shim_peer_credentials($0, &raw) }
+    return PeerCredentials(pid: raw.pid, uid: raw.uid, gid: raw.gid)
+  }
+}
+
+// MARK: - Waiting and ending
+
+extension LocalStream {
+  /// Blocks the calling thread until a read brings bytes, the end or an error, or until a time has come.
+  ///
+  /// - Parameter deadline: When to give up, on ``HostClock``; `nil` waits without limit.
+  /// - Returns: Whether a read brings something.
+  /// - Throws: EBADF after ``close()``; any error of poll(2) but EINTR.
+  package func waitReadable(until deadline: MonotonicTime? = nil) throws(SystemError) -> Bool {
+    try wait(for: POLLIN, until: deadline)
+  }
+
+  /// Blocks the calling thread until a write takes bytes or fails, or until a time has come.
+  ///
+  /// - Parameter deadline: When to give up, on ``HostClock``; `nil` waits without limit.
+  /// - Returns: Whether a write does something.
+  /// - Throws: EBADF after ``close()``; any error of poll(2) but EINTR.
+  package func waitWritable(until deadline: MonotonicTime? = nil) throws(SystemError) -> Bool {
+    try wait(for: POLLOUT, until: deadline)
+  }
+
+  private func wait(for events: Int32, until deadline: MonotonicTime?) throws(SystemError) -> Bool {
+    try descriptor.checked("poll(2)") { number in
+      retryingWait(until: deadline) { shim_poll(number, events, $0) }
+    } > 0
+  }
+
+  /// Ends the connection in both directions, and wakes everybody who waits for it.
+  ///
+  /// Both sides read what has arrived, then the end; what is written fails with EPIPE.
+  package func shutdown() {
+    // ENOTCONN and EBADF: it has ended already.
+    _ = try? descriptor.checked("shutdown(2)") { Glibc.shutdown($0, Int32(SHUT_RDWR)) }
+  }
+
+  /// Ends the connection and closes the descriptor when the last running call has returned.
+  package func close() {
+    shutdown()
+    descriptor.close()
+  }
+}
