@@ -1,0 +1,139 @@
+internal import CSystemShims
+internal import Glibc
+
+/// A file that one process at a time holds, to be the one that does something.
+///
+/// The lock is an open file description lock, see fcntl(2) F_OFD_SETLK: the kernel releases it when the process ends,
+/// however it ends. It belongs to the ``HeldLock``, not to the process, so two holders in one process exclude each other
+/// too, and closing another descriptor of the file doesn't release it.
+package struct LockFile: Hashable, Sendable {
+  /// The absolute path of the file.
+  package let path: SystemPath
+
+  /// Names a lock, without looking at the file.
+  ///
+  /// - Parameter path: The absolute path of the file, in a directory that only this user may write to.
+  package init(_ path: SystemPath) {
+    self.path = path
+  }
+
+  /// Takes the lock if it is free, making the file if it isn't there.
+  ///
+  /// - Returns: The lock; `nil` when somebody holds it.
+  /// - Throws: ELOOP for a symbolic link, EINVAL for something else that isn't a file, EPERM for another user's file, ESTALE
+  ///   when the file is replaced over and over; any other error of open(2), fstat(2), fchmod(2) and fcntl(2).
+  package func tryLock() throws(SystemError) -> HeldLock? {
+    try takeLock(waits: false)
+  }
+
+  /// Takes the lock, blocking the calling thread until it is free; makes the file if it isn't there.
+  ///
+  /// The kernel doesn't detect a deadlock, not even of a thread that holds the lock already.
+  ///
+  /// - Returns: The lock.
+  /// - Throws: As ``tryLock()``.
+  package func lock() throws(SystemError) -> HeldLock {
+    guard let held = try takeLock(waits: true) else {
+      throw SystemError(call: "fcntl(2)", paths: [path], errno: EAGAIN)
+    }
+    return held
+  }
+
+  /// How often the file may be replaced between opening and locking it.
+  private static let replacementCountMax = 100
+
+  private func takeLock(waits: Bool) throws(SystemError) -> HeldLock? {
+    for _ in 0..<Self.replacementCountMax {
+      let (descriptor, identity) = try open()
+      do {
+        try descriptor.checked("fcntl(2)", path) { shim_lock_exclusively($0, waits) }
+      } catch let error where !waits && error.isOne(of: EAGAIN, EACCES) {
+        return nil
+      }
+      // Whoever finds the name now must find the file we have locked.
+      let present = try HostFileSystem().statusIfPresent(of: path, at: .workingDirectory)
+      if present?.identity == identity { return HeldLock(descriptor, path: path) }
+    }
+    throw SystemError(
+      call: "fcntl(2)", paths: [path], errno: ESTALE,
+      advice: "Somebody replaces or removes the file all the time. Find out who, and keep them from it.")
+  }
+
+  private func open() throws(SystemError) -> (OwnedDescriptor, FileIdentity) {
+    let files = HostFileSystem()
+    do {
+      let number = try files.open(
+        path, at: .workingDirectory, flags: [.create, .readWrite, .noFollow, .nonBlocking], mode: 0o600)
+      let descriptor = OwnedDescriptor(number.rawValue)
+      let status = try files.status(of: number)
+      try check(status)
+      if status.mode & 0o077 != 0 { try files.setMode(of: number, to: 0o600) }
+      return (descriptor, status.identity)
+    } catch {
+      var error = error
+      error.paths = [path]
+      if error.errno == ELOOP { error.advice = "A symbolic link has the name of the lock file. Remove it." }
+      throw error
+    }
+  }
+
+  private func check(_ status: FileStatus) throws(SystemError) {
+    if status.kind != .regular {
+      throw SystemError(
+        call: "openat(2)", errno: EINVAL, advice: "The lock has to be a regular file. Remove what has its name.")
+    }
+    if status.owner != HostUser.effectiveUserID {
+      throw SystemError(
+        call: "openat(2)", errno: EPERM,
+        advice: "The lock file belongs to user \(status.owner), not to \(HostUser.effectiveUserID). "
+          + "Have it removed by its owner or an administrator.")
+    }
+  }
+}
+
+/// A lock on a file, held until it is released or its last reference is gone.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `descriptor` | itself, see ``OwnedDescriptor`` | ``release()`` may come while another thread uses the counter |
+/// | the counter in the file | the lock; threads of the holder take turns | a read and a write aren't one step |
+package final class HeldLock: Sendable {
+  private let descriptor: OwnedDescriptor
+  private let path: SystemPath
+
+  fileprivate init(_ descriptor: OwnedDescriptor, path: SystemPath) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  /// Releases the lock; later calls fail with EBADF.
+  package func release() {
+    descriptor.close()
+  }
+
+  /// Reads the number in the file: how often ``bumpCounter()`` was called by all holders so far.
+  ///
+  /// - Returns: The first eight bytes, least significant first; 0 when the file has less.
+  /// - Throws: EBADF after ``release()``; any error of pread(2).
+  package func readCounter() throws(SystemError) -> UInt64 {
+    var stored: UInt64 = 0
+    let count = try descriptor.checked("pread(2)", path) { unsafe pread($0, &stored, 8, 0) }
+    return count == 8 ? UInt64(littleEndian: stored) : 0
+  }
+
+  /// Adds one to the number in the file.
+  ///
+  /// The new number outlives the process, but isn't forced to the disk: after a crash of the whole computer it may be
+  /// an older one.
+  ///
+  /// - Returns: The new number. After the largest comes 0.
+  /// - Throws: EBADF after ``release()``; ENOSPC and any other error of pread(2) and pwrite(2).
+  package func bumpCounter() throws(SystemError) -> UInt64 {
+    // A file may hold any number, so overflow isn't a mistake of ours.
+    let value = try readCounter() &+ 1
+    var stored = value.littleEndian
+    let count = try descriptor.checked("pwrite(2)", path) { unsafe pwrite($0, &stored, 8, 0) }
+    if count != 8 { throw SystemError(call: "pwrite(2)", paths: [path], errno: ENOSPC) }
+    return value
+  }
+}

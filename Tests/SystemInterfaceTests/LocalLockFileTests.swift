@@ -1,0 +1,146 @@
+import Glibc
+import Testing
+
+@testable import SystemInterface
+
+@Suite("A lock file has one holder, in this process or another")
+struct LocalLockFileTests {
+  private func lockFile(_ sandbox: Sandbox) -> LockFile {
+    LockFile(sandbox.path("lock"))
+  }
+
+  @Test("Two holders exclude each other even in one process, and closing another descriptor changes nothing")
+  func exclusion() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let held = try #require(try lockFile(sandbox).tryLock())
+      #expect(try lockFile(sandbox).tryLock() == nil)
+      // The older kind of lock is gone when the process closes any descriptor of the file.
+      #expect(try sandbox.text("lock") == "")
+      #expect(try lockFile(sandbox).tryLock() == nil)
+      held.release()
+      #expect(try lockFile(sandbox).tryLock() != nil)
+    }
+  }
+
+  @Test("The last reference releases the lock, and the file stays, for the user alone")
+  func releaseByLastReference() async throws {
+    try await withTemporaryDirectory { sandbox in
+      var held: HeldLock? = try lockFile(sandbox).lock()
+      #expect(try held?.readCounter() == 0)
+      #expect(try lockFile(sandbox).tryLock() == nil)
+      held = nil
+      #expect(try lockFile(sandbox).tryLock() != nil)
+      #expect(try sandbox.status("lock")?.mode == 0o600)
+      #expect(try sandbox.names() == ["lock"])
+    }
+  }
+
+  @Test("The lock is free when the process that holds it is killed")
+  func releaseByDeath() async throws {
+    try await withTemporaryDirectory { sandbox in
+      // The child has the lock with the open file description, whose lock it is.
+      let path = sandbox.path("lock")
+      let number = try sandbox.files.open(path, at: .workingDirectory, flags: [.create, .readWrite], mode: 0o600)
+      try #require(lockDescription(number.rawValue) == 0)
+      let child = try #require(ChildProcess(["sleep", "600"], passing: number.rawValue))
+      try sandbox.files.close(number)
+      #expect(try lockFile(sandbox).tryLock() == nil)
+      child.kill()
+      #expect(try lockFile(sandbox).tryLock() != nil)
+    }
+  }
+
+  @Test("A file that was replaced while somebody waited for its lock is locked in its new form")
+  func replacement() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let first = try lockFile(sandbox).lock()
+      _ = try first.bumpCounter()
+      try sandbox.files.unlink(sandbox.path("lock"), at: .workingDirectory, .file)
+      let second = try #require(try lockFile(sandbox).tryLock())
+      #expect(try second.readCounter() == 0)
+      #expect(try first.readCounter() == 1)
+      #expect(try lockFile(sandbox).tryLock() == nil)
+    }
+  }
+
+  @Test("What isn't a file of the user's is refused", arguments: ["link", "dangling", "fifo", "directory"])
+  func refusals(name: String) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("target", "")
+      try sandbox.link("link", to: "target")
+      try sandbox.link("dangling", to: "new")
+      try sandbox.makeDirectory("directory")
+      try #require(mkfifo(sandbox.path("fifo").description, 0o600) == 0)
+      let errors = ["link": ELOOP, "dangling": ELOOP, "fifo": EINVAL, "directory": EISDIR]
+      let error = #expect(throws: SystemError.self) { try LockFile(sandbox.path(name)).tryLock() }
+      #expect(error?.errno == errors[name])
+      #expect(error?.paths == [sandbox.path(name)])
+      #expect(try sandbox.status("new") == nil)
+    }
+  }
+
+  @Test("Another user's file is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+  func foreignOwner() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("lock", "")
+      try sandbox.files.setOwner(of: sandbox.path("lock"), at: .workingDirectory, to: 65534, group: 65534)
+      let error = #expect(throws: SystemError.self) { try lockFile(sandbox).tryLock() }
+      #expect(error?.errno == EPERM)
+      #expect(error?.advice?.contains("65534") == true)
+    }
+  }
+
+  @Test("A file that others could lock is closed to them")
+  func loosePermissions() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("lock", "")
+      #expect(try lockFile(sandbox).tryLock() != nil)
+      #expect(try sandbox.status("lock")?.mode == 0o600)
+    }
+  }
+
+  @Test("The counter goes on where the last holder stopped")
+  func counter() async throws {
+    try await withTemporaryDirectory { sandbox in
+      for expected in UInt64(1)...3 {
+        let held = try lockFile(sandbox).lock()
+        #expect(try held.readCounter() == expected - 1)
+        #expect(try held.bumpCounter() == expected)
+        #expect(try held.readCounter() == expected)
+        held.release()
+        #expect(throws: SystemError(call: "pread(2)", paths: [sandbox.path("lock")], errno: EBADF)) {
+          try held.readCounter()
+        }
+      }
+      #expect(try sandbox.files.contents(of: sandbox.path("lock")) == [3, 0, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  @Test(
+    "A file with less than eight bytes counts as 0, more don't matter, and after the largest number comes 0",
+    arguments: [
+      ("", 0), ("abc", 0), ("\u{1}\u{2}\0\0\0\0\0\0", 0x201), ("\u{1}\0\0\0\0\0\0\u{10}tail", 0x1000_0000_0000_0001),
+    ] as [(String, UInt64)])
+  func storedCounter(text: String, value: UInt64) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("lock", text)
+      let held = try lockFile(sandbox).lock()
+      #expect(try held.readCounter() == value)
+      #expect(try held.bumpCounter() == value + 1)
+    }
+  }
+
+  @Test("A counter at its largest number starts again")
+  func counterOverflow() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.files.withDescriptor(
+        sandbox.path("lock"), flags: [.create, .writeOnly], mode: 0o600
+      ) { (file) throws(SystemError) in
+        try sandbox.files.writeAll([UInt8](repeating: 0xFF, count: 8), to: file)
+      }
+      let held = try lockFile(sandbox).lock()
+      #expect(try held.readCounter() == .max)
+      #expect(try held.bumpCounter() == 0)
+    }
+  }
+}
