@@ -51,9 +51,10 @@ struct LocalProcessTests {
   func names() async throws {
     try await withTemporaryDirectory { sandbox in
       let name = "a-name-longer-than-fifteen-bytes"
-      let sleep = try #require(["/bin/sleep", "/usr/bin/sleep"].first { (path: String) in access(path, X_OK) == 0 })
-      try sandbox.link(name, to: sleep)
-      let child = try #require(ChildProcess([sandbox.path(name).description, "600"]))
+      try sandbox.link(name, to: "/bin/sh")
+      let child = try #require(ChildProcess([sandbox.path(name).description, "-c", "kill -STOP $$; :"]))
+      // While it starts a process has the name of its parent's thread.
+      child.awaitState(WSTOPPED)
       #expect(ProcessIdentity.name(of: child.pid) == name)
       child.kill()
     }

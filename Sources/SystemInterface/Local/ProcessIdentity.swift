@@ -57,6 +57,8 @@ extension ProcessIdentity {
 
   /// The name of a process, for messages.
   ///
+  /// A process that is just being started may still have the name of its parent's thread.
+  ///
   /// - Parameter pid: The number of the process.
   /// - Returns: What `ps` calls it, complete where proc(5) shows only the first 15 bytes; `nil` when there is no such process.
   package static func name(of pid: Int32) -> String? {
