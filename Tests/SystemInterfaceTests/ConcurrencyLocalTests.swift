@@ -135,22 +135,27 @@ extension ConcurrencyTests {
       }
     }
 
-    @Test("Of two threads that replace and lock a file, each has the lock of the file that has the name")
+    @Test("A lock on a file that has lost its name counts for nothing")
     func replacedLockFile() async throws {
       try await withTemporaryDirectory { sandbox in
         let path = sandbox.path("lock")
-        onThreads(3) { index in
-          for _ in 0..<50 {
+        let holderCount = Atomic<Int>(0)
+        onThreads(3) { _ in
+          for _ in 0..<30 {
             do {
               let held = try LockFile(path).lock()
-              // Only the holder of the file with this name may remove it, so the next one finds none or a new one.
-              if index == 0 { try sandbox.files.unlink(path, at: .workingDirectory, .file) }
+              #expect(holderCount.add(1, ordering: .relaxed).newValue == 1)
+              holderCount.subtract(1, ordering: .relaxed)
+              // ENOENT if somebody else, with a lock on an older file, has removed this one.
+              try sandbox.files.unlink(path, at: .workingDirectory, .file)
               held.release()
             } catch {
               Issue.record(error)
             }
           }
         }
+        let names = try sandbox.names()
+        #expect(names == [])
       }
     }
   }
