@@ -40,6 +40,12 @@ package struct Grant: Hashable, Sendable {
     package var wasMoved: Bool
     /// Another access replaced or deleted what was at the path while this one waited.
     package var wasReplaced: Bool
+
+    package init(path: ItemPath, wasMoved: Bool, wasReplaced: Bool) {
+      self.path = path
+      self.wasMoved = wasMoved
+      self.wasReplaced = wasReplaced
+    }
   }
   /// One entry per requested item when anything happened to one of them during the wait, else empty.
   package var items: [Item] = []
@@ -48,7 +54,11 @@ package struct Grant: Hashable, Sendable {
   /// Presenters that did not answer in time and were passed over.
   package var unanswered: [String] = []
 
-  init(unanswered: [String]) { self.unanswered = unanswered }
+  package init(items: [Item] = [], wantsOutcome: Bool = false, unanswered: [String]) {
+    self.items = items
+    self.wantsOutcome = wantsOutcome
+    self.unanswered = unanswered
+  }
 
   /// Of an access that nobody was asked about.
   package init() {}
@@ -61,6 +71,16 @@ package struct Delivery: Hashable, Sendable {
   package let origin: Message.Origin
   /// The presenter's own callback is under way and waits inside an access.
   package let isReentrant: Bool
+
+  package init(
+    message: MessageID, presenter: PresenterID, kind: Message.Kind, origin: Message.Origin, isReentrant: Bool
+  ) {
+    self.message = message
+    self.presenter = presenter
+    self.kind = kind
+    self.origin = origin
+    self.isReentrant = isReentrant
+  }
 }
 
 /// Why an access ended without a grant.

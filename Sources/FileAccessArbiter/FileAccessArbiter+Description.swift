@@ -12,12 +12,32 @@ package struct ArbiterSnapshot: Hashable, Sendable {
     /// Delivered and not answered, the outermost first.
     package let running: [MessageSummary]
     package let pendingCount: Int
+
+    package init(
+      id: PresenterID, client: ClientID, clientName: String, label: String, path: ItemPath?,
+      callbacks: PresenterCallbacks, running: [MessageSummary], pendingCount: Int
+    ) {
+      self.id = id
+      self.client = client
+      self.clientName = clientName
+      self.label = label
+      self.path = path
+      self.callbacks = callbacks
+      self.running = running
+      self.pendingCount = pendingCount
+    }
   }
 
   package struct Access: Hashable, Sendable {
     package let summary: AccessSummary
     package let requestedAt: Timestamp
     package let blockers: [WaitMember]
+
+    package init(summary: AccessSummary, requestedAt: Timestamp, blockers: [WaitMember]) {
+      self.summary = summary
+      self.requestedAt = requestedAt
+      self.blockers = blockers
+    }
   }
 
   package let time: Timestamp
@@ -27,6 +47,13 @@ package struct ArbiterSnapshot: Hashable, Sendable {
   package let presenters: [Presenter]
   /// How many items have a node, the root included.
   package let nodeCount: Int
+
+  package init(time: Timestamp, accesses: [Access], presenters: [Presenter], nodeCount: Int) {
+    self.time = time
+    self.accesses = accesses
+    self.presenters = presenters
+    self.nodeCount = nodeCount
+  }
 }
 
 extension FileAccessArbiter {

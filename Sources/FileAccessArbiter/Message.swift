@@ -40,6 +40,21 @@ package struct Message: TableElement {
     package var verified: Bool?
     /// Messages to this presenter that were folded into others because it had too many waiting.
     package var folded = 0
+
+    package init(
+      access: AccessID? = nil, client: ClientID, purpose: PurposeID, label: String, itemAccess: ItemAccess? = nil,
+      readingOptions: UInt = 0, isPreparation: Bool = false, verified: Bool? = nil, folded: Int = 0
+    ) {
+      self.access = access
+      self.client = client
+      self.purpose = purpose
+      self.label = label
+      self.itemAccess = itemAccess
+      self.readingOptions = readingOptions
+      self.isPreparation = isPreparation
+      self.verified = verified
+      self.folded = folded
+    }
   }
 
   enum State: Hashable, Sendable {

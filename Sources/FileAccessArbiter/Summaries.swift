@@ -10,6 +10,20 @@ package struct AccessSummary: Hashable, Sendable {
   package let phase: Phase
   /// When this phase began.
   package let since: Timestamp
+
+  package init(
+    id: AccessID, client: ClientID, clientName: String, label: String, items: [AccessRequest.Item],
+    isPreparation: Bool, phase: Phase, since: Timestamp
+  ) {
+    self.id = id
+    self.client = client
+    self.clientName = clientName
+    self.label = label
+    self.items = items
+    self.isPreparation = isPreparation
+    self.phase = phase
+    self.since = since
+  }
 }
 
 /// One message as people see it in reports.
@@ -22,6 +36,19 @@ package struct MessageSummary: Hashable, Sendable {
   package let isRunning: Bool
   /// When it was enqueued or, when it runs, delivered.
   package let since: Timestamp
+
+  package init(
+    id: MessageID, presenter: PresenterID, presenterLabel: String, presentedPath: ItemPath?, callback: String,
+    isRunning: Bool, since: Timestamp
+  ) {
+    self.id = id
+    self.presenter = presenter
+    self.presenterLabel = presenterLabel
+    self.presentedPath = presentedPath
+    self.callback = callback
+    self.isRunning = isRunning
+    self.since = since
+  }
 }
 
 /// A member of a chain of waits.
@@ -35,4 +62,10 @@ package struct WaitReport: Hashable, Sendable {
   package let waiter: AccessSummary
   package let waiting: Nanoseconds
   package let blockers: [WaitMember]
+
+  package init(waiter: AccessSummary, waiting: Nanoseconds, blockers: [WaitMember]) {
+    self.waiter = waiter
+    self.waiting = waiting
+    self.blockers = blockers
+  }
 }

@@ -1,0 +1,23 @@
+/// A value that can travel between processes.
+///
+/// `WireFormat` says how it looks on the way.
+package protocol WireValue {
+  func encode(into writer: inout WireWriter)
+  init(from reader: inout WireReader) throws(WireError)
+}
+
+/// The numbers that stand for the cases of one enum.
+///
+/// They are written out, so that the order in which cases are declared means nothing.
+protocol WireTag: RawRepresentable where RawValue == UInt8 {}
+
+/// An enum whose raw values are its tags.
+protocol TaggedWireValue: WireValue, WireTag {}
+
+extension TaggedWireValue {
+  package func encode(into writer: inout WireWriter) { writer.append(integer: rawValue) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    self = try reader.tag(of: Self.self)
+  }
+}

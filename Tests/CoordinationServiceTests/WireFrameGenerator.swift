@@ -1,0 +1,275 @@
+import CoordinationService
+import FileAccessArbiter
+
+/// Makes frames of every case, filled with values that a seed determines.
+struct WireFrameGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  static let clientFrameCaseCount = 11
+  static let serverFrameCaseCount = 17
+
+  // MARK: - Frames
+
+  mutating func clientFrame(ofCase index: Int) -> ClientFrame {
+    switch index {
+    case 0:
+      .hello(
+        Hello(
+          session: number(), processIdentifier: Int32(truncatingIfNeeded: number()), processStartTime: number(),
+          processName: text(), packageExtensions: list { $0.text() }, previousEpoch: number()))
+    case 1: .purposeNamed(purpose(), text())
+    case 2: .event(event())
+    case 3: .presenterEvent(RequestNumber(number()), event())
+    case 4: .itemMoved(RequestNumber(number()), by: access(), from: path(), to: path(), replaced: flag())
+    case 5: .delegationReturned(DelegationID(number()))
+    case 6: .reasserted(reassertion())
+    case 7: .reassertionEnded
+    case 8: .snapshotWanted(RequestNumber(number()))
+    case 9: .surveyed(RequestNumber(number()))
+    default: .validationWanted(RequestNumber(number()), access())
+    }
+  }
+
+  mutating func serverFrame(ofCase index: Int) -> ServerFrame {
+    switch index {
+    case 0:
+      .welcome(
+        Welcome(
+          epoch: number(), serviceProcessIdentifier: Int32(truncatingIfNeeded: number()), takesReassertions: flag()))
+    case 1: .refused(oneOf(Refusal.allCases), explanation: text())
+    case 2: .granted(access(), grant(), FencingToken(epoch: number(), sequence: number()))
+    case 3: .failed(access(), failure())
+    case 4: .delivered(delivery(), deliveryOrigin())
+    case 5: .itemMoved(access(), item: UInt32(truncatingIfNeeded: number()), to: path())
+    case 6: .presenterMoved(presenter(), to: path())
+    case 7: .presenterToBeLocated(presenter())
+    case 8: .presenterForgotten(presenter())
+    case 9: .reported(access(), WaitReport(waiter: accessSummary(), waiting: time(), blockers: members()))
+    case 10: .delegated(DelegationID(number()), root: path(), mode: oneOf(DelegationMode.allCases))
+    case 11: .recalled(DelegationID(number()))
+    case 12: .answered(RequestNumber(number()), flag())
+    case 13: .survey(RequestNumber(number()))
+    case 14: .snapshot(RequestNumber(number()), snapshot())
+    case 15: .lost(access())
+    default: .graceEnded
+    }
+  }
+
+  // MARK: - What processes tell
+
+  private mutating func event() -> ArbiterEvent {
+    switch below(11) {
+    case 0: .accessRequested(access(), request())
+    case 1: .accessAdopted(access(), request())
+    case 2:
+      .accessReleased(access(), list { $0.oneOf([.unknown, .untouched, .changed, .appeared, .vanished]) })
+    case 3: .accessCancelled(access())
+    case 4: .presenterAdded(presenter(), registration())
+    case 5: .presenterLocated(presenter(), path(), observing: maybe { $0.texts() })
+    case 6: .presenterRemoved(presenter())
+    case 7: .messageAnswered(MessageID(number()), hasReacquirer: flag())
+    case 8: .messageFailed(MessageID(number()))
+    case 9: .ubiquityAttributesChanged(announcement(), texts())
+    default: .versionChanged(announcement(), versionChange(), text())
+    }
+  }
+
+  mutating func request() -> AccessRequest {
+    var request = AccessRequest(
+      client: ClientID(number()), purpose: purpose(), ownPresenter: maybe { $0.presenter() }, label: text(),
+      items: list { AccessRequest.Item($0.path(), $0.itemAccess()) },
+      context: maybe { $0.flag() ? .access($0.access()) : .message(MessageID($0.number())) },
+      limits: AccessRequest.Limits(
+        waiting: maybe { $0.limit() }, answering: maybe { $0.limit() }, reporting: maybe { $0.limit() }))
+    request.readingOptions = UInt(truncatingIfNeeded: number())
+    request.isPreparation = flag()
+    request.isAwaitedByContext = flag()
+    request.blocksThread = flag()
+    request.isOnMainThread = flag()
+    request.proceedsWithoutLateAnswers = flag()
+    return request
+  }
+
+  private mutating func itemAccess() -> ItemAccess {
+    switch below(3) {
+    case 0: .read(withoutChanges: flag())
+    case 1: .readAll(withoutChanges: flag())
+    default: .write(oneOf(WriteIntent.allCases))
+    }
+  }
+
+  private mutating func registration() -> PresenterRegistration {
+    var registration = PresenterRegistration(
+      client: ClientID(number()), purpose: purpose(), label: text(),
+      callbacks: PresenterCallbacks(rawValue: UInt32(truncatingIfNeeded: number())), path: maybe { $0.path() },
+      observedUbiquityAttributes: maybe { $0.texts() })
+    registration.servesWhileWaiting = flag()
+    registration.isActor = flag()
+    return registration
+  }
+
+  private mutating func announcement() -> Announcement {
+    Announcement(
+      client: ClientID(number()), purpose: purpose(), ownPresenter: maybe { $0.presenter() }, label: text(),
+      path: path())
+  }
+
+  private mutating func reassertion() -> Reassertion {
+    switch below(4) {
+    case 0: .access(access(), request())
+    case 1: .presenter(presenter(), registration())
+    case 2: .debt(presenter(), MessageID(number()), owedFor: debtOrigin())
+    default: .delegation(root: path(), mode: oneOf(DelegationMode.allCases))
+    }
+  }
+
+  // MARK: - What the service tells
+
+  private mutating func grant() -> Grant {
+    Grant(
+      items: list { Grant.Item(path: $0.path(), wasMoved: $0.flag(), wasReplaced: $0.flag()) },
+      wantsOutcome: flag(), unanswered: list { $0.text() })
+  }
+
+  private mutating func failure() -> Failure {
+    switch below(6) {
+    case 0: .cancelled
+    case 1: .timedOut(waiting: time(), blockers: members())
+    case 2: .unanswered(waiting: time(), blockers: members(), followers: members())
+    case 3: .presenterFailed(MessageID(number()), messageSummary())
+    case 4: .evictionRefused(presenterLabel: text(), isCallbackMissing: flag())
+    default: .deadlock(members())
+    }
+  }
+
+  private mutating func delivery() -> Delivery {
+    Delivery(
+      message: MessageID(number()), presenter: presenter(), kind: messageKind(),
+      origin: Message.Origin(
+        access: maybe { AccessID($0.number()) }, client: ClientID(number()), purpose: PurposeID(number()),
+        label: text(), itemAccess: maybe { $0.itemAccess() }, readingOptions: UInt(truncatingIfNeeded: number()),
+        isPreparation: flag(), verified: maybe { $0.flag() }, folded: below(1000)),
+      isReentrant: flag())
+  }
+
+  private mutating func messageKind() -> Message.Kind {
+    switch below(15) {
+    case 0: .relinquishToReader
+    case 1: .relinquishToWriter
+    case 2: .saveChanges
+    case 3: .accommodateDeletion
+    case 4: .accommodateEviction
+    case 5: .accommodateSubitemDeletion(path())
+    case 6: .reacquire(MessageID(number()))
+    case 7: .itemDidChange
+    case 8: .itemDidMove(to: path())
+    case 9: .itemDidChangeUbiquityAttributes(list { $0.text() })
+    case 10: .itemVersion(versionChange(), text())
+    case 11: .subitemDidAppear(path())
+    case 12: .subitemDidChange(path())
+    case 13: .subitemDidMove(from: path(), to: path())
+    default: .subitemVersion(path(), versionChange(), text())
+    }
+  }
+
+  private mutating func deliveryOrigin() -> DeliveryOrigin {
+    DeliveryOrigin(
+      processIdentifier: Int32(truncatingIfNeeded: number()), processName: text(), purpose: text(),
+      debtOrigin: maybe { $0.debtOrigin() })
+  }
+
+  private mutating func accessSummary() -> AccessSummary {
+    AccessSummary(
+      id: AccessID(number()), client: ClientID(number()), clientName: text(), label: text(),
+      items: list { AccessRequest.Item($0.path(), $0.itemAccess()) }, isPreparation: flag(),
+      phase: oneOf([.waiting, .asking, .ready, .granted]), since: time())
+  }
+
+  private mutating func messageSummary() -> MessageSummary {
+    MessageSummary(
+      id: MessageID(number()), presenter: PresenterID(number()), presenterLabel: text(),
+      presentedPath: maybe { $0.path() }, callback: text(), isRunning: flag(), since: time())
+  }
+
+  private mutating func members() -> [WaitMember] {
+    list { $0.flag() ? .access($0.accessSummary()) : .message($0.messageSummary()) }
+  }
+
+  private mutating func snapshot() -> SnapshotReply {
+    let accesses = list {
+      ArbiterSnapshot.Access(summary: $0.accessSummary(), requestedAt: $0.time(), blockers: $0.members())
+    }
+    let presenters = list {
+      ArbiterSnapshot.Presenter(
+        id: PresenterID($0.number()), client: ClientID($0.number()), clientName: $0.text(), label: $0.text(),
+        path: $0.maybe { $0.path() }, callbacks: PresenterCallbacks(rawValue: UInt32($0.below(1 << 20))),
+        running: $0.list { $0.messageSummary() }, pendingCount: $0.below(1000))
+    }
+    return SnapshotReply(
+      arbiter: ArbiterSnapshot(
+        time: time(), accesses: accesses, presenters: presenters, nodeCount: below(1 << 40)),
+      processes: list {
+        SnapshotReply.Process(
+          processIdentifier: Int32($0.below(1 << 22)), name: $0.text(), isService: $0.flag(),
+          delegations: $0.list { $0.path() })
+      },
+      epoch: number(), isInGrace: flag())
+  }
+
+  private mutating func debtOrigin() -> DebtOrigin { DebtOrigin(session: number(), access: access()) }
+}
+
+// MARK: - Small values
+
+extension WireFrameGenerator: RandomNumberGenerator {
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+  mutating func flag() -> Bool { Bool.random(using: &self) }
+  mutating func oneOf<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
+
+  mutating func maybe<Value>(_ make: (inout Self) -> Value) -> Value? { flag() ? make(&self) : nil }
+
+  mutating func list<Value>(_ make: (inout Self) -> Value) -> [Value] {
+    var result: [Value] = []
+    for _ in 0..<below(4) { result.append(make(&self)) }
+    return result
+  }
+
+  /// Small ones and the largest more often than chance would have it.
+  mutating func number() -> UInt64 { oneOf([0, 1, .max, next(), next() >> 32]) }
+
+  mutating func ownNumber() -> UInt64 {
+    oneOf([0, 1, WireFormat.ownNumberLimit - 1, next() % WireFormat.ownNumberLimit])
+  }
+
+  mutating func access() -> AccessID { AccessID(ownNumber()) }
+  mutating func presenter() -> PresenterID { PresenterID(ownNumber()) }
+  mutating func purpose() -> PurposeID { PurposeID(ownNumber()) }
+  mutating func time() -> Int64 { Int64(bitPattern: number()) }
+  mutating func limit() -> Int64 { Int64(number() >> 1) }
+  mutating func versionChange() -> Message.VersionChange { oneOf([.gained, .lost, .resolved]) }
+
+  mutating func text() -> String {
+    oneOf(["", "editor", "é", "e\u{301}", "日本語", "a\u{0}b", "👩‍👧", String(repeating: "long ", count: below(60))])
+  }
+
+  mutating func texts() -> Set<String> { Set(list { $0.text() }) }
+
+  mutating func path() -> ItemPath {
+    var bytes: [UInt8] = []
+    for _ in 0..<below(5) {
+      bytes.append(UInt8(ascii: "/"))
+      bytes += oneOf([Array("a".utf8), Array("...".utf8), Array(".hidden".utf8), Array("Größe".utf8), [0xff, 0xfe]])
+    }
+    return bytes.isEmpty ? .root : ItemPath(canonical: bytes)
+  }
+}

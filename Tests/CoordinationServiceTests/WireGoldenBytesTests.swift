@@ -1,0 +1,84 @@
+import CoordinationService
+import FileAccessArbiter
+import Testing
+
+/// Bytes written down once.
+///
+/// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
+@Suite struct WireGoldenBytesTests {
+  @Test("The bytes of version 1 are as they were")
+  func goldenBytes() throws {
+    #expect(Hello.currentVersion == 1)
+    for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
+    for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
+  }
+
+  private var clientFrames: [(ClientFrame, String)] {
+    var request = AccessRequest(
+      client: ClientID(1), purpose: PurposeID(2), ownPresenter: PresenterID(3), label: "é",
+      items: [AccessRequest.Item("/a", .write(.moving)), AccessRequest.Item("/b", .read(withoutChanges: true))],
+      context: .message(MessageID(4)), limits: AccessRequest.Limits(waiting: 5))
+    request.readingOptions = 6
+    request.blocksThread = true
+    let hello = Hello(
+      session: 0x0102_0304_0506_0708, processIdentifier: -1, processStartTime: 9, processName: "p",
+      packageExtensions: ["rtfd"], previousEpoch: 10)
+    return [
+      (
+        .hello(hello),
+        """
+        3200000001010000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        000000000000
+        """
+      ),
+      (
+        .event(.accessRequested(AccessID(7), request)),
+        """
+        5b000000030107000000000000000100000000000000020000000000000001030000000000000002000000c3a9020000\
+        0002002f61030402002f62010106000000000000000001020400000000000000010100010500000000000000000000
+        """
+      ),
+      (
+        .event(.presenterLocated(PresenterID(1), "/", observing: ["b", "a"])),
+        """
+        1c0000000306010000000000000001002f010200000001000000610100000062
+        """
+      ),
+      (.reassertionEnded, "0100000008"),
+    ]
+  }
+
+  private var serverFrames: [(ServerFrame, String)] {
+    let delivery = Delivery(
+      message: MessageID(1), presenter: PresenterID(2), kind: .subitemVersion("/s", .resolved, "v"),
+      origin: Message.Origin(client: ClientID(3), purpose: PurposeID(4), label: "l", verified: true, folded: 5),
+      isReentrant: true)
+    let origin = DeliveryOrigin(
+      processIdentifier: 6, processName: "n", purpose: "u", debtOrigin: DebtOrigin(session: 7, access: AccessID(8)))
+    let grant = Grant(
+      items: [Grant.Item(path: "/m", wasMoved: true, wasReplaced: false)], wantsOutcome: true, unanswered: ["x"])
+    return [
+      (.refused(.tooSlow, explanation: "late"), "0a0000000206040000006c617465"),
+      (
+        .granted(AccessID(1), grant, FencingToken(epoch: 2, sequence: 3)),
+        """
+        2d0000000301000000000000000100000002002f6d010001010000000100000078020000000000000003000000000000\
+        00
+        """
+      ),
+      (
+        .delivered(delivery, origin),
+        """
+        6600000005010000000000000002000000000000000f02002f7303010000007600030000000000000004000000000000\
+        00010000006c00000000000000000000010105000000000000000106000000010000006e010000007501070000000000\
+        00000800000000000000
+        """
+      ),
+      (.graceEnded, "0100000011"),
+    ]
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
