@@ -78,10 +78,12 @@ package struct WireReader {
   mutating func text() throws(WireError) -> String {
     let byteCount = Int(try integer(UInt32.self))
     let place = try advance(byteCount)
-    guard let text = String(validating: bytes[place..<position], as: UTF8.self) else {
-      throw error(.invalidText, "a text of \(byteCount) bytes is no UTF-8", back: byteCount)
+    do {
+      // Several times as fast as the initializers of `String` that take a collection.
+      return String(copying: try UTF8Span(validating: bytes.span.extracting(place..<position)))
+    } catch _ {
+      throw self.error(.invalidText, "a text of \(byteCount) bytes is no UTF-8", back: byteCount)
     }
-    return text
   }
 
   /// The bytes of a path, which has still to be checked.
