@@ -7,10 +7,12 @@ package enum ItemAccess: Hashable, Sendable {
   /// A read of the item and of everything inside it in one consistent state: for snapshots.
   case readAll(withoutChanges: Bool)
   case write(WriteIntent)
+  /// A participant decides alone about the item and everything inside it, and gives that back when it's wanted.
+  case delegated(forWriting: Bool)
 
   package var isWrite: Bool {
     switch self {
-    case .read, .readAll: false
+    case .read, .readAll, .delegated: false
     case .write: true
     }
   }

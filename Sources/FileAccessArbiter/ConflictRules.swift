@@ -12,6 +12,7 @@ enum LockMode: UInt8, Sendable {
     case .read: self = .read
     case .readAll: self = .deepRead
     case .write(let intent): self = intent.isDeep ? .deepWrite : .write
+    case .delegated(let forWriting): self = forWriting ? .deepWrite : .deepRead
     }
   }
 

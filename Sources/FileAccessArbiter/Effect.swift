@@ -21,6 +21,8 @@ package enum Effect: Sendable {
   case cancelTimer(ArbiterTimer)
   /// A wait has lasted for its reporting interval.
   case report(AccessID, WaitReport)
+  /// Ask for this delegation back: somebody waits for it. Said again when somebody else does.
+  case delegationWanted(AccessID)
 }
 
 /// One of the deadlines of one access.

@@ -122,6 +122,7 @@ extension FileAccessArbiter {
     leaveContext(of: id)
     unpark(id)
     let access = accesses.remove(id)
+    if case .delegated = access.items[0].access { delegationCount -= 1 }
     clients[access.client].references -= 1
     if let own = access.ownPresenter, presenters.contains(own) {
       presenters[own].ownAccesses.removeAll { $0 == id }

@@ -7,13 +7,7 @@ extension FileAccessArbiter {
   func summary(of id: AccessID) -> AccessSummary {
     // Not a copy of the access: a report of a long cycle is made of thousands of these.
     let access = accesses.present(id)
-    let phase: AccessSummary.Phase =
-      switch accesses[at: access].phase {
-      case .waiting: .waiting
-      case .asking: .asking
-      case .ready: .ready
-      case .granted: .granted
-      }
+    let phase = AccessSummary.Phase(accesses[at: access].phase)
     let client = accesses[at: access].client
     let items = accesses[at: access].items
     return AccessSummary(
@@ -59,5 +53,16 @@ extension FileAccessArbiter {
   package func blockers(of id: AccessID) -> [WaitMember] {
     guard let access = accesses.find(id), access.isWaiting else { return [] }
     return directBlockers(of: id)
+  }
+}
+
+extension AccessSummary.Phase {
+  init(_ phase: FileAccessArbiter.Access.Phase) {
+    switch phase {
+    case .waiting: self = .waiting
+    case .asking: self = .asking
+    case .ready: self = .ready
+    case .granted: self = .granted
+    }
   }
 }

@@ -52,6 +52,7 @@ extension FileAccessArbiter {
     accesses[blocker].parked.append(id)
     suspects.append(id)
     armTimer(of: id, .waiting)
+    recallDelegations(inTheWayOf: id)
     serveMailboxes(below: id)
   }
 

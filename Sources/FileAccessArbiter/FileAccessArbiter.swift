@@ -26,6 +26,7 @@ package struct FileAccessArbiter: Sendable {
   private var treeBox: Box<ItemTree>
   var lastSequence: UInt64 = 0
   var lastMessage: UInt64 = 0
+  var delegationCount = 0
   /// The time of the event under way.
   var now: Timestamp = 0
 
@@ -52,7 +53,12 @@ package struct FileAccessArbiter: Sendable {
   ///   - packageExtensions: Directories with one of these extensions are packages.
   ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
   ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
-  package init(packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false) {
+  ///   - lastMessage: Messages get larger numbers than this.
+  package init(
+    packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false,
+    lastMessage: UInt64 = 0
+  ) {
+    self.lastMessage = lastMessage
     state = Box(State())
     treeBox = Box(
       ItemTree(

@@ -59,3 +59,12 @@ extension ItemPath: CustomStringConvertible, ExpressibleByStringLiteral {
   /// For people: bytes that are no UTF-8 are shown as replacement characters.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
 }
+
+extension ItemPath {
+  /// The directory that the item is in; `nil` for the root.
+  package var parent: ItemPath? {
+    if isRoot { return nil }
+    let slash = bytes.lastIndex(of: ItemPath.slash) ?? 0
+    return slash == 0 ? .root : ItemPath(canonical: Array(bytes[..<slash]))
+  }
+}

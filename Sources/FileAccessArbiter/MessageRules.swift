@@ -88,6 +88,7 @@ struct MessageRules {
         questions.relinquish = .none
         questions.accommodateEviction = true
       }
+    case .delegated: break
     }
     if isPreparation { questions.relinquish = .none }
     return questions
@@ -99,6 +100,7 @@ struct MessageRules {
     case .read: isPreparation
     case .readAll: true
     case .write(let intent): isPreparation || intent.isDeep
+    case .delegated: false
     }
   }
 }

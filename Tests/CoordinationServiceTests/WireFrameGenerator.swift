@@ -7,8 +7,8 @@ struct WireFrameGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  static let clientFrameCaseCount = 11
-  static let serverFrameCaseCount = 17
+  static let clientFrameCaseCount = 12
+  static let serverFrameCaseCount = 19
 
   // MARK: - Frames
 
@@ -28,19 +28,18 @@ struct WireFrameGenerator {
     case 7: .reassertionEnded
     case 8: .snapshotWanted(RequestNumber(number()))
     case 9: .surveyed(RequestNumber(number()))
-    default: .validationWanted(RequestNumber(number()), access())
+    case 10: .validationWanted(RequestNumber(number()), access())
+    default: .observationWanted(flag())
     }
   }
 
   mutating func serverFrame(ofCase index: Int) -> ServerFrame {
     switch index {
     case 0:
-      .welcome(
-        Welcome(
-          epoch: number(), serviceProcessIdentifier: Int32(truncatingIfNeeded: number()), takesReassertions: flag()))
+      .welcome(Welcome(epoch: number(), serviceProcessIdentifier: Int32(truncatingIfNeeded: number())))
     case 1: .refused(oneOf(Refusal.allCases), explanation: text())
     case 2: .granted(access(), grant(), FencingToken(epoch: number(), sequence: number()))
-    case 3: .failed(access(), failure())
+    case 3: .failed(access(), failure(), explanation: maybe { $0.text() })
     case 4: .delivered(delivery(), deliveryOrigin())
     case 5: .itemMoved(access(), item: UInt32(truncatingIfNeeded: number()), to: path())
     case 6: .presenterMoved(presenter(), to: path())
@@ -53,6 +52,8 @@ struct WireFrameGenerator {
     case 13: .survey(RequestNumber(number()))
     case 14: .snapshot(RequestNumber(number()), snapshot())
     case 15: .lost(access())
+    case 16: .moved(from: path(), to: path())
+    case 17: .observed(snapshot())
     default: .graceEnded
     }
   }
@@ -70,7 +71,7 @@ struct WireFrameGenerator {
     case 5: .presenterLocated(presenter(), path(), observing: maybe { $0.texts() })
     case 6: .presenterRemoved(presenter())
     case 7: .messageAnswered(MessageID(number()), hasReacquirer: flag())
-    case 8: .messageFailed(MessageID(number()))
+    case 8: .messageFailed(MessageID(number()), explanation: text())
     case 9: .ubiquityAttributesChanged(announcement(), texts())
     default: .versionChanged(announcement(), versionChange(), text())
     }
@@ -93,9 +94,10 @@ struct WireFrameGenerator {
   }
 
   private mutating func itemAccess() -> ItemAccess {
-    switch below(3) {
+    switch below(4) {
     case 0: .read(withoutChanges: flag())
     case 1: .readAll(withoutChanges: flag())
+    case 2: .delegated(forWriting: flag())
     default: .write(oneOf(WriteIntent.allCases))
     }
   }
@@ -117,11 +119,10 @@ struct WireFrameGenerator {
   }
 
   private mutating func reassertion() -> Reassertion {
-    switch below(4) {
+    switch below(3) {
     case 0: .access(access(), request())
     case 1: .presenter(presenter(), registration())
-    case 2: .debt(presenter(), MessageID(number()), owedFor: debtOrigin())
-    default: .delegation(root: path(), mode: oneOf(DelegationMode.allCases))
+    default: .debt(presenter(), MessageID(number()), owedFor: debtOrigin())
     }
   }
 

@@ -70,7 +70,7 @@ import Testing
     let summary = AccessSummary(
       id: AccessID(.max), client: ClientID(.max), clientName: "", label: "", items: [], isPreparation: false,
       phase: .waiting, since: 0)
-    let frame = ServerFrame.failed(AccessID(1), .deadlock([.access(summary)]))
+    let frame = ServerFrame.failed(AccessID(1), .deadlock([.access(summary)]), explanation: nil)
     #expect(try wireFrames(ServerFrame.self, in: wireBytes(of: frame)) == [frame])
   }
 

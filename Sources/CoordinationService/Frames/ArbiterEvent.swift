@@ -13,7 +13,8 @@ package enum ArbiterEvent: Hashable, Sendable {
   case presenterLocated(PresenterID, ItemPath, observing: Set<String>?)
   case presenterRemoved(PresenterID)
   case messageAnswered(MessageID, hasReacquirer: Bool)
-  case messageFailed(MessageID)
+  /// With the error as text, for whoever asked.
+  case messageFailed(MessageID, explanation: String)
   case ubiquityAttributesChanged(Announcement, Set<String>)
   case versionChanged(Announcement, Message.VersionChange, String)
 }

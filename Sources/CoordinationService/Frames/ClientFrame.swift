@@ -22,6 +22,8 @@ package enum ClientFrame: Hashable, Sendable {
   case reassertionEnded
   /// Answered by `ServerFrame.snapshot`.
   case snapshotWanted(RequestNumber)
+  /// Whether to be shown the state after each event: while anybody is, nothing is delegated.
+  case observationWanted(Bool)
   /// All that was granted under delegations has been told; answers `ServerFrame.survey`.
   case surveyed(RequestNumber)
   /// Answered by `ServerFrame.answered`: whether the access is held, as far as the service knows.
@@ -79,7 +81,6 @@ package enum Reassertion: Hashable, Sendable {
   case presenter(PresenterID, PresenterRegistration)
   /// A presenter that has relinquished for an access, and is owed its reacquirer when that ends.
   case debt(PresenterID, MessageID, owedFor: DebtOrigin)
-  case delegation(root: ItemPath, mode: DelegationMode)
 }
 
 /// The access that a presenter relinquished for, as far as other processes know it.

@@ -7,7 +7,8 @@ package enum ServerFrame: Hashable, Sendable {
   /// The connection is of no use, and closed after this frame.
   case refused(Refusal, explanation: String)
   case granted(AccessID, Grant, FencingToken)
-  case failed(AccessID, Failure)
+  /// With the error of the presenter that caused it as text.
+  case failed(AccessID, Failure, explanation: String?)
   case delivered(Delivery, DeliveryOrigin)
   case itemMoved(AccessID, item: UInt32, to: ItemPath)
   case presenterMoved(PresenterID, to: ItemPath)
@@ -16,6 +17,8 @@ package enum ServerFrame: Hashable, Sendable {
   case reported(AccessID, WaitReport)
   /// From now on the process may decide alone about the root and everything inside it.
   case delegated(DelegationID, root: ItemPath, mode: DelegationMode)
+  /// Somebody has moved an item: what was found out about places inside it is out of date.
+  case moved(from: ItemPath, to: ItemPath)
   /// The delegation is wanted back: the process tells what was granted under it, and returns it.
   case recalled(DelegationID)
   /// What the process waited for has happened, or isn't possible.
@@ -23,6 +26,8 @@ package enum ServerFrame: Hashable, Sendable {
   /// Tell all that was granted under delegations, and answer `ClientFrame.surveyed`.
   case survey(RequestNumber)
   case snapshot(RequestNumber, SnapshotReply)
+  /// The state after an event, for a process that observes.
+  case observed(SnapshotReply)
   /// The process came too late with its re-assertion: others have been granted what conflicts with it.
   case lost(AccessID)
   /// Re-assertions have been taken in, and new accesses are granted again.
@@ -34,13 +39,10 @@ package struct Welcome: Hashable, Sendable {
   /// Grows with each service of a domain, so that nothing of an earlier one is taken for a later one's.
   package var epoch: UInt64
   package var serviceProcessIdentifier: Int32
-  /// Whether the service takes re-assertions; if not, a process that was connected before has lost what it held.
-  package var takesReassertions: Bool
 
-  package init(epoch: UInt64, serviceProcessIdentifier: Int32, takesReassertions: Bool) {
+  package init(epoch: UInt64, serviceProcessIdentifier: Int32) {
     self.epoch = epoch
     self.serviceProcessIdentifier = serviceProcessIdentifier
-    self.takesReassertions = takesReassertions
   }
 }
 

@@ -5,6 +5,7 @@ extension ItemAccess: WireValue {
     case read = 1
     case readAll = 2
     case write = 3
+    case delegated = 4
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -18,6 +19,9 @@ extension ItemAccess: WireValue {
     case .write(let intent):
       writer.append(tag: Tag.write)
       writer.append(intent)
+    case .delegated(let forWriting):
+      writer.append(tag: Tag.delegated)
+      writer.append(forWriting)
     }
   }
 
@@ -26,6 +30,7 @@ extension ItemAccess: WireValue {
     case .read: self = .read(withoutChanges: try reader.flag())
     case .readAll: self = .readAll(withoutChanges: try reader.flag())
     case .write: self = .write(try reader.read())
+    case .delegated: self = .delegated(forWriting: try reader.flag())
     }
   }
 }

@@ -42,7 +42,7 @@ extension ArbiterEvent: WireValue {
     case .presenterLocated(let presenter, let path, let attributes): writer.append(presenter, path, attributes)
     case .presenterRemoved(let presenter): writer.append(presenter)
     case .messageAnswered(let message, let hasReacquirer): writer.append(message, hasReacquirer)
-    case .messageFailed(let message): writer.append(message)
+    case .messageFailed(let message, let explanation): writer.append(message, explanation)
     case .ubiquityAttributesChanged(let announcement, let attributes): writer.append(announcement, attributes)
     case .versionChanged(let announcement, let change, let version): writer.append(announcement, change, version)
     }
@@ -58,7 +58,7 @@ extension ArbiterEvent: WireValue {
     case .presenterLocated: self = try .presenterLocated(reader.read(), reader.read(), observing: reader.read())
     case .presenterRemoved: self = .presenterRemoved(try reader.read())
     case .messageAnswered: self = try .messageAnswered(reader.read(), hasReacquirer: reader.read())
-    case .messageFailed: self = .messageFailed(try reader.read())
+    case .messageFailed: self = try .messageFailed(reader.read(), explanation: reader.read())
     case .ubiquityAttributesChanged: self = try .ubiquityAttributesChanged(reader.read(), reader.read())
     case .versionChanged: self = try .versionChanged(reader.read(), reader.read(), reader.read())
     }

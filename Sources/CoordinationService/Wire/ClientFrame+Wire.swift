@@ -12,6 +12,7 @@ extension ClientFrame: WireValue {
     case snapshotWanted = 9
     case surveyed = 10
     case validationWanted = 11
+    case observationWanted = 12
   }
 
   private var tag: Tag {
@@ -27,6 +28,7 @@ extension ClientFrame: WireValue {
     case .snapshotWanted: .snapshotWanted
     case .surveyed: .surveyed
     case .validationWanted: .validationWanted
+    case .observationWanted: .observationWanted
     }
   }
 
@@ -45,6 +47,7 @@ extension ClientFrame: WireValue {
     case .snapshotWanted(let number): writer.append(number)
     case .surveyed(let number): writer.append(number)
     case .validationWanted(let number, let access): writer.append(number, access)
+    case .observationWanted(let isWanted): writer.append(isWanted)
     }
   }
 
@@ -63,6 +66,7 @@ extension ClientFrame: WireValue {
     case .snapshotWanted: self = .snapshotWanted(try reader.read())
     case .surveyed: self = .surveyed(try reader.read())
     case .validationWanted: self = try .validationWanted(reader.read(), reader.read())
+    case .observationWanted: self = .observationWanted(try reader.read())
     }
   }
 }
@@ -94,7 +98,6 @@ extension Reassertion: WireValue {
     case access = 1
     case presenter = 2
     case debt = 3
-    case delegation = 4
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -108,9 +111,6 @@ extension Reassertion: WireValue {
     case .debt(let presenter, let message, let origin):
       writer.append(tag: Tag.debt)
       writer.append(presenter, message, origin)
-    case .delegation(let root, let mode):
-      writer.append(tag: Tag.delegation)
-      writer.append(root, mode)
     }
   }
 
@@ -119,7 +119,6 @@ extension Reassertion: WireValue {
     case .access: self = try .access(reader.read(), reader.read())
     case .presenter: self = try .presenter(reader.read(), reader.read())
     case .debt: self = try .debt(reader.read(), reader.read(), owedFor: reader.read())
-    case .delegation: self = try .delegation(root: reader.read(), mode: reader.read())
     }
   }
 }

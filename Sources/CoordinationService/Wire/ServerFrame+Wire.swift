@@ -18,6 +18,8 @@ extension ServerFrame: WireValue {
     case snapshot = 15
     case lost = 16
     case graceEnded = 17
+    case moved = 18
+    case observed = 19
   }
 
   private var tag: Tag {
@@ -39,6 +41,8 @@ extension ServerFrame: WireValue {
     case .snapshot: .snapshot
     case .lost: .lost
     case .graceEnded: .graceEnded
+    case .moved: .moved
+    case .observed: .observed
     }
   }
 
@@ -48,7 +52,7 @@ extension ServerFrame: WireValue {
     case .welcome(let welcome): writer.append(welcome)
     case .refused(let refusal, let explanation): writer.append(refusal, explanation)
     case .granted(let access, let grant, let token): writer.append(access, grant, token)
-    case .failed(let access, let failure): writer.append(access, failure)
+    case .failed(let access, let failure, let explanation): writer.append(access, failure, explanation)
     case .delivered(let delivery, let origin): writer.append(delivery, origin)
     case .itemMoved(let access, let item, let path): writer.append(access, item, path)
     case .presenterMoved(let presenter, let path): writer.append(presenter, path)
@@ -62,6 +66,8 @@ extension ServerFrame: WireValue {
     case .snapshot(let number, let reply): writer.append(number, reply)
     case .lost(let access): writer.append(access)
     case .graceEnded: break
+    case .moved(let old, let new): writer.append(old, new)
+    case .observed(let reply): writer.append(reply)
     }
   }
 
@@ -70,7 +76,7 @@ extension ServerFrame: WireValue {
     case .welcome: self = .welcome(try reader.read())
     case .refused: self = try .refused(reader.read(), explanation: reader.read())
     case .granted: self = try .granted(reader.read(), reader.read(), reader.read())
-    case .failed: self = try .failed(reader.read(), reader.read())
+    case .failed: self = try .failed(reader.read(), reader.read(), explanation: reader.read())
     case .delivered: self = try .delivered(reader.read(), reader.read())
     case .itemMoved: self = try .itemMoved(reader.read(), item: reader.read(), to: reader.read())
     case .presenterMoved: self = try .presenterMoved(reader.read(), to: reader.read())
@@ -84,18 +90,19 @@ extension ServerFrame: WireValue {
     case .snapshot: self = try .snapshot(reader.read(), reader.read())
     case .lost: self = .lost(try reader.read())
     case .graceEnded: self = .graceEnded
+    case .moved: self = try .moved(from: reader.read(), to: reader.read())
+    case .observed: self = .observed(try reader.read())
     }
   }
 }
 
 extension Welcome: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(epoch, serviceProcessIdentifier, takesReassertions)
+    writer.append(epoch, serviceProcessIdentifier)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
-    try self.init(
-      epoch: reader.read(), serviceProcessIdentifier: reader.read(), takesReassertions: reader.read())
+    try self.init(epoch: reader.read(), serviceProcessIdentifier: reader.read())
   }
 }
 

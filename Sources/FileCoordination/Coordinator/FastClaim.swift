@@ -51,20 +51,25 @@ extension FileCoordinator {
   ) -> ClaimToken? {
     if gate.load(ordering: .relaxed) != Self.gateOpen, !decideGate() { return nil }
     if item.isInPackage { return nil }
+    if !domain.host.mayClaim(item, isWrite: access.isWrite), !domain.host.cover(item, isWrite: access.isWrite) {
+      return nil
+    }
     switch attempt(item, access, thread, task: task) {
-    case .granted(let claim): return kept(claim, item)
+    case .granted(let claim): return kept(claim, item, access)
     case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)
     case .unsettled(let claim, let refusal):
-      if domain.host.settle(claim) { return kept(claim, item) }
+      if domain.host.settle(claim) { return kept(claim, item, access) }
       return self.claim(item, access, thread, task: task, patience, after: refusal)
     }
   }
 
   /// Whoever moves an item marks what leads to it before its own claims end: so a look after the claim is shown tells whether
   /// the item has gone elsewhere since it was resolved.
+  ///
+  /// In the same way whoever gives back what the process was lent marks that before it looks for claims.
   @inline(__always)
-  private func kept(_ claim: ClaimToken, _ item: ResolvedItem) -> ClaimToken? {
-    if !item.isStale { return claim }
+  private func kept(_ claim: ClaimToken, _ item: ResolvedItem, _ access: PlainAccess) -> ClaimToken? {
+    if !item.isStale, domain.host.mayClaim(item, isWrite: access.isWrite) { return claim }
     end(claim, item)
     return nil
   }
@@ -129,10 +134,10 @@ extension FileCoordinator {
     while contention.isWorthWaiting(refusal) {
       contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite) }
       switch attempt(item, access, thread, task: task) {
-      case .granted(let claim): return kept(claim, item)
+      case .granted(let claim): return kept(claim, item, access)
       case .refused(let next): refusal = next
       case .unsettled(let claim, let next):
-        if domain.host.settle(claim) { return kept(claim, item) }
+        if domain.host.settle(claim) { return kept(claim, item, access) }
         refusal = next
       }
     }

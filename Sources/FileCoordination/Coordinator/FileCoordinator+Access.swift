@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SystemInterface
@@ -147,7 +148,7 @@ extension FileCoordinator {
       await withTaskCancellationHandler {
         await waiter.suspend()
       } onCancel: {
-        host.step { $0.accessCancelled(waiter.id, at: $1) }
+        host.step(.accessCancelled(waiter.id))
       }
     }
     let access = try GrantedAccess(self, waiter, plan)

@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SystemInterface
@@ -16,7 +17,7 @@ extension FileCoordinator {
     at url: URL, didChangeUbiquityAttributes attributes: Set<String>
   ) throws(FileCoordinationError) {
     let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
-    host.step { $0.ubiquityAttributesChanged(announcement, attributes, at: $1) }
+    host.step(.ubiquityAttributesChanged(announcement, attributes))
   }
 
   /// Who presents, holds and waits in this coordinator's domain right now.

@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import Synchronization
@@ -149,7 +150,7 @@ extension FileCoordinator {
       gate.store(Self.gateClosed, ordering: .releasing)
       return state.live.sorted()
     }
-    for id in live { host.step { $0.accessCancelled(id, at: $1) } }
+    for id in live { host.step(.accessCancelled(id)) }
   }
 
   /// Whether ``cancel()`` was called.
@@ -168,6 +169,7 @@ extension FileCoordinator {
       state.lastAccess += 1
       return AccessID(state.lastAccess)
     }
+    try host.link?.ensureConnected()
     let waiter = AccessWaiter(
       id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
     state.withLock { _ = $0.live.insert(id) }
@@ -179,10 +181,10 @@ extension FileCoordinator {
         request.context = context
         request.isAwaitedByContext = isAwaited
       }
-      return ((), state.arbiter.accessRequested(id, request, at: now))
+      return ((), state.tell(.accessRequested(id, request), at: now))
     }
     // A cancellation between the two steps above found nothing to cancel.
-    if isCancelled { host.step { $0.accessCancelled(id, at: $1) } }
+    if isCancelled { host.step(.accessCancelled(id)) }
     return waiter
   }
 
@@ -226,7 +228,7 @@ extension FileCoordinator {
 extension AccessRequest {
   /// What the request makes known at its items.
   fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
-    if isPreparation { return .none }
+    if isPreparation || state.remote != nil { return .none }
     if items.count > Obstacles.countMax { return .everywhere }
     return .some(
       items.map { item in

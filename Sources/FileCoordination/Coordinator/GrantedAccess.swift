@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
@@ -44,6 +45,9 @@ final class GrantedAccess: Sendable {
       coordinator.forget(waiter.id)
       throw .failed(
         failure, verb: plan.verb, subjects: plan.subjects, presenterError: presenterError, at: coordinator.host.now)
+    case .unreachable(let error):
+      coordinator.forget(waiter.id)
+      throw error
     case .granted(let grant):
       self.coordinator = coordinator
       self.waiter = waiter
@@ -90,7 +94,7 @@ final class GrantedAccess: Sendable {
     let id = waiter.id
     host.stepWithState { state, now in
       state.waiters[id] = nil
-      return ((), state.arbiter.accessReleased(id, outcomes: outcomes, at: now))
+      return ((), state.tell(.accessReleased(id, outcomes), at: now))
     }
   }
 }
@@ -135,7 +139,9 @@ extension GrantedAccess {
       else { continue }
       let others = items.indices.filter { $0 != index && items[$0].access.isWrite }.map { waiter.path(of: $0) }
       let places = (declared[index].map { [$0.destination] } ?? []) + others
-      if let place = places.first(where: { identityOfItem(at: $0) == identity }) { _ = announce(from: here, to: place) }
+      if let place = places.first(where: { identityOfItem(at: $0) == identity }) {
+        _ = try? announce(from: here, to: place)
+      }
     }
   }
 
@@ -166,16 +172,19 @@ extension GrantedAccess {
   }
 
   private func announceMove(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) {
-    if !announce(from: old, to: new) { throw .moveNotCovered(old.description, new.description) }
+    if try !announce(from: old, to: new) { throw .moveNotCovered(old.description, new.description) }
   }
 
   /// - Returns: Whether this access covers the move.
-  private func announce(from old: ItemPath, to new: ItemPath) -> Bool {
+  private func announce(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) -> Bool {
     if old == new { return true }
     let id = waiter.id
     let replaced = before.indices.contains { before[$0] != nil && waiter.path(of: $0) == new }
     // Before anybody else gets in: where the moved item and its neighbours are has to be found out anew.
     defer { host.identities.noteMove(from: old, to: new) }
+    if host.link != nil {
+      return try host.askService { .itemMoved($0, by: id, from: old, to: new, replaced: replaced) }
+    }
     let obstacles = Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
     return host.stepWithState(raising: { _ in obstacles }) { state, now in
       guard state.arbiter.mayAnnounceMove(id, from: old, to: new) else { return (false, []) }
@@ -193,7 +202,7 @@ extension GrantedAccess {
       case .lost: .lost
       case .resolved: .resolved
       }
-    host.step { $0.versionChanged(announcement, change, version: version, at: $1) }
+    host.step(.versionChanged(announcement, change, version))
   }
 }
 

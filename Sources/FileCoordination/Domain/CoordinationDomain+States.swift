@@ -17,12 +17,13 @@ extension CoordinationDomain {
   ///
   /// - Parameter condition: Looks at a state. It runs on whatever thread caused the event, possibly on several at once and
   ///   not in the order of events; never under a lock. Be brief, and don't use the domain in it.
-  /// - Returns: `true`, or `false` when the task was cancelled first.
+  /// - Returns: `true`, or `false` when the task was cancelled first, or when the domain can't be reached.
   /// - Complexity: O(accesses and presenters) for each event of the domain while somebody waits: for tests and tools.
   @discardableResult
   public func waitUntil(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
     let observer = StateObserver(condition)
-    let snapshot = host.addObserver(observer)
+    // Whoever can't be asked can't tell that the state has come.
+    guard let snapshot = try? host.addObserver(observer) else { return false }
     defer { host.removeObserver(observer) }
     observer.look(at: CoordinationSnapshot(snapshot))
     return await withTaskCancellationHandler {

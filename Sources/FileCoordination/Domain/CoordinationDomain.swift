@@ -4,12 +4,49 @@ public import SystemInterface
 /// A circle of accesses and presenters that see each other.
 ///
 /// Coordinators and presenters of one domain wait for each other and message each other; those of different domains don't
-/// know of each other. ``process`` is the domain that everything uses unless told otherwise: all accesses of this process.
+/// know of each other.
 ///
-/// A domain of one's own runs on a clock, file system and executor of one's choice, for tests and simulations.
+/// | domain | who takes part |
+/// | --- | --- |
+/// | ``user`` | all processes of the user, on this machine |
+/// | ``socket(_:_:)`` | all processes that name this socket |
+/// | ``process`` | this process |
+/// | ``init(_:)`` | whoever is handed the object, on a clock, file system and executor of one's choice |
+///
+/// Everything uses ``standard`` unless told otherwise.
+///
+/// In a domain of many processes one of them serves the others; nobody has to start it. A process that's alone with a
+/// directory is lent it, and claims inside it cost no more than in a domain of one process. When the serving process ends,
+/// another takes over, and all tell it what they hold. What cannot be reached fails with code `.domainUnreachable`: nothing
+/// is ever done uncoordinated in silence.
 public final class CoordinationDomain: Sendable {
   /// All accesses and presenters of this process that don't name another domain.
   public static let process = CoordinationDomain()
+
+  /// All processes of the user on this machine.
+  ///
+  /// They meet in `$XDG_RUNTIME_DIR/file-coordination`, or in `/tmp/file-coordination-UID` where that isn't set.
+  public static let user = CoordinationDomain(
+    Configuration(), meetingAt: { () throws(FileCoordinationError) in try MeetingPlace.ofUser() })
+
+  /// The domain of everything that names none: ``user``, or what the environment variable `FILE_COORDINATION_DOMAIN` says.
+  ///
+  /// `user`, `process`, or `socket:` and an absolute path. Anything else makes every access fail with code
+  /// `.domainUnreachable`.
+  public static let standard = CoordinationDomain.named(HostEnvironment.value(of: "FILE_COORDINATION_DOMAIN"))
+
+  /// All processes that name this socket.
+  ///
+  /// Each call makes a domain object that takes part for itself; keep it.
+  ///
+  /// - Parameters:
+  ///   - path: The absolute path of the socket, at most 96 bytes. Its directory has to exist, and should be writable for
+  ///     one user only. A lock file and a directory are put beside it.
+  ///   - configuration: How this process takes part; all have to agree on packages.
+  /// - Returns: The domain. Nothing is opened before it's used.
+  public static func socket(_ path: String, _ configuration: Configuration = Configuration()) -> CoordinationDomain {
+    CoordinationDomain(configuration, meetingAt: { () throws(FileCoordinationError) in try MeetingPlace.at(path) })
+  }
 
   /// How a domain is set up.
   ///
@@ -64,7 +101,22 @@ public final class CoordinationDomain: Sendable {
 
   let host: ArbiterHost
 
-  /// Creates a domain.
+  private init(_ configuration: Configuration, meetingAt findPlace: @escaping MeetingPlace.Finder) {
+    host = ArbiterHost(configuration, meetingAt: findPlace)
+  }
+
+  private static func named(_ name: String?) -> CoordinationDomain {
+    switch name {
+    case nil, "", "user": return .user
+    case "process": return .process
+    case let name? where name.hasPrefix("socket:/"): return .socket(String(name.dropFirst("socket:".count)))
+    case let name?:
+      return CoordinationDomain(
+        Configuration(), meetingAt: { () throws(FileCoordinationError) in throw .unknownDomain(name) })
+    }
+  }
+
+  /// Creates a domain of this process.
   ///
   /// - Parameter configuration: How it's set up.
   public init(_ configuration: Configuration = Configuration()) {

@@ -45,7 +45,18 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   /// Presenters in order of registration.
   public let presenters: [Presenter]
 
+  /// Why nothing is known; `nil` when the domain could be asked.
+  public let problem: FileCoordinationError?
+
+  /// Of a domain that can't be asked.
+  init(problem: FileCoordinationError) {
+    accesses = []
+    presenters = []
+    self.problem = problem
+  }
+
   init(_ snapshot: ArbiterSnapshot) {
+    problem = nil
     accesses = snapshot.accesses.map { access in
       Access(
         party: CoordinationParty(access.summary, at: snapshot.time),
@@ -93,6 +104,7 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 
   /// The items as an indented list.
   public var description: String {
+    if let problem { return problem.description }
     if nodes.isEmpty { return "nobody accesses or presents anything" }
     return nodes.map { node in
       node.path + node.notes.map { "\n    \($0)" }.joined()
@@ -103,9 +115,13 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 extension CoordinationDomain {
   /// Who presents, holds and waits right now.
   ///
+  /// In a domain of many processes this waits for the answer of the service, and for what the processes granted themselves.
+  ///
   /// - Returns: The state between two events; it may have changed when you look at it.
   /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
   public func snapshot() -> CoordinationSnapshot {
-    CoordinationSnapshot(host.snapshot())
+    do throws(FileCoordinationError) {
+      return CoordinationSnapshot(try host.snapshot())
+    } catch { return CoordinationSnapshot(problem: error) }
   }
 }

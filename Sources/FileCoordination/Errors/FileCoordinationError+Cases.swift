@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
@@ -194,5 +195,55 @@ extension FileCoordinationError {
 
   private static func sentence(_ parties: [CoordinationParty]) -> String {
     parties.isEmpty ? "nobody is in the way any more" : parties.map(\.description).joined(separator: "; ")
+  }
+}
+
+// MARK: - Other processes
+
+extension FileCoordinationError {
+  static func unreachable(_ place: MeetingPlace, _ error: SystemError) -> Self {
+    Self(
+      .domainUnreachable, subjects: [place.address.description],
+      message: "the processes of this domain meet at '\(place.address)', which can't be reached: \(error). "
+        + "Mend that, name another place in FILE_COORDINATION_DOMAIN, or use the domain of one process.",
+      underlyingError: error)
+  }
+
+  /// There isn't even a place to meet.
+  static func noMeetingPlace(_ error: SystemError) -> Self {
+    Self(
+      .domainUnreachable, subjects: error.paths.map(\.description),
+      message: "there is no place where the processes of this user can meet: \(error). "
+        + "Mend that, name a place in FILE_COORDINATION_DOMAIN, or use the domain of one process.",
+      underlyingError: error)
+  }
+
+  static func refused(_ place: MeetingPlace, _ reason: Refusal, _ explanation: String) -> Self {
+    Self(
+      .domainUnreachable, subjects: [place.address.description],
+      message: "the service at '\(place.address)' refused this process: \(explanation)")
+  }
+
+  static func foreignFrames(_ place: MeetingPlace, _ reason: String) -> Self {
+    Self(
+      .domainUnreachable, subjects: [place.address.description],
+      message: "whoever serves at '\(place.address)' speaks another language: \(reason). "
+        + "End it, or name another place in FILE_COORDINATION_DOMAIN.")
+  }
+
+  static let domainEnded = Self(.domainUnreachable, message: "the domain was released while an access was requested.")
+
+  static func unknownDomain(_ value: String) -> Self {
+    Self(
+      .domainUnreachable, subjects: [value],
+      message: "FILE_COORDINATION_DOMAIN is '\(value)', which names no domain. "
+        + "Set it to 'user', 'process' or 'socket:' and an absolute path, or leave it unset.")
+  }
+
+  static func accessLost(_ path: String) -> Self {
+    Self(
+      .accessLost, subjects: [path],
+      message: "the access to '\(path)' was lost: while this process couldn't be reached, others were granted access. "
+        + "Read the item again, and repeat the work in a new access.")
   }
 }

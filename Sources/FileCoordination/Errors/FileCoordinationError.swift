@@ -51,6 +51,10 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case moveNotCovered
     /// There is something at the destination, and it was not to be replaced.
     case destinationExists
+    /// The processes of the domain can't be reached, so nothing would be coordinated.
+    case domainUnreachable
+    /// The access was lost: the process couldn't be reached for so long that others were granted access.
+    case accessLost
     /// A system call failed; it is the ``FileCoordinationError/underlyingError``.
     case fileSystem
   }

@@ -43,6 +43,10 @@ public final class ResolvedItem: @unchecked Sendable {
   /// The address of a word in the same memory that is the fast tier's, see ``ClaimPath/memo``.
   private let memo: Int
 
+  /// The address of a word that tells in which state of what the process was lent the item was inside of that, see
+  /// ``ArbiterHost/newCoverage()``; its lowest bit tells whether for writing too.
+  private let coverage: Int
+
   /// The bytes that a cache finds the item by, behind the fingerprints; none for items of no cache.
   let key: UnsafeBufferPointer<UInt8>
 
@@ -64,11 +68,12 @@ public final class ResolvedItem: @unchecked Sendable {
     unsafe validityWord = validity.word
     isInPackage = packages.cover(location.path)
     prefixCount = Self.prefixCount(of: location.path)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: 8 + prefixCount * 8 + key.count, alignment: 8)
-    unsafe memory.initializeMemory(as: UInt64.self, to: 0)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 16 + prefixCount * 8 + key.count, alignment: 8)
+    unsafe memory.initializeMemory(as: UInt64.self, repeating: 0, count: 2)
     memo = Int(bitPattern: memory)
-    unsafe prefixes = Self.fingerprints(of: location.path, prefixCount, in: memory + 8)
-    let keyStart = unsafe (memory + 8 + prefixCount * 8).bindMemory(to: UInt8.self, capacity: key.count)
+    coverage = memo + 8
+    unsafe prefixes = Self.fingerprints(of: location.path, prefixCount, in: memory + 16)
+    let keyStart = unsafe (memory + 16 + prefixCount * 8).bindMemory(to: UInt8.self, capacity: key.count)
     unsafe keyStart.initialize(from: key, count: key.count)
     unsafe self.key = UnsafeBufferPointer(start: keyStart, count: key.count)
   }
@@ -83,6 +88,17 @@ public final class ResolvedItem: @unchecked Sendable {
   /// Whether something is known to have happened to a directory or link on the way: the URL has to be resolved anew.
   var isStale: Bool {
     unsafe validityWord.pointee.load(ordering: .acquiring) & IdentityValidity.stale != 0
+  }
+
+  /// Whether the item is known to be in a directory that the process was lent.
+  @inline(__always)
+  func isCovered(in current: UInt64, isWrite: Bool) -> Bool {
+    let noted = ProcessMemory().loadRelaxed(coverage)
+    return isWrite ? noted == current | 1 : noted & ~1 == current
+  }
+
+  func noteCoverage(_ current: UInt64, mayWrite: Bool) {
+    ProcessMemory().storeRelaxed(mayWrite ? current | 1 : current, at: coverage)
   }
 
   private static func prefixCount(of path: ItemPath) -> Int {

@@ -68,7 +68,7 @@ extension Message.Origin {
     if isPreparation { return .preparing }
     switch itemAccess {
     case nil: return access == nil ? .announcing : .reading(options)
-    case .read, .readAll: return .reading(options)
+    case .read, .readAll, .delegated: return .reading(options)
     case .write(.evicting): return .evicting
     case .write(let intent): return .writing(intent.options)
     }

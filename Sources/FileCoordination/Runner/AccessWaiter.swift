@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
@@ -14,6 +15,8 @@ final class AccessWaiter: Sendable {
   enum Answer: Sendable {
     case granted(Grant)
     case failed(Failure, presenterError: (any Error)?)
+    /// The service of the domain has gone, and there's no other.
+    case unreachable(FileCoordinationError)
   }
 
   private struct Place {
@@ -29,6 +32,10 @@ final class AccessWaiter: Sendable {
     var places: [Int: Place] = [:]
     /// Items that the accessor sees as snapshots, which nobody moves.
     var snapshots: Set<Int> = []
+    /// Of the grant, in domains of several processes.
+    var token: FencingToken?
+    /// Others were granted what conflicts while the process couldn't be reached.
+    var isLost = false
   }
 
   let id: AccessID
@@ -54,6 +61,17 @@ final class AccessWaiter: Sendable {
   }
 
   var answer: Answer? { state.withLock { $0.answer } }
+
+  var isGranted: Bool {
+    if case .granted = answer { return true }
+    return false
+  }
+
+  var token: FencingToken? { state.withLock { $0.token } }
+  func noteToken(_ token: FencingToken) { state.withLock { $0.token = token } }
+
+  var isLost: Bool { state.withLock { $0.isLost } }
+  func noteLoss() { state.withLock { $0.isLost = true } }
 
   func resolve(_ answer: Answer) {
     let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, ThreadEvent?) in

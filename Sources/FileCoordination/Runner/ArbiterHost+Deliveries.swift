@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
@@ -41,7 +42,7 @@ extension ArbiterHost {
   private func receive(_ addressed: AddressedDelivery, _ presenter: any FilePresenter) async -> AddressedDelivery? {
     let (delivery, record) = (addressed.delivery, addressed.record)
     let origin = delivery.origin.publicOrigin(
-      purpose: addressed.purpose, process: identity, isReentrant: delivery.isReentrant)
+      purpose: addressed.purpose, process: addressed.process, isReentrant: delivery.isReentrant)
     let lineage = Lineage(.known(.message(delivery.message)), of: self)
     do {
       let reacquirer = try await Lineage.$current.withValue(lineage) {
@@ -66,14 +67,14 @@ extension ArbiterHost {
   ) -> AddressedDelivery? {
     stepOfPresenter(record) { state, now in
       if let reacquirer { state.reacquirers[message] = reacquirer }
-      return state.arbiter.messageAnswered(message, hasReacquirer: reacquirer != nil, at: now)
+      return state.tell(.messageAnswered(message, hasReacquirer: reacquirer != nil), at: now)
     }
   }
 
   private func fail(_ message: MessageID, _ error: any Error, _ record: PresenterRecord) -> AddressedDelivery? {
     let next = stepOfPresenter(record) { state, now in
       state.presenterErrors[message] = error
-      return state.arbiter.messageFailed(message, at: now)
+      return state.tell(.messageFailed(message, explanation: "\(error)"), at: now)
     }
     _ = withState { $0.presenterErrors.removeValue(forKey: message) }
     return next

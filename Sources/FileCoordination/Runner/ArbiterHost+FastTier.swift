@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
@@ -31,6 +32,8 @@ extension ArbiterHost {
   func withObstacles<Result>(
     _ obstacles: Obstacles, _ state: inout State, at time: Timestamp, _ step: (inout State) -> Result
   ) -> Result {
+    // Whoever decides elsewhere asks for what it lent, and this process grants nothing else to itself.
+    if state.remote != nil { return step(&state) }
     change(obstacles, &state, isRaised: true)
     adoptClaims(under: obstacles, &state, at: time)
     let result = step(&state)
@@ -104,17 +107,29 @@ extension ArbiterHost {
     let claim = AdoptableClaim(slot: slot)
     let path = claim.item.path
     guard isConcerned(path, claim.access) else { return .unconcerned }
-    guard state.arbiter.admits(claim.access.itemAccess, at: path) else { return .refused }
+    guard admits(claim, state) else { return .refused }
     state.lastAccess += 1
     let id = AccessID(state.lastAccess)
     let request = request(for: claim, &state, at: time)
     let waiter = AccessWaiter(id, adopting: claim)
     state.waiters[id] = waiter
     state.adopted[slot] = GrantedAccess(adoptedBy: claim.coordinator, waiter)
-    let effects = state.arbiter.accessAdopted(id, request, at: time)
+    let effects = state.tell(.accessAdopted(id, request), at: time)
     precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
-    publishInterest(&state)
+    if state.remote == nil { publishInterest(&state) }
     return .adopted
+  }
+
+  private func admits(_ claim: AdoptableClaim, _ state: State) -> Bool {
+    if let remote = state.remote { return remote.covers(claim.item.path, isWrite: claim.access.isWrite) }
+    return state.arbiter.admits(claim.access.itemAccess, at: claim.item.path)
+  }
+
+  /// Makes all claims known that concern an item or something inside it.
+  func adoptClaims(inside root: ItemPath, _ state: inout State, at time: Timestamp) {
+    tier.adoptClaims(.all, reads: true, writes: true) { slot in
+      adopt(slot, &state, at: time) { path, _ in root.isSameOrContains(path) }
+    }
   }
 
   private func request(for claim: AdoptableClaim, _ state: inout State, at time: Timestamp) -> AccessRequest {
@@ -238,7 +253,10 @@ extension ArbiterHost {
 
 extension ArbiterHost {
   /// Who presents, holds and waits right now, claims of the fast tier included.
-  func snapshot() -> ArbiterSnapshot {
+  ///
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when a service has to be asked and can't.
+  func snapshot() throws(FileCoordinationError) -> ArbiterSnapshot {
+    if link != nil { return try serviceSnapshot().arbiter }
     let time = now
     return withState { state in
       withObstacles(.everywhere, &state, at: time) { $0.arbiter.snapshot(at: time) }
@@ -246,7 +264,15 @@ extension ArbiterHost {
   }
 
   /// Shows an observer the state after each step from now on: until it goes, every access is a step.
-  func addObserver(_ observer: StateObserver) -> ArbiterSnapshot {
+  func addObserver(_ observer: StateObserver) throws(FileCoordinationError) -> ArbiterSnapshot {
+    if let link {
+      try link.ensureConnected()
+      withState { state in
+        if state.observers.isEmpty { link.tell(.observationWanted(true)) }
+        state.observers[ObjectIdentifier(observer)] = observer
+      }
+      return try serviceSnapshot().arbiter
+    }
     let time = now
     return withState { state in
       withObstacles(.everywhere, &state, at: time) { state in
@@ -260,7 +286,9 @@ extension ArbiterHost {
   func removeObserver(_ observer: StateObserver) {
     withState { state in
       state.observers[ObjectIdentifier(observer)] = nil
-      if state.observers.isEmpty { change(.everywhere, &state, isRaised: false) }
+      if !state.observers.isEmpty { return }
+      if let link { link.tell(.observationWanted(false)) } else { change(.everywhere, &state, isRaised: false) }
     }
+    link?.flush()
   }
 }

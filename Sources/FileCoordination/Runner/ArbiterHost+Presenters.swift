@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
@@ -10,21 +11,26 @@ extension ArbiterHost {
     if let existing = record(of: presenter) { return existing }
     let location = try location(of: presenter)
     let registration = RegistrationRequest(presenter, at: location)
-    return stepWithState(raising: { _ in .presenter(at: location?.path) }) { state, now in
+    try link?.ensureConnected()
+    let (record, question) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
+      state, now -> ((PresenterRecord, ServiceQuestion?), [Effect]) in
       // Another registration of this presenter may have won a race.
-      if let winner = state.record(of: presenter) { return (winner, []) }
+      if let winner = state.record(of: presenter) { return ((winner, nil), []) }
       let record = state.makeRecord(for: presenter, registration.executor)
       if let location { record.noteLocation(location) }
-      return (
-        record, state.arbiter.presenterAdded(record.id, registration.arbiterRegistration(record.purpose), at: now)
-      )
+      let effects = state.tell(
+        .presenterAdded(record.id, registration.arbiterRegistration(record.purpose)), at: now)
+      return ((record, state.remote?.question.take()), effects)
     }
+    // Until every other process knows that it has to ask.
+    _ = try question?.wait()
+    return record
   }
 
   func unregister(_ record: PresenterRecord) {
     stepWithState { state, now in
       state.presenters.unregister(record)
-      return ((), state.arbiter.presenterRemoved(record.id, at: now))
+      return ((), state.tell(.presenterRemoved(record.id), at: now))
     }
   }
 
@@ -48,6 +54,7 @@ extension ArbiterHost {
       let fresh = state.newPurpose()
       state.purposeIDs[name] = fresh
       state.purposeNames[fresh] = name
+      state.remote?.link.tell(.purposeNamed(fresh, name))
       return fresh
     }
   }
@@ -59,15 +66,13 @@ extension ArbiterHost {
     guard let presenter = record.presenter, let location = try? location(of: presenter) else { return }
     record.noteLocation(location)
     let attributes = presenter.observedPresentedItemUbiquityAttributes
-    step(raising: { _ in .presenter(at: location.path) }) {
-      $0.presenterLocated(record.id, at: location.path, observing: attributes, time: $1)
-    }
+    step(.presenterLocated(record.id, location.path, observing: attributes), raising: .presenter(at: location.path))
   }
 
   /// The presenter was deallocated without having been unregistered: it counts as unregistered from now on.
   func presenterIsGone(_ record: PresenterRecord, _ message: MessageID) {
     unregister(record)
-    step { $0.messageAnswered(message, at: $1) }
+    step(.messageAnswered(message, hasReacquirer: false))
   }
 
   private func location(of presenter: any FilePresenter) throws(FileCoordinationError) -> FileLocation? {

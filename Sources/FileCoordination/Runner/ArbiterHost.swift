@@ -1,10 +1,11 @@
+internal import CoordinationService
 internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
 /// Runs an arbiter: feeds it events, carries out its effects.
 ///
-/// There is one choke point, ``step(_:)``: lock, let the arbiter decide, look up who is concerned, unlock, act. Nothing
+/// There is one choke point, ``step(_:raising:)``: lock, let the arbiter decide, look up who is concerned, unlock, act. Nothing
 /// foreign runs under the lock: no accessor, no callback, no clock, no deinitialiser of somebody else's object.
 ///
 /// | state | guarded by | why |
@@ -34,6 +35,8 @@ final class ArbiterHost: Sendable {
     var ledger = InterestLedger(layout: .standard)
     /// Shown the state after each step, so that nobody has to sleep or poll.
     var observers: [ObjectIdentifier: StateObserver] = [:]
+    /// Present if a service decides instead of the arbiter.
+    var remote: RemoteState?
   }
 
   /// A reporting timer is armed again and again under one name; the number tells the armings apart.
@@ -66,6 +69,8 @@ final class ArbiterHost: Sendable {
     let delivery: Delivery
     let record: PresenterRecord
     let purpose: String
+    /// Whose access caused it.
+    let process: HostIdentity
     let priority: TaskPriority?
   }
 
@@ -82,30 +87,39 @@ final class ArbiterHost: Sendable {
   let tier: FastTier<ProcessMemory>
   /// Where URLs lead.
   let identities: IdentityCache
+  /// The connection to the service, in domains of several processes.
+  let link: ServiceLink?
+  /// See ``newCoverage()``.
+  let coverage: Atomic<UInt64>
 
-  init(_ configuration: CoordinationDomain.Configuration) {
+  init(_ configuration: CoordinationDomain.Configuration, meetingAt findPlace: MeetingPlace.Finder? = nil) {
     self.configuration = configuration
     var arbiter = FileAccessArbiter(
       packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
-    state = Guarded(State(arbiter: arbiter))
+    let link = findPlace.map { ServiceLink($0, packageExtensions: configuration.packageExtensions) }
+    self.link = link
+    coverage = Atomic(link == nil ? 0 : Self.newCoverage())
+    state = Guarded(State(arbiter: arbiter, remote: link.map(RemoteState.init)))
     tier = FastTier(memory: ProcessMemory(), number: number)
     identities = IdentityCache.shared(
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
       checkInterval: configuration.identityCheckInterval)
+    link?.serve(self)
   }
 
   // Whoever claims keeps its domain, and that the host.
-  deinit { state.withLock { tier.deallocate(&$0.ledger) } }
+  deinit {
+    link?.end()
+    state.withLock { tier.deallocate(&$0.ledger) }
+  }
 
   var now: Timestamp { configuration.clock.now.nanoseconds }
 
   /// Tells the arbiter that something happened, and carries out what it decides.
-  func step(
-    raising obstacles: (State) -> Obstacles = { _ in .none }, _ event: (inout FileAccessArbiter, Timestamp) -> [Effect]
-  ) {
-    stepWithState(raising: obstacles) { state, time in ((), event(&state.arbiter, time)) }
+  func step(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) {
+    stepWithState(raising: { _ in obstacles }) { state, time in ((), state.tell(event, at: time)) }
   }
 
   /// Looks at the state, or changes tables that the arbiter doesn't know.
@@ -115,7 +129,7 @@ final class ArbiterHost: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// Like ``step(_:)``, for events that also change the host's tables.
+  /// Like ``step(_:raising:)``, for events that also change the host's tables.
   func stepWithState<Result: Sendable>(
     raising obstacles: (State) -> Obstacles = { _ in .none }, _ event: (inout State, Timestamp) -> (Result, [Effect])
   ) -> Result {
@@ -127,6 +141,7 @@ final class ArbiterHost: Sendable {
       }
     }
     perform(actions)
+    link?.flush()
     return result
   }
 
@@ -135,6 +150,7 @@ final class ArbiterHost: Sendable {
   func stepOfPresenter(
     _ record: PresenterRecord, _ event: (inout State, Timestamp) -> [Effect]
   ) -> AddressedDelivery? {
+    defer { link?.flush() }
     let time = now
     var actions = state.withLock { state in
       withObstacles(.none, &state, at: time) { state in
@@ -165,17 +181,13 @@ extension ArbiterHost {
     return actions
   }
 
-  private static func append(_ effect: Effect, to actions: inout [Action], _ state: inout State) {
+  static func append(_ effect: Effect, to actions: inout [Action], _ state: inout State) {
     switch effect {
     case .grant(let id, let grant):
       guard let waiter = state.waiters[id] else { return }
       waiter.notePlaces(grant)
       actions.append(.resolve(waiter, .granted(grant)))
-    case .fail(let id, let failure):
-      var error: (any Error)?
-      if case .presenterFailed(let message, _) = failure { error = state.presenterErrors[message] }
-      guard let waiter = state.waiters.removeValue(forKey: id) else { return }
-      actions.append(.resolve(waiter, .failed(failure, presenterError: error)))
+    case .fail(let id, let failure): append(id, failure, nil, to: &actions, &state)
     case .deliver(let delivery): append(delivery, to: &actions, &state)
     case .itemMoved(let id, let item, let path):
       // Here, not outside of the lock: where an item is must not be noted in another order than it was moved.
@@ -192,7 +204,20 @@ extension ArbiterHost {
     case .cancelTimer(let timer):
       if let scheduled = state.timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
+    case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was lent")
     }
+  }
+
+  /// What a presenter of another process answered is known by its explanation only.
+  static func append(
+    _ id: AccessID, _ failure: Failure, _ explanation: String?, to actions: inout [Action], _ state: inout State
+  ) {
+    var error: (any Error)?
+    if case .presenterFailed(let message, _) = failure {
+      error = state.presenterErrors[message] ?? explanation.map { PresenterErrorElsewhere(description: $0) }
+    }
+    guard let waiter = state.waiters.removeValue(forKey: id) else { return }
+    actions.append(.resolve(waiter, .failed(failure, presenterError: error)))
   }
 
   private static func append(_ delivery: Delivery, to actions: inout [Action], _ state: inout State) {
@@ -210,14 +235,15 @@ extension ArbiterHost {
     actions.append(
       .deliver(
         AddressedDelivery(
-          delivery: delivery, record: record, purpose: state.name(of: delivery.origin.purpose), priority: priority)))
+          delivery: delivery, record: record, purpose: state.name(of: delivery.origin.purpose),
+          process: HostIdentity.current, priority: priority)))
   }
 }
 
 // MARK: - Actions, outside the lock
 
 extension ArbiterHost {
-  private func perform(_ actions: [Action]) {
+  func perform(_ actions: [Action]) {
     for action in actions {
       switch action {
       case .resolve(let waiter, let answer): waiter.resolve(answer)

@@ -5,11 +5,11 @@
 ///
 /// Invariants, checked by ``invariantViolations()``: no entry is due before its parent; `places` and `heap` point at each
 /// other; a slot is either in the heap or free.
-struct DeadlineHeap<Value> {
+package struct DeadlineHeap<Value> {
   /// Names an inserted value.
   ///
   /// A token that was used up matches nothing, although its slot is used again.
-  struct Token: Hashable, Sendable {
+  package struct Token: Hashable, Sendable {
     fileprivate let slot: Int
     fileprivate let sequence: UInt64
   }
@@ -30,10 +30,13 @@ struct DeadlineHeap<Value> {
   private var freeSlots: [Int] = []
   private var sequence: UInt64 = 0
 
+  /// Creates an empty heap.
+  package init() {}
+
   var count: Int { heap.count }
 
   /// The deadline that passes first.
-  var earliest: MonotonicTime? { heap.first?.deadline }
+  package var earliest: MonotonicTime? { heap.first?.deadline }
 
   /// Inserts a value that is made from its own token.
   ///
@@ -42,7 +45,7 @@ struct DeadlineHeap<Value> {
   ///   - makeValue: Makes the value.
   /// - Returns: The value.
   /// - Complexity: O(log *n*).
-  mutating func insert(at deadline: MonotonicTime, _ makeValue: (Token) -> Value) -> Value {
+  package mutating func insert(at deadline: MonotonicTime, _ makeValue: (Token) -> Value) -> Value {
     let slot = freeSlots.popLast() ?? places.endIndex
     if slot == places.endIndex { places.append(-1) }
     sequence += 1
@@ -58,7 +61,7 @@ struct DeadlineHeap<Value> {
   /// - Parameter token: The name of the value.
   /// - Returns: The value, or `nil` if it isn't here any more.
   /// - Complexity: O(log *n*).
-  mutating func remove(_ token: Token) -> Value? {
+  package mutating func remove(_ token: Token) -> Value? {
     let index = places[token.slot]
     guard index >= 0, heap[index].token == token else { return nil }
     return remove(at: index)
@@ -69,7 +72,7 @@ struct DeadlineHeap<Value> {
   /// - Parameter now: The present time.
   /// - Returns: The value, or `nil` if nothing is due.
   /// - Complexity: O(log *n*).
-  mutating func popDue(at now: MonotonicTime) -> Value? {
+  package mutating func popDue(at now: MonotonicTime) -> Value? {
     guard let first = heap.first, first.deadline <= now else { return nil }
     return remove(at: 0)
   }

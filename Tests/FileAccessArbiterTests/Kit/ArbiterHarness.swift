@@ -240,6 +240,7 @@ extension Effect {
     case .armTimer(let timer, let delay): "\(timer.purpose) timer of \(timer.access) armed for \(delay)"
     case .cancelTimer(let timer): "\(timer.purpose) timer of \(timer.access) cancelled"
     case .report(let id, _): "\(id) is reported"
+    case .delegationWanted(let id): "\(id) is wanted back"
     }
   }
 }

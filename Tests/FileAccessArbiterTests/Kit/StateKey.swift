@@ -191,6 +191,7 @@ extension StateWriter {
     case .write(let intent):
       write(4)
       write(intent.rawValue)
+    case .delegated(let forWriting): write(forWriting ? 6 : 5)
     }
   }
 

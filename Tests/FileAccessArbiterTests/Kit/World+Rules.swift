@@ -29,6 +29,7 @@ extension World {
     case .write(.deleting), .write(.moving), .write(.replacing), .write(.evicting): true
     case .readAll: inner.isWrite
     case .read, .write: false
+    case .delegated(let forWriting): forWriting || inner.isWrite
     }
   }
 

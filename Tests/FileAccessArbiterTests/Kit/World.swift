@@ -171,6 +171,7 @@ extension World {
       timers.insert(timer)
     case .cancelTimer(let timer): timers.remove(timer)
     case .report(_, let report): reports.append(report)
+    case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is wanted back and not lent") }
     }
   }
 

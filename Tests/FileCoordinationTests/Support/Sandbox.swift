@@ -11,6 +11,8 @@ final class Sandbox: Sendable {
   let clock = VirtualClock()
   let timeline = EventTimeline()
   let domain: CoordinationDomain
+  /// Where presenters register: if processes are simulated, that of another one.
+  let presenterDomain: CoordinationDomain
   /// Registration is weak: the sandbox keeps presenters too.
   private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
 
@@ -21,8 +23,19 @@ final class Sandbox: Sendable {
     configuration.packageExtensions = ["pkg"]
     configuration.snapshotDirectory = root
     change(&configuration)
-    domain = CoordinationDomain(configuration)
+    if Self.simulatesProcesses {
+      configuration.clock = HostClock.shared
+      let socket = root.path + "/socket"
+      domain = .socket(socket, configuration)
+      presenterDomain = .socket(socket, configuration)
+    } else {
+      domain = CoordinationDomain(configuration)
+      presenterDomain = domain
+    }
   }
+
+  /// Whether coordinators and presenters are as if in different processes.
+  @TaskLocal static var simulatesProcesses = ProcessInfo.processInfo.environment["SIM"] != nil
 
   var events: [String] { timeline.events }
 
@@ -84,7 +97,7 @@ extension Sandbox {
   }
 
   func register(_ presenter: any FilePresenter) throws {
-    let registration = try domain.register(presenter)
+    let registration = try presenterDomain.register(presenter)
     registered.withLock { $0.append((presenter, registration)) }
   }
 

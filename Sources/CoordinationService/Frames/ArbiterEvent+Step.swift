@@ -1,0 +1,23 @@
+package import FileAccessArbiter
+
+extension FileAccessArbiter {
+  /// Tells the arbiter of an event.
+  package mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> [Effect] {
+    switch event {
+    case .accessRequested(let id, let request): accessRequested(id, request, at: time)
+    case .accessAdopted(let id, let request): accessAdopted(id, request, at: time)
+    case .accessReleased(let id, let outcomes): accessReleased(id, outcomes: outcomes, at: time)
+    case .accessCancelled(let id): accessCancelled(id, at: time)
+    case .presenterAdded(let id, let registration): presenterAdded(id, registration, at: time)
+    case .presenterLocated(let id, let path, let attributes):
+      presenterLocated(id, at: path, observing: attributes, time: time)
+    case .presenterRemoved(let id): presenterRemoved(id, at: time)
+    case .messageAnswered(let id, let hasReacquirer): messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
+    case .messageFailed(let id, _): messageFailed(id, at: time)
+    case .ubiquityAttributesChanged(let announcement, let attributes):
+      ubiquityAttributesChanged(announcement, attributes, at: time)
+    case .versionChanged(let announcement, let change, let version):
+      versionChanged(announcement, change, version: version, at: time)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+internal import FileAccessArbiter
+
+// Between a process's numbers and the arbiter's. A number of the arbiter names the client in its upper bits, so that there is
+// no table to keep, and no number of one process ever stands for something of another.
+
+extension ServiceCore {
+  private static let localBitCount: UInt64 = 40
+  package static let localNumberEnd: UInt64 = 1 << localBitCount
+
+  static func owner(of number: UInt64) -> ClientID { ClientID(number >> localBitCount) }
+
+  private static func local(_ number: UInt64) -> UInt64 { number & (localNumberEnd - 1) }
+
+  static func local(_ id: AccessID) -> AccessID { AccessID(local(id.rawValue)) }
+  static func local(_ id: PresenterID) -> PresenterID { PresenterID(local(id.rawValue)) }
+
+  private static func global(_ number: UInt64, _ client: ClientID) throws(Malformed) -> UInt64 {
+    if number >= localNumberEnd { throw Malformed("the number \(number) is too large") }
+    return client.rawValue << localBitCount | number
+  }
+
+  static func global(_ id: AccessID, _ client: ClientID) throws(Malformed) -> AccessID {
+    AccessID(try global(id.rawValue, client))
+  }
+
+  static func global(_ id: PresenterID, _ client: ClientID) throws(Malformed) -> PresenterID {
+    PresenterID(try global(id.rawValue, client))
+  }
+
+  func global(_ purpose: PurposeID, _ client: ClientID) throws(Malformed) -> PurposeID {
+    if let named = clients[client]?.purposes[purpose] { return named }
+    return PurposeID(try Self.global(purpose.rawValue, client))
+  }
+
+  /// A purpose that the service itself has: client zero is nobody.
+  mutating func namePurpose(_ purpose: PurposeID, _ name: String, of client: ClientID) throws(Malformed) {
+    if clients[client]?.purposes.count ?? 0 >= Self.purposeCountMax { throw Malformed("it names too many purposes") }
+    let known = purposeIDs[name] ?? PurposeID(UInt64(purposeIDs.count) + 1)
+    purposeIDs[name] = known
+    purposeNames[known] = name
+    clients[client]?.purposes[purpose] = known
+  }
+
+  func name(of purpose: PurposeID) -> String {
+    if let name = purposeNames[purpose] { return name }
+    let process = clients[Self.owner(of: purpose.rawValue)]?.processIdentifier ?? 0
+    return "file-coordination.\(process).\(Self.local(purpose.rawValue))"
+  }
+}
+
+// MARK: - What a process tells
+
+extension ServiceCore {
+  func checked(_ request: AccessRequest, of client: ClientID) throws(Malformed) -> AccessRequest {
+    if request.items.isEmpty { throw Malformed("a request names no item") }
+    var result = request
+    result.client = client
+    result.purpose = try global(request.purpose, client)
+    result.ownPresenter = nil
+    if let own = request.ownPresenter { result.ownPresenter = try Self.global(own, client) }
+    result.context = try checked(request.context, of: client)
+    for item in request.items {
+      if case .delegated = item.access { throw Malformed("it lends itself '\(item.path)'") }
+    }
+    return result
+  }
+
+  private func checked(_ context: ExecutionContext?, of client: ClientID) throws(Malformed) -> ExecutionContext? {
+    switch context {
+    case nil: return nil
+    case .access(let id): return .access(try Self.global(id, client))
+    case .message(let id):
+      // One of an earlier epoch isn't known any more.
+      guard let presenter = arbiter.recipient(of: id) else { return nil }
+      if Self.owner(of: presenter.rawValue) != client { throw Malformed("it names \(id), which isn't for it") }
+      return .message(id)
+    }
+  }
+
+  func checked(_ registration: PresenterRegistration, of client: ClientID) throws(Malformed) -> PresenterRegistration {
+    var result = registration
+    result.client = client
+    result.purpose = try global(registration.purpose, client)
+    return result
+  }
+
+  func checked(_ announcement: Announcement, of client: ClientID) throws(Malformed) -> Announcement {
+    var result = announcement
+    result.client = client
+    result.purpose = try global(announcement.purpose, client)
+    if let own = announcement.ownPresenter { result.ownPresenter = try Self.global(own, client) }
+    return result
+  }
+
+  /// A new access: its number isn't in use.
+  func newAccess(_ id: AccessID, of client: ClientID) throws(Malformed) -> AccessID {
+    let id = try Self.global(id, client)
+    if arbiter.phase(of: id) != nil { throw Malformed("\(Self.local(id)) is requested twice") }
+    return id
+  }
+
+  /// An access whose accessor runs.
+  func heldAccess(_ id: AccessID, of client: ClientID) throws(Malformed) -> AccessID {
+    let id = try Self.global(id, client)
+    guard arbiter.phase(of: id) == .granted else { throw Malformed("\(Self.local(id)) isn't granted") }
+    return id
+  }
+}

@@ -1,0 +1,238 @@
+package import FileAccessArbiter
+
+// Who may decide alone about which directory, and how that is asked back.
+
+/// A right that a process has been lent.
+struct Delegation: Sendable {
+  /// Its number in the arbiter, where it counts as held by the process.
+  let access: AccessID
+  let id: DelegationID
+  let client: ClientID
+  let root: ItemPath
+  let mode: DelegationMode
+  var isRecalled = false
+}
+
+/// Something that a process waits for until delegations have been returned.
+struct OpenQuestion: Sendable {
+  enum Subject: Sendable {
+    /// The arbiter knows the presenter already; its process is to hear so when everybody else does.
+    case registration
+    case move(Move)
+  }
+
+  let subject: Subject
+  let number: RequestNumber
+  let client: ClientID
+  var awaited: Set<AccessID>
+}
+
+struct Move: Sendable {
+  let access: AccessID
+  let old: ItemPath
+  let new: ItemPath
+  let isReplacement: Bool
+}
+
+// MARK: - Lending
+
+extension ServiceCore {
+  /// After a process has used a directory for a while, and nobody else has, it may decide alone about it.
+  mutating func considerDelegation(at path: ItemPath, isWrite: Bool, to client: ClientID, at time: Timestamp) {
+    guard !isInGrace, surveys.isEmpty, observers.isEmpty, let parent = path.parent else { return }
+    let use = usage.note(parent, by: client, isWrite: isWrite)
+    guard use.isEnough else { return }
+    let mode: DelegationMode = use.isReadOnly ? .reading : .writing
+    // If the directory is too busy, the item alone may do.
+    for root in [parent, path] where mayDelegate(root, mode) {
+      return delegate(root, mode, to: client, at: time)
+    }
+  }
+
+  private func mayDelegate(_ root: ItemPath, _ mode: DelegationMode) -> Bool {
+    has(.delegationOverClaims)
+      || arbiter.mayDelegate(root, forWriting: mode == .writing)
+        && !questions.contains { question in
+          guard case .move(let move) = question.subject else { return false }
+          return [move.old, move.new].contains { $0.isSameOrContains(root) || root.isSameOrContains($0) }
+        }
+  }
+
+  private mutating func delegate(_ root: ItemPath, _ mode: DelegationMode, to client: ClientID, at time: Timestamp) {
+    if delegations.values.contains(where: { $0.client == client && $0.root == root && !$0.isRecalled }) { return }
+    lastDelegation += 1
+    // Client zero's numbers are the service's.
+    let access = AccessID(lastDelegation)
+    var request = AccessRequest(
+      client: client, purpose: PurposeID(1 << 39 | lastDelegation), label: "delegation",
+      items: [AccessRequest.Item(root, .delegated(forWriting: mode == .writing))])
+    request.isAwaitedByContext = false
+    arbiter.delegationGranted(access, request, at: time)
+    let delegation = Delegation(
+      access: access, id: DelegationID(lastDelegation), client: client, root: root, mode: mode)
+    delegations[access] = delegation
+    send(.delegated(delegation.id, root: root, mode: mode), to: client)
+  }
+}
+
+// MARK: - Asking back
+
+extension ServiceCore {
+  mutating func recall(_ access: AccessID) {
+    guard let delegation = delegations[access], !delegation.isRecalled else { return }
+    delegations[access]?.isRecalled = true
+    usage.noteRecall(delegation.root)
+    if has(.recallIgnored) { return }
+    send(.recalled(delegation.id), to: delegation.client)
+  }
+
+  mutating func returned(_ id: DelegationID, by client: ClientID, at time: Timestamp) {
+    let access = AccessID(id.rawValue)
+    guard let delegation = delegations[access], delegation.client == client else { return }
+    forget(delegation)
+    carryOut(arbiter.delegationReturned(access, at: time), at: time)
+    answerQuestions(at: time)
+  }
+
+  /// - Precondition: The arbiter forgets it in the same event.
+  mutating func forget(_ delegation: Delegation) {
+    delegations[delegation.access] = nil
+    for index in questions.indices { questions[index].awaited.remove(delegation.access) }
+  }
+
+  /// An access that a process granted itself becomes known.
+  mutating func adopt(
+    _ id: AccessID, _ request: AccessRequest, by client: ClientID, at time: Timestamp
+  ) throws(Malformed) {
+    let own = delegations.values.filter { $0.client == client }
+    let isCovered = request.items.allSatisfy { item in
+      let needed: DelegationMode
+      switch item.access {
+      case .read: needed = .reading
+      case .write(.update): needed = .writing
+      case .readAll, .write, .delegated: return false
+      }
+      return own.contains { $0.root.isSameOrContains(item.path) && (needed == .reading || $0.mode == .writing) }
+    }
+    if !isCovered || request.ownPresenter != nil || request.isPreparation {
+      throw Malformed("\(Self.local(id)) was granted without a right to do so")
+    }
+    if !arbiter.accessAdopted(id, request, under: Set(own.map(\.access)), at: time) {
+      throw Malformed("\(Self.local(id)) was granted against another access")
+    }
+  }
+}
+
+// MARK: - What has to wait for it
+
+extension ServiceCore {
+  /// Answers a question as soon as no process decides alone about these items any more.
+  mutating func ask(
+    _ subject: OpenQuestion.Subject, _ number: RequestNumber, _ client: ClientID, about paths: [ItemPath],
+    at time: Timestamp
+  ) {
+    var awaited: Set<AccessID> = []
+    for path in paths { awaited.formUnion(arbiter.delegations(overlapping: path)) }
+    if has(.registrationAnsweredEarly), case .registration = subject { awaited = [] }
+    if has(.moveBeforeRecall), case .move = subject { awaited = [] }
+    questions.append(OpenQuestion(subject: subject, number: number, client: client, awaited: awaited))
+    for delegation in awaited.sorted() { recall(delegation) }
+    answerQuestions(at: time)
+  }
+
+  private mutating func tellEverybody(_ frame: ServerFrame) {
+    for id in clients.keys.sorted() where clients[id]?.hello != nil { send(frame, to: id) }
+  }
+
+  mutating func answerQuestions(at time: Timestamp) {
+    while let index = questions.firstIndex(where: { $0.awaited.isEmpty }) {
+      let question = questions.remove(at: index)
+      switch question.subject {
+      case .registration: send(.answered(question.number, true), to: question.client)
+      case .move(let move):
+        let isCovered = arbiter.mayAnnounceMove(move.access, from: move.old, to: move.new)
+        if isCovered {
+          carryOut(
+            arbiter.itemMoved(
+              by: move.access, from: move.old, to: move.new, replaced: move.isReplacement, at: time), at: time)
+          tellEverybody(.moved(from: move.old, to: move.new))
+        }
+        send(.answered(question.number, isCovered), to: question.client)
+      }
+    }
+  }
+}
+
+// MARK: - Looking at everything
+
+/// A snapshot that waits until every process has told what it granted itself.
+struct Survey: Sendable {
+  let number: RequestNumber
+  let asker: ClientID
+  let askersNumber: RequestNumber
+  var awaited: Set<ClientID>
+}
+
+extension ServiceCore {
+  mutating func survey(for client: ClientID, _ number: RequestNumber, at time: Timestamp) {
+    let holders = Set(delegations.values.map(\.client))
+    lastDelegation += 1
+    let survey = Survey(
+      number: RequestNumber(lastDelegation), asker: client, askersNumber: number, awaited: holders)
+    surveys.append(survey)
+    for holder in holders.sorted() { send(.survey(survey.number), to: holder) }
+    finishSurveys(at: time)
+  }
+
+  /// Shows a process the state after each event from now on, or not any more.
+  mutating func observe(_ isWanted: Bool, by client: ClientID) {
+    if !isWanted {
+      observers.remove(client)
+      return
+    }
+    observers.insert(client)
+    for delegation in delegations.keys.sorted() { recall(delegation) }
+  }
+
+  mutating func showObservers(at time: Timestamp) {
+    if observers.isEmpty { return }
+    let snapshot = snapshot(at: time)
+    for observer in observers.sorted() { send(.observed(snapshot), to: observer) }
+  }
+
+  mutating func surveyed(_ number: RequestNumber, by client: ClientID, at time: Timestamp) {
+    for index in surveys.indices where surveys[index].number == number { surveys[index].awaited.remove(client) }
+    finishSurveys(at: time)
+  }
+
+  mutating func finishSurveys(without client: ClientID, at time: Timestamp) {
+    for index in surveys.indices { surveys[index].awaited.remove(client) }
+    finishSurveys(at: time)
+  }
+
+  /// Some process doesn't answer: those who ask are shown what's known.
+  package mutating func surveysAreLate(at time: Timestamp) -> [ServiceEffect] {
+    for index in surveys.indices { surveys[index].awaited = [] }
+    finishSurveys(at: time)
+    return takeEffects()
+  }
+
+  package var hasSurveys: Bool { !surveys.isEmpty }
+
+  private mutating func finishSurveys(at time: Timestamp) {
+    while let index = surveys.firstIndex(where: { $0.awaited.isEmpty }) {
+      let survey = surveys.remove(at: index)
+      send(.snapshot(survey.askersNumber, snapshot(at: time)), to: survey.asker)
+    }
+  }
+
+  private func snapshot(at time: Timestamp) -> SnapshotReply {
+    let processes = clients.sorted { $0.key < $1.key }.filter { $0.value.hello != nil }.map { id, client in
+      SnapshotReply.Process(
+        processIdentifier: client.processIdentifier, name: client.hello?.processName ?? "",
+        isService: client.processIdentifier == processIdentifier,
+        delegations: delegations.values.filter { $0.client == id }.sorted { $0.id < $1.id }.map(\.root))
+    }
+    return SnapshotReply(arbiter: arbiter.snapshot(at: time), processes: processes, epoch: epoch, isInGrace: isInGrace)
+  }
+}

@@ -1,0 +1,153 @@
+internal import FileAccessArbiter
+
+// From what a process tells to the arbiter's events, and from the arbiter's effects to what processes are told.
+
+extension ServiceCore {
+  mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
+    if holdsBack(frame) {
+      grace?.heldBack.append((client: id, frame: frame))
+      return
+    }
+    switch frame {
+    case .hello: preconditionFailure("hello is dealt with before")
+    case .purposeNamed(let purpose, let name): try namePurpose(purpose, name, of: id)
+    case .event(let event): try take(event, from: id, at: time)
+    case .presenterEvent(let number, let event): try takePresenter(event, number, from: id, at: time)
+    case .itemMoved(let number, let access, let old, let new, let replaced):
+      let move = Move(access: try Self.global(access, id), old: old, new: new, isReplacement: replaced)
+      ask(.move(move), number, id, about: [old, new], at: time)
+    case .delegationReturned(let delegation): returned(delegation, by: id, at: time)
+    case .reasserted(let reassertion): try take(reassertion, from: id, at: time)
+    case .reassertionEnded: settle(id, at: time)
+    case .snapshotWanted(let number): survey(for: id, number, at: time)
+    case .surveyed(let number): surveyed(number, by: id, at: time)
+    case .validationWanted(let number, let access):
+      let isHeld = arbiter.phase(of: try Self.global(access, id)) == .granted
+      send(.answered(number, isHeld), to: id)
+    case .observationWanted(let isWanted): observe(isWanted, by: id)
+    }
+  }
+
+  private mutating func take(_ event: ArbiterEvent, from id: ClientID, at time: Timestamp) throws(Malformed) {
+    switch event {
+    case .accessRequested(let access, let request):
+      let (access, request) = (try newAccess(access, of: id), try checked(request, of: id))
+      carryOut(arbiter.accessRequested(access, request, at: time), at: time)
+    case .accessAdopted(let access, let request):
+      try adopt(newAccess(access, of: id), checked(request, of: id), by: id, at: time)
+    case .accessReleased(let access, let outcomes): try release(access, outcomes, by: id, at: time)
+    case .accessCancelled(let access):
+      carryOut(arbiter.accessCancelled(try Self.global(access, id), at: time), at: time)
+    case .presenterAdded, .presenterLocated: throw Malformed("it registers a presenter without waiting for the answer")
+    case .presenterRemoved(let presenter):
+      carryOut(arbiter.presenterRemoved(try Self.global(presenter, id), at: time), at: time)
+    case .messageAnswered(let message, let hasReacquirer):
+      if try isRecipient(id, of: message) {
+        carryOut(arbiter.messageAnswered(message, hasReacquirer: hasReacquirer, at: time), at: time)
+      }
+    case .messageFailed(let message, let explanation):
+      if try isRecipient(id, of: message) {
+        carryOut(arbiter.messageFailed(message, at: time), explanation: explanation, at: time)
+      }
+    case .ubiquityAttributesChanged(let announcement, let attributes):
+      carryOut(
+        arbiter.ubiquityAttributesChanged(try checked(announcement, of: id), attributes, at: time), at: time)
+    case .versionChanged(let announcement, let change, let version):
+      carryOut(
+        arbiter.versionChanged(try checked(announcement, of: id), change, version: version, at: time), at: time)
+    }
+  }
+
+  /// Whether an answer concerns a message that's known; one of an earlier epoch isn't any more.
+  private func isRecipient(_ client: ClientID, of message: MessageID) throws(Malformed) -> Bool {
+    guard let presenter = arbiter.recipient(of: message) else { return false }
+    if Self.owner(of: presenter.rawValue) != client { throw Malformed("it answers \(message), which isn't for it") }
+    return true
+  }
+
+  private mutating func release(
+    _ access: AccessID, _ outcomes: [ItemOutcome], by id: ClientID, at time: Timestamp
+  ) throws(Malformed) {
+    let access = try heldAccess(access, of: id)
+    if !outcomes.isEmpty, outcomes.count != arbiter.itemCount(of: access) {
+      throw Malformed("\(Self.local(access)) ends with \(outcomes.count) outcomes")
+    }
+    let plain = arbiter.plainAccess(access)
+    carryOut(arbiter.accessReleased(access, outcomes: outcomes, at: time), at: time)
+    if let plain { considerDelegation(at: plain.path, isWrite: plain.isWrite, to: id, at: time) }
+  }
+
+  private mutating func takePresenter(
+    _ event: ArbiterEvent, _ number: RequestNumber, from id: ClientID, at time: Timestamp
+  ) throws(Malformed) {
+    switch event {
+    case .presenterAdded(let presenter, let registration):
+      let presenter = try Self.global(presenter, id)
+      if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
+      carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
+      ask(.registration, number, id, about: registration.path.map { [$0] } ?? [], at: time)
+    case .presenterLocated(let presenter, let path, let attributes):
+      carryOut(
+        arbiter.presenterLocated(try Self.global(presenter, id), at: path, observing: attributes, time: time), at: time)
+      ask(.registration, number, id, about: [path], at: time)
+    default: throw Malformed("it waits for an event that nobody answers")
+    }
+  }
+}
+
+// MARK: - Effects
+
+extension ServiceCore {
+  mutating func carryOut(_ arbiterEffects: [Effect], explanation: String? = nil, at time: Timestamp) {
+    for effect in arbiterEffects { carryOut(effect, explanation, at: time) }
+  }
+
+  private mutating func carryOut(_ effect: Effect, _ explanation: String?, at time: Timestamp) {
+    switch effect {
+    case .grant(let id, let grant):
+      lastGrant += 1
+      sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, FencingToken(epoch: epoch, sequence: lastGrant)))
+    case .fail(let id, let failure):
+      sendToOwner(of: id.rawValue, .failed(Self.local(id), failure, explanation: explanation))
+    case .deliver(let delivery): deliver(delivery)
+    case .itemMoved(let id, let item, let path):
+      sendToOwner(of: id.rawValue, .itemMoved(Self.local(id), item: UInt32(item), to: path))
+    case .presenterMoved(let id, let path):
+      sendToOwner(of: id.rawValue, .presenterMoved(Self.local(id), to: path))
+    case .locatePresenter(let id): sendToOwner(of: id.rawValue, .presenterToBeLocated(Self.local(id)))
+    case .forgetPresenter(let id): sendToOwner(of: id.rawValue, .presenterForgotten(Self.local(id)))
+    case .armTimer(let timer, let interval): effects.append(.armTimer(timer, after: interval))
+    case .cancelTimer(let timer): effects.append(.cancelTimer(timer))
+    case .report(let id, let report): sendToOwner(of: id.rawValue, .reported(Self.local(id), report))
+    case .delegationWanted(let id): recall(id)
+    }
+  }
+
+  /// A process that's being torn down is told nothing any more.
+  private mutating func sendToOwner(of number: UInt64, _ frame: ServerFrame) {
+    let owner = Self.owner(of: number)
+    if clients[owner] != nil { send(frame, to: owner) }
+  }
+
+  private mutating func deliver(_ delivery: Delivery) {
+    let owner = Self.owner(of: delivery.presenter.rawValue)
+    guard clients[owner] != nil else { return }
+    let cause = clients[delivery.origin.client]
+    var origin = delivery.origin
+    var debtOrigin: DebtOrigin?
+    if let access = origin.access {
+      if delivery.kind.isRelinquish {
+        debtOrigin = DebtOrigin(session: cause?.session ?? 0, access: Self.local(access))
+      }
+      // The receiver knows only its own.
+      origin.access = origin.client == owner ? Self.local(access) : AccessID(Self.localNumberEnd)
+    }
+    let process = DeliveryOrigin(
+      processIdentifier: cause?.processIdentifier ?? 0, processName: cause?.hello?.processName ?? "",
+      purpose: name(of: origin.purpose), debtOrigin: debtOrigin)
+    let local = Delivery(
+      message: delivery.message, presenter: Self.local(delivery.presenter), kind: delivery.kind, origin: origin,
+      isReentrant: delivery.isReentrant)
+    send(.delivered(local, process), to: owner)
+  }
+}

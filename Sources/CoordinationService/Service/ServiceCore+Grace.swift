@@ -1,0 +1,97 @@
+package import FileAccessArbiter
+
+// A service that takes the place of one that's gone. What processes hold they tell again; until all have, nothing is granted.
+
+struct Grace: Sendable {
+  /// Sessions that live and haven't told everything yet.
+  var expected: Set<UInt64>
+  /// What has to wait until everybody has told, in the order in which it came.
+  var heldBack: [(client: ClientID, frame: ClientFrame)] = []
+  /// Presenters that are owed a reacquirer for an access that may still be told of.
+  var debts: [Debt] = []
+
+  struct Debt: Sendable {
+    let presenter: PresenterID
+    let message: MessageID
+    let origin: DebtOrigin
+  }
+}
+
+extension ServiceCore {
+  mutating func welcome(_ id: ClientID, _ hello: Hello, at time: Timestamp) {
+    send(.welcome(Welcome(epoch: epoch, serviceProcessIdentifier: processIdentifier)), to: id)
+    if hello.previousEpoch == 0 { settle(id, at: time) }
+  }
+
+  /// Whether something has to wait until everybody has told what it holds.
+  func holdsBack(_ frame: ClientFrame) -> Bool {
+    if grace == nil || has(.noGrace) { return false }
+    switch frame {
+    case .hello, .purposeNamed, .reasserted, .reassertionEnded, .snapshotWanted, .surveyed,
+      .observationWanted:
+      return false
+    case .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted: return true
+    }
+  }
+
+  mutating func take(_ reassertion: Reassertion, from id: ClientID, at time: Timestamp) throws(Malformed) {
+    switch reassertion {
+    case .access(let access, let request):
+      let (global, request) = (try newAccess(access, of: id), try checked(request, of: id))
+      if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) { send(.lost(access), to: id) }
+    case .presenter(let presenter, let registration):
+      let presenter = try Self.global(presenter, id)
+      if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
+      carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
+    case .debt(let presenter, let message, let origin):
+      let debt = Grace.Debt(presenter: try Self.global(presenter, id), message: message, origin: origin)
+      if has(.debtForgotten) { return }
+      if grace == nil { pay(debt, at: time) } else { grace?.debts.append(debt) }
+    }
+  }
+
+  /// Lets the presenter wait for the access that it relinquished for, or gives it its turn if that's over.
+  private mutating func pay(_ debt: Grace.Debt, at time: Timestamp) {
+    let owner = clients.first { $0.value.session == debt.origin.session && $0.value.hello != nil }?.key
+    let access = owner.flatMap { try? Self.global(debt.origin.access, $0) }
+    let origin = Message.Origin(client: owner ?? ClientID(0), purpose: PurposeID(0), label: "")
+    carryOut(arbiter.debtReasserted(debt.message, of: debt.presenter, for: access, origin, at: time), at: time)
+  }
+
+  /// A process has told everything.
+  mutating func settle(_ id: ClientID, at time: Timestamp) {
+    if grace == nil { send(.graceEnded, to: id) }
+    sessionIsGone(clients[id]?.session ?? 0, at: time)
+  }
+
+  /// Nothing more is to be expected from a session.
+  mutating func sessionIsGone(_ session: UInt64, at time: Timestamp) {
+    grace?.expected.remove(session)
+    if grace?.expected.isEmpty == true { endGrace(at: time) }
+  }
+
+  /// These sessions have ended without having come back.
+  package mutating func sessionsEnded(_ sessions: Set<UInt64>, at time: Timestamp) -> [ServiceEffect] {
+    for session in sessions { sessionIsGone(session, at: time) }
+    return takeEffects()
+  }
+
+  /// Sessions that haven't told what they hold.
+  package var awaitedSessions: Set<UInt64> { grace?.expected ?? [] }
+
+  /// Whoever hasn't told what it holds by now comes too late.
+  package mutating func graceIsOver(at time: Timestamp) -> [ServiceEffect] {
+    if isInGrace { endGrace(at: time) }
+    return takeEffects()
+  }
+
+  private mutating func endGrace(at time: Timestamp) {
+    guard let ended = grace else { return }
+    grace = nil
+    for debt in ended.debts { pay(debt, at: time) }
+    for id in clients.keys.sorted() where clients[id]?.hello != nil { send(.graceEnded, to: id) }
+    for (client, frame) in ended.heldBack where clients[client] != nil {
+      effects += received(frame, from: client, at: time)
+    }
+  }
+}

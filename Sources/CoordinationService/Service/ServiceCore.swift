@@ -1,0 +1,220 @@
+package import FileAccessArbiter
+
+/// Decides for all processes of a domain: a value, without thread, clock or socket.
+///
+/// It stands between an arbiter and processes that it doesn't trust. Each mutating method is one thing that happened; it
+/// returns what to do about it, in order. What a process tells is checked before the arbiter hears of it, and a process that
+/// tells what can't be is disconnected: its mistakes harm nobody else.
+///
+/// Where what lives: numbers and checks `+Border`, events and their effects `+Events`, who may decide alone `+Delegations`,
+/// what's taken over from an earlier service `+Grace`.
+package struct ServiceCore: Sendable {
+  /// One connection.
+  struct Client: Sendable {
+    /// Absent until it has said who it is.
+    var hello: Hello?
+    /// As the kernel knows it.
+    let processIdentifier: Int32
+    /// The purposes that the process has named.
+    var purposes: [PurposeID: PurposeID] = [:]
+
+    var session: UInt64 { hello?.session ?? 0 }
+    var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
+  }
+
+  package let epoch: UInt64
+  /// Of the process that runs the service.
+  package let processIdentifier: Int32
+  let packageExtensions: [String]
+  var arbiter: FileAccessArbiter
+  var clients: [ClientID: Client] = [:]
+  var lastGrant: UInt64 = 0
+  var purposeIDs: [String: PurposeID] = [:]
+  var purposeNames: [PurposeID: String] = [:]
+  var delegations: [AccessID: Delegation] = [:]
+  var lastDelegation: UInt64 = 0
+  var usage = UsageRecord()
+  var questions: [OpenQuestion] = []
+  var surveys: [Survey] = []
+  /// Clients that are shown the state after each event.
+  var observers: Set<ClientID> = []
+  var grace: Grace?
+  /// Of the event under way.
+  var effects: [ServiceEffect] = []
+
+  /// How many bits of the number of a message tell it from others of its epoch.
+  package static let messageBitCount: UInt64 = 36
+  /// How many processes may be connected.
+  package static let clientCountMax = 4096
+  /// How many purposes one process may name.
+  package static let purposeCountMax = 65_536
+
+  #if DEBUG
+    /// Mistakes built in on purpose, to show that the tests find them.
+    package var seededFaults: Set<ServiceFault> = []
+    func has(_ fault: ServiceFault) -> Bool { !seededFaults.isEmpty && seededFaults.contains(fault) }
+  #else
+    @inline(__always) func has(_: ServiceFault) -> Bool { false }
+  #endif
+
+  /// Creates a service without clients.
+  ///
+  /// - Parameters:
+  ///   - epoch: Larger than that of every earlier service of the domain.
+  ///   - processIdentifier: Of the process that runs it.
+  ///   - packageExtensions: Directories with one of these extensions are packages.
+  ///   - sessions: Of processes that were connected to an earlier service and still live: nothing is granted until each of
+  ///     them has told what it holds, or is gone, or is given up by `graceIsOver`.
+  package init(epoch: UInt64, processIdentifier: Int32, packageExtensions: [String], expecting sessions: Set<UInt64>) {
+    self.epoch = epoch
+    self.processIdentifier = processIdentifier
+    self.packageExtensions = packageExtensions.sorted()
+    // Messages of different epochs have different numbers: presenters may still be busy with earlier ones.
+    arbiter = FileAccessArbiter(
+      packageExtensions: packageExtensions.sorted(), lastMessage: epoch << Self.messageBitCount)
+    if !sessions.isEmpty { grace = Grace(expected: sessions) }
+  }
+
+  package var isInGrace: Bool { grace != nil }
+  package var clientCount: Int { clients.count }
+
+  /// How much memory the arbiter's tables have.
+  package var reservedByteCount: Int { arbiter.reservedByteCount }
+}
+
+/// What the runner of a service is to do.
+///
+/// Carried out in the order in which they are returned.
+package enum ServiceEffect: Hashable, Sendable {
+  case send(ServerFrame, to: ClientID)
+  /// After everything that's been sent to it.
+  case disconnect(ClientID)
+  case armTimer(ArbiterTimer, after: Nanoseconds)
+  case cancelTimer(ArbiterTimer)
+}
+
+/// A mistake that a test can build in to show that it would be found.
+package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
+  case noGrace
+  case recallIgnored
+  case delegationOverClaims
+  case delegationReturnedEarly
+  case registrationAnsweredEarly
+  case moveBeforeRecall
+  case debtForgotten
+}
+
+// MARK: - Connections
+
+extension ServiceCore {
+  /// A process has connected; it's to say who it is.
+  ///
+  /// - Parameters:
+  ///   - id: A number that no other client of this service has or had.
+  ///   - processIdentifier: As the kernel knows it.
+  ///   - isSameUser: Whether the process belongs to the user whom the service serves.
+  /// - Returns: What to do.
+  package mutating func clientConnected(
+    _ id: ClientID, processIdentifier: Int32, isSameUser: Bool
+  ) -> [ServiceEffect] {
+    precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < 1 << 24, "\(id) connects twice")
+    clients[id] = Client(processIdentifier: processIdentifier)
+    if !isSameUser {
+      refuse(id, .otherUser, "the service of this directory serves another user. Name a directory of your own.")
+    } else if clients.count > Self.clientCountMax {
+      refuse(id, .tooManyClients, "\(Self.clientCountMax) processes are connected already. End one of them.")
+    }
+    return takeEffects()
+  }
+
+  /// A connection has ended, and everything that came through it has been told.
+  package mutating func clientDisconnected(_ id: ClientID, at time: Timestamp) -> [ServiceEffect] {
+    if let client = clients.removeValue(forKey: id), client.hello != nil { depart(id, client, at: time) }
+    showObservers(at: time)
+    return takeEffects()
+  }
+
+  private mutating func depart(_ id: ClientID, _ client: Client, at time: Timestamp) {
+    for delegation in delegations.values where delegation.client == id { forget(delegation) }
+    questions.removeAll { $0.client == id }
+    surveys.removeAll { $0.asker == id }
+    observers.remove(id)
+    grace?.heldBack.removeAll { $0.client == id }
+    carryOut(arbiter.clientDeparted(id, at: time), at: time)
+    answerQuestions(at: time)
+    finishSurveys(without: id, at: time)
+    sessionIsGone(client.session, at: time)
+  }
+
+  /// A process told something.
+  package mutating func received(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) -> [ServiceEffect] {
+    guard let client = clients[id] else { return [] }
+    do throws(Malformed) {
+      if case .hello(let hello) = frame {
+        try accept(hello, from: id, at: time)
+      } else if client.hello == nil {
+        throw Malformed("its first frame is no hello")
+      } else {
+        try take(frame, from: id, at: time)
+      }
+    } catch {
+      refuse(
+        id, .malformed, "\(client.name) was disconnected: \(error.reason). Do both processes use the same version?")
+    }
+    showObservers(at: time)
+    return takeEffects()
+  }
+
+  /// A connection carries what nobody understands.
+  package mutating func receivedGarbage(from id: ClientID, _ reason: String) -> [ServiceEffect] {
+    if let client = clients[id] {
+      refuse(id, .malformed, "\(client.name) was disconnected: \(reason). Do both processes use the same version?")
+    }
+    return takeEffects()
+  }
+
+  /// A timer's time is over.
+  package mutating func timerFired(_ timer: ArbiterTimer, at time: Timestamp) -> [ServiceEffect] {
+    carryOut(arbiter.timerFired(timer, at: time), at: time)
+    showObservers(at: time)
+    return takeEffects()
+  }
+
+  private mutating func accept(_ hello: Hello, from id: ClientID, at time: Timestamp) throws(Malformed) {
+    guard let client = clients[id], client.hello == nil else { throw Malformed("it said hello twice") }
+    if hello.version != Hello.currentVersion {
+      return refuse(
+        id, .unknownVersion,
+        "the process speaks version \(hello.version) of the protocol and the service (pid \(processIdentifier)) version "
+          + "\(Hello.currentVersion). Run programs with the same version of the library, or end the older ones.")
+    }
+    if hello.packageExtensions.sorted() != packageExtensions {
+      return refuse(
+        id, .otherPackages,
+        "the process treats \(Self.list(hello.packageExtensions)) as packages, and the domain \(Self.list(packageExtensions)). "
+          + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
+    }
+    clients[id]?.hello = hello
+    arbiter.clientJoined(id, name: "pid \(client.processIdentifier) '\(hello.processName)'")
+    welcome(id, hello, at: time)
+  }
+
+  private static func list(_ extensions: [String]) -> String {
+    extensions.isEmpty ? "nothing" : extensions.map { ".\($0)" }.joined(separator: ", ")
+  }
+
+  mutating func refuse(_ id: ClientID, _ refusal: Refusal, _ explanation: String) {
+    send(.refused(refusal, explanation: explanation), to: id)
+    effects.append(.disconnect(id))
+  }
+
+  mutating func send(_ frame: ServerFrame, to client: ClientID) { effects.append(.send(frame, to: client)) }
+
+  mutating func takeEffects() -> [ServiceEffect] { exchange(&effects, with: []) }
+}
+
+/// A process told what can't be.
+struct Malformed: Error {
+  let reason: String
+  init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,30 @@
+// What a host that doesn't trust its participants has to know before it tells an event.
+
+extension FileAccessArbiter {
+  /// Whether an access lives, and how far it is; `nil` if it has ended or never was.
+  package func phase(of id: AccessID) -> AccessSummary.Phase? {
+    accesses.find(id).map { AccessSummary.Phase($0.phase) }
+  }
+
+  /// The number of items of a live access.
+  package func itemCount(of id: AccessID) -> Int { accesses.find(id)?.items.count ?? 0 }
+
+  package func knows(_ id: PresenterID) -> Bool { presenters.contains(id) }
+
+  /// Whose presenter a message was sent to; `nil` if it has been answered, or never was.
+  package func recipient(of id: MessageID) -> PresenterID? { messages.find(id)?.presenter }
+
+  /// Where the only item of a live access is and whether it's written, if the access asks for nothing special: a
+  /// participant could have granted it itself.
+  package func plainAccess(_ id: AccessID) -> (path: ItemPath, isWrite: Bool)? {
+    guard let access = accesses.find(id), access.items.count == 1, !access.isPreparation, access.ownPresenter == nil
+    else {
+      return nil
+    }
+    switch access.items[0].access {
+    case .read: return (path(ofItem: 0, of: access), false)
+    case .write(.update): return (path(ofItem: 0, of: access), true)
+    case .readAll, .write, .delegated: return nil
+    }
+  }
+}

@@ -1,0 +1,197 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+internal import Synchronization
+internal import SystemInterface
+
+// The host of a domain of several processes: what the service decides comes as frames, and is carried out like the effects of
+// an arbiter of one's own.
+
+extension ArbiterHost {
+  /// Takes in what the service tells, in its order.
+  func take(_ frames: [ServerFrame]) {
+    let time = now
+    let actions = withState { state in
+      var actions: [Action] = []
+      for frame in frames { take(frame, &state, &actions, at: time) }
+      return actions
+    }
+    perform(actions)
+    link?.flush()
+  }
+
+  private func take(_ frame: ServerFrame, _ state: inout State, _ actions: inout [Action], at time: Timestamp) {
+    switch frame {
+    case .welcome, .refused: break
+    case .granted(let id, let grant, let token):
+      state.waiters[id]?.noteToken(token)
+      Self.append(.grant(id, grant), to: &actions, &state)
+    case .failed(let id, let failure, let explanation):
+      state.remote?.requests[id] = nil
+      Self.append(id, failure, explanation, to: &actions, &state)
+    case .delivered(let delivery, let origin): take(delivery, origin, &state, &actions)
+    case .itemMoved(let id, let item, let path):
+      guard let waiter = state.waiters[id], waiter.items.indices.contains(Int(item)) else { break }
+      waiter.noteMove(of: Int(item), to: path)
+    case .presenterMoved(let id, let path): state.remote?.registrations[id]?.path = path
+    case .presenterToBeLocated(let id): Self.append(.locatePresenter(id), to: &actions, &state)
+    case .presenterForgotten(let id): Self.append(.forgetPresenter(id), to: &actions, &state)
+    case .reported(let id, let report): Self.append(.report(id, report), to: &actions, &state)
+    case .delegated(let id, let root, let mode):
+      state.remote?.loans[id] = RemoteState.Loan(root: root, mode: mode)
+    case .recalled(let id): giveBack(id, &state, at: time)
+    case .moved(let old, let new): identities.noteMove(from: old, to: new)
+    case .answered(let number, let hasHappened): link?.answer(number, .happened(hasHappened))
+    case .survey(let number):
+      adoptAllClaims(&state, at: time)
+      link?.tell(.surveyed(number))
+    case .snapshot(let number, let reply): link?.answer(number, .snapshot(reply))
+    case .observed(let reply):
+      if !state.observers.isEmpty { actions.append(.show(reply.arbiter, Array(state.observers.values))) }
+    case .lost(let id):
+      state.remote?.requests[id] = nil
+      state.remote?.lost.insert(id)
+      state.waiters[id]?.noteLoss()
+    case .graceEnded: link?.graceEnded()
+    }
+  }
+
+  private func take(
+    _ delivery: Delivery, _ origin: DeliveryOrigin, _ state: inout State, _ actions: inout [Action]
+  ) {
+    // Unregistered here while the message was on its way: nobody waits for the answer any more.
+    guard let record = state.presenters[delivery.presenter] else { return }
+    if case .reacquire(let message) = delivery.kind {
+      state.remote?.debts[message] = nil
+      guard let reacquirer = state.reacquirers.removeValue(forKey: message) else { return }
+      return actions.append(.reacquire(record, delivery.message, reacquirer))
+    }
+    if let debt = origin.debtOrigin {
+      state.remote?.debts[delivery.message] = RemoteState.Debt(presenter: delivery.presenter, origin: debt)
+    }
+    let priority = delivery.origin.access.flatMap { state.waiters[$0]?.priority }
+    let process = HostIdentity(processIdentifier: origin.processIdentifier, processName: origin.processName)
+    actions.append(
+      .deliver(
+        AddressedDelivery(
+          delivery: delivery, record: record, purpose: origin.purpose, process: process, priority: priority)))
+  }
+}
+
+// MARK: - Deciding alone
+
+extension ArbiterHost {
+  private static let lastCoverage = Atomic<UInt64>(0)
+
+  /// Zero in domains of one process, where every claim may be granted that nobody objects to.
+  ///
+  /// Otherwise an even number that's never used again once something that was lent is given back.
+  static func newCoverage() -> UInt64 { lastCoverage.wrappingAdd(2, ordering: .relaxed).newValue }
+
+  /// Whether the fast tier may grant such a claim: always, or because the item is in a directory that this process was lent.
+  @inline(__always)
+  func mayClaim(_ item: ResolvedItem, isWrite: Bool) -> Bool {
+    let current = coverage.load(ordering: .sequentiallyConsistent)
+    return current == 0 || item.isCovered(in: current, isWrite: isWrite)
+  }
+
+  /// Looks up whether the item is in a directory that this process was lent.
+  ///
+  /// - Returns: Whether a claim is worth trying.
+  @inline(never)
+  func cover(_ item: ResolvedItem, isWrite: Bool) -> Bool {
+    withState { state in
+      guard let remote = state.remote else { return true }
+      let isCovered = remote.covers(item.path, isWrite: isWrite)
+      if isCovered {
+        let mayWrite = remote.covers(item.path, isWrite: true)
+        item.noteCoverage(coverage.load(ordering: .relaxed), mayWrite: mayWrite)
+      }
+      return isCovered
+    }
+  }
+
+  /// Gives back what was lent, and tells what was granted under it and still lasts.
+  private func giveBack(_ id: DelegationID, _ state: inout State, at time: Timestamp) {
+    guard let loan = state.remote?.loans[id] else { return }
+    forbidClaims()
+    adoptClaims(inside: loan.root, &state, at: time)
+    state.remote?.loans[id] = nil
+    link?.tell(.delegationReturned(id))
+  }
+
+  /// From here on every claim meets that it isn't covered, or is found among those that are shown.
+  private func forbidClaims() { coverage.store(Self.newCoverage(), ordering: .sequentiallyConsistent) }
+
+  private func adoptAllClaims(_ state: inout State, at time: Timestamp) {
+    adoptClaims(inside: .root, &state, at: time)
+  }
+}
+
+// MARK: - Between two services
+
+extension ArbiterHost {
+  /// The service has gone away: what it lent is no more, and what's held is to be told to the next one.
+  func serviceIsGone() {
+    let time = now
+    withState { state in
+      forbidClaims()
+      // Told as part of what's held: the link keeps nothing of what is told before it's suspended.
+      adoptAllClaims(&state, at: time)
+      state.remote?.loans = [:]
+      link?.suspend(state.resumption())
+    }
+  }
+
+  /// There's no service, and none can be elected: everybody who waits is told so.
+  func serviceIsUnreachable(_ error: FileCoordinationError) {
+    let time = now
+    let waiters = withState { state -> [AccessWaiter] in
+      forbidClaims()
+      adoptAllClaims(&state, at: time)
+      state.remote?.loans = [:]
+      var failed: [AccessWaiter] = []
+      for id in state.remote?.requests.keys.sorted() ?? [] {
+        guard let waiter = state.waiters[id] else { continue }
+        if waiter.isGranted {
+          state.remote?.lost.insert(id)
+          waiter.noteLoss()
+        } else {
+          state.waiters[id] = nil
+          failed.append(waiter)
+        }
+      }
+      state.remote?.requests = [:]
+      return failed
+    }
+    for waiter in waiters { waiter.resolve(.unreachable(error)) }
+  }
+}
+
+// MARK: - Asking
+
+extension ArbiterHost {
+  /// Who presents, holds and waits in the whole domain, and which processes take part.
+  func serviceSnapshot() throws(FileCoordinationError) -> SnapshotReply {
+    guard let link else { preconditionFailure("a domain of one process has no service") }
+    try link.ensureConnected()
+    guard case .snapshot(let reply) = try link.ask({ .snapshotWanted($0) }) else {
+      preconditionFailure("a snapshot is answered by something else")
+    }
+    return reply
+  }
+
+  /// Asks the service whether something happened, or is so.
+  func askService(_ makeFrame: (RequestNumber) -> ClientFrame) throws(FileCoordinationError) -> Bool {
+    guard let link else { preconditionFailure("a domain of one process has no service") }
+    guard case .happened(let answer) = try link.ask(makeFrame) else {
+      preconditionFailure("a yes-or-no question is answered by something else")
+    }
+    return answer
+  }
+}
+
+/// What a presenter of another process answered.
+struct PresenterErrorElsewhere: Error, CustomStringConvertible {
+  /// The error as that process describes it.
+  let description: String
+}

@@ -1,0 +1,112 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+
+/// What a process has told the service of its domain, to tell it again to another one, and what it was lent.
+///
+/// Part of the host's state, under its lock.
+struct RemoteState: Sendable {
+  /// A directory about which this process decides alone for now.
+  struct Loan: Sendable {
+    let root: ItemPath
+    let mode: DelegationMode
+
+    func covers(_ path: ItemPath, isWrite: Bool) -> Bool {
+      (mode == .writing || !isWrite) && root.isSameOrContains(path)
+    }
+  }
+
+  struct Debt: Sendable {
+    let presenter: PresenterID
+    let origin: DebtOrigin
+  }
+
+  let link: ServiceLink
+  /// Accesses that wait or are held, and that the service knows.
+  var requests: [AccessID: AccessRequest] = [:]
+  /// Accesses that are held and that the service doesn't know any more: it granted to others what conflicts.
+  var lost: Set<AccessID> = []
+  var registrations: [PresenterID: PresenterRegistration] = [:]
+  /// For whom presenters relinquished, from the message to the end of their reacquirers' wait.
+  var debts: [MessageID: Debt] = [:]
+  var loans: [DelegationID: Loan] = [:]
+
+  /// What the registration that's under way has to wait for.
+  var question: ServiceQuestion?
+
+  init(_ link: ServiceLink) { self.link = link }
+
+  /// Whether this process may grant such a claim to itself.
+  func covers(_ path: ItemPath, isWrite: Bool) -> Bool {
+    loans.values.contains { $0.covers(path, isWrite: isWrite) }
+  }
+}
+
+extension ArbiterHost.State {
+  /// Tells the arbiter that something happened, or the service in whose hands it is.
+  ///
+  /// - Returns: What the arbiter decided; nothing if it's the service that decides, which answers later.
+  mutating func tell(_ event: ArbiterEvent, at time: Timestamp) -> [Effect] {
+    if remote == nil { return arbiter.step(event, at: time) }
+    tellService(event)
+    return []
+  }
+
+  private mutating func tellService(_ event: ArbiterEvent) {
+    guard let link = remote?.link else { return }
+    switch event {
+    case .accessRequested(let id, let request), .accessAdopted(let id, let request):
+      remote?.requests[id] = request
+    case .accessReleased(let id, _):
+      remote?.requests[id] = nil
+      if remote?.lost.remove(id) != nil { return }
+    case .presenterAdded(let id, let registration):
+      remote?.registrations[id] = registration
+      remote?.question = link.pose(link.newNumber()) { .presenterEvent($0, event) }
+      return
+    case .presenterLocated(let id, let path, let attributes):
+      remote?.registrations[id]?.path = path
+      if let attributes { remote?.registrations[id]?.observedUbiquityAttributes = attributes }
+      _ = link.pose(link.newNumber()) { .presenterEvent($0, event) }
+      return
+    case .presenterRemoved(let id): remote?.registrations[id] = nil
+    case .messageAnswered(let message, let hasReacquirer):
+      guard let debt = remote?.debts[message] else { break }
+      if !hasReacquirer {
+        remote?.debts[message] = nil
+      } else if !link.isOfThisEpoch(message) {
+        // The service that asked is gone; the one that took its place has to know whom to give its turn back.
+        return link.tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
+      }
+    case .messageFailed(let message, _): remote?.debts[message] = nil
+    case .accessCancelled, .ubiquityAttributesChanged, .versionChanged: break
+    }
+    link.tell(.event(event))
+  }
+
+  /// Everything that a service has to know that takes the place of another.
+  func resumption() -> [ClientFrame] {
+    guard let remote else { return [] }
+    var frames: [ClientFrame] = purposeNames.sorted { $0.key < $1.key }.map { .purposeNamed($0.key, $0.value) }
+    for (id, registration) in remote.registrations.sorted(by: { $0.key < $1.key }) {
+      frames.append(.reasserted(.presenter(id, registration)))
+    }
+    var waiting: [ClientFrame] = []
+    for (id, request) in remote.requests.sorted(by: { $0.key < $1.key }) {
+      guard let waiter = waiters[id] else { continue }
+      var request = request
+      for index in request.items.indices { request.items[index].path = waiter.path(of: index) }
+      if waiter.isGranted {
+        frames.append(.reasserted(.access(id, request)))
+      } else {
+        waiting.append(.event(.accessRequested(id, request)))
+      }
+    }
+    for message in reacquirers.keys.sorted() {
+      guard let debt = remote.debts[message] else { continue }
+      frames.append(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
+    }
+    frames.append(.reassertionEnded)
+    if !observers.isEmpty { frames.append(.observationWanted(true)) }
+    return frames + waiting
+  }
+}

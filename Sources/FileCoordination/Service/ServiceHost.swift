@@ -1,0 +1,71 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+internal import Synchronization
+internal import SystemInterface
+
+/// Runs the service of a domain on a thread of its own: feeds its value what connections tell, carries out what it decides.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `isStopping` | itself | any thread may stop the service |
+/// | all else, in ``ServiceLoop`` | nobody: only the service's thread knows it |
+final class ServiceHost: Sendable {
+  private let isStopping = Atomic<Bool>(false)
+  private let poller: ReadinessPoller
+  private let ended = ThreadEvent()
+
+  private init(_ poller: ReadinessPoller) { self.poller = poller }
+
+  /// Serves from now on.
+  ///
+  /// - Parameters:
+  ///   - place: Where the domain meets.
+  ///   - lock: The right to serve, kept until the service stops.
+  ///   - packageExtensions: What the domain treats as packages.
+  /// - Returns: The running service.
+  /// - Throws: `SystemError` when nobody can connect there.
+  static func start(
+    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String]
+  ) throws(SystemError) -> ServiceHost {
+    try start(
+      at: place, lock, packageExtensions: packageExtensions,
+      listening: { () throws(SystemError) in
+        try LocalListener(binding: place.address)
+      })
+  }
+
+  /// Serves on a socket that somebody else has made, such as a service manager.
+  static func start(
+    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String],
+    listening makeListener: () throws(SystemError) -> LocalListener
+  ) throws(SystemError) -> ServiceHost {
+    let epoch = try lock.bumpCounter()
+    // Before anybody can connect: whoever has connected already has a session.
+    let sessions = place.liveSessions()
+    let core = ServiceCore(
+      epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
+      expecting: sessions)
+    let poller = try ReadinessPoller()
+    let listener = try makeListener()
+    let host = ServiceHost(poller)
+    try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
+    HostThread.start(name: "coord-service") {
+      var loop = ServiceLoop(core, place, listener, poller)
+      loop.run(until: { host.isStopping.load(ordering: .acquiring) })
+      // The next service may be elected only when nobody is granted anything here any more.
+      lock.release()
+      host.ended.signal()
+    }
+    return host
+  }
+
+  /// Ends the service: connections break, and the processes elect another one.
+  func stop() {
+    isStopping.store(true, ordering: .releasing)
+    poller.wake()
+    ended.wait()
+  }
+
+  /// Blocks until the service has ended.
+  func wait() { ended.wait() }
+}

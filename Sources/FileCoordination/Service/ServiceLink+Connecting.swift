@@ -1,0 +1,107 @@
+internal import CoordinationService
+internal import Synchronization
+internal import SystemInterface
+
+// From one service to the next.
+
+/// The first connection after a time without one, for those who wait for it.
+final class ConnectionAttempt: Sendable {
+  private let event = ThreadEvent()
+  private let failure = Guarded<FileCoordinationError?>(nil)
+
+  func succeed() { event.signal() }
+
+  func fail(_ error: FileCoordinationError) {
+    failure.withLock { $0 = error }
+    event.signal()
+  }
+
+  func wait() throws(FileCoordinationError) {
+    event.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+}
+
+extension ServiceLink {
+  /// Sees to it that there's a service: blocks until there is one the first time.
+  ///
+  /// Between two services it doesn't block: what's told meanwhile is told to the next.
+  ///
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`, which says why.
+  func ensureConnected() throws(FileCoordinationError) {
+    let (attempt, isMine) = state.withLock { state -> (ConnectionAttempt?, Bool) in
+      switch state.phase {
+      case .connected, .ended: return (nil, false)
+      case .connecting: return (state.attempt, false)
+      case .idle:
+        let attempt = ConnectionAttempt()
+        state.phase = .connecting
+        state.attempt = attempt
+        return (attempt, true)
+      }
+    }
+    guard let attempt else { return }
+    if isMine { HostThread.start(name: "coordination") { self.run() } }
+    try attempt.wait()
+  }
+
+  private func run() {
+    do throws(FileCoordinationError) {
+      var reader = try LinkReader(self)
+      defer { reader.end() }
+      while !isEnded { try reader.talkToNextService() }
+    } catch {
+      giveUp(error)
+    }
+  }
+
+  /// The service can't be reached: everybody who waits for it is told so.
+  private func giveUp(_ error: FileCoordinationError) {
+    let (attempt, questions) = state.withLock { state in
+      if case .ended = state.phase {} else { state.phase = .idle }
+      state.backlog = []
+      state.resumed = []
+      return (state.attempt.take(), exchange(&state.questions, with: [:]))
+    }
+    epoch.store(0, ordering: .releasing)
+    for question in questions.values { question.resolve(.unreachable(error)) }
+    host?.serviceIsUnreachable(error)
+    attempt?.fail(error)
+  }
+
+  /// The service has accepted: what has been kept for it is told.
+  func begin(_ welcome: Welcome, _ stream: LocalStream) {
+    epoch.store(welcome.epoch, ordering: .releasing)
+    let attempt = state.withLock { state -> ConnectionAttempt? in
+      if case .ended = state.phase { return nil }
+      state.phase = .connected(stream)
+      state.outbox = []
+      state.writtenCount = 0
+      state.isStalled = false
+      for frame in exchange(&state.backlog, with: []) { Self.append(frame, &state) }
+      return state.attempt.take()
+    }
+    flush()
+    attempt?.succeed()
+  }
+
+  /// The connection has broken: from now on everything is kept for the next service, which is to be told this first.
+  ///
+  /// Under the host's lock.
+  func suspend(_ resumption: [ClientFrame]) {
+    state.withLock { state in
+      if case .ended = state.phase { return }
+      state.phase = .connecting
+      state.outbox = []
+      state.backlog = resumption
+      for (number, question) in state.questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        if case .presenterEvent = question.frame {
+          // The presenter is among what's told again.
+          state.resumed.append(number)
+        } else {
+          state.backlog.append(question.frame)
+        }
+      }
+    }
+  }
+}
