@@ -57,6 +57,12 @@ let package = Package(
     // Every interleaving of small models of the fast tier, on a memory with store buffers.
     .testTarget(
       name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter"], swiftSettings: settings),
+    // Processes that share files, are killed and stopped.
+    .executableTarget(
+      name: "CoordinationWorker", dependencies: ["FileCoordination"], path: "Tests/CoordinationWorker",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ManyProcessesTests", dependencies: ["CoordinationWorker", "FileCoordination"], swiftSettings: settings),
     // Runs the built tool as a child process.
     .testTarget(name: "CommandLineTests", dependencies: ["filecoord"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.

@@ -7,7 +7,7 @@ struct WireFrameGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  static let clientFrameCaseCount = 12
+  static let clientFrameCaseCount = 13
   static let serverFrameCaseCount = 19
 
   // MARK: - Frames
@@ -29,7 +29,8 @@ struct WireFrameGenerator {
     case 8: .snapshotWanted(RequestNumber(number()))
     case 9: .surveyed(RequestNumber(number()))
     case 10: .validationWanted(RequestNumber(number()), access())
-    default: .observationWanted(flag())
+    case 11: .observationWanted(flag())
+    default: .serviceWanted
     }
   }
 
@@ -39,7 +40,7 @@ struct WireFrameGenerator {
       .welcome(Welcome(epoch: number(), serviceProcessIdentifier: Int32(truncatingIfNeeded: number())))
     case 1: .refused(oneOf(Refusal.allCases), explanation: text())
     case 2: .granted(access(), grant(), FencingToken(epoch: number(), sequence: number()))
-    case 3: .failed(access(), failure(), explanation: maybe { $0.text() })
+    case 3: .failed(access(), failure(), explanation: maybe { PresenterFailure(code: $0.text(), text: $0.text()) })
     case 4: .delivered(delivery(), deliveryOrigin())
     case 5: .itemMoved(access(), item: UInt32(truncatingIfNeeded: number()), to: path())
     case 6: .presenterMoved(presenter(), to: path())
@@ -71,7 +72,9 @@ struct WireFrameGenerator {
     case 5: .presenterLocated(presenter(), path(), observing: maybe { $0.texts() })
     case 6: .presenterRemoved(presenter())
     case 7: .messageAnswered(MessageID(number()), hasReacquirer: flag())
-    case 8: .messageFailed(MessageID(number()), explanation: text())
+    case 8:
+      .messageFailed(
+        MessageID(number()), explanation: PresenterFailure(code: text(), text: text()))
     case 9: .ubiquityAttributesChanged(announcement(), texts())
     default: .versionChanged(announcement(), versionChange(), text())
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.9 Cancellation and errors", .timeLimit(.minutes(1)))
+@Suite("8.9 Cancellation and errors", .timeLimit(.minutes(1)), .betweenProcesses)
 struct CancellationAndErrorsTests {
   @Test("C-160: cancel() while waiting: the call fails with .cancelled, the accessor doesn't run")
   func cancelWhileWaiting() async throws {
@@ -249,7 +249,9 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("9.2.14: The standard deadline of a wait is five minutes, and .never waits for ever")
+  @Test(
+    "9.2.14: The standard deadline of a wait is five minutes, and .never waits for ever",
+    .withinOneProcess("its clock is the test's"))
   func standardDeadlines() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -293,7 +295,9 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("7.1.5: Waits that last are reported, again and again, with who is in the way")
+  @Test(
+    "7.1.5: Waits that last are reported, again and again, with who is in the way",
+    .withinOneProcess("its clock is the test's"))
   func waitReports() async throws {
     let timeline = EventTimeline()
     try await withSandbox {

@@ -7,12 +7,12 @@ import Testing
 struct DeadlockReportTests {
   private func report(of count: Int) -> DeadlockReport {
     DeadlockReport(
-      members: (1...count).map { number in
-        let access = AccessSummary(
-          id: AccessID(UInt64(number)), client: ClientID(1), clientName: "pid 1 'test'", label: "member \(number)",
-          items: [], isPreparation: false, phase: .waiting, since: 0)
-        return CoordinationParty(access, at: 1_000_000)
-      })
+      (1...count).map { number in
+        .access(
+          AccessSummary(
+            id: AccessID(UInt64(number)), client: ClientID(1), clientName: "pid 1 'test'", label: "member \(number)",
+            items: [], isPreparation: false, phase: .waiting, since: 0))
+      }, at: 1_000_000)
   }
 
   @Test("Names every member of a cycle of usual length", arguments: [2, 17])

@@ -331,7 +331,7 @@ struct FastTierPresenterTests {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))
       let presenter = try box.present("d/f")
-      box.domain.unregister(presenter)
+      box.domain(of: presenter).unregister(presenter)
       let before = box.domain.knownAccessCount
       try await box.coordinator("C").write(item) { _ in }
       #expect(box.domain.knownAccessCount == before)

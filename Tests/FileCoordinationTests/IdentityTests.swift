@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(1)))
+@Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(1)), .betweenProcesses)
 struct IdentityTests {
   @Test("C-110, C-111, 9.1.f: C(P) accessing /d/f sends P nothing; others still get everything")
   func ownPresenterIsLeftAlone() async throws {
@@ -30,7 +30,7 @@ struct IdentityTests {
     try await withSandbox { box in
       let presenter = RecordingPresenter(try box.write("d/f"))
       let first = box.coordinator("first", presenter: presenter)
-      let registration = try box.domain.register(presenter)
+      let registration = try box.domain(of: presenter).register(presenter)
       #expect(first.purposeIdentifier == box.coordinator("second", presenter: presenter).purposeIdentifier)
       registration.end()
     }
@@ -123,8 +123,8 @@ struct IdentityTests {
     try await withSandbox { box in
       let url = try box.write("d/f", "old")
       let presenter = try box.present("d/f")
-      presenter.answer(.saveChanges) { _ in
-        try await box.coordinator("helper").write(url) { access in
+      presenter.answer(.saveChanges) { [weak presenter] _ in
+        try await box.coordinator("helper", beside: presenter).write(url) { access in
           try "new".write(to: access.url, atomically: false, encoding: .utf8)
         }
       }
@@ -137,7 +137,9 @@ struct IdentityTests {
     }
   }
 
-  @Test("C-120: Made from an unrelated context it waits, and the reader's deadline ends the wait, naming both")
+  @Test(
+    "C-120: Made from an unrelated context it waits, and the reader's deadline ends the wait, naming both",
+    .withinOneProcess("its clock is the test's"))
   func unrelatedWriteWaits() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The table of section 4.1, row by row: who is asked what before an access of `o.pkg/x`, a directory with things inside.
-@Suite("4.1 The message matrix", .timeLimit(.minutes(1)))
+@Suite("4.1 The message matrix", .timeLimit(.minutes(1)), .betweenProcesses)
 struct MessageMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let act: Act
@@ -54,7 +54,9 @@ struct MessageMatrixTests {
     }
   }
 
-  @Test("7.1.12: The snapshot names presenters, claims and waiters, with what they do and since when")
+  @Test(
+    "7.1.12: The snapshot names presenters, claims and waiters, with what they do and since when",
+    .withinOneProcess("its clock is the test's"))
   func snapshot() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("Accesses to the presented item", .timeLimit(.minutes(1)))
+@Suite("Accesses to the presented item", .timeLimit(.minutes(1)), .betweenProcesses)
 struct PresentedItemTests {
   @Test("A presenter reads and writes its own item without naming it")
   func ownItem() async throws {

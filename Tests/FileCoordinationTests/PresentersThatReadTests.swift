@@ -9,7 +9,7 @@ import Testing
 /// P  did-change [ r·············[read] ]      // waits for Q's relinquish, behind Q's did-change
 /// Q  did-change [   r···········[read] ]      // waits for P's relinquish, behind P's did-change
 /// ```
-@Suite("8.10 Presenters that read inside did-change", .timeLimit(.minutes(1)))
+@Suite("8.10 Presenters that read inside did-change", .timeLimit(.minutes(1)), .betweenProcesses)
 struct PresentersThatReadTests {
   /// Reads the item as part of its did-change, when both presenters are there.
   typealias ReadInCallback = @Sendable (_ coordinator: FileCoordinator, _ url: URL) async throws -> Void
@@ -35,7 +35,7 @@ struct PresentersThatReadTests {
           try await meeting.pass()
           let label = "C(\(presenter?.presenterLabel ?? ""))"
           do {
-            try await read(box.coordinator(label, presenter: isOnBehalf ? presenter : nil), url)
+            try await read(box.coordinator(label, presenter: isOnBehalf ? presenter : nil, beside: presenter), url)
             box.timeline.note("\(label) has read")
           } catch {
             errors.append(error)
@@ -129,8 +129,8 @@ struct PresentersThatReadTests {
       let url = try box.write("d/f")
       let presenter = try box.present("d/f")
       let relinquish = presenter.hold(.relinquishToReader)
-      presenter.answer(.itemDidChange) { _ in
-        try await box.coordinator("stranger to P").read(url, options: .withoutChanges) { _ in
+      presenter.answer(.itemDidChange) { [weak presenter] _ in
+        try await box.coordinator("stranger to P", beside: presenter).read(url, options: .withoutChanges) { _ in
           box.timeline.note("stranger reads")
         }
         box.timeline.note("did-change ends")

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.10 Queues, threads, liveness", .timeLimit(.minutes(1)))
+@Suite("8.10 Queues, threads, liveness", .timeLimit(.minutes(1)), .betweenProcesses)
 struct QueuesAndLivenessTests {
   @Test("C-180: A blocking accessor runs on the calling thread")
   func callingThread() async throws {
@@ -140,7 +140,9 @@ struct QueuesAndLivenessTests {
     }
   }
 
-  @Test("7.1.19: A presenter is asked with the priority of who waits for it")
+  @Test(
+    "7.1.19: A presenter is asked with the priority of who waits for it",
+    .withinOneProcess("nobody knows the priority of another process's task"))
   func priority() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -3,9 +3,11 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.11 Registration and lifetime", .timeLimit(.minutes(1)))
+@Suite("8.11 Registration and lifetime", .timeLimit(.minutes(1)), .betweenProcesses)
 struct RegistrationTests {
-  @Test("C-190: presenters lists the presenters of this process, in order of registration")
+  @Test(
+    "C-190: presenters lists the presenters of this process, in order of registration",
+    .withinOneProcess("it's about the presenters of one process"))
   func presenters() async throws {
     try await withSandbox { box in
       let labels = ["one", "two", "three"]
@@ -21,7 +23,7 @@ struct RegistrationTests {
     try await withSandbox { box in
       try box.write("d/f")
       let presenter = try box.present("d/f")
-      box.domain.unregister(presenter)
+      box.domain(of: presenter).unregister(presenter)
       for act in [Act.read("d/f"), .write("d/f"), .write("d/f", .forDeleting)] {
         try await box.access(act, as: "C")
       }
@@ -41,7 +43,7 @@ struct RegistrationTests {
       try await change.waitForArrival()
       let second = box.start(.write("d/f"), as: "second")
       try await box.domain.wait { $0.isAsking("second") }
-      box.domain.unregister(presenter)
+      box.domain(of: presenter).unregister(presenter)
       try await second.finish()
       change.open()
       try await presenter.wait(for: .reacquire)
@@ -57,7 +59,7 @@ struct RegistrationTests {
       let gate = presenter.hold(.relinquishToReader)
       let reader = box.start(.read("d/f"), as: "reader")
       try await gate.waitForArrival()
-      box.domain.unregister(presenter)
+      box.domain(of: presenter).unregister(presenter)
       try await reader.finish()
       gate.open()
     }
@@ -108,11 +110,11 @@ struct RegistrationTests {
     try await withSandbox { box in
       try box.write("d/f")
       let presenter = try box.present("d/f")
-      let again = try box.domain.register(presenter)
+      let again = try box.domain(of: presenter).register(presenter)
       try await box.access(.write("d/f"), as: "writer")
       try await box.quiesce()
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])
-      #expect(box.domain.presenters.count == 1)
+      #expect(box.domain(of: presenter).presenters.count == 1)
       again.end()
       #expect(box.domain.presenters.isEmpty)
     }

@@ -13,8 +13,22 @@ package enum ArbiterEvent: Hashable, Sendable {
   case presenterLocated(PresenterID, ItemPath, observing: Set<String>?)
   case presenterRemoved(PresenterID)
   case messageAnswered(MessageID, hasReacquirer: Bool)
-  /// With the error as text, for whoever asked.
-  case messageFailed(MessageID, explanation: String)
+  case messageFailed(MessageID, explanation: PresenterFailure)
   case ubiquityAttributesChanged(Announcement, Set<String>)
   case versionChanged(Announcement, Message.VersionChange, String)
+}
+
+/// What a presenter answered instead of doing what it was asked, as other processes can know it.
+package struct PresenterFailure: Hashable, Sendable {
+  /// The code of the library's error, if it is one; else empty.
+  package var code: String
+  package var text: String
+  /// The cycle, if the presenter itself was kept from what it was asked by a deadlock.
+  package var deadlock: [WaitMember]
+
+  package init(code: String = "", text: String, deadlock: [WaitMember] = []) {
+    self.code = code
+    self.text = text
+    self.deadlock = deadlock
+  }
 }

@@ -24,6 +24,8 @@ package enum ClientFrame: Hashable, Sendable {
   case snapshotWanted(RequestNumber)
   /// Whether to be shown the state after each event: while anybody is, nothing is delegated.
   case observationWanted(Bool)
+  /// The process wants to serve itself, and does nothing else: an elected service gives way.
+  case serviceWanted
   /// All that was granted under delegations has been told; answers `ServerFrame.survey`.
   case surveyed(RequestNumber)
   /// Answered by `ServerFrame.answered`: whether the access is held, as far as the service knows.

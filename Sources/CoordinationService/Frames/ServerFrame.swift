@@ -7,8 +7,8 @@ package enum ServerFrame: Hashable, Sendable {
   /// The connection is of no use, and closed after this frame.
   case refused(Refusal, explanation: String)
   case granted(AccessID, Grant, FencingToken)
-  /// With the error of the presenter that caused it as text.
-  case failed(AccessID, Failure, explanation: String?)
+  /// With the error of the presenter that caused it.
+  case failed(AccessID, Failure, explanation: PresenterFailure?)
   case delivered(Delivery, DeliveryOrigin)
   case itemMoved(AccessID, item: UInt32, to: ItemPath)
   case presenterMoved(PresenterID, to: ItemPath)

@@ -60,16 +60,17 @@ extension ServiceCore {
 
   private mutating func delegate(_ root: ItemPath, _ mode: DelegationMode, to client: ClientID, at time: Timestamp) {
     if delegations.values.contains(where: { $0.client == client && $0.root == root && !$0.isRecalled }) { return }
-    lastDelegation += 1
+    // A number like those of grants: it's the token of what is granted under it.
+    lastGrant += 1
     // Client zero's numbers are the service's.
-    let access = AccessID(lastDelegation)
+    let access = AccessID(lastGrant)
     var request = AccessRequest(
-      client: client, purpose: PurposeID(1 << 39 | lastDelegation), label: "delegation",
+      client: client, purpose: PurposeID(1 << 39 | lastGrant), label: "delegation",
       items: [AccessRequest.Item(root, .delegated(forWriting: mode == .writing))])
     request.isAwaitedByContext = false
     arbiter.delegationGranted(access, request, at: time)
     let delegation = Delegation(
-      access: access, id: DelegationID(lastDelegation), client: client, root: root, mode: mode)
+      access: access, id: DelegationID(lastGrant), client: client, root: root, mode: mode)
     delegations[access] = delegation
     send(.delegated(delegation.id, root: root, mode: mode), to: client)
   }
@@ -176,9 +177,9 @@ struct Survey: Sendable {
 extension ServiceCore {
   mutating func survey(for client: ClientID, _ number: RequestNumber, at time: Timestamp) {
     let holders = Set(delegations.values.map(\.client))
-    lastDelegation += 1
+    lastSurvey += 1
     let survey = Survey(
-      number: RequestNumber(lastDelegation), asker: client, askersNumber: number, awaited: holders)
+      number: RequestNumber(lastSurvey), asker: client, askersNumber: number, awaited: holders)
     surveys.append(survey)
     for holder in holders.sorted() { send(.survey(survey.number), to: holder) }
     finishSurveys(at: time)

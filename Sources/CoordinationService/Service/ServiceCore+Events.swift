@@ -25,6 +25,7 @@ extension ServiceCore {
       let isHeld = arbiter.phase(of: try Self.global(access, id)) == .granted
       send(.answered(number, isHeld), to: id)
     case .observationWanted(let isWanted): observe(isWanted, by: id)
+    case .serviceWanted: effects.append(.handOver)
     }
   }
 
@@ -98,11 +99,11 @@ extension ServiceCore {
 // MARK: - Effects
 
 extension ServiceCore {
-  mutating func carryOut(_ arbiterEffects: [Effect], explanation: String? = nil, at time: Timestamp) {
+  mutating func carryOut(_ arbiterEffects: [Effect], explanation: PresenterFailure? = nil, at time: Timestamp) {
     for effect in arbiterEffects { carryOut(effect, explanation, at: time) }
   }
 
-  private mutating func carryOut(_ effect: Effect, _ explanation: String?, at time: Timestamp) {
+  private mutating func carryOut(_ effect: Effect, _ explanation: PresenterFailure?, at time: Timestamp) {
     switch effect {
     case .grant(let id, let grant):
       lastGrant += 1

@@ -28,7 +28,7 @@ extension ServiceCore {
     if grace == nil || has(.noGrace) { return false }
     switch frame {
     case .hello, .purposeNamed, .reasserted, .reassertionEnded, .snapshotWanted, .surveyed,
-      .observationWanted:
+      .observationWanted, .serviceWanted:
       return false
     case .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted: return true
     }

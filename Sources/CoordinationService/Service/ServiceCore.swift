@@ -32,7 +32,7 @@ package struct ServiceCore: Sendable {
   var purposeIDs: [String: PurposeID] = [:]
   var purposeNames: [PurposeID: String] = [:]
   var delegations: [AccessID: Delegation] = [:]
-  var lastDelegation: UInt64 = 0
+  var lastSurvey: UInt64 = 0
   var usage = UsageRecord()
   var questions: [OpenQuestion] = []
   var surveys: [Survey] = []
@@ -76,7 +76,9 @@ package struct ServiceCore: Sendable {
   }
 
   package var isInGrace: Bool { grace != nil }
-  package var clientCount: Int { clients.count }
+
+  /// The session of a client that has said who it is.
+  package func session(of client: ClientID) -> UInt64? { clients[client]?.hello?.session }
 
   /// How much memory the arbiter's tables have.
   package var reservedByteCount: Int { arbiter.reservedByteCount }
@@ -91,6 +93,8 @@ package enum ServiceEffect: Hashable, Sendable {
   case disconnect(ClientID)
   case armTimer(ArbiterTimer, after: Nanoseconds)
   case cancelTimer(ArbiterTimer)
+  /// A program that does nothing but serve wants to: end, unless this is one.
+  case handOver
 }
 
 /// A mistake that a test can build in to show that it would be found.

@@ -95,3 +95,11 @@ extension Announcement: WireValue {
       path: reader.read())
   }
 }
+
+extension PresenterFailure: WireValue {
+  package func encode(into writer: inout WireWriter) { writer.append(code, text, deadlock) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    try self.init(code: reader.read(), text: reader.read(), deadlock: reader.read())
+  }
+}

@@ -13,6 +13,7 @@ extension ClientFrame: WireValue {
     case surveyed = 10
     case validationWanted = 11
     case observationWanted = 12
+    case serviceWanted = 13
   }
 
   private var tag: Tag {
@@ -29,6 +30,7 @@ extension ClientFrame: WireValue {
     case .surveyed: .surveyed
     case .validationWanted: .validationWanted
     case .observationWanted: .observationWanted
+    case .serviceWanted: .serviceWanted
     }
   }
 
@@ -43,7 +45,7 @@ extension ClientFrame: WireValue {
       writer.append(number, access, old, new, replaced)
     case .delegationReturned(let delegation): writer.append(delegation)
     case .reasserted(let reassertion): writer.append(reassertion)
-    case .reassertionEnded: break
+    case .reassertionEnded, .serviceWanted: break
     case .snapshotWanted(let number): writer.append(number)
     case .surveyed(let number): writer.append(number)
     case .validationWanted(let number, let access): writer.append(number, access)
@@ -67,6 +69,7 @@ extension ClientFrame: WireValue {
     case .surveyed: self = .surveyed(try reader.read())
     case .validationWanted: self = try .validationWanted(reader.read(), reader.read())
     case .observationWanted: self = .observationWanted(try reader.read())
+    case .serviceWanted: self = .serviceWanted
     }
   }
 }

@@ -104,6 +104,35 @@ public struct FileAccess: ~Copyable, Sendable {
     }
   }
 
+  /// A number that's larger than that of every earlier grant of the item.
+  ///
+  /// Whoever stores what is written under it, such as a server, can refuse what comes with a smaller one later: it comes
+  /// from a process that was stopped for so long that it lost its access without noticing.
+  ///
+  /// - Complexity: O(1) if the access was granted by the service; else the access becomes known to it.
+  public var fencingToken: FileFencingToken {
+    let waiter = access.waiter
+    return FileFencingToken(waiter.token, waiter.id)
+  }
+
+  /// Runs `body` if the access still lasts, as far as can be known: for the step that makes a result visible, such as a rename.
+  ///
+  /// A process that couldn't be reached for too long, because it was stopped, may have lost its access to others. This asks
+  /// the service right before the step. In a domain of one process nothing can be lost, and nobody is asked.
+  ///
+  /// Between the answer and the step time passes: the smaller the step, the better. What can't be undone needs
+  /// ``fencingToken``, checked by whoever stores it.
+  ///
+  /// - Parameter body: The step.
+  /// - Returns: What `body` returned.
+  /// - Throws: ``FileCoordinationError`` with code `.accessLost` or `.domainUnreachable`, or the error thrown by `body`.
+  /// - Complexity: A round trip to the service; it blocks the thread meanwhile.
+  public func commit<Result>(_ body: () throws -> Result) throws -> Result {
+    try checkOngoing()
+    if case .granted(let access) = reference { try access.validate(index) } else { try access.validate(0) }
+    return try body()
+  }
+
   /// Declares that the item will be moved.
   ///
   /// Nobody is told, and nothing has to follow if the move fails (C-103).

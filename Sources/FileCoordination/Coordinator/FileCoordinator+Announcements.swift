@@ -17,6 +17,7 @@ extension FileCoordinator {
     at url: URL, didChangeUbiquityAttributes attributes: Set<String>
   ) throws(FileCoordinationError) {
     let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
+    try host.link?.ensureConnected()
     host.step(.ubiquityAttributesChanged(announcement, attributes))
   }
 

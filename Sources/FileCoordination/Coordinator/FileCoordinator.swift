@@ -82,7 +82,7 @@ public final class FileCoordinator: Sendable {
   ///   - fileID: The file of this call.
   ///   - line: The line of this call.
   public init(
-    label: String? = nil, presenter: (any FilePresenter)? = nil, domain: CoordinationDomain = .process,
+    label: String? = nil, presenter: (any FilePresenter)? = nil, domain: CoordinationDomain = .standard,
     deadlines: AccessDeadlines? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
     self.domain = domain
@@ -200,6 +200,11 @@ extension FileCoordinator {
       }
       return gate.load(ordering: .relaxed) == Self.gateOpen
     }
+  }
+
+  /// The presenter may have got a location by the access that has just ended (C-121).
+  func locateOwnPresenter() {
+    if host.link != nil, let presenter { host.locateIfNeeded(presenter) }
   }
 
   func forget(_ id: AccessID) { state.withLock { _ = $0.live.remove(id) } }

@@ -85,6 +85,14 @@ final class GrantedAccess: Sendable {
     if state.withLock({ $0.isEnded }) { throw .accessEnded(waiter.path(of: index).description) }
   }
 
+  /// - Throws: An error with code `.accessLost` when others have been granted access since.
+  func validate(_ index: Int) throws(FileCoordinationError) {
+    if host.link == nil { return }
+    let id = waiter.id
+    if waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
+    if try !host.askService({ .validationWanted($0, id) }) { throw .accessLost(waiter.path(of: index).description) }
+  }
+
   private func release() {
     let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
     if !isFirst { return }
@@ -96,6 +104,7 @@ final class GrantedAccess: Sendable {
       state.waiters[id] = nil
       return ((), state.tell(.accessReleased(id, outcomes), at: now))
     }
+    coordinator.locateOwnPresenter()
   }
 }
 

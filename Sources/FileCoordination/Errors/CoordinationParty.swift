@@ -87,6 +87,13 @@ public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   ///
   /// The first is the access that failed.
   public let members: [CoordinationParty]
+  /// The same as other processes can be told.
+  let waits: [WaitMember]
+
+  init(_ waits: [WaitMember], at now: Timestamp) {
+    members = waits.map { CoordinationParty($0, at: now) }
+    self.waits = waits
+  }
 
   /// How many members the description names at the beginning and at the end of a long cycle.
   private static let (namedFirst, namedLast) = (12, 4)

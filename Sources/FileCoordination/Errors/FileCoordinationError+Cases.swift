@@ -164,7 +164,7 @@ extension FileCoordinationError {
         : "answered accommodatePresentedItemEviction and stayed registered. It must unregister to agree"
       return Self(.evictionRefused, subjects: subjects, message: "\(what): the presenter '\(label)' \(reason).")
     case .deadlock(let members):
-      let report = DeadlockReport(members: members.map { CoordinationParty($0, at: now) })
+      let report = DeadlockReport(members, at: now)
       return Self(.deadlock, subjects: subjects, message: "\(what): \(report)", deadlock: report)
     }
   }
@@ -174,13 +174,14 @@ extension FileCoordinationError {
   ) -> Self {
     let inner = error as? FileCoordinationError
     // A save that fails because of a deadlock fails the access that asked for it for the same reason (9.2 point 7).
-    let code: Code =
-      inner?.code == .deadlock || inner?.code == .answerDropped ? inner?.code ?? .presenterFailed : .presenterFailed
+    let elsewhere = error as? PresenterErrorElsewhere
+    let innerCode = inner?.code ?? elsewhere?.code
+    let code = innerCode.flatMap { [.deadlock, .answerDropped].contains($0) ? $0 : nil } ?? .presenterFailed
     return Self(
       code, subjects: subjects,
       message: "\(what): the presenter '\(message.presenterLabel)' answered \(message.callback) with an error: "
         + (error.map { "\($0)" } ?? "no reason given"),
-      underlyingError: error, deadlock: inner?.deadlock)
+      underlyingError: error, deadlock: inner?.deadlock ?? elsewhere?.deadlock)
   }
 
   /// Whom the access kept waiting in turn: the callback may have been waiting for one of them (C-120).

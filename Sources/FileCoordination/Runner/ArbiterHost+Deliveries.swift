@@ -74,7 +74,7 @@ extension ArbiterHost {
   private func fail(_ message: MessageID, _ error: any Error, _ record: PresenterRecord) -> AddressedDelivery? {
     let next = stepOfPresenter(record) { state, now in
       state.presenterErrors[message] = error
-      return state.tell(.messageFailed(message, explanation: "\(error)"), at: now)
+      return state.tell(.messageFailed(message, explanation: PresenterFailure(error)), at: now)
     }
     _ = withState { $0.presenterErrors.removeValue(forKey: message) }
     return next

@@ -112,6 +112,7 @@ extension ArbiterHost {
     let id = AccessID(state.lastAccess)
     let request = request(for: claim, &state, at: time)
     let waiter = AccessWaiter(id, adopting: claim)
+    if let token = state.remote?.token(for: path, isWrite: claim.access.isWrite) { waiter.noteToken(token) }
     state.waiters[id] = waiter
     state.adopted[slot] = GrantedAccess(adoptedBy: claim.coordinator, waiter)
     let effects = state.tell(.accessAdopted(id, request), at: time)

@@ -62,11 +62,30 @@ extension ArbiterHost {
   func name(of purpose: PurposeID) -> String { withState { $0.name(of: purpose) } }
 
   /// A presenter without a location may have got one by the access that has just ended (C-121).
-  func locate(_ record: PresenterRecord) {
-    guard let presenter = record.presenter, let location = try? location(of: presenter) else { return }
+  ///
+  /// - Returns: What to wait for until every other process knows of it.
+  @discardableResult
+  func locate(_ record: PresenterRecord) -> ServiceQuestion? {
+    guard let presenter = record.presenter, let location = try? location(of: presenter) else { return nil }
     record.noteLocation(location)
     let attributes = presenter.observedPresentedItemUbiquityAttributes
-    step(.presenterLocated(record.id, location.path, observing: attributes), raising: .presenter(at: location.path))
+    let question = stepWithState(raising: { _ in .presenter(at: location.path) }) { state, now in
+      let effects = state.tell(.presenterLocated(record.id, location.path, observing: attributes), at: now)
+      return (state.remote?.question.take(), effects)
+    }
+    return question
+  }
+
+  /// In one process the arbiter asks for it, with the access's end; here whoever has made an access on behalf of a presenter
+  /// doesn't go on before all others know where that is.
+  func locateIfNeeded(_ presenter: any FilePresenter) {
+    let record = withState { state -> PresenterRecord? in
+      guard let record = state.record(of: presenter), let registration = state.remote?.registrations[record.id] else {
+        return nil
+      }
+      return registration.path == nil ? record : nil
+    }
+    if let question = record.flatMap(locate) { _ = try? question.wait() }
   }
 
   /// The presenter was deallocated without having been unregistered: it counts as unregistered from now on.

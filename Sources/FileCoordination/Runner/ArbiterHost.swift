@@ -210,11 +210,13 @@ extension ArbiterHost {
 
   /// What a presenter of another process answered is known by its explanation only.
   static func append(
-    _ id: AccessID, _ failure: Failure, _ explanation: String?, to actions: inout [Action], _ state: inout State
+    _ id: AccessID, _ failure: Failure, _ explanation: PresenterFailure?, to actions: inout [Action],
+    _ state: inout State,
+    at time: Timestamp = 0
   ) {
     var error: (any Error)?
     if case .presenterFailed(let message, _) = failure {
-      error = state.presenterErrors[message] ?? explanation.map { PresenterErrorElsewhere(description: $0) }
+      error = state.presenterErrors[message] ?? explanation.map { PresenterErrorElsewhere($0, at: time) }
     }
     guard let waiter = state.waiters.removeValue(forKey: id) else { return }
     actions.append(.resolve(waiter, .failed(failure, presenterError: error)))

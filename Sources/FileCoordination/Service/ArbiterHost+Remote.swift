@@ -27,7 +27,7 @@ extension ArbiterHost {
       Self.append(.grant(id, grant), to: &actions, &state)
     case .failed(let id, let failure, let explanation):
       state.remote?.requests[id] = nil
-      Self.append(id, failure, explanation, to: &actions, &state)
+      Self.append(id, failure, explanation, to: &actions, &state, at: time)
     case .delivered(let delivery, let origin): take(delivery, origin, &state, &actions)
     case .itemMoved(let id, let item, let path):
       guard let waiter = state.waiters[id], waiter.items.indices.contains(Int(item)) else { break }
@@ -58,13 +58,14 @@ extension ArbiterHost {
   private func take(
     _ delivery: Delivery, _ origin: DeliveryOrigin, _ state: inout State, _ actions: inout [Action]
   ) {
-    // Unregistered here while the message was on its way: nobody waits for the answer any more.
     guard let record = state.presenters[delivery.presenter] else { return }
     if case .reacquire(let message) = delivery.kind {
       state.remote?.debts[message] = nil
       guard let reacquirer = state.reacquirers.removeValue(forKey: message) else { return }
       return actions.append(.reacquire(record, delivery.message, reacquirer))
     }
+    // Unregistered here while the message was on its way: nobody waits for the answer any more (C-191).
+    if state.remote?.registrations[delivery.presenter] == nil { return }
     if let debt = origin.debtOrigin {
       state.remote?.debts[delivery.message] = RemoteState.Debt(presenter: delivery.presenter, origin: debt)
     }
@@ -192,6 +193,21 @@ extension ArbiterHost {
 
 /// What a presenter of another process answered.
 struct PresenterErrorElsewhere: Error, CustomStringConvertible {
+  let code: FileCoordinationError.Code?
   /// The error as that process describes it.
   let description: String
+  let deadlock: DeadlockReport?
+
+  init(_ failure: PresenterFailure, at now: Timestamp) {
+    deadlock = failure.deadlock.isEmpty ? nil : DeadlockReport(failure.deadlock, at: now)
+    code = FileCoordinationError.Code(rawValue: failure.code)
+    description = failure.text
+  }
+}
+
+extension PresenterFailure {
+  init(_ error: any Error) {
+    let known = error as? FileCoordinationError
+    self.init(code: known?.code.rawValue ?? "", text: "\(error)", deadlock: known?.deadlock?.waits ?? [])
+  }
 }

@@ -52,14 +52,17 @@ extension MeetingPlace {
     var live: Set<UInt64> = []
     for name in sessionNames {
       guard let session = UInt64(name, radix: 16) else { continue }
-      if isAlive(session) { live.insert(session) } else { leave(session) }
+      if isAlive(session) { live.insert(session) }
     }
     return live
   }
 
+  /// Whether a session's process lives; if not, its file is removed.
   func isAlive(_ session: UInt64) -> Bool {
     // Who can't tell takes it for alive: that costs a little time, the opposite could cost data.
     guard let lock = try? LockFile(path(of: session)).tryLock() else { return true }
+    // While the lock is held: a process that's about to take it then sees that the file has gone, and makes another.
+    leave(session)
     lock.release()
     return false
   }

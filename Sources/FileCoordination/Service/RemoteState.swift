@@ -1,5 +1,6 @@
 internal import CoordinationService
 internal import FileAccessArbiter
+internal import Synchronization
 
 /// What a process has told the service of its domain, to tell it again to another one, and what it was lent.
 ///
@@ -36,8 +37,17 @@ struct RemoteState: Sendable {
   init(_ link: ServiceLink) { self.link = link }
 
   /// Whether this process may grant such a claim to itself.
-  func covers(_ path: ItemPath, isWrite: Bool) -> Bool {
-    loans.values.contains { $0.covers(path, isWrite: isWrite) }
+  func covers(_ path: ItemPath, isWrite: Bool) -> Bool { loan(for: path, isWrite: isWrite) != nil }
+
+  func loan(for path: ItemPath, isWrite: Bool) -> DelegationID? {
+    loans.first { $0.value.covers(path, isWrite: isWrite) }?.key
+  }
+
+  /// The token of a claim that this process grants to itself: that of the loan.
+  func token(for path: ItemPath, isWrite: Bool) -> FencingToken? {
+    loan(for: path, isWrite: isWrite).map {
+      FencingToken(epoch: link.epoch.load(ordering: .acquiring), sequence: $0.rawValue)
+    }
   }
 }
 
@@ -66,7 +76,7 @@ extension ArbiterHost.State {
     case .presenterLocated(let id, let path, let attributes):
       remote?.registrations[id]?.path = path
       if let attributes { remote?.registrations[id]?.observedUbiquityAttributes = attributes }
-      _ = link.pose(link.newNumber()) { .presenterEvent($0, event) }
+      remote?.question = link.pose(link.newNumber()) { .presenterEvent($0, event) }
       return
     case .presenterRemoved(let id): remote?.registrations[id] = nil
     case .messageAnswered(let message, let hasReacquirer):

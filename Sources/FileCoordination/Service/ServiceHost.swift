@@ -27,16 +27,14 @@ final class ServiceHost: Sendable {
   static func start(
     at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String]
   ) throws(SystemError) -> ServiceHost {
-    try start(
-      at: place, lock, packageExtensions: packageExtensions,
-      listening: { () throws(SystemError) in
-        try LocalListener(binding: place.address)
-      })
+    try start(at: place, lock, packageExtensions: packageExtensions, isDedicated: false) { () throws(SystemError) in
+      try LocalListener(binding: place.address)
+    }
   }
 
-  /// Serves on a socket that somebody else has made, such as a service manager.
+  /// Serves on a socket that somebody else may have made, such as a service manager.
   static func start(
-    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String],
+    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String], isDedicated: Bool,
     listening makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
     let epoch = try lock.bumpCounter()
@@ -50,7 +48,7 @@ final class ServiceHost: Sendable {
     let host = ServiceHost(poller)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     HostThread.start(name: "coord-service") {
-      var loop = ServiceLoop(core, place, listener, poller)
+      var loop = ServiceLoop(core, place, listener, poller, isDedicated: isDedicated)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       // The next service may be elected only when nobody is granted anything here any more.
       lock.release()

@@ -46,10 +46,16 @@ struct ServiceLoop {
   private let graceEnd: MonotonicTime
   private var surveyEnd: MonotonicTime?
   private var isAccepting = true
+  /// Whether the process does nothing else, and so is preferred.
+  private let isDedicated: Bool
+  private var isHandedOver = false
+  /// Of processes whose connections have ended; their files go when the processes have.
+  private var endedSessions: Set<UInt64> = []
 
   init(
-    _ core: ServiceCore, _ place: MeetingPlace, _ listener: LocalListener, _ poller: ReadinessPoller
+    _ core: ServiceCore, _ place: MeetingPlace, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool
   ) {
+    self.isDedicated = isDedicated
     self.core = core
     self.place = place
     self.listener = listener
@@ -59,7 +65,7 @@ struct ServiceLoop {
 
   mutating func run(until isStopping: () -> Bool) {
     var events: [ReadinessPoller.Event] = []
-    while !isStopping() {
+    while !isStopping(), !isHandedOver {
       // A poller that can't wait any more is of no use: whoever comes next elects another service.
       guard (try? poller.wait(into: &events, until: nextLook)) != nil else { break }
       for event in events {
@@ -101,6 +107,7 @@ extension ServiceLoop {
     let id = ClientID(lastClient)
     try poller.add(stream, token: lastClient, interest: .readable)
     connections[id] = Connection(stream: stream, connectedAt: HostClock.shared.now)
+    if !endedSessions.isEmpty { removeEndedSessions() }
     carryOut(
       core.clientConnected(
         id, processIdentifier: peer.pid, isSameUser: peer.uid == HostUser.effectiveUserID || peer.uid == 0))
@@ -151,12 +158,20 @@ extension ServiceLoop {
     }
   }
 
+  /// The kernel may close a dying process's connection before it releases the lock of its session: then the file goes when
+  /// the next connection ends or begins.
+  private mutating func removeEndedSessions() {
+    endedSessions = endedSessions.filter { place.isAlive($0) }
+  }
+
   /// A connection has ended.
   private mutating func drop(_ id: ClientID) {
     guard let connection = connections.removeValue(forKey: id) else { return }
     poller.remove(connection.stream)
     connection.stream.close()
+    if let session = core.session(of: id) { endedSessions.insert(session) }
     carryOut(core.clientDisconnected(id, at: HostClock.shared.now.nanoseconds))
+    removeEndedSessions()
     if !isAccepting, (try? poller.add(listener, token: Self.listenerToken, interest: .readable)) != nil {
       isAccepting = true
     }
@@ -176,6 +191,7 @@ extension ServiceLoop {
       case .armTimer(let timer, let interval):
         timers.arm(timer, at: HostClock.shared.now.advanced(by: .nanoseconds(interval)))
       case .cancelTimer(let timer): timers.cancel(timer)
+      case .handOver: isHandedOver = !isDedicated
       }
     }
     if core.hasSurveys {

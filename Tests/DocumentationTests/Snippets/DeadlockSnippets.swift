@@ -20,13 +20,15 @@ struct DeadlockSnippets {
     let first = first
     let second = second
     async let other: Void = FileCoordinator(label: "other").write(second) { _ in
-      await CoordinationDomain.process.waitUntil { $0.accesses.contains { $0.party.label == "mine" && $0.isGranted } }
+      await CoordinationDomain.standard.waitUntil { $0.accesses.contains { $0.party.label == "mine" && $0.isGranted } }
       try await FileCoordinator(label: "other").write(first) { _ in }
     }
-    await CoordinationDomain.process.waitUntil { $0.accesses.contains { $0.party.label == "other" && $0.isGranted } }
+    await CoordinationDomain.standard.waitUntil { $0.accesses.contains { $0.party.label == "other" && $0.isGranted } }
     var members: [CoordinationParty] = []
     try await FileCoordinator(label: "mine").write(first) { _ in
-      await CoordinationDomain.process.waitUntil { $0.accesses.contains { $0.party.label == "other" && !$0.isGranted } }
+      await CoordinationDomain.standard.waitUntil {
+        $0.accesses.contains { $0.party.label == "other" && !$0.isGranted }
+      }
       // snippet: deadlock-error
       do {
         try await FileCoordinator(label: "mine").write(second) { _ in }
@@ -53,7 +55,7 @@ struct DeadlockSnippets {
   @Test("Deadlines of one access")
   func deadlines() async throws {
     let presenter = SilentPresenter(first)
-    let registration = try CoordinationDomain.process.register(presenter)
+    let registration = try CoordinationDomain.standard.register(presenter)
     let url = first
     // snippet: deadline-access
     let deadlines = AccessDeadlines(

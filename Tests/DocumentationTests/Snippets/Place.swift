@@ -1,11 +1,16 @@
 import FileCoordination
 import Foundation
+import Glibc
 
 /// A directory for the files of one snippet, removed when the last reference to it goes.
 final class Place: Sendable {
   let url: URL
 
+  /// What the snippets do concerns nobody else on the machine.
+  private static let isAlone: Bool = setenv("FILE_COORDINATION_DOMAIN", "process", 1) == 0
+
   init() throws {
+    precondition(Self.isAlone, "the environment can't be changed")
     url = URL.temporaryDirectory.appending(path: "documentation-tests-\(UUID())")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
   }
@@ -28,7 +33,7 @@ func whileReading(_ url: URL, as label: String, _ body: () async throws -> Void)
     for await _ in passage {}
   }
   defer { gate.finish() }
-  await CoordinationDomain.process.waitUntil { state in
+  await CoordinationDomain.standard.waitUntil { state in
     state.accesses.contains { $0.party.label == label && $0.isGranted }
   }
   try await body()

@@ -20,7 +20,7 @@ struct PresenterSnippets {
     // snippet: presenter-register
     let registration = try await FileCoordinator(presenter: viewer).read(url) { access in
       try viewer.load(access.url)
-      return try CoordinationDomain.process.register(viewer)
+      return try CoordinationDomain.standard.register(viewer)
     }
     // end
     #expect(viewer.contents == Data("old".utf8))
@@ -28,7 +28,7 @@ struct PresenterSnippets {
       #expect(viewer.contents == nil)
       try "new".write(to: access.url, atomically: false, encoding: .utf8)
     }
-    await CoordinationDomain.process.waitUntil { state in
+    await CoordinationDomain.standard.waitUntil { state in
       state.presenters.allSatisfy { $0.label != "viewer" || $0.running.isEmpty && $0.pendingMessageCount == 0 }
     }
     #expect(viewer.contents == Data("new".utf8))
@@ -46,7 +46,7 @@ struct PresenterSnippets {
   private func code(for answer: LegacyEditor.Answer) async -> FileCoordinationError.Code? {
     let editor = LegacyEditor(url, answer)
     do {
-      let registration = try CoordinationDomain.process.register(editor)
+      let registration = try CoordinationDomain.standard.register(editor)
       defer { registration.end() }
       _ = try await FileCoordinator().contents(of: url)
       return nil
@@ -62,13 +62,13 @@ struct PresenterSnippets {
     let (seen, log) = AsyncStream<String>.makeStream()
     let task = Task {
       // snippet: presenter-events
-      for await event in try CoordinationDomain.process.events(at: folder, label: "log") {
+      for await event in try CoordinationDomain.standard.events(at: folder, label: "log") {
         log.yield("\(event.kind) by \(event.origin.label)")
       }
       // end
       log.finish()
     }
-    await CoordinationDomain.process.waitUntil { state in
+    await CoordinationDomain.standard.waitUntil { state in
       state.presenters.contains { $0.label == "log" && $0.path?.hasSuffix(folder.lastPathComponent) == true }
     }
     try await FileCoordinator(label: "script").replaceContents(of: file, with: Data("text".utf8))

@@ -40,7 +40,7 @@ struct ReadmeSnippets {
     let url = try place.file("list.txt", "milk\n")
     // snippet: readme-handle
     let coordinator = FileCoordinator(label: "size counter")
-    let item = try CoordinationDomain.process.resolve(url)
+    let item = try CoordinationDomain.standard.resolve(url)
     var total = 0
     for _ in 0..<1_000 {
       total += try coordinator.blocking.read(item) { access in try Data(contentsOf: access.url).count }
@@ -126,7 +126,7 @@ struct ReadmeSnippets {
       } catch let error as FileCoordinationError where error.code == .timedOut {
         // timedOut: couldn't write '…' within 50 ms; '…' held for reading by 'indexer' (pid 4711 'notes') since 1.2 s. …
         print(error)
-        print(CoordinationDomain.process.snapshot())
+        print(CoordinationDomain.standard.snapshot())
       }
       // end
       #expect(text(url) == "")
@@ -155,7 +155,7 @@ actor NoteEditor: FilePresenter {
   func open() async throws -> FilePresenterRegistration {
     try await FileCoordinator(label: "editor", presenter: self).read(url) { access in
       try load(access.url)
-      return try CoordinationDomain.process.register(self)
+      return try CoordinationDomain.standard.register(self)
     }
   }
 

@@ -11,38 +11,52 @@ final class Sandbox: Sendable {
   let clock = VirtualClock()
   let timeline = EventTimeline()
   let domain: CoordinationDomain
-  /// Where presenters register: if processes are simulated, that of another one.
-  let presenterDomain: CoordinationDomain
+  private let configuration: CoordinationDomain.Configuration
+  /// If there are several processes, each presenter has one for itself.
+  private let domains = Mutex<[ObjectIdentifier: CoordinationDomain]>([:])
   /// Registration is weak: the sandbox keeps presenters too.
   private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
 
-  init(_ root: URL, _ change: (inout CoordinationDomain.Configuration) -> Void) {
+  /// Where the processes meet, if there are several.
+  private let meetingPlace: String?
+
+  init(_ root: URL, meetingAt place: String?, _ change: (inout CoordinationDomain.Configuration) -> Void) {
     self.root = root
     var configuration = CoordinationDomain.Configuration()
     configuration.clock = clock
     configuration.packageExtensions = ["pkg"]
     configuration.snapshotDirectory = root
     change(&configuration)
-    if Self.simulatesProcesses {
-      configuration.clock = HostClock.shared
-      let socket = root.path + "/socket"
-      domain = .socket(socket, configuration)
-      presenterDomain = .socket(socket, configuration)
-    } else {
-      domain = CoordinationDomain(configuration)
-      presenterDomain = domain
-    }
+    // The service has a clock of its own.
+    if place != nil { configuration.clock = HostClock.shared }
+    self.configuration = configuration
+    meetingPlace = place
+    domain = place.map { .socket($0, configuration) } ?? CoordinationDomain(configuration)
   }
 
-  /// Whether coordinators and presenters are as if in different processes.
-  @TaskLocal static var simulatesProcesses = ProcessInfo.processInfo.environment["SIM"] != nil
+  /// Whether accesses and each of the presenters are in domain objects of their own, which know of each other only through
+  /// the service: as if in different processes.
+  @TaskLocal static var hasManyProcesses = false
+
+  /// Where a presenter registers, and where its callbacks coordinate.
+  func domain(of presenter: any FilePresenter) -> CoordinationDomain {
+    guard let meetingPlace else { return domain }
+    return domains.withLock { domains in
+      let known = domains[ObjectIdentifier(presenter)] ?? .socket(meetingPlace, configuration)
+      domains[ObjectIdentifier(presenter)] = known
+      return known
+    }
+  }
 
   var events: [String] { timeline.events }
 
   func coordinator(
-    _ label: String, presenter: (any FilePresenter)? = nil, deadlines: AccessDeadlines? = nil
+    _ label: String, presenter: (any FilePresenter)? = nil, beside neighbour: (any FilePresenter)? = nil,
+    deadlines: AccessDeadlines? = nil
   ) -> FileCoordinator {
-    FileCoordinator(label: label, presenter: presenter, domain: domain, deadlines: deadlines)
+    FileCoordinator(
+      label: label, presenter: presenter, domain: (presenter ?? neighbour).map(domain(of:)) ?? domain,
+      deadlines: deadlines)
   }
 }
 
@@ -97,7 +111,7 @@ extension Sandbox {
   }
 
   func register(_ presenter: any FilePresenter) throws {
-    let registration = try presenterDomain.register(presenter)
+    let registration = try domain(of: presenter).register(presenter)
     registered.withLock { $0.append((presenter, registration)) }
   }
 
@@ -109,7 +123,12 @@ extension Sandbox {
 func withSandbox<Result>(
   configure: (inout CoordinationDomain.Configuration) -> Void = { _ in }, _ body: (Sandbox) async throws -> Result
 ) async throws -> Result {
-  try await withTemporaryDirectory { try await body(Sandbox($0, configure)) }
+  try await withTemporaryDirectory { root in
+    if !Sandbox.hasManyProcesses { return try await body(Sandbox(root, meetingAt: nil, configure)) }
+    return try await withTemporaryDirectory { place in
+      try await body(Sandbox(root, meetingAt: place.path + "/s", configure))
+    }
+  }
 }
 
 /// Makes a temporary directory for the duration of `body` and removes it whatever happens.

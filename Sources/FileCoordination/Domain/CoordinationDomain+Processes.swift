@@ -1,0 +1,113 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+internal import SystemInterface
+
+// The processes of a domain, and the one that serves them.
+
+/// A process that takes part in a domain.
+public struct CoordinationProcess: Hashable, Sendable {
+  /// Its number, as the kernel knows it.
+  public let processIdentifier: Int32
+  /// The name of its program.
+  public let name: String
+  /// Whether it serves the others.
+  public let isService: Bool
+  /// Directories and files about which it decides alone for now, because nobody else uses them.
+  public let lentPaths: [String]
+}
+
+extension CoordinationDomain {
+  /// The processes that take part right now, in the order in which they connected; only this one in a domain of one process.
+  ///
+  /// A process that serves and takes part itself is there once; one that only serves isn't there.
+  ///
+  /// - Returns: The processes.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`.
+  public func processes() throws(FileCoordinationError) -> [CoordinationProcess] {
+    if host.link == nil {
+      let own = HostIdentity.current
+      return [
+        CoordinationProcess(
+          processIdentifier: own.processIdentifier, name: own.processName, isService: true, lentPaths: [])
+      ]
+    }
+    return try host.serviceSnapshot().processes.map {
+      CoordinationProcess(
+        processIdentifier: $0.processIdentifier, name: $0.name, isService: $0.isService,
+        lentPaths: $0.delegations.map(\.description))
+    }
+  }
+
+  /// Where the processes of the domain meet: the path of a socket; `nil` in a domain of one process.
+  ///
+  /// - Returns: The path.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when there can't be such a place.
+  public func meetingPath() throws(FileCoordinationError) -> String? {
+    guard let link = host.link else { return nil }
+    return try link.findPlace().address.path.description
+  }
+}
+
+// MARK: - Serving
+
+/// A service of a domain that runs in this process until it's stopped: for a program that does nothing else.
+///
+/// Nobody needs one: processes elect one among themselves. A program that lives longer than they do saves them the elections.
+public final class CoordinationServer: Sendable {
+  private let service: ServiceHost
+
+  init(_ service: ServiceHost) { self.service = service }
+
+  deinit { service.stop() }
+
+  /// Ends the service; the processes elect another one and tell it what they hold.
+  public func stop() { service.stop() }
+}
+
+extension CoordinationDomain {
+  /// Serves the domain from now on, in the place of a process that was elected.
+  ///
+  /// Blocks while another dedicated service runs. Uses a listening socket that a service manager has passed, if there is one
+  /// (`LISTEN_FDS`, see sd_listen_fds(3)).
+  ///
+  /// - Returns: The service, which ends when it's stopped or deallocated; `nil` in a domain of one process, which needs none.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when nobody can connect to the place.
+  public func serve() throws(FileCoordinationError) -> CoordinationServer? {
+    guard let link = host.link else { return nil }
+    let place = try link.findPlace()
+    do throws(SystemError) {
+      let inherited = ActivationSockets.descriptors().first
+      ActivationSockets.removeVariables()
+      let lock = try place.lockForServing(packageExtensions: link.packageExtensions, inherited: inherited != nil)
+      let service = try ServiceHost.start(
+        at: place, lock, packageExtensions: configuration.packageExtensions.sorted(), isDedicated: true
+      ) { () throws(SystemError) in
+        if let inherited { return try LocalListener(inherited: inherited) }
+        return try LocalListener(binding: place.address)
+      }
+      return CoordinationServer(service)
+    } catch { throw .unreachable(place, error) }
+  }
+}
+
+extension MeetingPlace {
+  /// Takes the right to serve, asking a process that was elected to give way.
+  fileprivate func lockForServing(
+    packageExtensions: [String], inherited isInherited: Bool
+  ) throws(SystemError) -> HeldLock {
+    if let lock = try lock.tryLock() { return lock }
+    // With an inherited socket whoever connects there reaches this process.
+    if !isInherited, let stream = try? LocalStream(connectingTo: address) {
+      let hello = Hello(
+        session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
+        processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name,
+        packageExtensions: packageExtensions,
+        previousEpoch: 0)
+      var bytes: [UInt8] = []
+      ServiceLink.append(.hello(hello), to: &bytes)
+      ServiceLink.append(.serviceWanted, to: &bytes)
+      _ = try? unsafe stream.write(bytes.span.bytes)
+    }
+    return try lock.lock()
+  }
+}
