@@ -5,8 +5,9 @@ import Synchronization
 /// What workers did, in the order in which they did it, in memory that processes share.
 ///
 /// An entry is written after its place is taken by an atomic addition. A worker that's killed in between leaves an empty one.
-public struct HoldLog: Sendable {
-  public enum Kind: UInt64, Sendable {
+package struct HoldLog: Sendable {
+  /// What happened.
+  package enum Kind: UInt64, Sendable {
     case beganReading = 1
     case beganWriting = 2
     case ended = 3
@@ -18,11 +19,16 @@ public struct HoldLog: Sendable {
     case failed = 6
   }
 
-  public struct Entry: Sendable {
-    public let kind: Kind
-    public let process: Int32
-    public let item: Int
-    public let detail: Int32
+  /// One thing that a worker did.
+  package struct Entry: Sendable {
+    /// What it did.
+    package let kind: Kind
+    /// Which worker.
+    package let process: Int32
+    /// The item, see ``HoldItems``.
+    package let item: Int
+    /// For some kinds another process.
+    package let detail: Int32
   }
 
   /// Four words for each entry: kind, process, item, detail.
@@ -32,7 +38,11 @@ public struct HoldLog: Sendable {
 
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-  public init(path: String) throws {
+  /// Opens the log at a path, or makes an empty one.
+  ///
+  /// - Parameter path: The file behind the memory.
+  /// - Throws: An error when it can't be opened or mapped.
+  package init(path: String) throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0, ftruncate(descriptor, Self.byteCount) == 0,
       let memory = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
@@ -42,9 +52,15 @@ public struct HoldLog: Sendable {
   }
 
   /// How many entries there are, or are being written.
-  public var count: Int { Int(words[0].load(ordering: .sequentiallyConsistent)) }
+  package var count: Int { Int(words[0].load(ordering: .sequentiallyConsistent)) }
 
-  public func append(_ kind: Kind, item: Int, detail: Int32 = 0) {
+  /// Notes something, after everything that any process has noted before.
+  ///
+  /// - Parameters:
+  ///   - kind: What happened.
+  ///   - item: To which item.
+  ///   - detail: For some kinds another process.
+  package func append(_ kind: Kind, item: Int, detail: Int32 = 0) {
     let index = Int(words[0].wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue)
     precondition(index < Self.capacity, "the log is full")
     let place = 1 + index * Self.wordCount
@@ -55,7 +71,7 @@ public struct HoldLog: Sendable {
   }
 
   /// An entry, or `nil` if it isn't written.
-  public subscript(index: Int) -> Entry? {
+  package subscript(index: Int) -> Entry? {
     let place = 1 + index * Self.wordCount
     guard let kind = Kind(rawValue: words[place].load(ordering: .sequentiallyConsistent)) else { return nil }
     return Entry(

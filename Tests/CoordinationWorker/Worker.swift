@@ -15,7 +15,7 @@ struct Worker {
   private let coordinator: FileCoordinator
   private var random: SplitMix
 
-  /// `CoordinationWorker SOCKET DIRECTORY LOG SEED`
+  /// Called as `CoordinationWorker SOCKET DIRECTORY LOG SEED`.
   static func main() throws {
     let arguments = CommandLine.arguments
     var worker = try Worker(arguments)
@@ -100,12 +100,12 @@ struct Worker {
   }
 }
 
-public struct SplitMix: Sendable {
+package struct SplitMix: Sendable {
   private var state: UInt64
 
-  public init(state: UInt64) { self.state = state }
+  package init(state: UInt64) { self.state = state }
 
-  public mutating func below(_ bound: Int) -> Int {
+  package mutating func below(_ bound: Int) -> Int {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9

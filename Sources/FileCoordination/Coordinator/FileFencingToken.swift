@@ -13,6 +13,7 @@ public struct FileFencingToken: Hashable, Sendable, Comparable, CustomStringConv
     sequence = token?.sequence ?? access.rawValue
   }
 
+  /// Whether `left` is of an earlier grant.
   public static func < (left: Self, right: Self) -> Bool {
     (left.epoch, left.sequence) < (right.epoch, right.sequence)
   }
