@@ -51,9 +51,7 @@ extension FileCoordinator {
   ) -> ClaimToken? {
     if gate.load(ordering: .relaxed) != Self.gateOpen, !decideGate() { return nil }
     if item.isInPackage { return nil }
-    if !domain.host.mayClaim(item, isWrite: access.isWrite), !domain.host.cover(item, isWrite: access.isWrite) {
-      return nil
-    }
+    if !domain.host.coverage.allows(item, isWrite: access.isWrite), !cover(item, access) { return nil }
     switch attempt(item, access, thread, task: task) {
     case .granted(let claim): return kept(claim, item, access)
     case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)
@@ -63,13 +61,19 @@ extension FileCoordinator {
     }
   }
 
+  /// Looks up whether the process was lent the item.
+  @inline(never)
+  private func cover(_ item: ResolvedItem, _ access: PlainAccess) -> Bool {
+    domain.host.cover(item, isWrite: access.isWrite)
+  }
+
   /// Whoever moves an item marks what leads to it before its own claims end: so a look after the claim is shown tells whether
   /// the item has gone elsewhere since it was resolved.
   ///
   /// In the same way whoever gives back what the process was lent marks that before it looks for claims.
   @inline(__always)
   private func kept(_ claim: ClaimToken, _ item: ResolvedItem, _ access: PlainAccess) -> ClaimToken? {
-    if !item.isStale, domain.host.mayClaim(item, isWrite: access.isWrite) { return claim }
+    if !item.isStale, domain.host.coverage.allows(item, isWrite: access.isWrite) { return claim }
     end(claim, item)
     return nil
   }

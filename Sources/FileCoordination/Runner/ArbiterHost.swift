@@ -89,8 +89,8 @@ final class ArbiterHost: Sendable {
   let identities: IdentityCache
   /// The connection to the service, in domains of several processes.
   let link: ServiceLink?
-  /// See ``newCoverage()``.
-  let coverage: Atomic<UInt64>
+  /// Which items this process may grant itself.
+  let coverage: LoanCoverage
 
   init(_ configuration: CoordinationDomain.Configuration, meetingAt findPlace: MeetingPlace.Finder? = nil) {
     self.configuration = configuration
@@ -100,7 +100,7 @@ final class ArbiterHost: Sendable {
     arbiter.clientJoined(Self.client, name: identity.description)
     let link = findPlace.map { ServiceLink($0, packageExtensions: configuration.packageExtensions) }
     self.link = link
-    coverage = Atomic(link == nil ? 0 : Self.newCoverage())
+    coverage = LoanCoverage(ofManyProcesses: link != nil)
     state = Guarded(State(arbiter: arbiter, remote: link.map(RemoteState.init)))
     tier = FastTier(memory: ProcessMemory(), number: number)
     identities = IdentityCache.shared(
@@ -113,6 +113,7 @@ final class ArbiterHost: Sendable {
   deinit {
     link?.end()
     state.withLock { tier.deallocate(&$0.ledger) }
+    coverage.deallocate()
   }
 
   var now: Timestamp { configuration.clock.now.nanoseconds }

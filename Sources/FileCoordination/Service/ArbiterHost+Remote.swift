@@ -81,20 +81,6 @@ extension ArbiterHost {
 // MARK: - Deciding alone
 
 extension ArbiterHost {
-  private static let lastCoverage = Atomic<UInt64>(0)
-
-  /// Zero in domains of one process, where every claim may be granted that nobody objects to.
-  ///
-  /// Otherwise an even number that's never used again once something that was lent is given back.
-  static func newCoverage() -> UInt64 { lastCoverage.wrappingAdd(2, ordering: .relaxed).newValue }
-
-  /// Whether the fast tier may grant such a claim: always, or because the item is in a directory that this process was lent.
-  @inline(__always)
-  func mayClaim(_ item: ResolvedItem, isWrite: Bool) -> Bool {
-    let current = coverage.load(ordering: .sequentiallyConsistent)
-    return current == 0 || item.isCovered(in: current, isWrite: isWrite)
-  }
-
   /// Looks up whether the item is in a directory that this process was lent.
   ///
   /// - Returns: Whether a claim is worth trying.
@@ -105,7 +91,7 @@ extension ArbiterHost {
       let isCovered = remote.covers(item.path, isWrite: isWrite)
       if isCovered {
         let mayWrite = remote.covers(item.path, isWrite: true)
-        item.noteCoverage(coverage.load(ordering: .relaxed), mayWrite: mayWrite)
+        item.noteCoverage(coverage.current, mayWrite: mayWrite)
       }
       return isCovered
     }
@@ -121,7 +107,7 @@ extension ArbiterHost {
   }
 
   /// From here on every claim meets that it isn't covered, or is found among those that are shown.
-  private func forbidClaims() { coverage.store(Self.newCoverage(), ordering: .sequentiallyConsistent) }
+  private func forbidClaims() { coverage.renew() }
 
   private func adoptAllClaims(_ state: inout State, at time: Timestamp) {
     adoptClaims(inside: .root, &state, at: time)

@@ -4,6 +4,10 @@ import Glibc
 @main
 struct Benchmarks {
   static func main() {
+    // What the suite `processes` starts.
+    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "peer" {
+      do { exit(try PeerProgram.run(CommandLine.arguments[2])) } catch { fail("peer: \(error)\n", status: 1) }
+    }
     let arguments: Arguments
     do throws(Arguments.Problem) { arguments = try Arguments.parse(Array(CommandLine.arguments.dropFirst())) } catch {
       fail("benchmarks: \(error)\n\n\(Arguments.usage)", status: 2)

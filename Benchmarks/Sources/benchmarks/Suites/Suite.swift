@@ -13,7 +13,7 @@ struct Suite: Sendable {
   ///
   /// The one with a million of everything is the last that measures memory.
   static let all = [
-    claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale,
+    claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale, processes,
   ]
 
   /// The suites that a filter selects.

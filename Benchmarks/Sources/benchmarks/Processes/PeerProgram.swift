@@ -1,0 +1,113 @@
+import FileCoordination
+import Foundation
+import Glibc
+import Synchronization
+
+/// The other process of the suite `processes`: this program, started again, that does what its standard input says.
+///
+/// | line | what it does | answer |
+/// | --- | --- | --- |
+/// | `echo SOCKET` | connects there, and sends back what comes | `echoing` |
+/// | `use PATH` | writes the item until it was lent its directory | `used` |
+/// | `spin PATH` | writes the item again and again | `spinning` |
+/// | `stop` | ends that | how often it wrote |
+/// | `hold PATH` | writes the item until the process ends | `holding` |
+struct PeerProgram {
+  /// How often a directory has to be used before it's lent, and a little more.
+  static let usesUntilLent = 5
+
+  private let coordinator: FileCoordinator
+  private let spinning = Shared(Atomic(false))
+  private let count = Shared(Atomic(0))
+
+  /// - Parameter socket: Where the processes meet.
+  /// - Returns: The exit status.
+  /// - Throws: What keeps it from doing what it's told.
+  static func run(_ socket: String) throws -> Int32 {
+    let domain = CoordinationDomain.socket(socket)
+    let program = PeerProgram(coordinator: FileCoordinator(label: "peer", domain: domain))
+    while let line = readLine() {
+      let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+      print(try program.perform(words[0], words.count > 1 ? words[1] : ""))
+      fflush(nil)
+    }
+    return 0
+  }
+
+  private func perform(_ verb: String, _ path: String) throws -> String {
+    switch verb {
+    case "echo":
+      let socket = try LocalSocket.connected(to: path)
+      Thread.detachNewThread { while socket.receive() { socket.send() } }
+      return "echoing"
+    case "use":
+      for _ in 0..<Self.usesUntilLent { try coordinator.blocking.write(path: path) { _ in } }
+      return "used"
+    case "spin":
+      spinning.value.store(true, ordering: .relaxed)
+      count.value.store(0, ordering: .relaxed)
+      Thread.detachNewThread {
+        while spinning.value.load(ordering: .relaxed) {
+          try? coordinator.blocking.write(path: path) { _ in }
+          count.value.add(1, ordering: .relaxed)
+        }
+      }
+      return "spinning"
+    case "stop":
+      spinning.value.store(false, ordering: .relaxed)
+      return "\(count.value.load(ordering: .relaxed))"
+    case "hold":
+      let held = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        try? coordinator.blocking.write(path: path) { _ in
+          held.signal()
+          while true { pause() }
+        }
+      }
+      held.wait()
+      return "holding"
+    default: throw BenchmarkFailure("a peer doesn't know '\(verb)'")
+    }
+  }
+}
+
+/// A peer, seen from the process that measures.
+final class Peer {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var buffer = Data()
+
+  var identifier: Int32 { process.processIdentifier }
+
+  init(_ socket: String) throws {
+    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["peer", socket]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    try input.fileHandleForReading.close()
+  }
+
+  deinit { kill() }
+
+  /// Tells the peer to do something, and waits for its answer.
+  @discardableResult
+  func ask(_ line: String) throws -> String {
+    try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    while true {
+      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { buffer = Data(buffer[(end + 1)...]) }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { throw BenchmarkFailure("a peer ended instead of doing '\(line)'") }
+      buffer.append(more)
+    }
+  }
+
+  func kill() {
+    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+}
