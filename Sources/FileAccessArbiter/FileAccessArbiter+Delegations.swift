@@ -76,9 +76,15 @@ extension FileAccessArbiter {
     precondition(request.ownPresenter == nil && !request.isPreparation, "\(id) can't have been granted unasked")
     insert(id, request, .granted)
     let isFree = forEachBlocker(of: id) { accesses[$0].isWaiting || delegations.contains($0) }
-    if isFree { noteContext(of: id, request.context) } else { _ = leave(id) }
+    if isFree { becomeKnown(id, request) } else { _ = leave(id) }
     precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
     return isFree
+  }
+
+  /// What was granted elsewhere takes its place among those that are held.
+  mutating func becomeKnown(_ id: AccessID, _ request: AccessRequest) {
+    accesses[id].traits.insert(.wasGrantedElsewhere)
+    noteContext(of: id, request.context)
   }
 }
 

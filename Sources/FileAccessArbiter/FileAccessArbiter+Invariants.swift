@@ -39,6 +39,10 @@ extension FileAccessArbiter {
     /// An announced move put it where it is, or something it was granted beside.
     let isMoved: Bool
     let overlaps: Bool
+    let wasGrantedElsewhere: Bool
+    /// Who decides alone, if it's a delegation.
+    let borrower: ClientID?
+    let client: ClientID
     /// Without its former places.
     let items: [Item]
   }
@@ -53,13 +57,16 @@ extension FileAccessArbiter {
       }
     return Lock(
       id: id, sequence: access.sequence, phase: access.phase, isMoved: access.items.contains(where: \.wasMoved),
-      overlaps: access.traits.contains(.overlapsByMove), items: items)
+      overlaps: access.traits.contains(.overlapsByMove),
+      wasGrantedElsewhere: access.traits.contains(.wasGrantedElsewhere),
+      borrower: isDelegation(id) ? access.client : nil, client: access.client, items: items)
   }
 
   private func checkGrants(_ locks: [Lock], _ broken: inout [String]) {
     let granted = locks.filter { $0.phase == .granted && !$0.overlaps }
     for (index, lock) in granted.enumerated() {
-      for other in granted[(index + 1)...] where independentlyConflict(lock, other) {
+      for other in granted[(index + 1)...]
+      where independentlyConflict(lock, other) && lock.borrower != other.client && other.borrower != lock.client {
         broken.append("\(lock.id) and \(other.id) conflict and are both granted")
       }
     }
@@ -165,7 +172,8 @@ extension FileAccessArbiter {
   private func checkOrder(_ locks: [Lock], _ broken: inout [String]) {
     for waiter in locks where waiter.phase == .waiting && !waiter.isMoved {
       for winner in locks where winner.phase == .granted && winner.sequence > waiter.sequence {
-        let mayPass = winner.isMoved || winner.overlaps || accesses[winner.id].overtakes.contains(waiter.id)
+        let isException = winner.isMoved || winner.overlaps || winner.wasGrantedElsewhere
+        let mayPass = isException || accesses[winner.id].overtakes.contains(waiter.id)
         if !mayPass, accesses[winner.id].formerClaims.isEmpty, independentlyConflict(waiter, winner) {
           broken.append("\(winner.id) was granted before \(waiter.id), which was first")
         }

@@ -163,7 +163,7 @@ extension FileAccessArbiter {
   }
 
   /// A granted access now stands where a conflicting one is granted: the file system has moved already, so both go on.
-  private mutating func noteOverlap(of id: AccessID) {
+  mutating func noteOverlap(of id: AccessID) {
     let hasCompany = !forEachBlocker(of: id) { accesses[$0].phase != .granted }
     if hasCompany { accesses[id].traits.insert(.overlapsByMove) }
   }

@@ -15,7 +15,12 @@ extension FileAccessArbiter {
     begin(at: time)
     insert(id, request, .granted)
     let isFree = isTrusted || forEachBlocker(of: id) { accesses[$0].isWaiting }
-    if isFree { noteContext(of: id, request.context) } else { _ = leave(id) }
+    if isFree {
+      becomeKnown(id, request)
+      noteOverlap(of: id)
+    } else {
+      _ = leave(id)
+    }
     effects = []
     return isFree
   }

@@ -39,6 +39,8 @@ extension FileAccessArbiter {
       static let isOvertaken = Self(rawValue: 1 << 5)
       /// A move announced by this or another access put it where a conflicting access was granted already.
       static let overlapsByMove = Self(rawValue: 1 << 6)
+      /// It was granted elsewhere, before some that wait here and were first here.
+      static let wasGrantedElsewhere = Self(rawValue: 1 << 7)
     }
 
     let id: AccessID
