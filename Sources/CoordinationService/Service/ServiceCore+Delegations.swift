@@ -50,12 +50,11 @@ extension ServiceCore {
   }
 
   private func mayDelegate(_ root: ItemPath, _ mode: DelegationMode) -> Bool {
-    has(.delegationOverClaims)
-      || arbiter.mayDelegate(root, forWriting: mode == .writing)
-        && !questions.contains { question in
-          guard case .move(let move) = question.subject else { return false }
-          return [move.old, move.new].contains { $0.isSameOrContains(root) || root.isSameOrContains($0) }
-        }
+    arbiter.mayDelegate(root, forWriting: mode == .writing)
+      && !questions.contains { question in
+        guard case .move(let move) = question.subject, !has(.delegationDuringMove) else { return false }
+        return [move.old, move.new].contains { $0.isSameOrContains(root) || root.isSameOrContains($0) }
+      }
   }
 
   private mutating func delegate(_ root: ItemPath, _ mode: DelegationMode, to client: ClientID, at time: Timestamp) {
@@ -79,12 +78,13 @@ extension ServiceCore {
 // MARK: - Asking back
 
 extension ServiceCore {
-  mutating func recall(_ access: AccessID) {
+  mutating func recall(_ access: AccessID, at time: Timestamp) {
     guard let delegation = delegations[access], !delegation.isRecalled else { return }
     delegations[access]?.isRecalled = true
     usage.noteRecall(delegation.root)
     if has(.recallIgnored) { return }
     send(.recalled(delegation.id), to: delegation.client)
+    if has(.delegationReturnedEarly) { returned(delegation.id, by: delegation.client, at: time) }
   }
 
   mutating func returned(_ id: DelegationID, by client: ClientID, at time: Timestamp) {
@@ -137,7 +137,7 @@ extension ServiceCore {
     if has(.registrationAnsweredEarly), case .registration = subject { awaited = [] }
     if has(.moveBeforeRecall), case .move = subject { awaited = [] }
     questions.append(OpenQuestion(subject: subject, number: number, client: client, awaited: awaited))
-    for delegation in awaited.sorted() { recall(delegation) }
+    for delegation in awaited.sorted() { recall(delegation, at: time) }
     answerQuestions(at: time)
   }
 
@@ -186,13 +186,13 @@ extension ServiceCore {
   }
 
   /// Shows a process the state after each event from now on, or not any more.
-  mutating func observe(_ isWanted: Bool, by client: ClientID) {
+  mutating func observe(_ isWanted: Bool, by client: ClientID, at time: Timestamp) {
     if !isWanted {
       observers.remove(client)
       return
     }
     observers.insert(client)
-    for delegation in delegations.keys.sorted() { recall(delegation) }
+    for delegation in delegations.keys.sorted() { recall(delegation, at: time) }
   }
 
   mutating func showObservers(at time: Timestamp) {

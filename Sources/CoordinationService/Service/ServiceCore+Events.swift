@@ -24,7 +24,7 @@ extension ServiceCore {
     case .validationWanted(let number, let access):
       let isHeld = arbiter.phase(of: try Self.global(access, id)) == .granted
       send(.answered(number, isHeld), to: id)
-    case .observationWanted(let isWanted): observe(isWanted, by: id)
+    case .observationWanted(let isWanted): observe(isWanted, by: id, at: time)
     case .serviceWanted: effects.append(.handOver)
     }
   }
@@ -120,7 +120,7 @@ extension ServiceCore {
     case .armTimer(let timer, let interval): effects.append(.armTimer(timer, after: interval))
     case .cancelTimer(let timer): effects.append(.cancelTimer(timer))
     case .report(let id, let report): sendToOwner(of: id.rawValue, .reported(Self.local(id), report))
-    case .delegationWanted(let id): recall(id)
+    case .delegationWanted(let id): recall(id, at: time)
     }
   }
 

@@ -75,6 +75,12 @@ package struct ServiceCore: Sendable {
     if !sessions.isEmpty { grace = Grace(expected: sessions) }
   }
 
+  /// How often a process has to use a directory, alone, before it may decide there alone.
+  package var usesUntilDelegation: Int {
+    get { usage.initiallyNeeded }
+    set { usage.initiallyNeeded = newValue }
+  }
+
   package var isInGrace: Bool { grace != nil }
 
   /// The session of a client that has said who it is.
@@ -101,7 +107,7 @@ package enum ServiceEffect: Hashable, Sendable {
 package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case noGrace
   case recallIgnored
-  case delegationOverClaims
+  case delegationDuringMove
   case delegationReturnedEarly
   case registrationAnsweredEarly
   case moveBeforeRecall

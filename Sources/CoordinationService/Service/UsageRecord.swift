@@ -4,27 +4,29 @@ internal import FileAccessArbiter
 ///
 /// A directory that has to be asked back often is lent ever more seldom, so that two processes that take turns don't pay
 /// for a loan at each turn.
-struct UsageRecord: Sendable {
-  struct Use: Sendable {
+struct UsageRecord: Hashable, Sendable {
+  struct Use: Hashable, Sendable {
     var count = 0
-    var needed = 3
+    var needed: Int
     var isReadOnly = true
     var isEnough: Bool { count >= needed }
   }
 
-  private struct Entry: Sendable {
+  private struct Entry: Hashable, Sendable {
     var client: ClientID
-    var use = Use()
+    var use: Use
   }
 
   /// Others are forgotten all at once: a use more or less does no harm.
   private static let entryCountMax = 4096
   private static let neededMax = 1024
+  /// How often a process has to use a directory alone the first time.
+  var initiallyNeeded = 3
   private var entries: [ItemPath: Entry] = [:]
 
   mutating func note(_ directory: ItemPath, by client: ClientID, isWrite: Bool) -> Use {
     if entries.count >= Self.entryCountMax { entries = [:] }
-    var entry = entries[directory] ?? Entry(client: client)
+    var entry = entries[directory] ?? Entry(client: client, use: Use(needed: initiallyNeeded))
     if entry.client != client {
       entry.client = client
       entry.use.count = 0

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+/// A service and what it told whom, for tests that say what clients tell.
+final class ServiceHarness {
+  var core: ServiceCore
+  private var told: [ClientID: [ServerFrame]] = [:]
+  private(set) var disconnected: Set<ClientID> = []
+  private(set) var timers: [ArbiterTimer] = []
+
+  init(epoch: UInt64 = 1, packages: [String] = [], expecting sessions: Set<UInt64> = []) {
+    core = ServiceCore(epoch: epoch, processIdentifier: 99, packageExtensions: packages, expecting: sessions)
+    core.usesUntilDelegation = 1
+  }
+
+  func carryOut(_ effects: [ServiceEffect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let frame, let client): told[client, default: []].append(frame)
+      case .disconnect(let client): disconnected.insert(client)
+      case .armTimer(let timer, _): timers.append(timer)
+      case .cancelTimer(let timer): timers.removeAll { $0 == timer }
+      }
+    }
+    #expect(core.arbiter.invariants() == [])
+  }
+
+  func hello(
+    _ session: UInt64, version: UInt32 = Hello.currentVersion, packages: [String] = [], previousEpoch: UInt64 = 0
+  ) -> ClientFrame {
+    .hello(
+      Hello(
+        version: version, session: session, processIdentifier: Int32(session), processStartTime: 0, processName: "p",
+        packageExtensions: packages, previousEpoch: previousEpoch))
+  }
+
+  func connect(_ client: UInt64, isSameUser: Bool = true) {
+    carryOut(
+      core.clientConnected(ClientID(client), processIdentifier: Int32(client), isSameUser: isSameUser))
+  }
+
+  /// A client whose session has its number, connected and greeted.
+  func join(_ client: UInt64, previousEpoch: UInt64 = 0) {
+    connect(client)
+    tell(client, hello(client, previousEpoch: previousEpoch))
+    if previousEpoch == 0 { _ = taken(client) }
+  }
+
+  func tell(_ client: UInt64, _ frames: ClientFrame...) {
+    for frame in frames { carryOut(core.received(frame, from: ClientID(client), at: 0)) }
+  }
+
+  func hangUp(_ client: UInt64) { carryOut(core.clientDisconnected(ClientID(client), at: 0)) }
+
+  /// What the client was told since the last look.
+  func taken(_ client: UInt64) -> [ServerFrame] {
+    defer { told[ClientID(client)] = nil }
+    return told[ClientID(client), default: []]
+  }
+
+  /// The reasons for which the client was refused since the last look.
+  func refusals(_ client: UInt64) -> [Refusal] {
+    taken(client).compactMap { if case .refused(let refusal, _) = $0 { refusal } else { nil } }
+  }
+
+  func explanation(_ client: UInt64) -> String {
+    taken(client).compactMap { if case .refused(_, let explanation) = $0 { explanation } else { nil } }.joined()
+  }
+
+  /// Lends the client a directory in which it writes a file.
+  func lend(_ client: UInt64, _ path: ItemPath, access: UInt64 = 900) -> DelegationID? {
+    tell(client, .write(access, path), .release(access))
+    return taken(client).compactMap { if case .delegated(let id, _, _) = $0 { id } else { nil } }.first
+  }
+}
+
+extension ServerFrame {
+  var grantedAccess: AccessID? { if case .granted(let id, _, _) = self { id } else { nil } }
+  var token: FencingToken? { if case .granted(_, _, let token) = self { token } else { nil } }
+  var deliveredMessage: MessageID? { if case .delivered(let delivery, _) = self { delivery.message } else { nil } }
+  var deliveredKind: Message.Kind? { if case .delivered(let delivery, _) = self { delivery.kind } else { nil } }
+  var snapshot: SnapshotReply? { if case .snapshot(_, let reply) = self { reply } else { nil } }
+}
+
+extension AccessRequest {
+  static func plain(_ path: ItemPath, _ access: ItemAccess, purpose: UInt64) -> AccessRequest {
+    AccessRequest(
+      client: ClientID(1), purpose: PurposeID(purpose), label: "", items: [AccessRequest.Item(path, access)])
+  }
+
+  static func write(_ path: ItemPath, purpose: UInt64 = 77) -> AccessRequest {
+    plain(path, .write(.update), purpose: purpose)
+  }
+
+  static func read(_ path: ItemPath, purpose: UInt64 = 78) -> AccessRequest {
+    plain(path, .read(withoutChanges: false), purpose: purpose)
+  }
+}
+
+extension PresenterRegistration {
+  static func plain(_ path: ItemPath?) -> PresenterRegistration {
+    PresenterRegistration(
+      client: ClientID(1), purpose: PurposeID(5000), label: "", callbacks: [.relinquishToWriter, .itemDidChange],
+      path: path)
+  }
+}
+
+extension ClientFrame {
+  static func write(_ id: UInt64, _ path: ItemPath) -> Self {
+    .event(.accessRequested(AccessID(id), .write(path, purpose: id)))
+  }
+  static func read(_ id: UInt64, _ path: ItemPath) -> Self {
+    .event(.accessRequested(AccessID(id), .read(path, purpose: id)))
+  }
+  static func adopt(_ id: UInt64, _ request: AccessRequest) -> Self { .event(.accessAdopted(AccessID(id), request)) }
+  static func release(_ id: UInt64, _ outcomes: ItemOutcome...) -> Self {
+    .event(.accessReleased(AccessID(id), outcomes))
+  }
+  static func present(_ id: UInt64, _ path: ItemPath?, number: UInt64 = 1) -> Self {
+    .presenterEvent(RequestNumber(number), .presenterAdded(PresenterID(id), .plain(path)))
+  }
+  static func answer(_ message: MessageID, hasReacquirer: Bool = false) -> Self {
+    .event(.messageAnswered(message, hasReacquirer: hasReacquirer))
+  }
+}

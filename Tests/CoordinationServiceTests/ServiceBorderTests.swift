@@ -1,0 +1,246 @@
+@testable import FileAccessArbiter
+import Testing
+
+@testable import CoordinationService
+
+@Suite("What a service refuses")
+struct ServiceBorderTests {
+  /// Something that can't be, and what the explanation says about it.
+  struct Mistake: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let frame: ClientFrame
+    let reason: String
+
+    init(_ description: String, _ frame: ClientFrame, _ reason: String) {
+      testDescription = description
+      self.frame = frame
+      self.reason = reason
+    }
+  }
+
+  private static let large = ServiceCore.localNumberEnd
+  private static let lent = AccessRequest.plain("/a", .delegated(forWriting: true), purpose: 1)
+
+  static let mistakes: [Mistake] = [
+    Mistake("an unknown access released", .release(1), "isn't granted"),
+    Mistake("an access with too large a number", .write(large, "/a"), "too large"),
+    Mistake("a presenter with too large a number", .present(large, "/a"), "too large"),
+    Mistake(
+      "a purpose with too large a number", .event(.accessRequested(AccessID(1), .write("/a", purpose: large))),
+      "too large"),
+    Mistake(
+      "no item",
+      .event(
+        .accessRequested(
+          AccessID(1),
+          AccessRequest(
+            client: ClientID(1), purpose: PurposeID(1), label: "", items: []))), "names no item"),
+    Mistake("a delegation requested", .event(.accessRequested(AccessID(1), lent)), "lends itself"),
+    Mistake("a delegation adopted", .adopt(1, lent), "lends itself"),
+    Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), lent)), "lends itself"),
+    Mistake("an access adopted without a delegation", .adopt(1, .write("/a")), "without a right"),
+    Mistake(
+      "a presenter registered without waiting", .event(.presenterAdded(PresenterID(1), .plain("/a"))),
+      "without waiting"),
+    Mistake(
+      "a presenter located without waiting", .event(.presenterLocated(PresenterID(1), "/a", observing: nil)),
+      "without waiting"),
+    Mistake(
+      "an event waited for that nobody answers",
+      .presenterEvent(RequestNumber(1), .accessCancelled(AccessID(1))), "nobody answers"),
+    Mistake(
+      "a move by an access with too large a number",
+      .itemMoved(RequestNumber(1), by: AccessID(large), from: "/a", to: "/b", replaced: false), "too large"),
+    Mistake("a validation of too large a number", .validationWanted(RequestNumber(1), AccessID(large)), "too large"),
+    Mistake("a cancellation of too large a number", .event(.accessCancelled(AccessID(large))), "too large"),
+  ]
+
+  @Test("A client that tells what can't be is disconnected, with the reason", arguments: mistakes)
+  func mistake(mistake: Mistake) {
+    let service = ServiceHarness()
+    service.join(1)
+    service.join(2)
+    service.tell(1, mistake.frame)
+    #expect(service.disconnected == [ClientID(1)])
+    #expect(service.explanation(1).contains(mistake.reason))
+    service.hangUp(1)
+    #expect(service.core.arbiter.stateDescription.isEmpty)
+    #expect(service.taken(2).isEmpty)
+  }
+
+  @Test("A second hello, a first frame that is none, and what isn't understood end a connection")
+  func connectionsBeginWithHello() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.tell(1, service.hello(1))
+    #expect(service.explanation(1).contains("hello twice"))
+    service.connect(2)
+    service.tell(2, .reassertionEnded)
+    #expect(service.explanation(2).contains("no hello"))
+    service.connect(3)
+    service.carryOut(service.core.receivedGarbage(from: ClientID(3), "a frame is too long"))
+    #expect(service.explanation(3).contains("too long"))
+    #expect(service.disconnected == [ClientID(1), ClientID(2), ClientID(3)])
+    for client in UInt64(1)...3 { service.hangUp(client) }
+    #expect(service.core.clientCount == 0)
+  }
+
+  @Test("An access is requested once")
+  func accessesAreRequestedOnce() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.tell(1, .write(1, "/a"), .write(1, "/b"))
+    #expect(service.explanation(1).contains("requested twice"))
+  }
+
+  @Test("A waiting access can't be released")
+  func waitingAccessesAreNotReleased() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.tell(1, .write(1, "/a"), .write(2, "/a"), .release(2))
+    #expect(service.refusals(1) == [.malformed])
+  }
+
+  @Test("An access ends with an outcome for each item, or with none")
+  func outcomesAreCounted() {
+    let service = ServiceHarness()
+    service.core.usesUntilDelegation = 100
+    service.join(1)
+    service.tell(1, .write(1, "/a"), .release(1, .changed), .write(2, "/a"), .release(2))
+    #expect(service.refusals(1).isEmpty)
+    service.tell(1, .write(3, "/a"), .release(3, .changed, .changed))
+    #expect(service.explanation(1).contains("2 outcomes"))
+  }
+
+  @Test("A presenter registers once")
+  func presentersRegisterOnce() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.tell(1, .present(1, "/a"), .present(1, "/a", number: 2))
+    #expect(service.explanation(1).contains("registers twice"))
+    service.join(2)
+    service.tell(2, .present(1, "/a"), .reasserted(.presenter(PresenterID(1), .plain("/a"))))
+    #expect(service.explanation(2).contains("registers twice"))
+  }
+
+  @Test("A message is answered by the process that got it")
+  func messagesAreAnsweredByTheirReceivers() throws {
+    let service = ServiceHarness()
+    for client in UInt64(1)...4 { service.join(client) }
+    service.tell(1, .present(1, "/a"))
+    _ = service.taken(1)
+    service.tell(2, .write(1, "/a"))
+    let message = try #require(service.taken(1).compactMap(\.deliveredMessage).first)
+    service.tell(3, .answer(message))
+    #expect(service.explanation(3).contains("isn't for it"))
+    service.tell(4, .event(.messageFailed(message, explanation: "")))
+    #expect(service.explanation(4).contains("isn't for it"))
+    var request = AccessRequest.read("/b")
+    request.context = .message(message)
+    service.tell(2, .event(.accessRequested(AccessID(2), request)))
+    #expect(service.explanation(2).contains("isn't for it"))
+    service.tell(1, .answer(MessageID(12345)), .answer(message), .answer(message))
+    #expect(service.refusals(1).isEmpty)
+  }
+
+  @Test("Nothing is adopted that conflicts with another's access, or that a delegation doesn't cover")
+  func adoptionsAreChecked() {
+    let service = ServiceHarness()
+    service.join(1)
+    #expect(service.lend(1, "/d/a") != nil)
+    service.tell(1, .adopt(1, .write("/d/a")), .adopt(2, .read("/d/b")))
+    #expect(service.refusals(1).isEmpty)
+    service.tell(1, .adopt(3, .plain("/d/a", .write(.deleting), purpose: 3)))
+    #expect(service.explanation(1).contains("without a right"))
+    for (client, request) in [(UInt64(2), AccessRequest.write("/e/a")), (3, .read("/f/a"))] {
+      service.join(client)
+      #expect(service.lend(client, ItemPath("/g\(client)/a")) != nil)
+      service.tell(client, .adopt(1, request))
+      #expect(service.explanation(client).contains("without a right"))
+    }
+    service.join(4)
+    #expect(service.lend(4, "/h/a") != nil)
+    service.tell(4, .adopt(1, .write("/h/a")), .adopt(2, .write("/h/a", purpose: 3)))
+    #expect(service.explanation(4).contains("against another access"))
+  }
+
+  @Test("A process returns only its own delegations")
+  func delegationsAreReturnedByTheirHolders() throws {
+    let service = ServiceHarness()
+    service.join(1)
+    service.join(2)
+    let delegation = try #require(service.lend(1, "/d/a"))
+    service.tell(2, .delegationReturned(delegation), .delegationReturned(DelegationID(77)))
+    #expect(service.core.delegations.count == 1)
+    service.tell(1, .delegationReturned(delegation), .delegationReturned(delegation))
+    #expect(service.core.delegations.isEmpty)
+    #expect(service.disconnected.isEmpty)
+  }
+
+  @Test("Other versions, other packages, other users and too many processes are refused")
+  func refusals() {
+    let service = ServiceHarness(packages: ["key", "app"])
+    service.connect(1)
+    service.tell(1, service.hello(1, version: 2, packages: ["app", "key"]))
+    #expect(service.refusals(1) == [.unknownVersion])
+    service.connect(2)
+    service.tell(2, service.hello(2, packages: ["app"]))
+    #expect(service.refusals(2) == [.otherPackages])
+    service.connect(3)
+    service.tell(3, service.hello(3, packages: ["app", "key"]))
+    #expect(service.refusals(3).isEmpty)
+    service.connect(4, isSameUser: false)
+    #expect(service.refusals(4) == [.otherUser])
+    for client in 5...UInt64(ServiceCore.clientCountMax) { service.connect(client) }
+    #expect(service.disconnected == [ClientID(1), ClientID(2), ClientID(4)])
+    service.connect(UInt64(ServiceCore.clientCountMax) + 1)
+    #expect(service.refusals(UInt64(ServiceCore.clientCountMax) + 1) == [.tooManyClients])
+  }
+
+  @Test("A process names so many purposes and no more")
+  func purposesAreCounted() {
+    let service = ServiceHarness()
+    service.join(1)
+    let end = UInt64(ServiceCore.purposeCountMax)
+    for number in 0..<end {
+      #expect(service.core.received(.purposeNamed(PurposeID(number), "same"), from: ClientID(1), at: 0) == [])
+    }
+    service.tell(1, .purposeNamed(PurposeID(end), "same"))
+    #expect(service.explanation(1).contains("too many purposes"))
+  }
+
+  @Test("Purposes of one name are one purpose, whoever names them")
+  func namedPurposesAreShared() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.join(2)
+    service.join(3)
+    service.tell(1, .purposeNamed(PurposeID(5), "sync"))
+    service.tell(2, .purposeNamed(PurposeID(6), "sync"))
+    service.tell(1, .event(.accessRequested(AccessID(1), .write("/a", purpose: 5))))
+    service.tell(2, .event(.accessRequested(AccessID(1), .write("/a", purpose: 6))))
+    service.tell(3, .event(.accessRequested(AccessID(1), .write("/a", purpose: 5))))
+    #expect(service.taken(1).compactMap(\.grantedAccess) == [AccessID(1)])
+    #expect(service.taken(2).compactMap(\.grantedAccess) == [AccessID(1)])
+    #expect(service.taken(3).compactMap(\.grantedAccess).isEmpty)
+  }
+
+  @Test("Fencing tokens grow, and those of the next service are larger")
+  func tokensGrow() {
+    var tokens: [FencingToken] = []
+    for epoch in UInt64(1)...2 {
+      let service = ServiceHarness(epoch: epoch)
+      service.core.usesUntilDelegation = 100
+      service.join(1)
+      service.join(2)
+      for access in UInt64(1)...3 {
+        service.tell(1, .write(access, "/a"), .release(access))
+        tokens += service.taken(1).compactMap(\.token)
+        service.tell(2, .read(access, "/b"), .release(access))
+        tokens += service.taken(2).compactMap(\.token)
+      }
+    }
+    #expect(tokens.count == 12)
+    #expect(tokens == tokens.sorted() && Set(tokens).count == 12)
+  }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+@Suite("A service that takes the place of another")
+struct ServiceGraceTests {
+  private static func debt(_ presenter: UInt64, _ message: UInt64, of session: UInt64, _ access: UInt64) -> ClientFrame
+  {
+    .reasserted(
+      .debt(
+        PresenterID(presenter), MessageID(message), owedFor: DebtOrigin(session: session, access: AccessID(access))))
+  }
+
+  private static func held(_ access: UInt64, _ request: AccessRequest) -> ClientFrame {
+    .reasserted(.access(AccessID(access), request))
+  }
+
+  private static func presented(_ presenter: UInt64, _ path: ItemPath) -> ClientFrame {
+    .reasserted(.presenter(PresenterID(presenter), .plain(path)))
+  }
+
+  @Test("What's new waits until the last session has told what it holds, and then goes on in its order")
+  func eventsAreHeldBack() {
+    let service = ServiceHarness(epoch: 2, expecting: [1, 2])
+    service.join(1, previousEpoch: 1)
+    service.join(3)
+    service.tell(3, .write(1, "/a"), .read(2, "/b"), .present(1, "/c"), .release(2))
+    service.tell(1, Self.held(7, .write("/a")), .reassertionEnded, .release(7))
+    #expect(service.taken(3).isEmpty)
+    #expect(service.core.isInGrace)
+    service.join(2, previousEpoch: 1)
+    service.tell(2, .reassertionEnded)
+    #expect(!service.core.isInGrace)
+    #expect(service.taken(3).compactMap(\.grantedAccess) == [AccessID(2), AccessID(1)])
+    #expect(service.disconnected.isEmpty)
+    for client in UInt64(1)...2 { #expect(service.taken(client).contains(.graceEnded)) }
+  }
+
+  @Test("A session that has ended isn't waited for")
+  func graceEndsWithSessions() {
+    let service = ServiceHarness(epoch: 2, expecting: [1, 2])
+    service.join(3)
+    service.tell(3, .write(1, "/a"))
+    service.carryOut(service.core.sessionsEnded([1], at: 0))
+    #expect(service.core.awaitedSessions == [2])
+    service.carryOut(service.core.sessionsEnded([2, 9], at: 0))
+    #expect(service.taken(3).compactMap(\.grantedAccess) == [AccessID(1)])
+  }
+
+  @Test("A client that goes before it has told everything isn't waited for, and what it told is over")
+  func graceEndsWithConnections() {
+    let service = ServiceHarness(epoch: 2, expecting: [1])
+    service.join(1, previousEpoch: 1)
+    service.join(3)
+    service.tell(3, .write(1, "/a"))
+    service.tell(1, Self.held(7, .write("/a")), .write(8, "/b"))
+    service.hangUp(1)
+    #expect(service.taken(3).compactMap(\.grantedAccess) == [AccessID(1)])
+    #expect(service.core.arbiter.accesses.count == 1)
+  }
+
+  @Test("The grace ends by time, and whoever comes later is told what it has lost")
+  func latecomersLose() {
+    let service = ServiceHarness(epoch: 2, expecting: [1])
+    service.join(3)
+    service.tell(3, .write(1, "/a"))
+    service.carryOut(service.core.graceIsOver(at: 0))
+    service.carryOut(service.core.graceIsOver(at: 0))
+    service.join(1, previousEpoch: 1)
+    service.tell(1, Self.held(7, .write("/a")), Self.held(8, .write("/b")), .reassertionEnded)
+    #expect(service.taken(1).suffix(2) == [.lost(AccessID(7)), .graceEnded])
+    service.tell(1, .validationWanted(RequestNumber(1), AccessID(7)), .validationWanted(RequestNumber(2), AccessID(8)))
+    #expect(service.taken(1) == [.answered(RequestNumber(1), false), .answered(RequestNumber(2), true)])
+  }
+
+  @Test("A debt that's told after the grace is paid at once when the access is over")
+  func lateDebtsArePaid() {
+    let service = ServiceHarness(epoch: 2)
+    service.join(1)
+    service.tell(1, .present(1, "/a"), Self.debt(1, 5, of: 2, 9), Self.debt(7, 6, of: 2, 9))
+    #expect(service.taken(1).compactMap(\.deliveredKind) == [.reacquire(MessageID(5))])
+  }
+
+  @Test("Accesses that overlapped under the earlier service go on together")
+  func overlapsAreTrusted() {
+    let service = ServiceHarness(epoch: 2, expecting: [1, 2])
+    service.join(1, previousEpoch: 1)
+    service.join(2, previousEpoch: 1)
+    service.tell(1, Self.held(1, .write("/a")), .reassertionEnded)
+    service.tell(2, Self.held(1, .write("/a")), .reassertionEnded)
+    for client in UInt64(1)...2 { #expect(!service.taken(client).contains(.lost(AccessID(1)))) }
+    service.tell(1, .release(1))
+    service.tell(2, .release(1))
+    #expect(service.disconnected.isEmpty)
+  }
+
+  @Test("Messages of different epochs have different numbers")
+  func messagesAreOfTheirEpoch() {
+    for epoch in UInt64(1)...2 {
+      let service = ServiceHarness(epoch: epoch)
+      service.join(1)
+      service.join(2)
+      service.tell(1, .present(1, "/a"))
+      service.tell(2, .write(1, "/a"))
+      let message = service.taken(1).compactMap(\.deliveredMessage).first?.rawValue ?? 0
+      #expect(message >> ServiceCore.messageBitCount == epoch)
+    }
+  }
+}
