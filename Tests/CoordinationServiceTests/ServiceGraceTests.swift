@@ -74,6 +74,19 @@ struct ServiceGraceTests {
     #expect(service.taken(1) == [.answered(RequestNumber(1), false), .answered(RequestNumber(2), true)])
   }
 
+  @Test("A client may release what it has lost before it hears so")
+  func lostAccessesAreReleased() {
+    let service = ServiceHarness(epoch: 2, expecting: [1])
+    service.join(3)
+    service.tell(3, .write(1, "/a"))
+    service.carryOut(service.core.graceIsOver(at: 0))
+    service.join(1, previousEpoch: 1)
+    service.tell(1, Self.held(7, .write("/a")), .reassertionEnded, .release(7))
+    #expect(service.disconnected.isEmpty)
+    service.tell(1, .release(7))
+    #expect(service.disconnected == [ClientID(1)])
+  }
+
   @Test("A debt that's told after the grace is paid at once when the access is over")
   func lateDebtsArePaid() {
     let service = ServiceHarness(epoch: 2)

@@ -69,6 +69,7 @@ extension ServiceCore {
   private mutating func release(
     _ access: AccessID, _ outcomes: [ItemOutcome], by id: ClientID, at time: Timestamp
   ) throws(Malformed) {
+    if clients[id]?.lost.remove(try Self.global(access, id)) != nil, !has(.lostAccessForgotten) { return }
     let access = try heldAccess(access, of: id)
     if !outcomes.isEmpty, outcomes.count != arbiter.itemCount(of: access) {
       throw Malformed("\(Self.local(access)) ends with \(outcomes.count) outcomes")

@@ -38,7 +38,10 @@ extension ServiceCore {
     switch reassertion {
     case .access(let access, let request):
       let (global, request) = (try newAccess(access, of: id), try checked(request, of: id))
-      if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) { send(.lost(access), to: id) }
+      if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) {
+        clients[id]?.lost.insert(global)
+        send(.lost(access), to: id)
+      }
     case .presenter(let presenter, let registration):
       let presenter = try Self.global(presenter, id)
       if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }

@@ -17,6 +17,8 @@ package struct ServiceCore: Sendable {
     let processIdentifier: Int32
     /// The purposes that the process has named.
     var purposes: [PurposeID: PurposeID] = [:]
+    /// What it re-asserted too late: it may release that before it hears so.
+    var lost: Set<AccessID> = []
 
     var session: UInt64 { hello?.session ?? 0 }
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
@@ -112,6 +114,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case registrationAnsweredEarly
   case moveBeforeRecall
   case debtForgotten
+  case lostAccessForgotten
 }
 
 // MARK: - Connections
