@@ -87,6 +87,30 @@ struct ServiceGraceTests {
     #expect(service.disconnected == [ClientID(1)])
   }
 
+  @Test("The end of the grace isn't told to a client that hasn't told everything")
+  func graceEndsForThoseWhoHaveTold() {
+    let service = ServiceHarness(epoch: 2, expecting: [1])
+    service.join(1, previousEpoch: 1)
+    service.carryOut(service.core.graceIsOver(at: 0))
+    #expect(!service.taken(1).contains(.graceEnded))
+    service.tell(1, Self.presented(1, "/a"), .reassertionEnded)
+    #expect(service.taken(1).contains(.graceEnded))
+  }
+
+  @Test("A latecomer's presenter is answered when nobody decides alone any more about what it presents")
+  func latePresentersEndDelegations() throws {
+    let service = ServiceHarness(epoch: 2, expecting: [1])
+    service.carryOut(service.core.graceIsOver(at: 0))
+    service.join(3)
+    let delegation = try #require(service.lend(3, "/d/a"))
+    service.join(1, previousEpoch: 1)
+    service.tell(1, Self.presented(1, "/d/a"), .reassertionEnded)
+    #expect(service.taken(3) == [.recalled(delegation)])
+    #expect(!service.taken(1).contains(.graceEnded))
+    service.tell(3, .delegationReturned(delegation))
+    #expect(service.taken(1) == [.graceEnded])
+  }
+
   @Test("A debt that's told after the grace is paid at once when the access is over")
   func lateDebtsArePaid() {
     let service = ServiceHarness(epoch: 2)

@@ -19,6 +19,8 @@ struct OpenQuestion: Sendable {
     /// The arbiter knows the presenter already; its process is to hear so when everybody else does.
     case registration
     case move(Move)
+    /// A process that came too late has told everything.
+    case resumption
   }
 
   let subject: Subject
@@ -150,6 +152,7 @@ extension ServiceCore {
       let question = questions.remove(at: index)
       switch question.subject {
       case .registration: send(.answered(question.number, true), to: question.client)
+      case .resumption: send(.graceEnded, to: question.client)
       case .move(let move):
         let isCovered = arbiter.mayAnnounceMove(move.access, from: move.old, to: move.new)
         if isCovered {

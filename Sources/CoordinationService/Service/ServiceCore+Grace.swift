@@ -46,6 +46,7 @@ extension ServiceCore {
       let presenter = try Self.global(presenter, id)
       if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
       carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
+      if !isInGrace, let path = registration.path { clients[id]?.latePaths.append(path) }
     case .debt(let presenter, let message, let origin):
       let debt = Grace.Debt(presenter: try Self.global(presenter, id), message: message, origin: origin)
       if has(.debtForgotten) { return }
@@ -63,7 +64,13 @@ extension ServiceCore {
 
   /// A process has told everything.
   mutating func settle(_ id: ClientID, at time: Timestamp) {
-    if grace == nil { send(.graceEnded, to: id) }
+    clients[id]?.isSettled = true
+    if grace == nil {
+      // Who came too late may present what somebody decides alone about by now.
+      let paths = clients[id].map { $0.latePaths } ?? []
+      clients[id]?.latePaths = []
+      ask(.resumption, RequestNumber(0), id, about: has(.latePresenterUnprotected) ? [] : paths, at: time)
+    }
     sessionIsGone(clients[id]?.session ?? 0, at: time)
   }
 
@@ -92,7 +99,10 @@ extension ServiceCore {
     guard let ended = grace else { return }
     grace = nil
     for debt in ended.debts { pay(debt, at: time) }
-    for id in clients.keys.sorted() where clients[id]?.hello != nil { send(.graceEnded, to: id) }
+    for (id, client) in clients.sorted(by: { $0.key < $1.key })
+    where client.isSettled || has(.graceEndedForTheLate) && client.hello != nil {
+      send(.graceEnded, to: id)
+    }
     for (client, frame) in ended.heldBack where clients[client] != nil {
       effects += received(frame, from: client, at: time)
     }

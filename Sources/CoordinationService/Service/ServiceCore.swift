@@ -17,8 +17,12 @@ package struct ServiceCore: Sendable {
     let processIdentifier: Int32
     /// The purposes that the process has named.
     var purposes: [PurposeID: PurposeID] = [:]
+    /// It has told everything that it held under an earlier service.
+    var isSettled = false
     /// What it re-asserted too late: it may release that before it hears so.
     var lost: Set<AccessID> = []
+    /// Where it presents something as was told after the grace.
+    var latePaths: [ItemPath] = []
 
     var session: UInt64 { hello?.session ?? 0 }
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
@@ -114,7 +118,9 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case registrationAnsweredEarly
   case moveBeforeRecall
   case debtForgotten
+  case latePresenterUnprotected
   case lostAccessForgotten
+  case graceEndedForTheLate
 }
 
 // MARK: - Connections
