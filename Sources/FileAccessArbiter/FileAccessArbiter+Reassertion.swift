@@ -42,4 +42,13 @@ extension FileAccessArbiter {
     }
     return finish()
   }
+
+  /// Nobody knew a presenter for a while: what it presents may have been written, nobody can say by whom.
+  package mutating func changesMayBeMissed(by presenter: PresenterID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let known = presenters.find(presenter), known.node != nil {
+      send(.itemDidChange, to: presenter, Message.Origin(client: ClientID(0), purpose: PurposeID(0), label: ""))
+    }
+    return finish()
+  }
 }

@@ -111,6 +111,33 @@ struct ServiceGraceTests {
     #expect(service.taken(1) == [.graceEnded])
   }
 
+  @Test("A presenter is told that it may have missed a change, before it gets its turn back")
+  func presentersMissChanges() {
+    let service = ServiceHarness(epoch: 2, expecting: [1, 2])
+    service.join(1, previousEpoch: 1)
+    service.join(2, previousEpoch: 1)
+    service.tell(1, Self.presented(1, "/a"), Self.debt(1, 5, of: 2, 9), .reassertionEnded)
+    #expect(service.taken(1).compactMap(\.deliveredKind).isEmpty)
+    service.tell(2, .reassertionEnded)
+    #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange])
+    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 1)))
+    #expect(service.taken(1).compactMap(\.deliveredKind) == [.reacquire(MessageID(5))])
+  }
+
+  @Test("A presenter that relinquished for an access that lasts gets its turn when that ends")
+  func debtsAreAttached() {
+    let service = ServiceHarness(epoch: 2, expecting: [1, 2])
+    service.join(1, previousEpoch: 1)
+    service.join(2, previousEpoch: 1)
+    service.tell(1, Self.presented(1, "/a"), Self.debt(1, 5, of: 2, 9), .reassertionEnded)
+    service.tell(2, Self.held(9, .write("/a")), .reassertionEnded)
+    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 1)))
+    #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange])
+    service.tell(2, .release(9, .changed))
+    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 2)))
+    #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange, .reacquire(MessageID(5))])
+  }
+
   @Test("A debt that's told after the grace is paid at once when the access is over")
   func lateDebtsArePaid() {
     let service = ServiceHarness(epoch: 2)

@@ -7,6 +7,8 @@ struct Grace: Sendable {
   var expected: Set<UInt64>
   /// What has to wait until everybody has told, in the order in which it came.
   var heldBack: [(client: ClientID, frame: ClientFrame)] = []
+  /// Presenters that were told again.
+  var presenters: [PresenterID] = []
   /// Presenters that are owed a reacquirer for an access that may still be told of.
   var debts: [Debt] = []
 
@@ -46,7 +48,12 @@ extension ServiceCore {
       let presenter = try Self.global(presenter, id)
       if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
       carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
-      if !isInGrace, let path = registration.path { clients[id]?.latePaths.append(path) }
+      if isInGrace {
+        grace?.presenters.append(presenter)
+      } else {
+        tellOfMissedChanges(presenter, at: time)
+        if let path = registration.path { clients[id]?.latePaths.append(path) }
+      }
     case .debt(let presenter, let message, let origin):
       let debt = Grace.Debt(presenter: try Self.global(presenter, id), message: message, origin: origin)
       if has(.debtForgotten) { return }
@@ -60,6 +67,12 @@ extension ServiceCore {
     let access = owner.flatMap { try? Self.global(debt.origin.access, $0) }
     let origin = Message.Origin(client: owner ?? ClientID(0), purpose: PurposeID(0), label: "")
     carryOut(arbiter.debtReasserted(debt.message, of: debt.presenter, for: access, origin, at: time), at: time)
+  }
+
+  /// Writes may have ended while no service knew the presenter, or their end was told to one that's gone.
+  private mutating func tellOfMissedChanges(_ presenter: PresenterID, at time: Timestamp) {
+    if has(.missedChangesIgnored) { return }
+    carryOut(arbiter.changesMayBeMissed(by: presenter, at: time), at: time)
   }
 
   /// A process has told everything.
@@ -98,6 +111,8 @@ extension ServiceCore {
   private mutating func endGrace(at time: Timestamp) {
     guard let ended = grace else { return }
     grace = nil
+    // First what changed, then whose turn it is.
+    for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }
     for (id, client) in clients.sorted(by: { $0.key < $1.key })
     where client.isSettled || has(.graceEndedForTheLate) && client.hello != nil {

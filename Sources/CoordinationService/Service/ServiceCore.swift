@@ -118,6 +118,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case registrationAnsweredEarly
   case moveBeforeRecall
   case debtForgotten
+  case missedChangesIgnored
   case latePresenterUnprotected
   case lostAccessForgotten
   case graceEndedForTheLate
