@@ -1,0 +1,108 @@
+import FileAccessArbiter
+import Testing
+
+/// What one thread of a model's client does, as a tree.
+indirect enum ModelOperation: Sendable {
+  case access(ItemPath, ItemAccess, own: UInt64?, [ModelOperation])
+  case present(UInt64, ItemPath)
+  case unpresent(UInt64)
+  /// Announced by the innermost access around it.
+  case move(ItemPath, to: ItemPath)
+
+  static func read(_ path: ItemPath, _ body: ModelOperation...) -> Self {
+    .access(path, .read(withoutChanges: false), own: nil, body)
+  }
+
+  static func write(_ path: ItemPath, own: UInt64? = nil, _ body: ModelOperation...) -> Self {
+    .access(path, .write(.update), own: own, body)
+  }
+
+  static func write(_ path: ItemPath, _ intent: WriteIntent, _ body: ModelOperation...) -> Self {
+    .access(path, .write(intent), own: nil, body)
+  }
+}
+
+/// One step of a flattened program.
+enum ModelStep: Hashable, Sendable {
+  /// `outer` is the step that began the access around it, `end` the one that ends it.
+  case begin(ItemPath, ItemAccess, own: UInt64?, outer: Int?, end: Int)
+  case end(begin: Int)
+  case present(UInt64, ItemPath)
+  case unpresent(UInt64)
+  case move(by: Int, from: ItemPath, to: ItemPath)
+
+  static func flatten(_ operations: [ModelOperation]) -> [ModelStep] {
+    var steps: [ModelStep] = []
+    append(operations, inside: nil, to: &steps)
+    return steps
+  }
+
+  private static func append(_ operations: [ModelOperation], inside outer: Int?, to steps: inout [ModelStep]) {
+    for operation in operations {
+      switch operation {
+      case .access(let path, let access, let own, let body):
+        let begin = steps.count
+        steps.append(.end(begin: begin))
+        append(body, inside: begin, to: &steps)
+        steps[begin] = .begin(path, access, own: own, outer: outer, end: steps.count)
+        steps.append(.end(begin: begin))
+      case .present(let presenter, let path): steps.append(.present(presenter, path))
+      case .unpresent(let presenter): steps.append(.unpresent(presenter))
+      case .move(let old, let new):
+        guard let outer else { preconditionFailure("a move outside of every access") }
+        steps.append(.move(by: outer, from: old, to: new))
+      }
+    }
+  }
+}
+
+/// A process of a model.
+struct ClientPlan: Sendable {
+  /// One program for each thread.
+  var threads: [[ModelStep]]
+  /// Whether its presenters hand over a reacquirer when they relinquish.
+  var handsOverReacquirers = false
+
+  init(_ threads: [ModelOperation]..., handsOverReacquirers: Bool = false) {
+    self.threads = threads.map(ModelStep.flatten)
+    self.handsOverReacquirers = handsOverReacquirers
+  }
+}
+
+/// A model: who takes part, and what may happen to them.
+struct ServiceScenario: Sendable, CustomTestStringConvertible {
+  var name: String
+  var clients: [ClientPlan]
+  var clientKills = 0
+  var serviceKills = 0
+  /// How often a grace may end although somebody hasn't told everything.
+  var graceTimeouts = 0
+  /// How often somebody may give up waiting.
+  var cancellations = 0
+  /// The first threads of these clients do a step each, one after the other, before anything else happens.
+  var prologue: [Int] = []
+  /// After that another service has taken over, and the first client hasn't noticed in time.
+  var firstIsLate = false
+  var usesUntilDelegation = 1
+
+  var testDescription: String { name }
+
+  /// Whether threads may wait for each other in a circle.
+  var mayDeadlock: Bool {
+    clients.contains { client in
+      client.threads.joined().contains { step in
+        if case .begin(_, _, _, outer: .some, _) = step { return true }
+        return false
+      }
+    }
+  }
+
+  var hasMoves: Bool {
+    clients.contains { client in
+      client.threads.joined().contains { step in
+        if case .move = step { return true }
+        return false
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import FileAccessArbiter
+
+extension ServiceScenario {
+  /// A model with four processes, three directories, presenters, moves and kills, as the seed will have it.
+  static func random(seed: UInt64) -> ServiceScenario {
+    var generator = Generator(seed: seed)
+    return generator.scenario(named: "seed \(seed)")
+  }
+
+  private struct Generator {
+    private static let directories: [ItemPath] = ["/d", "/e", "/f"]
+    private static let files: [ItemPath] = ["/d/a", "/d/b", "/e/a", "/f/a", "/f/b"]
+
+    private var random: SplitMix
+    private let hasMoves: Bool
+    private var lastPresenter: UInt64 = 0
+
+    init(seed: UInt64) {
+      random = SplitMix(seed: seed)
+      hasMoves = random.chance(1, in: 4)
+    }
+
+    mutating func scenario(named name: String) -> ServiceScenario {
+      var clients: [ClientPlan] = []
+      for _ in 0..<Int.random(in: 2...4, using: &random) {
+        var plan = ClientPlan(handsOverReacquirers: random.chance(3, in: 4))
+        for _ in 0..<Int.random(in: 1...2, using: &random) { plan.threads.append(ModelStep.flatten(program())) }
+        clients.append(plan)
+      }
+      return ServiceScenario(
+        name: name, clients: clients, clientKills: Int.random(in: 0...2, using: &random),
+        serviceKills: Int.random(in: 0...2, using: &random), graceTimeouts: random.chance(1, in: 4) ? 1 : 0,
+        cancellations: random.chance(1, in: 4) ? 2 : 0,
+        usesUntilDelegation: Int.random(in: 1...3, using: &random))
+    }
+
+    private mutating func program() -> [ModelOperation] {
+      var result: [ModelOperation] = []
+      var presented: (UInt64, ItemPath)?
+      // A process is alone with few files, or it would never be lent anything.
+      let favourites = [random.pick(Self.files), random.pick(Self.files)]
+      for _ in 0..<Int.random(in: 2...6, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0 where presented == nil:
+          lastPresenter += 1
+          let path = random.pick(favourites)
+          presented = (lastPresenter, path)
+          result.append(.present(lastPresenter, path))
+        case 1:
+          if let (presenter, _) = presented { result.append(.unpresent(presenter)) }
+          presented = nil
+        case 2:
+          if let (presenter, path) = presented { result.append(.write(path, own: presenter)) }
+        case 3 where hasMoves:
+          let (old, new) = (random.pick(Self.files), random.pick(Self.files))
+          if old != new { result.append(.write(old, .moving, .move(old, to: new))) }
+        case 4: result.append(.write(random.pick(Self.directories), .deleting))
+        case 5: result.append(.read(random.pick(favourites), access(random.pick(Self.files))))
+        default: result.append(access(random.pick(favourites)))
+        }
+      }
+      return result
+    }
+
+    private mutating func access(_ path: ItemPath) -> ModelOperation {
+      random.chance(1, in: 2) ? .read(path) : .write(path)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+// What may happen next.
+
+extension ServiceModel {
+  /// Without disturbances.
+  var progress: [Action] {
+    var result: [Action] = []
+    for client in clients.indices {
+      for thread in clients[client].threads.indices where clients[client].canStep(thread) {
+        result.append(.step(client, thread: thread))
+      }
+      if clients[client].isAlive {
+        for callback in clients[client].callbacks.indices { result.append(.answer(client, callback: callback)) }
+      }
+      if !toClients[client].isEmpty { result.append(.receive(client)) }
+      if !toService[client].isEmpty { result.append(.serve(client)) }
+      if connections[client] == .hungUp, toService[client].isEmpty || modelFaults.contains(.hangUpFirst) {
+        result.append(.hangUp(client))
+      }
+    }
+    for session in core.awaitedSessions.sorted() where !clients[Int(session) - 1].isAlive {
+      result.append(.noteEnd(session: session))
+    }
+    return result
+  }
+
+  var disturbances: [Action] {
+    var result: [Action] = []
+    if clientKills > 0 {
+      for client in clients.indices where clients[client].isAlive { result.append(.killClient(client)) }
+    }
+    if serviceKills > 0 {
+      let mayLose = clients.indices.filter { connections[$0] == .open && !toClients[$0].isEmpty }
+      for mask in 0..<(1 << clients.count)
+      where clients.indices.allSatisfy({ mask & 1 << $0 == 0 || mayLose.contains($0) }) {
+        result.append(.killService(losing: mask))
+      }
+    }
+    if graceTimeouts > 0, core.awaitedSessions.contains(where: { clients[Int($0) - 1].isAlive }) {
+      result.append(.endGrace)
+    }
+    if cancellations > 0 {
+      for client in clients.indices where clients[client].isAlive {
+        for thread in clients[client].threads.indices where clients[client].canCancel(thread) {
+          result.append(.cancel(client, thread: thread))
+        }
+      }
+    }
+    return result
+  }
+}

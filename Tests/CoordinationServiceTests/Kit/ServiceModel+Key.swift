@@ -1,0 +1,224 @@
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+extension ServiceModel {
+  /// Equal for states that behave alike: numbers of messages and delegations are replaced by their order of mention.
+  var key: Int {
+    var writer = KeyWriter()
+    writer.add(core)
+    for client in clients { writer.add(client) }
+    for frames in toService {
+      writer.hasher.combine(frames.count)
+      for frame in frames { writer.add(frame) }
+    }
+    for frames in toClients {
+      writer.hasher.combine(frames.count)
+      for frame in frames { writer.add(frame) }
+    }
+    writer.hasher.combine(connections)
+    writer.hasher.combine(journal)
+    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations])
+    writer.hasher.combine(problems)
+    return writer.hasher.finalize()
+  }
+}
+
+private struct KeyWriter {
+  var hasher = Hasher()
+  private var messages: [MessageID: Int] = [:]
+  private var delegations: [UInt64: Int] = [:]
+
+  mutating func add(_ id: MessageID) {
+    let name = messages[id] ?? messages.count
+    messages[id] = name
+    hasher.combine(name)
+    hasher.combine(id.rawValue >> ServiceCore.messageBitCount)
+  }
+
+  mutating func addDelegation(_ number: UInt64) {
+    let name = delegations[number] ?? delegations.count
+    delegations[number] = name
+    hasher.combine(name)
+  }
+
+  mutating func add(_ id: AccessID) {
+    if id.rawValue < ServiceCore.localNumberEnd { addDelegation(id.rawValue) } else { hasher.combine(id.rawValue) }
+  }
+
+  mutating func add(_ kind: Message.Kind) {
+    if case .reacquire(let message) = kind { add(message) } else { hasher.combine(kind) }
+  }
+}
+
+// MARK: - The service
+
+extension KeyWriter {
+  mutating func add(_ core: ServiceCore) {
+    add(core.arbiter)
+    hasher.combine(core.epoch)
+    for (id, client) in core.clients.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(id)
+      hasher.combine(client.hello != nil)
+      hasher.combine(client.isSettled)
+      hasher.combine(client.lost)
+      hasher.combine(client.latePaths)
+    }
+    hasher.combine(core.usage)
+    hasher.combine(core.delegations.count)
+    for (access, delegation) in core.delegations.sorted(by: { $0.key < $1.key }) {
+      add(access)
+      hasher.combine(delegation.client)
+      hasher.combine(delegation.root)
+      hasher.combine(delegation.mode)
+      hasher.combine(delegation.isRecalled)
+    }
+    hasher.combine(core.questions.count)
+    for question in core.questions {
+      hasher.combine(question.number)
+      hasher.combine(question.client)
+      for access in question.awaited.sorted() { add(access) }
+    }
+    hasher.combine(core.grace?.expected)
+    for (client, frame) in core.grace?.heldBack ?? [] {
+      hasher.combine(client)
+      add(frame)
+    }
+    hasher.combine(core.grace?.presenters)
+    for debt in core.grace?.debts ?? [] {
+      hasher.combine(debt.presenter)
+      add(debt.message)
+      hasher.combine(debt.origin)
+    }
+  }
+
+  private mutating func add(_ arbiter: FileAccessArbiter) {
+    let ids = arbiter.accesses.sortedKeys.sorted { arbiter.accesses[$0].sequence < arbiter.accesses[$1].sequence }
+    hasher.combine(ids.count)
+    for id in ids { add(arbiter.accesses[id], in: arbiter) }
+    for id in arbiter.presenters.sortedKeys {
+      let presenter = arbiter.presenters[id]
+      hasher.combine(id)
+      hasher.combine(presenter.node.map { arbiter.tree.path(of: $0) })
+      hasher.combine(presenter.isRemoved)
+      hasher.combine(presenter.running.count)
+      for message in presenter.running { add(message) }
+      for message in presenter.pending { add(message) }
+    }
+    for id in arbiter.messages.sortedKeys {
+      let message = arbiter.messages[id]
+      add(id)
+      add(message.kind)
+      hasher.combine(message.presenter)
+      hasher.combine(message.state)
+      hasher.combine(message.origin.access)
+      hasher.combine(message.awaitingAccess)
+    }
+  }
+
+  private mutating func add(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) {
+    add(access.id)
+    hasher.combine(access.phase)
+    hasher.combine(access.traits.rawValue)
+    for index in access.items.indices {
+      hasher.combine(arbiter.path(ofItem: index, of: access))
+      hasher.combine(access.items[index].access)
+      hasher.combine(access.items[index].marks)
+    }
+    hasher.combine(access.formerClaims.count)
+    hasher.combine(access.lineage)
+    for other in access.overtakes.sorted() { add(other) }
+    if let other = access.parkedOn { add(other) }
+    for negotiation in access.negotiations {
+      hasher.combine(negotiation.presenter)
+      if let message = negotiation.outstanding { add(message) }
+    }
+    hasher.combine(access.debts.count)
+    for debt in access.debts {
+      add(debt.message)
+      hasher.combine(debt.presenter)
+    }
+  }
+}
+
+// MARK: - Clients and what's on its way
+
+extension KeyWriter {
+  mutating func add(_ client: ModelClient) {
+    hasher.combine(client.isAlive)
+    hasher.combine(client.threads)
+    hasher.combine(client.accesses)
+    hasher.combine(client.registrations)
+    hasher.combine(client.removed)
+    hasher.combine(client.loans.count)
+    for (id, loan) in client.loans.sorted(by: { $0.key < $1.key }) {
+      addDelegation(id.rawValue)
+      hasher.combine(loan)
+    }
+    hasher.combine(client.debts.count)
+    for (id, debt) in client.debts.sorted(by: { $0.key < $1.key }) {
+      add(id)
+      hasher.combine(debt)
+    }
+    hasher.combine(client.reacquirers.count)
+    for id in client.reacquirers.sorted() { add(id) }
+    hasher.combine(client.callbacks.count)
+    for callback in client.callbacks {
+      add(callback.message)
+      hasher.combine(callback.presenter)
+      add(callback.kind)
+    }
+    hasher.combine(Set(client.questions.keys))
+    hasher.combine(client.resumed)
+    hasher.combine(client.isConnected)
+    hasher.combine(client.epoch)
+    hasher.combine(client.backlog.count)
+    for frame in client.backlog { add(frame) }
+  }
+
+  mutating func add(_ frame: ClientFrame) {
+    switch frame {
+    case .event(.messageAnswered(let message, let hasReacquirer)):
+      hasher.combine(1)
+      add(message)
+      hasher.combine(hasReacquirer)
+    case .reasserted(.debt(let presenter, let message, let origin)):
+      hasher.combine(2)
+      hasher.combine(presenter)
+      add(message)
+      hasher.combine(origin)
+    case .delegationReturned(let id):
+      hasher.combine(3)
+      addDelegation(id.rawValue)
+    default:
+      hasher.combine(0)
+      hasher.combine(frame)
+    }
+  }
+
+  mutating func add(_ inbound: ServiceModel.Inbound) {
+    switch inbound {
+    case .end: hasher.combine(0)
+    case .frame(.granted(let id, let grant, _)):
+      hasher.combine(1)
+      hasher.combine(id)
+      hasher.combine(grant)
+    case .frame(.delivered(let delivery, let origin)):
+      hasher.combine(2)
+      add(delivery.message)
+      hasher.combine(delivery.presenter)
+      add(delivery.kind)
+      hasher.combine(origin)
+    case .frame(.delegated(let id, let root, let mode)):
+      hasher.combine(3)
+      addDelegation(id.rawValue)
+      hasher.combine(root)
+      hasher.combine(mode)
+    case .frame(.recalled(let id)):
+      hasher.combine(4)
+      addDelegation(id.rawValue)
+    case .frame(let frame):
+      hasher.combine(5)
+      hasher.combine(frame)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+// What must be true of every model, told without the tables of the service.
+
+extension ServiceModel {
+  func access(_ party: ModelJournal.Party) -> ModelClient.Access? {
+    clients[party.client].accesses[AccessID(party.number)]
+  }
+
+  /// Accesses whose accessors run in good faith.
+  var inside: [(ModelJournal.Party, ModelClient.Access)] {
+    var result: [(ModelJournal.Party, ModelClient.Access)] = []
+    for client in clients.indices where clients[client].isAlive {
+      for (id, access) in clients[client].accesses where access.isInside {
+        result.append((ModelJournal.Party(client: client, number: id.rawValue), access))
+      }
+    }
+    return result
+  }
+
+  mutating func checkState() {
+    let inside = inside
+    for (index, (party, access)) in inside.enumerated() where !journal.untrusted.contains(party) {
+      for (other, otherAccess) in inside[(index + 1)...]
+      where !journal.untrusted.contains(other) && conflict(party, access, other, otherAccess) {
+        problems.append("\(party) and \(other) are inside together: \(access.item), \(otherAccess.item)")
+      }
+    }
+    checkRelinquished()
+    problems += core.arbiter.invariants()
+  }
+
+  private func conflict(
+    _ party: ModelJournal.Party, _ access: ModelClient.Access, _ other: ModelJournal.Party,
+    _ otherAccess: ModelClient.Access
+  ) -> Bool {
+    if access.isMoving || otherAccess.isMoving || journal.tolerated.contains(.init(first: party, second: other)) {
+      return false
+    }
+    if party.client == other.client,
+      isNested(access, in: AccessID(other.number), of: party.client)
+        || isNested(otherAccess, in: AccessID(party.number), of: party.client)
+    {
+      return false
+    }
+    return places(of: access).contains { place in
+      places(of: otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
+    }
+  }
+
+  /// An earlier service's protection of a place that something was moved away from ends with it.
+  private func places(of access: ModelClient.Access) -> [ItemPath] {
+    [access.item.path] + (core.epoch == 1 ? [access.formerPath].compactMap(\.self) : [])
+  }
+
+  private func conflict(_ left: ItemPath, _ leftAccess: ItemAccess, _ right: ItemPath, _ rightAccess: ItemAccess)
+    -> Bool
+  {
+    if left == right { return leftAccess.isWrite || rightAccess.isWrite }
+    return isDeep(leftAccess) && left.contains(right) || isDeep(rightAccess) && right.contains(left)
+  }
+
+  private func isDeep(_ access: ItemAccess) -> Bool {
+    [.write(.deleting), .write(.moving), .write(.replacing)].contains(access)
+  }
+
+  private func isNested(_ access: ModelClient.Access, in outer: AccessID, of client: Int) -> Bool {
+    var next = access.outer
+    while let current = next {
+      if current == outer { return true }
+      next = clients[client].accesses[current]?.outer
+    }
+    return false
+  }
+
+  /// While somebody else writes what it presents, a presenter has let go, and its reacquirer hasn't run.
+  private mutating func checkRelinquished() {
+    for (party, presenters) in journal.asked {
+      guard let access = access(party), access.isInside, !journal.untrusted.contains(party) else { continue }
+      for presenter in presenters where journal.presenters.contains(presenter) {
+        let client = clients[presenter.client]
+        if !client.plan.handsOverReacquirers { continue }
+        let hasLetGo = client.reacquirers.contains { client.debts[$0]?.presenter.rawValue == presenter.number }
+        if !hasLetGo { problems.append("\(party) writes what \(presenter) presents and hasn't let go") }
+      }
+    }
+  }
+
+  /// What must hold when nothing is under way any more.
+  func problemsAtTheEnd() -> [String] {
+    var found: [String] = []
+    for (index, client) in clients.enumerated() where client.isAlive {
+      if !client.isDone { found.append("client \(index) waits for ever: \(client.threads)") }
+      if !client.reacquirers.isEmpty { found.append("client \(index) was never given its turn back") }
+      if !client.isConnected { found.append("client \(index) isn't connected") }
+    }
+    for (presenter, count) in journal.untold { found.append("\(presenter) wasn't told of \(count) writes") }
+    let lent = Set(core.delegations.keys)
+    for access in core.arbiter.accesses.sortedKeys where !lent.contains(access) { found.append("\(access) is left") }
+    if !core.arbiter.messages.isEmpty { found.append("messages are left") }
+    let known = Set(clients.flatMap { $0.isAlive ? Array($0.loans.keys) : [] })
+    if Set(core.delegations.values.map(\.id)) != known { found.append("some delegation is known to one side only") }
+    if !core.questions.isEmpty { found.append("somebody waits for delegations: \(core.questions)") }
+    if core.isInGrace { found.append("the grace never ends") }
+    return found
+  }
+}

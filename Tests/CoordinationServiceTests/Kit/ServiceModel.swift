@@ -1,0 +1,222 @@
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+/// Clients, the channels between them and the service, and the service: the whole state of a model.
+///
+/// What may happen next is in `+Enabled`; `perform` lets it happen. Whether it was right is found out in `+Promises` and `+Rules`.
+struct ServiceModel: Sendable {
+  enum Action: Hashable, Sendable {
+    /// A thread of a client does its next step.
+    case step(Int, thread: Int)
+    /// A callback of a client returns.
+    case answer(Int, callback: Int)
+    /// A client takes in what comes next from the service.
+    case receive(Int)
+    /// The service takes in what comes next from a client.
+    case serve(Int)
+    /// The service notices that a client's connection has ended.
+    case hangUp(Int)
+    /// The service notices that a session isn't alive.
+    case noteEnd(session: UInt64)
+    case killClient(Int)
+    /// The service ends; what it had told the clients of the mask is lost with it.
+    case killService(losing: Int)
+    /// The grace ends by time.
+    case endGrace
+    /// A thread gives up waiting.
+    case cancel(Int, thread: Int)
+  }
+
+  enum Inbound: Hashable, Sendable {
+    case frame(ServerFrame)
+    case end
+  }
+
+  enum Connection: Hashable, Sendable {
+    /// To the service that runs.
+    case open
+    /// To an earlier service, and not read to its end.
+    case ended
+    /// The client is dead, and the service hasn't noticed.
+    case hungUp
+    case gone
+  }
+
+  let scenario: ServiceScenario
+  let serviceFaults: Set<ServiceFault>
+  let modelFaults: Set<ModelFault>
+  var core: ServiceCore
+  var clients: [ModelClient]
+  var connections: [Connection]
+  var toService: [[ClientFrame]]
+  var toClients: [[Inbound]]
+  var journal = ModelJournal()
+  var clientKills: Int
+  var serviceKills: Int
+  var graceTimeouts: Int
+  var cancellations: Int
+  var problems: [String] = []
+  /// What happened, if anybody wants to read it.
+  var log: [String]?
+
+  init(_ scenario: ServiceScenario, _ serviceFaults: Set<ServiceFault> = [], _ modelFaults: Set<ModelFault> = []) {
+    self.scenario = scenario
+    self.serviceFaults = serviceFaults
+    self.modelFaults = modelFaults
+    clientKills = scenario.clientKills
+    serviceKills = scenario.serviceKills
+    graceTimeouts = scenario.graceTimeouts
+    cancellations = scenario.cancellations
+    clients = scenario.clients.enumerated().map {
+      ModelClient(session: UInt64($0.offset + 1), $0.element, faults: modelFaults)
+    }
+    connections = clients.map { _ in .ended }
+    toService = clients.map { _ in [] }
+    toClients = clients.map { _ in [.end] }
+    core = Self.newCore(epoch: 1, expecting: [], scenario, serviceFaults)
+  }
+
+  private static func newCore(
+    epoch: UInt64, expecting sessions: Set<UInt64>, _ scenario: ServiceScenario, _ faults: Set<ServiceFault>
+  ) -> ServiceCore {
+    var core = ServiceCore(epoch: epoch, processIdentifier: 99, packageExtensions: [], expecting: sessions)
+    core.usesUntilDelegation = scenario.usesUntilDelegation
+    #if DEBUG
+      core.seededFaults = faults
+    #endif
+    return core
+  }
+
+  static func id(_ client: Int) -> ClientID { ClientID(UInt64(client + 1)) }
+
+  /// Everybody connects, and the prologue is done.
+  mutating func start() {
+    for client in clients.indices { perform(.receive(client)) }
+    settle()
+    for client in scenario.prologue where clients[client].canStep(0) {
+      perform(.step(client, thread: 0))
+      settle()
+    }
+    guard scenario.firstIsLate else { return }
+    perform(.killService(losing: 0))
+    settle(without: .receive(0))
+    perform(.endGrace)
+    settle(without: .receive(0))
+  }
+
+  /// Lets everything happen but steps of threads, and one action.
+  private mutating func settle(without exception: Action? = nil) {
+    while let action = progress.first(where: { action in
+      if case .step = action { return false }
+      return action != exception
+    }) { perform(action) }
+  }
+}
+
+// MARK: - What happens
+
+extension ServiceModel {
+  mutating func perform(_ action: Action) {
+    if log != nil {
+      let line = "\(action)\(subject(of: action))"
+      log?.append(line)
+    }
+    switch action {
+    case .step(let client, let thread): act(client) { $0.step(thread) }
+    case .answer(let client, let callback): act(client) { $0.answer(callback) }
+    case .receive(let client):
+      switch toClients[client].removeFirst() {
+      case .frame(let frame): act(client) { $0.take(frame) }
+      case .end: reconnect(client)
+      }
+    case .serve(let client):
+      let frame = toService[client].removeFirst()
+      if clients[client].isAlive { noteKnown(frame, of: client) }
+      carryOut(core.received(frame, from: Self.id(client), at: 0))
+    case .hangUp(let client):
+      connections[client] = .gone
+      toService[client] = []
+      carryOut(core.clientDisconnected(Self.id(client), at: 0))
+    case .noteEnd(let session): carryOut(core.sessionsEnded([session], at: 0))
+    case .killClient(let client): killClient(client)
+    case .killService(let mask): killService(losing: mask)
+    case .endGrace:
+      graceTimeouts -= 1
+      for session in core.awaitedSessions where clients[Int(session) - 1].isAlive { noteLate(Int(session) - 1) }
+      carryOut(core.graceIsOver(at: 0))
+    case .cancel(let client, let thread):
+      cancellations -= 1
+      act(client) { $0.cancel(thread) }
+    }
+    checkState()
+  }
+
+  private func subject(of action: Action) -> String {
+    switch action {
+    case .step(let client, let thread): " \(clients[client].plan.threads[thread][clients[client].threads[thread].next])"
+    case .answer(let client, let callback): " \(clients[client].callbacks[callback].kind)"
+    case .receive(let client): toClients[client].first.map { " \($0)" } ?? ""
+    case .serve(let client): toService[client].first.map { " \($0)" } ?? ""
+    case .hangUp, .noteEnd, .killClient, .killService, .endGrace, .cancel: ""
+    }
+  }
+
+  private mutating func act(_ client: Int, _ body: (inout ModelClient) -> Void) {
+    body(&clients[client])
+    toService[client] += clients[client].outbox
+    clients[client].outbox = []
+    let notes = clients[client].notes
+    clients[client].notes = []
+    for note in notes { check(note, of: client) }
+  }
+
+  private mutating func reconnect(_ client: Int) {
+    act(client) { $0.serviceIsGone() }
+    journal.late.remove(client)
+    connections[client] = .open
+    carryOut(core.clientConnected(Self.id(client), processIdentifier: Int32(client + 1), isSameUser: true))
+    toService[client] = [.hello(clients[client].hello)]
+  }
+
+  private mutating func carryOut(_ effects: [ServiceEffect]) {
+    for effect in effects {
+      switch effect {
+      case .send(let frame, let id):
+        let client = Int(id.rawValue) - 1
+        if connections[client] == .open { toClients[client].append(.frame(frame)) }
+        switch frame {
+        case .granted(let id, _, _): noteGrant(ModelJournal.Party(client: client, number: id.rawValue))
+        case .answered(let number, _): noteMove(number, of: client)
+        default: break
+        }
+      case .disconnect(let id): problems.append("\(id) is disconnected")
+      case .armTimer, .cancelTimer: problems.append("a timer without a deadline")
+      }
+    }
+  }
+
+  private mutating func killClient(_ client: Int) {
+    clientKills -= 1
+    noteDeath(of: client)
+    clients[client].isAlive = false
+    toClients[client] = []
+    connections[client] = connections[client] == .open ? .hungUp : .gone
+  }
+
+  private mutating func killService(losing mask: Int) {
+    serviceKills -= 1
+    for client in clients.indices {
+      toService[client] = []
+      switch connections[client] {
+      case .open:
+        if mask & 1 << client != 0 { toClients[client] = [] }
+        toClients[client].append(.end)
+        connections[client] = .ended
+      case .hungUp: connections[client] = .gone
+      case .ended, .gone: break
+      }
+    }
+    let living = Set(clients.filter(\.isAlive).map(\.session))
+    core = Self.newCore(epoch: core.epoch + 1, expecting: living, scenario, serviceFaults)
+  }
+}

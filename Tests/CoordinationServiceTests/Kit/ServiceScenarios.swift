@@ -1,0 +1,132 @@
+import FileAccessArbiter
+
+extension ServiceScenario {
+  /// A process that decides alone, and others that come.
+  static let recall = ServiceScenario(
+    name: "recall",
+    clients: [
+      ClientPlan([.read("/d/a"), .write("/d/a"), .read("/d/b")]), ClientPlan([.write("/d/a"), .read("/d/a")]),
+    ],
+    clientKills: 1, prologue: [0, 0])
+
+  /// The same, where somebody's own request is in the way of what it was lent.
+  static let ownRequest = ServiceScenario(
+    name: "own request",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a"), .read("/d/b")], [.write("/d", .deleting), .read("/d/a")]),
+      ClientPlan([.read("/d/b")]),
+    ], prologue: [0, 0])
+
+  /// A claim nested in one that was granted to itself.
+  static let nesting = ServiceScenario(
+    name: "nesting",
+    clients: [
+      ClientPlan([.write("/d/a"), .read("/d/a", .write("/d/a"), .read("/e/b"))]),
+      ClientPlan([.write("/d/a"), .read("/e/b")]),
+    ], prologue: [0, 0])
+
+  static let readers = ServiceScenario(
+    name: "readers",
+    clients: [
+      ClientPlan([.read("/d/a"), .read("/d/a"), .read("/d/b")]), ClientPlan([.read("/d/a"), .read("/d/a")]),
+      ClientPlan([.write("/d/a")]),
+    ], prologue: [0, 0])
+
+  static let serviceKill = ServiceScenario(
+    name: "service kill",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a")]), ClientPlan([.write("/d/a"), .read("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0, 0])
+
+  static let bothKills = ServiceScenario(
+    name: "both kills",
+    clients: [ClientPlan([.write("/d/a"), .write("/d/a")]), ClientPlan([.write("/d/a")])],
+    clientKills: 1, serviceKills: 1, prologue: [0, 0])
+
+  static let lateness = ServiceScenario(
+    name: "lateness",
+    clients: [ClientPlan([.write("/d/a"), .write("/d/a")]), ClientPlan([.write("/d/a")])],
+    serviceKills: 1, graceTimeouts: 1, prologue: [0, 0])
+
+  static let presenter = ServiceScenario(
+    name: "presenter",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a"), .write("/d/a")]),
+      ClientPlan([.present(1, "/d/a"), .write("/d/a", own: 1)], handsOverReacquirers: true),
+    ],
+    clientKills: 1, prologue: [0, 0])
+
+  static let presenterAndServiceKill = ServiceScenario(
+    name: "presenter and service kill",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a")]),
+      ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true),
+    ],
+    serviceKills: 1, prologue: [0, 0])
+
+  static let leaving = ServiceScenario(
+    name: "leaving",
+    clients: [
+      ClientPlan([.present(1, "/d/a"), .unpresent(1)], handsOverReacquirers: true), ClientPlan([.write("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0])
+
+  /// A presenter comes too late, and somebody decides alone about what it presents.
+  static let latePresenter = ServiceScenario(
+    name: "late presenter",
+    clients: [
+      ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true), ClientPlan([.write("/d/a"), .write("/d/a")]),
+    ],
+    prologue: [0], firstIsLate: true)
+
+  /// The grace may end while a presenter is being told again.
+  static let hesitantPresenter = ServiceScenario(
+    name: "hesitant presenter",
+    clients: [ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true), ClientPlan([.write("/d/a")])],
+    serviceKills: 1, graceTimeouts: 1, prologue: [0])
+
+  /// A holder comes too late.
+  static let lateHolder = ServiceScenario(
+    name: "late holder", clients: [ClientPlan([.write("/d/a")]), ClientPlan([.write("/d/a")])],
+    prologue: [0], firstIsLate: true)
+
+  /// A registration that's under way comes too late.
+  static let latePresentation = ServiceScenario(
+    name: "late presentation",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a")]), ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true),
+    ],
+    serviceKills: 1, graceTimeouts: 1)
+
+  static let mover = ServiceScenario(
+    name: "mover",
+    clients: [
+      ClientPlan([.write("/d/b"), .write("/d/a"), .read("/d/b"), .write("/d/a")]),
+      ClientPlan([.write("/e/a", .moving, .move("/e/a", to: "/d/a"))]),
+    ],
+    clientKills: 1, prologue: [0, 0])
+
+  /// Two processes read where a third moves something to, and one of them comes back before the other has left.
+  static let moverAmongReaders = ServiceScenario(
+    name: "mover among readers",
+    clients: [
+      ClientPlan(Array(repeating: .read("/d/b"), count: 6) + [.read("/d/a")]), ClientPlan([.read("/d/b")]),
+      ClientPlan([.write("/e/a", .moving, .move("/e/a", to: "/d/a"))]),
+    ],
+    prologue: [0, 0, 1, 1])
+
+  static let small: [ServiceScenario] = [
+    .recall, .ownRequest, .nesting, .readers, .serviceKill, .bothKills, .lateness, .presenter,
+    .presenterAndServiceKill, .mover, .moverAmongReaders, .leaving, .latePresenter, .lateHolder,
+  ]
+
+  /// Too large for a normal run.
+  static let large: [ServiceScenario] = [.hesitantPresenter, .latePresentation]
+
+  /// Those that find mistakes, the cheapest first.
+  static let searching: [ServiceScenario] = [
+    .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter, .presenterAndServiceKill, .serviceKill,
+    .leaving, .moverAmongReaders, .hesitantPresenter,
+  ]
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import CoordinationService
+
+@Suite("Exploration of larger models of clients and service by seed")
+struct ServiceRandomExplorationTests {
+  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 3000 : 40))
+
+  @Test("A random model of clients and service ends well under a random schedule", arguments: seeds)
+  func randomModel(seed: UInt64) async {
+    if let report = await LongRun.run({ Self.report(seed: seed) }) { Issue.record("\(report)") }
+  }
+
+  /// What goes wrong, if anything does.
+  private static func report(seed: UInt64) -> String? {
+    let start = ServiceModel(.random(seed: seed))
+    let strategies: [ServiceScheduler.Strategy] = [
+      .uniform, .uniform, .priorities(changePoints: 1), .priorities(changePoints: 3), .priorities(changePoints: 7),
+    ]
+    for (index, strategy) in strategies.enumerated() {
+      var scheduler = ServiceScheduler(seed: seed &+ UInt64(index) &* 1_000_003, strategy)
+      let run = scheduler.run(start)
+      if run.problems.isEmpty { continue }
+      let shrunk = ServiceShrinker.shrink(run.actions, in: start)
+      return """
+        FILE_COORDINATION_SEED=\(seed)
+        \(run.problems.joined(separator: "\n"))
+        shrunk from \(run.actions.count) to \(shrunk.count) actions, which end with
+        \(ServiceModel.story(of: shrunk, in: start))
+        """
+    }
+    return nil
+  }
+}
