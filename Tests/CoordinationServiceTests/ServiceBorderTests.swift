@@ -82,7 +82,15 @@ struct ServiceBorderTests {
     #expect(service.explanation(3).contains("too long"))
     #expect(service.disconnected == [ClientID(1), ClientID(2), ClientID(3)])
     for client in UInt64(1)...3 { service.hangUp(client) }
-    #expect(service.core.clientCount == 0)
+  }
+
+  @Test("A process that does nothing but serve may, once it has said who it is")
+  func handingOver() {
+    let service = ServiceHarness()
+    service.connect(1)
+    service.tell(1, service.hello(1))
+    service.tell(1, .serviceWanted)
+    #expect(service.isHandedOver)
   }
 
   @Test("An access is requested once")
@@ -133,7 +141,7 @@ struct ServiceBorderTests {
     let message = try #require(service.taken(1).compactMap(\.deliveredMessage).first)
     service.tell(3, .answer(message))
     #expect(service.explanation(3).contains("isn't for it"))
-    service.tell(4, .event(.messageFailed(message, explanation: "")))
+    service.tell(4, .event(.messageFailed(message, explanation: PresenterFailure(text: ""))))
     #expect(service.explanation(4).contains("isn't for it"))
     var request = AccessRequest.read("/b")
     request.context = .message(message)

@@ -49,7 +49,7 @@ package struct ServiceCore: Sendable {
   var effects: [ServiceEffect] = []
 
   /// How many bits of the number of a message tell it from others of its epoch.
-  package static let messageBitCount: UInt64 = 36
+  static let messageBitCount: UInt64 = 36
   /// How many processes may be connected.
   package static let clientCountMax = 4096
   /// How many purposes one process may name.

@@ -67,6 +67,7 @@ extension ArbiterHost {
   ) -> AddressedDelivery? {
     stepOfPresenter(record) { state, now in
       if let reacquirer { state.reacquirers[message] = reacquirer }
+      if reacquirer != nil, state.remote?.isOrphaned(message) == true { return [record.turn(message)] }
       return state.tell(.messageAnswered(message, hasReacquirer: reacquirer != nil), at: now)
     }
   }
@@ -78,5 +79,15 @@ extension ArbiterHost {
     }
     _ = withState { $0.presenterErrors.removeValue(forKey: message) }
     return next
+  }
+}
+
+extension PresenterRecord {
+  /// Gives a presenter its turn back right after it has relinquished: nobody knows any more for whom it did.
+  fileprivate func turn(_ message: MessageID) -> Effect {
+    .deliver(
+      Delivery(
+        message: message, presenter: id, kind: .reacquire(message),
+        origin: Message.Origin(client: ArbiterHost.client, purpose: purpose, label: ""), isReentrant: false))
   }
 }

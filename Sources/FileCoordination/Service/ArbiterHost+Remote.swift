@@ -24,9 +24,10 @@ extension ArbiterHost {
     case .welcome, .refused: break
     case .granted(let id, let grant, let token):
       state.waiters[id]?.noteToken(token)
+      state.remote?.cancelled.remove(id)
       Self.append(.grant(id, grant), to: &actions, &state)
     case .failed(let id, let failure, let explanation):
-      state.remote?.requests[id] = nil
+      state.remote?.forget(id)
       Self.append(id, failure, explanation, to: &actions, &state, at: time)
     case .delivered(let delivery, let origin): take(delivery, origin, &state, &actions)
     case .itemMoved(let id, let item, let path):
@@ -48,7 +49,7 @@ extension ArbiterHost {
     case .observed(let reply):
       if !state.observers.isEmpty { actions.append(.show(reply.arbiter, Array(state.observers.values))) }
     case .lost(let id):
-      state.remote?.requests[id] = nil
+      state.remote?.forget(id)
       state.remote?.lost.insert(id)
       state.waiters[id]?.noteLoss()
     case .graceEnded: link?.graceEnded()
@@ -58,10 +59,14 @@ extension ArbiterHost {
   private func take(
     _ delivery: Delivery, _ origin: DeliveryOrigin, _ state: inout State, _ actions: inout [Action]
   ) {
-    guard let record = state.presenters[delivery.presenter] else { return }
+    guard let record = state.presenters[delivery.presenter] else {
+      return _ = state.tell(.messageAnswered(delivery.message, hasReacquirer: false), at: 0)
+    }
     if case .reacquire(let message) = delivery.kind {
       state.remote?.debts[message] = nil
-      guard let reacquirer = state.reacquirers.removeValue(forKey: message) else { return }
+      guard let reacquirer = state.reacquirers.removeValue(forKey: message) else {
+        return _ = state.tell(.messageAnswered(delivery.message, hasReacquirer: false), at: 0)
+      }
       return actions.append(.reacquire(record, delivery.message, reacquirer))
     }
     // Unregistered here while the message was on its way: nobody waits for the answer any more (C-191).
@@ -120,22 +125,24 @@ extension ArbiterHost {
   /// The service has gone away: what it lent is no more, and what's held is to be told to the next one.
   func serviceIsGone() {
     let time = now
-    withState { state in
+    let actions = withState { state in
       forbidClaims()
       // Told as part of what's held: the link keeps nothing of what is told before it's suspended.
       adoptAllClaims(&state, at: time)
-      state.remote?.loans = [:]
+      let actions = state.forgetService()
       link?.suspend(state.resumption())
+      return actions
     }
+    perform(actions)
   }
 
   /// There's no service, and none can be elected: everybody who waits is told so.
   func serviceIsUnreachable(_ error: FileCoordinationError) {
     let time = now
-    let waiters = withState { state -> [AccessWaiter] in
+    let (waiters, actions) = withState { state -> ([AccessWaiter], [Action]) in
       forbidClaims()
       adoptAllClaims(&state, at: time)
-      state.remote?.loans = [:]
+      let actions = state.forgetService()
       var failed: [AccessWaiter] = []
       for id in state.remote?.requests.keys.sorted() ?? [] {
         guard let waiter = state.waiters[id] else { continue }
@@ -148,9 +155,30 @@ extension ArbiterHost {
         }
       }
       state.remote?.requests = [:]
-      return failed
+      state.remote?.cancelled = []
+      link?.keep(state.resumption())
+      return (failed, actions)
     }
+    perform(actions)
     for waiter in waiters { waiter.resolve(.unreachable(error)) }
+  }
+}
+
+extension ArbiterHost.State {
+  /// What was lent is no more, and nobody knows of messages any more.
+  ///
+  /// - Returns: The turns of presenters that have unregistered: nobody else would give them.
+  fileprivate mutating func forgetService() -> [ArbiterHost.Action] {
+    remote?.loans = [:]
+    for message in remote?.debts.keys.sorted() ?? [] { remote?.debts[message]?.isStale = true }
+    var actions: [ArbiterHost.Action] = []
+    for message in reacquirers.keys.sorted() where remote?.isOrphaned(message) == true {
+      guard let presenter = remote?.debts.removeValue(forKey: message)?.presenter, let record = presenters[presenter],
+        let reacquirer = reacquirers.removeValue(forKey: message)
+      else { continue }
+      actions.append(.reacquire(record, message, reacquirer))
+    }
+    return actions
   }
 }
 

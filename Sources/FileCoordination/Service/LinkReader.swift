@@ -9,9 +9,6 @@ struct LinkReader: ~Copyable {
   private let poller: ReadinessPoller
   /// As long as it's held, a new service waits for this process to tell what it holds.
   private let membership: HeldLock
-  /// Running if this process was elected.
-  private var service: ServiceHost?
-
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
   private static let socketToken: UInt64 = 1
@@ -34,18 +31,17 @@ struct LinkReader: ~Copyable {
     }
   }
 
-  mutating func end() {
+  func end() {
     link.noteWaker(nil)
     place.leave(link.session)
     membership.release()
-    service?.stop()
-    service = nil
+    link.stopService()
   }
 
   /// Connects, and takes in what the service tells until it's gone.
   ///
   /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
-  mutating func talkToNextService() throws(FileCoordinationError) {
+  func talkToNextService() throws(FileCoordinationError) {
     let stream = try connect()
     var conversation = Conversation(stream)
     defer {
@@ -83,7 +79,7 @@ struct LinkReader: ~Copyable {
 
 extension LinkReader {
   /// Connects to whoever serves; if nobody does, some process is elected, perhaps this one.
-  private mutating func connect() throws(FileCoordinationError) -> LocalStream {
+  private func connect() throws(FileCoordinationError) -> LocalStream {
     let deadline = HostClock.shared.now.advanced(by: Self.patience)
     var pause = Duration.microseconds(200)
     while !link.isEnded {
@@ -106,10 +102,12 @@ extension LinkReader {
   }
 
   /// - Returns: Whether this process serves now.
-  private mutating func elect() throws(FileCoordinationError) -> Bool {
+  private func elect() throws(FileCoordinationError) -> Bool {
     do throws(SystemError) {
       guard let lock = try place.lock.tryLock() else { return false }
-      service = try ServiceHost.start(at: place, lock, packageExtensions: link.packageExtensions)
+      let service = try ServiceHost.start(at: place, lock, packageExtensions: link.packageExtensions)
+      link.service.withLock { $0 = service }
+      ExitDrain.add(link)
       return true
     } catch {
       throw .unreachable(place, error)

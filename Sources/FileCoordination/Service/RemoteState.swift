@@ -19,6 +19,8 @@ struct RemoteState: Sendable {
   struct Debt: Sendable {
     let presenter: PresenterID
     let origin: DebtOrigin
+    /// The service that asked is gone, and the next one has to be told whose turn it'll be.
+    var isStale = false
   }
 
   let link: ServiceLink
@@ -30,11 +32,23 @@ struct RemoteState: Sendable {
   /// For whom presenters relinquished, from the message to the end of their reacquirers' wait.
   var debts: [MessageID: Debt] = [:]
   var loans: [DelegationID: Loan] = [:]
+  /// Waiting accesses whose requesters have given up; the news may be lost with the service.
+  var cancelled: Set<AccessID> = []
 
   /// What the registration that's under way has to wait for.
   var question: ServiceQuestion?
 
   init(_ link: ServiceLink) { self.link = link }
+
+  mutating func forget(_ id: AccessID) {
+    requests[id] = nil
+    cancelled.remove(id)
+  }
+
+  /// Whether nobody will give a presenter its turn back: it has unregistered, and the service that knew of it is gone.
+  func isOrphaned(_ message: MessageID) -> Bool {
+    debts[message].map { $0.isStale && registrations[$0.presenter] == nil } ?? false
+  }
 
   /// Whether this process may grant such a claim to itself.
   func covers(_ path: ItemPath, isWrite: Bool) -> Bool { loan(for: path, isWrite: isWrite) != nil }
@@ -67,7 +81,7 @@ extension ArbiterHost.State {
     case .accessRequested(let id, let request), .accessAdopted(let id, let request):
       remote?.requests[id] = request
     case .accessReleased(let id, _):
-      remote?.requests[id] = nil
+      remote?.forget(id)
       if remote?.lost.remove(id) != nil { return }
     case .presenterAdded(let id, let registration):
       remote?.registrations[id] = registration
@@ -83,12 +97,12 @@ extension ArbiterHost.State {
       guard let debt = remote?.debts[message] else { break }
       if !hasReacquirer {
         remote?.debts[message] = nil
-      } else if !link.isOfThisEpoch(message) {
-        // The service that asked is gone; the one that took its place has to know whom to give its turn back.
+      } else if debt.isStale {
         return link.tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
       }
     case .messageFailed(let message, _): remote?.debts[message] = nil
-    case .accessCancelled, .ubiquityAttributesChanged, .versionChanged: break
+    case .accessCancelled(let id): if remote?.requests[id] != nil { remote?.cancelled.insert(id) }
+    case .ubiquityAttributesChanged, .versionChanged: break
     }
     link.tell(.event(event))
   }
@@ -109,10 +123,11 @@ extension ArbiterHost.State {
         frames.append(.reasserted(.access(id, request)))
       } else {
         waiting.append(.event(.accessRequested(id, request)))
+        if remote.cancelled.contains(id) { waiting.append(.event(.accessCancelled(id))) }
       }
     }
     for message in reacquirers.keys.sorted() {
-      guard let debt = remote.debts[message] else { continue }
+      guard let debt = remote.debts[message], remote.registrations[debt.presenter] != nil else { continue }
       frames.append(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
     }
     frames.append(.reassertionEnded)

@@ -47,7 +47,7 @@ extension ServiceLink {
 
   private func run() {
     do throws(FileCoordinationError) {
-      var reader = try LinkReader(self)
+      let reader = try LinkReader(self)
       defer { reader.end() }
       while !isEnded { try reader.talkToNextService() }
     } catch {
@@ -59,7 +59,6 @@ extension ServiceLink {
   private func giveUp(_ error: FileCoordinationError) {
     let (attempt, questions) = state.withLock { state in
       if case .ended = state.phase {} else { state.phase = .idle }
-      state.backlog = []
       state.resumed = []
       return (state.attempt.take(), exchange(&state.questions, with: [:]))
     }
@@ -84,6 +83,11 @@ extension ServiceLink {
     flush()
     attempt?.succeed()
   }
+
+  /// There's no service now; a later one is to be told this first.
+  ///
+  /// Under the host's lock.
+  func keep(_ resumption: [ClientFrame]) { state.withLock { $0.backlog = resumption } }
 
   /// The connection has broken: from now on everything is kept for the next service, which is to be told this first.
   ///

@@ -11,7 +11,8 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock, inside that of the host | any thread tells; the reading thread connects and disconnects |
-/// | `epoch` | written by the reading thread | whoever answers a message has to know whether it's of an earlier service |
+/// | `epoch` | written by the reading thread | grants that the process makes itself carry it |
+/// | `service` | its lock | the reading thread starts it, and whoever ends the process stops it |
 /// | `host` | set once before the first connection | the host owns the link |
 final class ServiceLink: Sendable {
   enum Phase: Sendable {
@@ -48,6 +49,8 @@ final class ServiceLink: Sendable {
   private let waker = Guarded<ReadinessPoller?>(nil)
   private let lastNumber = Atomic<UInt64>(0)
   let epoch = Atomic<UInt64>(0)
+  /// Present if this process was elected.
+  let service = Guarded<ServiceHost?>(nil)
   private let hostReference = Guarded<WeakHost>(WeakHost())
 
   private struct WeakHost: Sendable { weak var host: ArbiterHost? }
@@ -61,10 +64,6 @@ final class ServiceLink: Sendable {
   func serve(_ host: ArbiterHost) { hostReference.withLock { $0.host = host } }
 
   func newNumber() -> RequestNumber { RequestNumber(lastNumber.wrappingAdd(1, ordering: .relaxed).newValue) }
-
-  func isOfThisEpoch(_ message: MessageID) -> Bool {
-    message.rawValue >> ServiceCore.messageBitCount == epoch.load(ordering: .acquiring)
-  }
 
   /// Ends the connection for good, and the service if this process hosts it.
   func end() {

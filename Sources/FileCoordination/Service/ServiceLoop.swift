@@ -77,7 +77,14 @@ struct ServiceLoop {
     close()
   }
 
+  /// Takes in what has arrived already, and tells what comes of it, so that what was told in time isn't lost.
+  private mutating func drain() {
+    for id in connections.keys.sorted() { read(id) }
+    flush()
+  }
+
   private mutating func close() {
+    drain()
     listener.close(removingName: true)
     for connection in connections.values { connection.stream.shutdown() }
     connections = [:]

@@ -8,6 +8,12 @@ package enum HostProcess {
   /// Asked each time: it changes in a child of fork(2).
   package static var processIdentifier: Int32 { getpid() }
 
+  /// Runs something when the process ends in order; see atexit(3).
+  ///
+  /// - Parameter body: What to run, on the thread that ends the process.
+  /// - Returns: Whether it will be run.
+  package static func atExit(_ body: @escaping @convention(c) () -> Void) -> Bool { atexit(body) == 0 }
+
   /// The last component of the path the program was started with.
   ///
   /// From program_invocation_short_name(3) and not `/proc/self/comm`, which cuts after 15 bytes.

@@ -9,6 +9,7 @@ final class ServiceHarness {
   private var told: [ClientID: [ServerFrame]] = [:]
   private(set) var disconnected: Set<ClientID> = []
   private(set) var timers: [ArbiterTimer] = []
+  private(set) var isHandedOver = false
 
   init(epoch: UInt64 = 1, packages: [String] = [], expecting sessions: Set<UInt64> = []) {
     core = ServiceCore(epoch: epoch, processIdentifier: 99, packageExtensions: packages, expecting: sessions)
@@ -22,6 +23,7 @@ final class ServiceHarness {
       case .disconnect(let client): disconnected.insert(client)
       case .armTimer(let timer, _): timers.append(timer)
       case .cancelTimer(let timer): timers.removeAll { $0 == timer }
+      case .handOver: isHandedOver = true
       }
     }
     #expect(core.arbiter.invariants() == [])

@@ -191,6 +191,7 @@ extension ServiceModel {
         }
       case .disconnect(let id): problems.append("\(id) is disconnected")
       case .armTimer, .cancelTimer: problems.append("a timer without a deadline")
+      case .handOver: problems.append("nobody wants to serve alone")
       }
     }
   }
