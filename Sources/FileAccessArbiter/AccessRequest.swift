@@ -16,6 +16,9 @@ package enum ItemAccess: Hashable, Sendable {
     case .write: true
     }
   }
+
+  /// Whether the access concerns everything inside the item as well.
+  package var includesContents: Bool { LockMode(self).isDeep }
 }
 
 /// Why an item is written.

@@ -22,6 +22,9 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     public let path: String
     /// Whether the item is written, or only read.
     public let isWritten: Bool
+    /// Whether the access concerns everything inside the item as well: it deletes, moves or replaces it, or takes a
+    /// snapshot of it.
+    public let includesContents: Bool
   }
 
   /// What the party is.
@@ -52,7 +55,10 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     }
     label = access.label
     process = access.clientName
-    items = access.items.prefix(8).map { Item(path: $0.path.description, isWritten: $0.access.isWrite) }
+    items = access.items.prefix(8).map { item in
+      Item(
+        path: item.path.description, isWritten: item.access.isWrite, includesContents: item.access.includesContents)
+    }
     callback = nil
     duration = .nanoseconds(now - access.since)
   }
@@ -61,7 +67,8 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     kind = message.isRunning ? .runningCallback : .queuedMessage
     label = message.presenterLabel
     process = ""
-    items = message.presentedPath.map { [Item(path: $0.description, isWritten: false)] } ?? []
+    items =
+      message.presentedPath.map { [Item(path: $0.description, isWritten: false, includesContents: false)] } ?? []
     callback = message.callback
     duration = .nanoseconds(now - message.since)
   }
