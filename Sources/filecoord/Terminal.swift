@@ -14,7 +14,12 @@ struct Terminal: Sendable {
     case bad = "1;31"
   }
 
+  /// The usual width of a terminal that doesn't tell.
+  private static let usualWidth = 80
+
   private let descriptor: Int32
+  /// Whether somebody looks at it while it's written.
+  let isTerminal: Bool
   private let isColored: Bool
 
   init(descriptor: Int32) {
@@ -22,22 +27,34 @@ struct Terminal: Sendable {
     let environment = ProcessInfo.processInfo.environment
     // https://no-color.org: any value but the empty one counts.
     let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-    isColored = isatty(descriptor) == 1 && !isRefused && environment["TERM"] != "dumb"
+    isTerminal = isatty(descriptor) == 1
+    isColored = isTerminal && !isRefused && environment["TERM"] != "dumb"
   }
 
   func styled(_ text: String, _ style: Style) -> String {
     isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// Writes at once and unbuffered: a tour is told while it happens.
-  func write(_ text: String) {
+  /// How many columns there are right now.
+  var width: Int {
+    var size = winsize()
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : Self.usualWidth
+  }
+
+  /// Writes at once and unbuffered: what happens is told while it happens.
+  ///
+  /// - Parameter text: What to write.
+  /// - Returns: Whether there's still somebody who reads.
+  @discardableResult
+  func write(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       // Nobody reads any more: there's nobody to tell.
-      if count <= 0 { return }
+      if count <= 0 { return false }
       rest = rest.dropFirst(count)
     }
+    return true
   }
 }

@@ -1,0 +1,31 @@
+import FileCoordination
+import FoundationEssentials
+
+extension Command {
+  static let delete = Command(
+    name: "delete", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax,
+    summary: "Delete files and directories after asking whoever presents them.",
+    details: """
+      One after the other; directories with everything in them. A presenter can refuse. Goes on after a failure, and ends
+      with the code of the first one.
+      """,
+    examples: [
+      Example(line: "filecoord delete draft.txt", explanation: "Deletes a file that nobody has unsaved changes in."),
+      Example(line: "filecoord delete --timeout 5 -- build -odd", explanation: "Deletes build and -odd."),
+    ],
+    run: { session in
+      var code = ExitCode.success
+      for file in try session.files {
+        let coordinator = session.coordinator()
+        do {
+          try await session.waiting(coordinator) { _ in try await coordinator.delete(file) }
+        } catch {
+          let failure = Failure(error)
+          if session.signals.first != nil { throw failure }
+          Terminal.error.write(failure.text)
+          if code == .success { code = failure.code }
+        }
+      }
+      return code
+    })
+}

@@ -1,0 +1,117 @@
+import FileCoordination
+import FoundationEssentials
+import Glibc
+
+extension Command {
+  static let doctor = Command(
+    name: "doctor",
+    summary: "Check that processes can coordinate here, and say what to do if not.",
+    details: """
+      Says which domain is used and why, where its processes meet, how long one access takes, who may enter the meeting
+      place, and which limits of the system matter. Ends with 0 if all is well, and with 1 if something is wrong.
+      """,
+    examples: [
+      Example(line: "filecoord doctor", explanation: "Checks the usual domain."),
+      Example(line: "filecoord doctor --domain socket:/run/build/files", explanation: "Checks another meeting place."),
+    ],
+    run: { session in
+      let report = HealthReport()
+      await Checkup(session, report).run()
+      return report.isHealthy ? .success : .failure
+    })
+}
+
+/// The checks, in the order in which they're printed.
+private struct Checkup {
+  private let session: Session
+  private let report: HealthReport
+  private let place: MeetingPoint
+
+  init(_ session: Session, _ report: HealthReport) {
+    self.session = session
+    self.report = report
+    let name = session.invocation.text(.domain) ?? MeetingPoint.variable(Session.domainVariable) ?? "user"
+    place = MeetingPoint(domain: name)
+  }
+
+  func run() async {
+    versions()
+    domain()
+    await reachability()
+    directory()
+    limits()
+  }
+
+  private func versions() {
+    var system = utsname()
+    uname(&system)
+    let release = withUnsafeBytes(of: &system.release) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    report.good("filecoord \(Help.version), Linux \(release)")
+  }
+
+  private func domain() {
+    let reason: String
+    if session.invocation.has(.domain) {
+      reason = "named by --domain"
+    } else if MeetingPoint.variable(Session.domainVariable) != nil {
+      reason = "named by \(Session.domainVariable)"
+    } else {
+      reason = "usual; neither --domain nor \(Session.domainVariable) names another"
+    }
+    report.good("domain: \(place.domain.onOneLine), \(reason)")
+    if let socket = place.socket {
+      report.good("socket: \(socket.onOneLine)" + (place.reason.map { ", because \($0)" } ?? ""))
+    } else if place.domain == "process" {
+      report.note(
+        "this domain is one process only, so nobody waits for anybody",
+        advice: "unset \(Session.domainVariable), or pass --domain user")
+    }
+  }
+
+  /// One access to a file that nobody else knows, and that doesn't have to exist.
+  private func reachability() async {
+    do {
+      let file = URL.temporaryDirectory.appending(path: "filecoord-doctor-\(getpid())")
+      let coordinator = session.coordinator()
+      let start = ContinuousClock.now
+      try await session.waiting(coordinator) { _ in
+        try await coordinator.write(file) { _ in }
+      }
+      let microseconds = Int(start.duration(to: .now) / .microseconds(1))
+      report.good("reachable: one access took \(microseconds) µs, including the first connection")
+    } catch {
+      report.bad("no access", advice: Failure(error).message)
+    }
+  }
+
+  /// Whoever can write the directory of the socket can take its place.
+  private func directory() {
+    guard let directory = place.directory else { return }
+    var status = stat()
+    if stat(directory, &status) != 0 {
+      return report.bad(
+        "directory \(directory.onOneLine): \(String(cString: strerror(errno)))", advice: "make it, with mode 700")
+    }
+    let mode = String(status.st_mode & 0o7777, radix: 8)
+    if status.st_uid != geteuid() {
+      report.bad(
+        "directory \(directory.onOneLine) belongs to user \(status.st_uid), not to \(geteuid())",
+        advice: "have it removed, or name another place")
+    } else if status.st_mode & 0o022 != 0 {
+      report.bad(
+        "directory \(directory.onOneLine) can be written by others (mode \(mode))",
+        advice: "chmod 700 '\(directory.onOneLine)', or name another place")
+    } else {
+      report.good("directory \(directory.onOneLine): yours, mode \(mode)")
+    }
+  }
+
+  private func limits() {
+    var files = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    SystemLimit.openFiles.check(Int(clamping: files.rlim_cur), report)
+    for limit in SystemLimit.inotify { limit.check(limit.value, report) }
+  }
+}

@@ -1,0 +1,26 @@
+extension Command {
+  static let help = Command(
+    name: "help", operands: "[COMMAND]", operandCount: 0...1, operandChoices: commandNames,
+    summary: "Print how the tool or one of its commands is used.",
+    details: "The same as --help before or after the name of a command.",
+    examples: [Example(line: "filecoord help write", explanation: "Explains 'filecoord write'.")],
+    run: { session in
+      let name = session.invocation.operands.first?.text
+      Terminal.output.write(name.flatMap(Command.named).map(Help.text) ?? Help.overview)
+      return .success
+    })
+
+  /// What `--version` does; it has no name of its own.
+  static let version = Command(
+    name: "--version", summary: "", details: "", examples: [],
+    run: { _ in
+      Terminal.output.write("filecoord \(Help.version)\n")
+      return .success
+    })
+
+  /// Written out, because the table of commands is made of this one too.
+  private static let commandNames = [
+    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "doctor", "serve", "tour", "completion",
+    "help",
+  ]
+}

@@ -1,0 +1,57 @@
+import FileCoordination
+import FoundationEssentials
+import Glibc
+
+extension Option {
+  static let read = Option(name: "--read", kind: .flag, help: "Hold the files for reading: others may read too.")
+  static let write = Option(name: "--write", kind: .flag, help: "Hold the files for writing, which is usual.")
+}
+
+extension Command {
+  static let hold = Command(
+    name: "hold", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax, options: [.read, .write],
+    summary: "Hold access to files until standard input ends or a signal comes.",
+    details: """
+      Prints "holding" when access is granted. For scripts that do several things inside one access, and to see what others
+      do when they have to wait. Ends with 0, also by SIGINT, SIGTERM or SIGHUP once it holds.
+      """,
+    examples: [
+      Example(line: "filecoord hold notes.txt", explanation: "Keeps everybody out until Control-D."),
+      Example(
+        line: "coproc filecoord hold data && read -u ${COPROC[0]}",
+        explanation: "In bash: goes on when data is held; 'exec {COPROC[1]}>&-' lets it go."),
+    ],
+    run: { session in
+      if session.invocation.has(.read), session.invocation.has(.write) {
+        throw Failure.usage("'--read' and '--write' exclude each other")
+      }
+      let isReading = session.invocation.has(.read)
+      let intents = try session.files.map { isReading ? FileAccessIntent.reading($0) : .writing($0) }
+      return try await session.withAccess(intents) { _ in
+        Terminal.output.write("holding\n")
+        await untilLetGo(session)
+        return .success
+      }
+    })
+
+  private static func untilLetGo(_ session: Session) async {
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    await session.signals.handling({ _ in end.finish() }) {
+      BlockingThread.start {
+        skipInput()
+        end.finish()
+      }
+      for await _ in ends {}
+    }
+  }
+
+  /// Blocks until standard input has ended.
+  private static func skipInput() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+      if count > 0 || (count < 0 && errno == EINTR) { continue }
+      return
+    }
+  }
+}

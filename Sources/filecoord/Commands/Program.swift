@@ -1,0 +1,49 @@
+import FileCoordination
+
+/// The command that `read` and `write` run.
+enum Program {
+  static let help = """
+    {} anywhere in COMMAND or an ARG stands for the path of the first FILE, {1}, {2} … for those of the first, second …,
+    as they are when access is granted: a file may be moved while it's waited for. Files are claimed together, so two
+    such commands never wait for each other in a circle. COMMAND must not claim them again: it would wait for itself.
+
+    COMMAND shares the terminal. A signal that a program sends to filecoord is passed on to it; access ends when it ends.
+    If filecoord itself is killed by SIGKILL, access ends, but COMMAND runs on and isn't told: end it as well.
+    """
+
+  /// Others see who is at work, rather than that it's this tool.
+  static func label(_ session: Session) -> String? {
+    session.invocation.program.first?.text.split(separator: "/").last.map(String.init)
+  }
+
+  static func run(_ session: Session, _ access: borrowing FileAccessSet) async throws -> ExitCode {
+    let paths = (0..<access.count).map { access[$0].url.pathBytes }
+    let words = session.invocation.program.map { filled($0, with: paths) }
+    return try await ChildProgram.run(words, signals: session.signals)
+  }
+
+  /// Replaces `{}` and `{N}` by paths; braces around anything else stay.
+  static func filled(_ word: Argument, with paths: [[UInt8]]) -> Argument {
+    var filled: [UInt8] = []
+    var rest = word.bytes[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")),
+        let path = path(named: rest[..<end], paths)
+      {
+        filled += path
+        rest = rest[(end + 1)...]
+      } else {
+        filled.append(byte)
+      }
+    }
+    return Argument(bytes: filled)
+  }
+
+  private static func path(named digits: ArraySlice<UInt8>, _ paths: [[UInt8]]) -> [UInt8]? {
+    if digits.isEmpty { return paths.first }
+    guard let number = Int(String(decoding: digits, as: UTF8.self)), paths.indices.contains(number - 1) else {
+      return nil
+    }
+    return paths[number - 1]
+  }
+}

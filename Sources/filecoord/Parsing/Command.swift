@@ -1,0 +1,41 @@
+/// One command of the tool.
+///
+/// Parsing, help, error messages and completion are all made from this.
+struct Command: Sendable {
+  struct Example: Sendable {
+    let line: String
+    let explanation: String
+  }
+
+  let name: String
+  /// What follows the options, for people.
+  var operands = ""
+  /// How many operands there may be.
+  var operandCount = 0...0
+  /// What the operands may be, where they aren't files.
+  var operandChoices: [String]?
+  /// Whether `-- COMMAND [ARG…]` follows.
+  var takesProgram = false
+  var options: [Option] = []
+  /// One line.
+  let summary: String
+  /// Paragraphs.
+  let details: String
+  let examples: [Example]
+  let run: @Sendable (Session) async throws -> ExitCode
+
+  var usage: String {
+    let words = ["filecoord", name] + options.map { "[\($0.usage)]" } + (operands.isEmpty ? [] : [operands])
+    return words.joined(separator: " ")
+  }
+
+  /// All options that may follow the name.
+  var allOptions: [Option] { options + Option.common }
+
+  static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+
+  /// All commands, in the order of help.
+  static let all: [Command] = [
+    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .doctor, .serve, .tour, .completion, .help,
+  ]
+}

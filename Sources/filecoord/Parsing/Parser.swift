@@ -1,0 +1,109 @@
+/// Understands a command line by the table of commands and options.
+///
+/// Options come before operands; `--` ends the options or, for commands that run a program, begins it.
+struct Parser {
+  private var rest: ArraySlice<Argument>
+
+  private init(_ arguments: [Argument]) { rest = arguments[...] }
+
+  /// Reads `filecoord [OPTION…] COMMAND [OPTION…] [OPERAND…] [-- PROGRAM…]`.
+  static func parse(_ arguments: [Argument]) throws(Failure) -> Invocation {
+    var parser = Parser(arguments)
+    let values = try parser.options(Option.common)
+    if values[Option.help.name] != nil { return Invocation(command: .help) }
+    if values[Option.version.name] != nil { return Invocation(command: .version) }
+    guard let word = parser.rest.popFirst() else { throw .usage("say what to do") }
+    guard let command = Command.named(word.text) else {
+      let hint = Nearest.hint(for: word.text, among: Command.all.map(\.name))
+      throw .usage("there is no command '\(word.text)'\(hint)")
+    }
+    do throws(Failure) {
+      return try parser.invocation(of: command, values)
+    } catch {
+      throw error.about(command)
+    }
+  }
+
+  private mutating func invocation(
+    of command: Command, _ values: [String: Option.Value]
+  ) throws(Failure) -> Invocation {
+    var invocation = Invocation(command: command, values: values)
+    invocation.values.merge(try options(command.allOptions)) { _, new in new }
+    if invocation.has(.help) { return Invocation(command: .help, operands: [Argument(command.name)]) }
+    if invocation.has(.version) { return Invocation(command: .version) }
+    try takeOperands(&invocation)
+    try check(invocation)
+    return invocation
+  }
+
+  // MARK: Options
+
+  /// Takes options as long as there are any.
+  private mutating func options(_ known: [Option]) throws(Failure) -> [String: Option.Value] {
+    var values: [String: Option.Value] = [:]
+    while let word = rest.first?.text, word.hasPrefix("-"), word != "-", word != "--" {
+      rest.removeFirst()
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let name = parts[0] == "-h" ? Option.help.name : parts[0]
+      guard let option = known.first(where: { $0.name == name }) else {
+        throw .usage("there is no option '\(name)'" + Nearest.hint(for: name, among: known.map(\.name)))
+      }
+      values[name] = try value(of: option, after: parts.dropFirst().first)
+    }
+    return values
+  }
+
+  private mutating func value(of option: Option, after equals: String?) throws(Failure) -> Option.Value {
+    guard let placeholder = option.placeholder else {
+      if let equals { throw .usage("'\(option.name)' takes no value, and got '\(equals)'") }
+      return .flag
+    }
+    if let equals { return try option.value(of: equals) }
+    guard let next = rest.popFirst() else { throw .usage("'\(option.name)' needs \(placeholder) after it") }
+    return try option.value(of: next.text)
+  }
+
+  // MARK: Operands
+
+  private mutating func takeOperands(_ invocation: inout Invocation) throws(Failure) {
+    let takesProgram = invocation.command.takesProgram
+    var optionsHaveEnded = false
+    while let word = rest.popFirst() {
+      if word.text == "--", !optionsHaveEnded {
+        if takesProgram {
+          invocation.program = Array(rest)
+          return
+        }
+        optionsHaveEnded = true
+      } else if word.text.hasPrefix("-"), word.text != "-", !optionsHaveEnded {
+        throw .usage(
+          "'\(word.text)' comes after '\(invocation.operands.last?.text ?? "")': options come first, and a file of "
+            + "this name is './\(word.text)'")
+      } else {
+        invocation.operands.append(word)
+      }
+    }
+  }
+
+  private func check(_ invocation: Invocation) throws(Failure) {
+    let (command, operands) = (invocation.command, invocation.operands)
+    if operands.count > command.operandCount.upperBound {
+      let surplus = operands[command.operandCount.upperBound].text
+      let wanted = command.operandCount.upperBound == 0 ? "nothing" : command.operands
+      throw .usage("'\(command.name)' takes \(wanted) and no more, and got '\(surplus)'")
+    }
+    if operands.count < command.operandCount.lowerBound {
+      throw .usage("'\(command.name)' needs \(command.operands)")
+    }
+    if command.operandChoices == nil, operands.contains(where: \.bytes.isEmpty) {
+      throw .usage("an empty word names no file")
+    }
+    if let choices = command.operandChoices, let word = operands.first(where: { !choices.contains($0.text) }) {
+      throw .usage(
+        "'\(command.name)' takes \(choices.listed), not '\(word.text)'" + Nearest.hint(for: word.text, among: choices))
+    }
+    if command.takesProgram, invocation.program.isEmpty {
+      throw .usage("'\(command.name)' needs '--' after the files, and then the command to run")
+    }
+  }
+}

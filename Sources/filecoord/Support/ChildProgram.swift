@@ -1,0 +1,72 @@
+import Glibc
+import Synchronization
+
+/// A program that runs while the tool holds an access.
+///
+/// It shares the terminal, the process group and the open files of the tool. What a terminal sends reaches both; what a
+/// program sends to the tool is passed on.
+final class ChildProgram: Sendable {
+  private let name: String
+  /// `nil` when it has ended: its number may belong to somebody else then.
+  private let running: Mutex<pid_t?>
+
+  private init(_ name: String, _ process: pid_t) {
+    self.name = name
+    running = Mutex(process)
+  }
+
+  /// Runs a program to its end.
+  ///
+  /// - Parameters:
+  ///   - words: Its name, looked up in `PATH`, and its arguments.
+  ///   - signals: What to pass on to it.
+  /// - Returns: What it ended with.
+  /// - Throws: ``Failure`` when it can't be started.
+  static func run(_ words: [Argument], signals: Signals) async throws -> ExitCode {
+    let program = ChildProgram(words[0].text, try start(words, signals))
+    return await signals.handling({ program.passOn($0) }) {
+      await BlockingThread.run { program.wait() }
+    }
+  }
+
+  private static func start(_ words: [Argument], _ signals: Signals) throws(Failure) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var (mask, defaults) = (signals.originalMask.set, signals.newlyIgnored.set)
+    posix_spawnattr_setsigmask(&attributes, &mask)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let strings = words.map { word in word.bytes.map { CChar(bitPattern: $0) } + [0] }
+    let name = strings[0]
+    var arguments = strings.map { strdup($0) }
+    defer { for argument in arguments { free(argument) } }
+    arguments.append(nil)
+    var process = pid_t()
+    let error = posix_spawnp(&process, name, nil, &attributes, arguments, environ)
+    if error == 0 { return process }
+    throw Failure(
+      error == ENOENT ? .notFound : .notExecutable,
+      "couldn't run '\(words[0].text)': \(String(cString: strerror(error)))")
+  }
+
+  private func passOn(_ arrival: Signals.Arrival) {
+    if !arrival.isFromProgram { return }
+    running.withLock { process in
+      if let process { kill(process, arrival.number) }
+    }
+  }
+
+  /// Blocks until it has ended.
+  private func wait() -> ExitCode {
+    guard let process = running.withLock({ $0 }) else { preconditionFailure("'\(name)' was waited for twice") }
+    var information = siginfo_t()
+    // Keeps its number taken until nobody signals it any more.
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    running.withLock { $0 = nil }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return signal == 0 ? ExitCode(rawValue: (status >> 8) & 0xFF) : .signal(signal)
+  }
+}

@@ -1,0 +1,38 @@
+/// How the tool ends, in the numbers of sysexits.h where they exist.
+struct ExitCode: Hashable, Sendable {
+  let rawValue: Int32
+
+  static let success = ExitCode(rawValue: 0)
+  /// Something that was claimed is not so, was found wrong, or is in the way.
+  static let failure = ExitCode(rawValue: 1)
+  static let usage = ExitCode(rawValue: 64)
+  static let noInput = ExitCode(rawValue: 66)
+  static let unavailable = ExitCode(rawValue: 69)
+  static let software = ExitCode(rawValue: 70)
+  static let cannotCreate = ExitCode(rawValue: 73)
+  static let inputOutput = ExitCode(rawValue: 74)
+  static let tryAgain = ExitCode(rawValue: 75)
+  static let notPermitted = ExitCode(rawValue: 77)
+  static let notExecutable = ExitCode(rawValue: 126)
+  static let notFound = ExitCode(rawValue: 127)
+
+  /// As shells say that a signal ended something.
+  static func signal(_ number: Int32) -> ExitCode { ExitCode(rawValue: 128 + number) }
+
+  /// What help says about them.
+  static let table: [(code: String, meaning: String)] = [
+    ("0", "done"),
+    ("1", "explain: somebody is in the way; doctor, tour: something is wrong"),
+    ("64", "the command line was not understood"),
+    ("66", "there is no such file"),
+    ("69", "the other processes of the domain can't be reached"),
+    ("70", "an error of a program, perhaps of this one"),
+    ("73", "there is something at the destination already"),
+    ("74", "the file system failed"),
+    ("75", "timed out, or a deadlock was refused: try again"),
+    ("77", "the file system doesn't permit it, or a presenter refused"),
+    ("126, 127", "the command couldn't be run, or wasn't found"),
+    ("128+N", "ended by signal N"),
+    ("other", "read, write: what the command ended with"),
+  ]
+}

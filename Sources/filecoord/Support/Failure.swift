@@ -1,0 +1,70 @@
+import FileCoordination
+
+/// Why a command didn't do what it was to do.
+struct Failure: Error {
+  let code: ExitCode
+  let message: String
+  /// The command whose usage helps.
+  private var command: Command?
+
+  init(_ code: ExitCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  static func usage(_ message: String) -> Failure { Failure(.usage, message) }
+
+  /// The same, with the usage of a command instead of that of the whole tool.
+  func about(_ command: Command) -> Failure {
+    var failure = self
+    failure.command = command
+    return failure
+  }
+
+  /// What's printed.
+  var text: String {
+    guard code == .usage else { return "filecoord: \(message)\n" }
+    let help = command.map { "filecoord help \($0.name)" } ?? "filecoord help"
+    return "filecoord: \(message)\n\nusage: \(command?.usage ?? Help.usage)\nTry '\(help)'.\n"
+  }
+}
+
+// MARK: - Errors of the library
+
+extension Failure {
+  init(_ error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as FileCoordinationError: self.init(ExitCode(error), error.description)
+    default: self.init(.software, "\(error)")
+    }
+  }
+}
+
+extension ExitCode {
+  init(_ error: FileCoordinationError) {
+    switch error.code {
+    case .timedOut, .presenterUnresponsive, .deadlock, .accessLost: self = .tryAgain
+    case .presenterFailed, .evictionRefused: self = .notPermitted
+    case .domainUnreachable: self = .unavailable
+    case .destinationExists: self = .cannotCreate
+    case .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .noItems, .tooManyItems: self = .usage
+    case .symbolicLinkLoop: self = .inputOutput
+    case .fileSystem: self.init(systemError: error.message)
+    case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .invalidPurposeIdentifier,
+      .presenterWithoutURL, .accessEnded, .notWritable, .moveNotCovered:
+      self = .software
+    }
+  }
+
+  /// The number of a system error isn't part of the module that this tool is built on; its symbol is in the message.
+  private init(systemError message: String) {
+    let symbols = message.split(separator: "(").map { $0.prefix { $0 != ")" } }
+    switch symbols.last(where: { $0.count > 1 && $0.hasPrefix("E") && $0.allSatisfy { $0.isUppercase || $0.isNumber } })
+    {
+    case "ENOENT", "ENOTDIR": self = .noInput
+    case "EACCES", "EPERM", "EROFS": self = .notPermitted
+    default: self = .inputOutput
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import FileCoordination
+import FoundationEssentials
+import Glibc
+
+/// What a command works with: what was asked for, and the domain that it's about.
+struct Session: Sendable {
+  static let domainVariable = "FILE_COORDINATION_DOMAIN"
+
+  let invocation: Invocation
+  let signals: Signals
+
+  /// Before anything uses the domain, and while no other thread reads the environment.
+  init(_ invocation: Invocation, _ signals: Signals) {
+    self.invocation = invocation
+    self.signals = signals
+    // By the variable, so that there's one place that understands it, and so that programs started here agree.
+    if let domain = invocation.text(.domain) { setenv(Self.domainVariable, domain, 1) }
+  }
+
+  var domain: CoordinationDomain { .standard }
+
+  /// The files among the words after the options.
+  var files: [URL] {
+    get throws(Failure) { try invocation.operands.map { argument throws(Failure) in try URL(file: argument) } }
+  }
+
+  private var deadlines: AccessDeadlines {
+    invocation.duration(.timeout).map(AccessDeadlines.within) ?? .standard
+  }
+
+  /// A coordinator for this invocation.
+  ///
+  /// - Parameter usualLabel: Its label unless `--label` gives one.
+  /// - Returns: The coordinator.
+  func coordinator(_ usualLabel: String? = nil) -> FileCoordinator {
+    let label = invocation.text(.label) ?? usualLabel ?? "filecoord \(invocation.command.name)"
+    return FileCoordinator(label: label, domain: domain, deadlines: deadlines)
+  }
+
+  /// Does something that waits for access: a signal ends the wait, and who is in the way is reported.
+  ///
+  /// - Parameters:
+  ///   - coordinator: Whoever waits.
+  ///   - body: The access. It says when it's granted, if it goes on after that.
+  /// - Returns: What `body` returned.
+  /// - Throws: The error of `body`, or ``Failure`` when a signal ended the wait.
+  func waiting<Result>(
+    _ coordinator: FileCoordinator, _ body: (WaitReporter) async throws -> Result
+  ) async throws -> Result {
+    let reporter = WaitReporter(self)
+    defer { reporter.finish() }
+    return try await signals.handling({ _ in coordinator.cancel() }) {
+      do { return try await body(reporter) } catch let error as FileCoordinationError where error.code == .cancelled {
+        throw interruption ?? Failure(error)
+      }
+    }
+  }
+
+  /// Runs `body` inside one access.
+  ///
+  /// - Parameters:
+  ///   - intents: What to do with which files.
+  ///   - label: Who accesses, unless `--label` says otherwise.
+  ///   - body: The work.
+  /// - Returns: What `body` returned.
+  /// - Throws: The error of `body`, or why there's no access.
+  func withAccess<Result>(
+    _ intents: [FileAccessIntent], label: String? = nil,
+    _ body: (borrowing FileAccessSet) async throws -> Result
+  ) async throws -> Result {
+    let coordinator = coordinator(label)
+    return try await waiting(coordinator) { reporter in
+      try await coordinator.coordinate(intents) { access in
+        reporter.finish()
+        // It came too late to end the wait.
+        if let interruption { throw interruption }
+        return try await body(access)
+      }
+    }
+  }
+
+  private var interruption: Failure? {
+    signals.first.map { Failure(.signal($0), "ended by signal \($0) before access was granted") }
+  }
+
+  /// The state of the domain.
+  ///
+  /// - Returns: Who presents, holds and waits.
+  /// - Throws: ``Failure`` when it can't be asked.
+  func snapshot() async throws -> CoordinationSnapshot {
+    let domain = domain
+    let snapshot = await BlockingThread.run { domain.snapshot() }
+    if let problem = snapshot.problem { throw problem }
+    return snapshot
+  }
+
+  /// The path by which the domain knows a file: without symbolic links on the way.
+  ///
+  /// Asks a domain of its own that nobody else sees, so that it's sure to be what the library takes it for.
+  ///
+  /// - Parameter file: The file.
+  /// - Returns: The path as snapshots spell it.
+  /// - Throws: An error when the URL can't name a file.
+  static func canonicalPath(of file: URL) throws -> String {
+    let domain = CoordinationDomain()
+    let watcher = Watcher(file, label: "", callbacks: []) { _ in }
+    let registration = try domain.register(watcher)
+    defer { registration.end() }
+    return domain.snapshot().presenters.first?.path ?? file.pathText
+  }
+}
