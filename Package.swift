@@ -63,8 +63,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ManyProcessesTests", dependencies: ["CoordinationWorker", "FileCoordination"], swiftSettings: settings),
-    // Runs the built tool as a child process.
-    .testTarget(name: "CommandLineTests", dependencies: ["filecoord"], swiftSettings: settings),
+    // Runs the built tool as a child process, also beside presenters of the test.
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
     .testTarget(

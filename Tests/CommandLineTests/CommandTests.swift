@@ -1,21 +1,61 @@
+import Foundation
 import Testing
 
 @Suite("The commands of the command-line tool")
 struct CommandTests {
+  /// All commands of the tool.
+  private static let commands = [
+    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "doctor", "serve", "tour", "completion",
+    "help",
+  ]
+  private static let options = [
+    "--timeout", "--wait-report", "--domain", "--label", "--help", "--version", "--for", "--replace", "--json",
+    "--events", "--relinquish", "--read", "--write", "--print-unit",
+  ]
+
   @Test(
     "What it doesn't understand ends with 64, and says what is wrong and what is possible",
     arguments: [
       (["nonsense"], "there is no command 'nonsense'"),
+      (["wirte"], "there is no command 'wirte'; did you mean 'write'?"),
       ([], "say what to do"),
-      (["tour", "faster"], "'tour' takes nothing else, and got 'faster'"),
-      (["--no-such-option"], "there is no command '--no-such-option'"),
       ([""], "there is no command ''"),
+      (["tour", "faster"], "'tour' takes nothing and no more, and got 'faster'"),
+      (["--no-such-option"], "there is no option '--no-such-option'"),
+      (["--tiemout", "3", "tree"], "there is no option '--tiemout'; did you mean '--timeout'?"),
+      (["tree", "--jsno"], "there is no option '--jsno'; did you mean '--json'?"),
+      (["move", "--json", "a", "b"], "there is no option '--json'"),
+      (["tree", "--json=yes"], "'--json' takes no value, and got 'yes'"),
+      (["tree", "--timeout"], "'--timeout' needs SECONDS after it"),
+      (["tree", "--timeout", "soon"], "'--timeout' takes a number of seconds such as 2.5, not 'soon'"),
+      (["tree", "--timeout=-1"], "'--timeout' takes a number of seconds such as 2.5, not '-1'"),
+      (["tree", "--timeout=nan"], "'--timeout' takes a number of seconds such as 2.5, not 'nan'"),
+      (["tree", "--timeout=1e99"], "'--timeout' takes a number of seconds such as 2.5, not '1e99'"),
+      (["watch", "--events", "0", "a"], "'--events' takes a number above 0, not '0'"),
+      (
+        ["write", "--for", "moveing", "a", "--", "true"],
+        "'--for' takes deleting, moving, merging or replacing, not 'moveing'; did you mean 'moving'?"
+      ),
+      (["--domain", "usr", "tree"], "'--domain' takes user, process, or socket: and an absolute path, not 'usr'"),
+      (["move", "a"], "'move' needs FILE NEW-PATH"),
+      (["move", "a", "b", "c"], "'move' takes FILE NEW-PATH and no more, and got 'c'"),
+      (["delete", ""], "an empty word names no file"),
+      (
+        ["write", "a", "--timeout", "3", "--", "true"],
+        "'--timeout' comes after 'a': options come first, and a file of this name is './--timeout'"
+      ),
+      (["read", "a"], "'read' needs '--' after the files, and then the command to run"),
+      (["write", "a", "--"], "'write' needs '--' after the files, and then the command to run"),
+      (["write", "--", "true"], "'write' needs FILE… -- COMMAND [ARG…]"),
+      (["hold", "--read", "--write", "a"], "'--read' and '--write' exclude each other"),
+      (["completion", "tcsh"], "'completion' takes bash, zsh or fish, not 'tcsh'"),
+      (["serve"], "'serve' needs --print-unit: this version serves inside the processes that coordinate"),
     ])
   func misunderstanding(arguments: [String], message: String) throws {
     let result = try Tool.run(arguments)
     #expect(result.status == 64)
     #expect(result.output.isEmpty)
-    #expect(result.errors.hasPrefix("filecoord: \(message)\n"))
+    #expect(result.errors.hasPrefix("filecoord: \(message)\n"), "\(result.errors)")
     #expect(result.errors.contains("usage: filecoord"))
   }
 
@@ -23,14 +63,63 @@ struct CommandTests {
   func help(argument: String) throws {
     let result = try Tool.run([argument])
     #expect(result.status == 0)
-    for command in ["tour", "help", "--version"] { #expect(result.output.contains("  \(command) ")) }
+    for command in Self.commands + ["--version", "--timeout"] { #expect(result.output.contains("  \(command) ")) }
+    for code in [64, 66, 69, 70, 73, 74, 75, 77] { #expect(result.output.contains("\n  \(code) ")) }
     #expect(result.errors.isEmpty)
   }
 
-  @Test("The version is that of the changelog")
-  func version() throws {
-    let result = try Tool.run(["--version"])
+  @Test("Help of each command has an example that begins with it, in lines that fit", arguments: commands)
+  func commandHelp(command: String) throws {
+    let result = try Tool.run(["help", command])
+    #expect(result.status == 0)
+    #expect(try Tool.run([command, "--help"]).output == result.output)
+    let example = result.output.components(separatedBy: "Examples:\n").last ?? ""
+    #expect(example.contains("filecoord") && example.contains(command))
+    for line in result.output.split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
+  }
+
+  @Test("The version is that of the changelog", arguments: [["--version"], ["tree", "--version"]])
+  func version(arguments: [String]) throws {
+    let result = try Tool.run(arguments)
     #expect(result.status == 0)
     #expect(result.output == "filecoord 0.1.0\n")
+  }
+
+  @Test("Completion scripts know every command and option", arguments: ["bash", "zsh", "fish"])
+  func completion(shell: String) throws {
+    let result = try Tool.run(["completion", shell])
+    #expect(result.status == 0)
+    for word in Self.commands { #expect(result.output.contains(word), "\(word)") }
+    for option in Self.options {
+      let spelling = shell == "fish" ? "-l \(option.dropFirst(2))" : option
+      #expect(result.output.contains(spelling), "\(option)")
+    }
+    for choice in ["deleting", "moving", "merging", "replacing"] { #expect(result.output.contains(choice)) }
+  }
+
+  @Test(
+    "The completion of bash completes commands, options and values",
+    arguments: [
+      (["tr"], "tree"), (["--ti"], "--timeout"), (["write", "--f"], "--for"), (["write", "--for", "mov"], "moving"),
+      (["completion", "f"], "fish"), (["--timeout", "3", "expl"], "explain"),
+    ])
+  func completing(words: [String], completion: String) throws {
+    let tool = try #require(Tool.location)
+    let script = """
+      source <("\(tool.path)" completion bash)
+      COMP_WORDS=(filecoord \(words.joined(separator: " "))) COMP_CWORD=\(words.count)
+      _filecoord && echo "${COMPREPLY[@]}"
+      """
+    let bash = try RunningTool(URL(filePath: "/bin/bash"), ["-c", script], [:])
+    #expect(try bash.end() == 0, "\(bash.errors.text)")
+    #expect(bash.output.text == completion + "\n")
+  }
+
+  @Test("The units for systemd run this tool at the place where processes meet")
+  func units() throws {
+    let result = try Tool.run(["serve", "--print-unit"])
+    #expect(result.status == 0)
+    #expect(result.output.contains("\nListenStream=%t/file-coordination/service.socket\n"))
+    #expect(result.output.contains("/filecoord\" serve\n"))
   }
 }

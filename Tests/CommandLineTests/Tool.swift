@@ -17,7 +17,7 @@ struct Tool {
   /// - Throws: An error when it couldn't be started.
   static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
     let process = Process()
-    process.executableURL = try location()
+    process.executableURL = location
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
     process.standardInput = FileHandle.nullDevice
@@ -25,7 +25,7 @@ struct Tool {
     let errors = Pipe()
     process.standardOutput = output
     process.standardError = errors
-    try process.run()
+    try process.runWithoutBlockedSignals()
     // What goes to standard error fits into its pipe, so the two can be read one after the other.
     let outputData = output.fileHandleForReading.readDataToEndOfFile()
     let errorData = errors.fileHandleForReading.readDataToEndOfFile()
@@ -35,11 +35,9 @@ struct Tool {
       errors: String(decoding: errorData, as: UTF8.self))
   }
 
-  private static func location() throws -> URL {
-    let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let products = URL(filePath: bundle).deletingLastPathComponent()
-    return products.appending(path: "filecoord")
-  }
+  /// The built tool, beside this test bundle.
+  static let location = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    .map { URL(filePath: $0).deletingLastPathComponent().appending(path: "filecoord") }
 }
 
 /// A directory that is removed when the last reference to it goes.

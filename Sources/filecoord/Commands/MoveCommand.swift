@@ -21,9 +21,20 @@ extension Command {
     run: { session in
       let files = try session.files
       let coordinator = session.coordinator()
-      try await session.waiting(coordinator) { _ in
-        try await coordinator.move(files[0], to: files[1], replacing: session.invocation.has(.replace))
+      do {
+        try await session.waiting(coordinator) { _ in
+          try await coordinator.move(files[0], to: files[1], replacing: session.invocation.has(.replace))
+        }
+      } catch let error as FileCoordinationError where error.code == .destinationExists {
+        throw occupied(files[1])
       }
       return .success
     })
+
+  private static func occupied(_ destination: URL) -> Failure {
+    Failure(
+      .cannotCreate,
+      "there is something at '\(destination.pathText)' already. Pass --replace to take its place, or name a path inside it "
+        + "if it's a directory.")
+  }
 }

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite("The doctor of the command-line tool")
+struct DoctorTests {
+  private let bench: Workbench
+
+  init() throws { bench = try Workbench() }
+
+  @Test("All is well at a meeting place of one's own, and nothing is left of the check")
+  func health() throws {
+    let result = try bench.run("doctor")
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("ok     domain: \(bench.domain), named by FILE_COORDINATION_DOMAIN\n"))
+    #expect(result.output.contains("ok     reachable: one access took "))
+    #expect(!result.output.contains("wrong"))
+    #expect(try bench.scratch.contents.sorted() == ["domain", "files"])
+  }
+
+  @Test("The option is stronger than the variable")
+  func option() throws {
+    let socket = "socket:" + bench.scratch.url.appending(path: "domain/other").path
+    let result = try bench.run("doctor", "--domain", socket)
+    #expect(result.status == 0)
+    #expect(result.output.contains("domain: \(socket), named by --domain\n"))
+  }
+
+  @Test("A meeting place that isn't there is wrong, and it's said what to do")
+  func missingPlace() throws {
+    let result = try bench.run("doctor", "--domain", "socket:/nowhere/at/all")
+    #expect(result.status == 1)
+    #expect(result.output.contains("wrong  no access\n       what to do: "))
+    #expect(result.output.contains("wrong  directory /nowhere/at: No such file or directory\n"))
+  }
+
+  @Test("A meeting place that others can write is wrong")
+  func openPlace() throws {
+    let directory = bench.scratch.url.appending(path: "domain").path
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory)
+    let result = try bench.run("doctor")
+    #expect(result.status == 1)
+    #expect(result.output.contains("wrong  directory \(directory) can be written by others (mode 777)\n"))
+  }
+
+  @Test("A domain of one process is worth a note")
+  func singleProcess() throws {
+    let result = try bench.run("doctor", "--domain", "process")
+    #expect(result.status == 0)
+    #expect(result.output.contains("note   this domain is one process only"))
+  }
+
+  @Test("The user's domain is where XDG_RUNTIME_DIR says, if that is private")
+  func userDomain() throws {
+    let directory = bench.scratch.url.appending(path: "runtime").path
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    let environment = ["FILE_COORDINATION_DOMAIN": "", "XDG_RUNTIME_DIR": directory]
+    let result = try Tool.run(["doctor"], environment: environment)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("domain: user, usual"))
+    #expect(result.output.contains("socket: \(directory)/file-coordination/service.socket\n"))
+    #expect(FileManager.default.fileExists(atPath: "\(directory)/file-coordination/service.socket.lock"))
+  }
+
+  @Test(
+    "A domain that can't be reached ends every command with 69",
+    arguments: [
+      ["tree"], ["explain", "/a"], ["write", "/nowhere/a", "--", "true"], ["watch", "/a"], ["delete", "/a"],
+    ])
+  func unreachable(arguments: [String]) throws {
+    let result = try Tool.run(arguments, environment: ["FILE_COORDINATION_DOMAIN": "socket:/nowhere/at/all"])
+    #expect(result.status == 69)
+    #expect(result.errors.contains("/nowhere/at/all"))
+  }
+}

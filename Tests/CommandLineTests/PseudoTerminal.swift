@@ -1,0 +1,33 @@
+import Foundation
+import Glibc
+
+/// A terminal whose other end is a test, see pty(7).
+final class PseudoTerminal {
+  /// What the test reads.
+  let controller: FileHandle
+  /// What the program writes to.
+  let device: FileHandle
+
+  /// Opens one.
+  ///
+  /// - Parameter width: How many columns it says that it has.
+  /// - Throws: `RunningTool.Failure` when the system has none.
+  init(width: UInt16) throws {
+    // The macros of <asm-generic/ioctls.h> and posix_openpt(3) aren't visible in Swift.
+    let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+    let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    if descriptor < 0 { throw RunningTool.Failure(description: "no terminal: errno \(errno)") }
+    controller = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var (locked, number): (Int32, Int32) = (0, 0)
+    var size = winsize(ws_row: 24, ws_col: width, ws_xpixel: 0, ws_ypixel: 0)
+    guard ioctl(descriptor, unlock, &locked) == 0, ioctl(descriptor, getNumber, &number) == 0,
+      ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0
+    else { throw RunningTool.Failure(description: "no terminal: errno \(errno)") }
+    let other = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    if other < 0 { throw RunningTool.Failure(description: "no terminal: errno \(errno)") }
+    device = FileHandle(fileDescriptor: other, closeOnDealloc: true)
+  }
+
+  /// Leaves the terminal to the program that was started on it.
+  func closeDevice() { try? device.close() }
+}

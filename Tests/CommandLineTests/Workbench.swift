@@ -1,0 +1,78 @@
+import Foundation
+
+/// A directory with a meeting place of its own, and the processes that were started in it: all end with it.
+final class Workbench {
+  let scratch: Scratch
+  private var started: [RunningTool] = []
+
+  init() throws {
+    scratch = try Scratch()
+    // The meeting place is outside of what tests watch.
+    for name in ["files", "domain"] {
+      try FileManager.default.createDirectory(at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+    }
+  }
+
+  deinit { for tool in started { tool.kill() } }
+
+  /// The path of the directory for files, without symbolic links.
+  var root: String { scratch.url.appending(path: "files").resolvingSymlinksInPath().path }
+
+  var domain: String { "socket:" + scratch.url.appending(path: "domain/s").path }
+
+  var environment: [String: String] {
+    ["FILE_COORDINATION_DOMAIN": domain, "NO_COLOR": "1", "FILECOORD": Tool.location?.path ?? "", "ROOT": root]
+  }
+
+  func path(_ name: String) -> String { root + "/" + name }
+
+  @discardableResult
+  func makeFile(_ name: String, _ text: String = "text\n") throws -> String {
+    try Data(text.utf8).write(to: URL(filePath: path(name)))
+    return path(name)
+  }
+
+  func text(_ name: String) -> String? { try? String(contentsOfFile: path(name), encoding: .utf8) }
+
+  /// Runs the tool to its end.
+  func run(_ arguments: String...) throws -> Tool.Result { try Tool.run(arguments, environment: environment) }
+
+  /// Starts the tool.
+  func start(_ arguments: String...) throws -> RunningTool {
+    guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
+    return try launch(location, arguments)
+  }
+
+  /// Starts a script of the shell, which finds the tool in `$FILECOORD` and the directory in `$ROOT`.
+  func startScript(_ script: String) throws -> RunningTool { try launch(URL(filePath: "/bin/sh"), ["-c", script]) }
+
+  /// Starts the tool with a terminal as standard error.
+  func start(_ arguments: String..., on terminal: PseudoTerminal) throws -> RunningTool {
+    guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
+    return try launch(location, arguments, terminal)
+  }
+
+  private func launch(
+    _ program: URL, _ arguments: [String], _ terminal: PseudoTerminal? = nil
+  ) throws -> RunningTool {
+    let tool = try RunningTool(program, arguments, environment, terminal: terminal)
+    started.append(tool)
+    return tool
+  }
+
+  /// Starts somebody who holds a file, and awaits that.
+  func hold(_ name: String, _ options: String...) throws -> RunningTool {
+    guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
+    let holder = try launch(location, ["hold"] + options + [path(name)])
+    _ = try holder.output.line { $0 == "holding" }
+    return holder
+  }
+
+  /// Starts somebody who watches an item, and awaits that.
+  func watch(_ name: String, _ options: String...) throws -> RunningTool {
+    guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
+    let watcher = try launch(location, ["watch"] + options + [path(name)])
+    _ = try watcher.errors.line { $0 == "watching \(self.path(name))" }
+    return watcher
+  }
+}
