@@ -103,13 +103,16 @@ enum CompletionScript {
   }
 
   private static func zshOption(_ option: Option) -> String {
-    let help = option.help.map { "[]:".contains($0) ? " " : String($0) }.joined()
+    let help = zshWord(option.help)
     guard let placeholder = option.placeholder else { return quoted("\(option.name)[\(help)]") }
     let choices = option.choices.isEmpty ? " " : "(\(option.choices.map(zshWord).joined(separator: " ")))"
     return quoted("\(option.name)=[\(help)]:\(placeholder):\(choices)")
   }
 
-  private static func zshWord(_ word: String) -> String { word.map { $0 == ":" ? "\\:" : String($0) }.joined() }
+  /// With its colons and brackets, which mean something to `_arguments`.
+  private static func zshWord(_ word: String) -> String {
+    word.map { "[]:".contains($0) ? "\\\($0)" : String($0) }.joined()
+  }
 
   // MARK: fish
 
