@@ -49,7 +49,6 @@ struct CommandTests {
       (["write", "--", "true"], "'write' needs FILE… -- COMMAND [ARG…]"),
       (["hold", "--read", "--write", "a"], "'--read' and '--write' exclude each other"),
       (["completion", "tcsh"], "'completion' takes bash, zsh or fish, not 'tcsh'"),
-      (["serve"], "'serve' needs --print-unit: this version serves inside the processes that coordinate"),
     ])
   func misunderstanding(arguments: [String], message: String) throws {
     let result = try Tool.run(arguments)

@@ -91,23 +91,36 @@ extension CoordinationDomain {
 }
 
 extension MeetingPlace {
+  /// How often a process that was elected is asked to give way: others may be elected before this one gets the lock.
+  private static let askInterval = Duration.milliseconds(50)
+  private static let lookInterval = Duration.milliseconds(2)
+
   /// Takes the right to serve, asking a process that was elected to give way.
   fileprivate func lockForServing(
     packageExtensions: [String], inherited isInherited: Bool
   ) throws(SystemError) -> HeldLock {
-    if let lock = try lock.tryLock() { return lock }
-    // With an inherited socket whoever connects there reaches this process.
-    if !isInherited, let stream = try? LocalStream(connectingTo: address) {
-      let hello = Hello(
-        session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
-        processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name,
-        packageExtensions: packageExtensions,
-        previousEpoch: 0)
-      var bytes: [UInt8] = []
-      ServiceLink.append(.hello(hello), to: &bytes)
-      ServiceLink.append(.serviceWanted, to: &bytes)
-      _ = try? unsafe stream.write(bytes.span.bytes)
+    var nextAsk = HostClock.shared.now
+    while true {
+      if let lock = try lock.tryLock() { return lock }
+      // With an inherited socket whoever connects there reaches this process.
+      if !isInherited, HostClock.shared.now >= nextAsk {
+        askToServe(packageExtensions)
+        nextAsk = HostClock.shared.now.advanced(by: Self.askInterval)
+      }
+      // A lock has no event for those who'd rather not block: whoever waits in the kernel may be overtaken for ever.
+      _ = ThreadEvent().wait(until: HostClock.shared.now.advanced(by: Self.lookInterval))
     }
-    return try lock.lock()
+  }
+
+  private func askToServe(_ packageExtensions: [String]) {
+    guard let stream = try? LocalStream(connectingTo: address) else { return }
+    let hello = Hello(
+      session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
+      processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name,
+      packageExtensions: packageExtensions, previousEpoch: 0)
+    var bytes: [UInt8] = []
+    ServiceLink.append(.hello(hello), to: &bytes)
+    ServiceLink.append(.serviceWanted, to: &bytes)
+    _ = try? unsafe stream.write(bytes.span.bytes)
   }
 }

@@ -104,6 +104,7 @@ extension LinkReader {
   /// - Returns: Whether this process serves now.
   private func elect() throws(FileCoordinationError) -> Bool {
     do throws(SystemError) {
+      if link.service.withLock({ $0 })?.hasJustGivenWay == true { return false }
       guard let lock = try place.lock.tryLock() else { return false }
       let service = try ServiceHost.start(at: place, lock, packageExtensions: link.packageExtensions)
       link.service.withLock { $0 = service }

@@ -8,9 +8,14 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `isStopping` | itself | any thread may stop the service |
+/// | `gaveWayAt` | itself | the process asks before it stands for election again |
 /// | all else, in ``ServiceLoop`` | nobody: only the service's thread knows it |
 final class ServiceHost: Sendable {
   private let isStopping = Atomic<Bool>(false)
+  /// When it gave way to a program that does nothing else; zero if it didn't.
+  private let gaveWayAt = Atomic<Int64>(0)
+  /// How long the process leaves it to others to be elected after that.
+  private static let courtesy = Duration.seconds(1)
   private let poller: ReadinessPoller
   private let ended = ThreadEvent()
 
@@ -50,6 +55,7 @@ final class ServiceHost: Sendable {
     HostThread.start(name: "coord-service") {
       var loop = ServiceLoop(core, place, listener, poller, isDedicated: isDedicated)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
+      if loop.isHandedOver { host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing) }
       // The next service may be elected only when nobody is granted anything here any more.
       lock.release()
       host.ended.signal()
@@ -64,6 +70,9 @@ final class ServiceHost: Sendable {
     ended.wait()
   }
 
-  /// Blocks until the service has ended.
-  func wait() { ended.wait() }
+  /// Whether this process has given way a moment ago, so that it isn't elected again before the other is.
+  var hasJustGivenWay: Bool {
+    let time = gaveWayAt.load(ordering: .acquiring)
+    return time > 0 && MonotonicTime(nanoseconds: time).duration(to: HostClock.shared.now) < Self.courtesy
+  }
 }

@@ -48,7 +48,7 @@ struct ServiceLoop {
   private var isAccepting = true
   /// Whether the process does nothing else, and so is preferred.
   private let isDedicated: Bool
-  private var isHandedOver = false
+  private(set) var isHandedOver = false
   /// Of processes whose connections have ended; their files go when the processes have.
   private var endedSessions: Set<UInt64> = []
 

@@ -81,6 +81,13 @@ private struct Checkup {
       }
       let microseconds = Int(start.duration(to: .now) / .microseconds(1))
       report.good("reachable: one access took \(microseconds) µs, including the first connection")
+      let domain = session.domain
+      let processes = try await BlockingThread.run { Result { try domain.processes() } }.get()
+      let server = processes.first(where: \.isService)
+      let isOwn = server?.processIdentifier == getpid()
+      let name = server.map { isOwn ? "this process, for the moment" : "pid \($0.processIdentifier) '\($0.name)'" }
+      report.good(
+        "served by \(name ?? "a process that does nothing else"); processes that take part: \(processes.count)")
     } catch {
       report.bad("no access", advice: Failure(error).message)
     }

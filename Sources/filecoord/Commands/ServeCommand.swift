@@ -1,4 +1,6 @@
+import FileCoordination
 import FoundationEssentials
+import Synchronization
 
 extension Option {
   static let printUnit = Option(
@@ -8,21 +10,47 @@ extension Option {
 extension Command {
   static let serve = Command(
     name: "serve", options: [.printUnit],
-    summary: "Print what systemd needs to serve the domain of a user.",
+    summary: "Serve the processes of the domain until a signal comes.",
     details: """
-      Processes find each other without it: one of them serves the others. With --print-unit it prints two units of
-      systemd's user manager, to be split at the lines that name their files.
+      Nobody needs it: processes elect one among themselves to serve the others. A server that outlives them saves them the
+      elections; it takes over from one that was elected. With --print-unit it prints two units of systemd's user manager
+      instead, to be split at the lines that name their files.
       """,
     examples: [
-      Example(line: "filecoord serve --print-unit", explanation: "Prints the units, and what to do with them.")
+      Example(line: "filecoord serve", explanation: "Prints 'serving' and where, and serves until Control-C."),
+      Example(line: "filecoord serve --print-unit", explanation: "Prints the units, and what to do with them."),
     ],
     run: { session in
-      guard session.invocation.has(.printUnit) else {
-        throw Failure.usage("'serve' needs --print-unit: this version serves inside the processes that coordinate")
+      if session.invocation.has(.printUnit) {
+        Terminal.output.write(ServiceUnit.text + "\n")
+        return .success
       }
-      Terminal.output.write(ServiceUnit.text + "\n")
-      return .success
+      let domain = session.domain
+      guard let path = try domain.meetingPath() else {
+        throw Failure.usage("a domain of one process needs no server; name another by --domain")
+      }
+      let (ends, end) = AsyncStream.makeStream(of: Void.self)
+      return try await session.signals.handling({ _ in end.finish() }) {
+        // Waits while another server runs, which a signal has to be able to end.
+        BlockingThread.start {
+          do throws(FileCoordinationError) {
+            let server = try domain.serve()
+            Terminal.output.write("serving \(path.onOneLine)\n")
+            running.withLock { $0 = server }
+          } catch {
+            problem.withLock { $0 = error }
+            end.finish()
+          }
+        }
+        for await _ in ends {}
+        if let problem = problem.withLock({ $0 }) { throw problem }
+        running.withLock { $0.take() }?.stop()
+        return .success
+      }
     })
+
+  private static let running = Mutex<CoordinationServer?>(nil)
+  private static let problem = Mutex<FileCoordinationError?>(nil)
 }
 
 /// What systemd's user manager reads.

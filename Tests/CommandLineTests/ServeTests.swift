@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@Suite("Serving from the command line")
+struct ServeTests {
+  private let bench: Workbench
+
+  init() throws { bench = try Workbench() }
+
+  @Test("A server takes over from a process that was elected, which keeps what it holds")
+  func takingOver() throws {
+    let holder = try bench.hold("a")
+    let server = try bench.start("serve")
+    _ = try server.output.line(containing: "serving ")
+    let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")
+    #expect(refused.status == 75)
+    #expect(refused.errors.contains("pid \(holder.pid)"))
+    holder.closeInput()
+    #expect(try holder.end() == 0)
+    #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
+    #expect(try bench.run("doctor").output.contains("served by a process that does nothing else"))
+    server.signal(SIGTERM)
+    #expect(try server.end() == 0)
+    // Without it the processes help themselves.
+    #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
+  }
+
+  @Test("A second server waits for the first")
+  func secondServer() throws {
+    let first = try bench.start("serve")
+    _ = try first.output.line(containing: "serving ")
+    let second = try bench.start("serve")
+    first.signal(SIGINT)
+    #expect(try first.end() == 0)
+    _ = try second.output.line(containing: "serving ")
+  }
+
+  @Test("What a process told last before it ended is told to others, also if it served them")
+  func lastWords() throws {
+    try bench.makeFile("a")
+    let holder = try bench.hold("a")
+    let watcher = try bench.watch("a")
+    holder.closeInput()
+    #expect(try holder.end() == 0)
+    _ = try watcher.output.line(containing: "pid \(holder.pid)")
+  }
+
+  @Test("In a domain of one process there's nothing to serve")
+  func singleProcess() throws {
+    let result = try bench.run("serve", "--domain", "process")
+    #expect(result.status == 64)
+    #expect(result.errors.contains("needs no server"))
+  }
+}
