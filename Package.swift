@@ -43,10 +43,13 @@ let package = Package(
       swiftSettings: librarySettings),
     .executableTarget(
       name: "filecoord", dependencies: ["FileCoordination"], swiftSettings: settings),
+    // What tests of several targets need.
+    .target(
+      name: "TestSupport", dependencies: ["SystemInterface"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter"], swiftSettings: settings),
+      name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "CoordinationServiceTests", dependencies: ["CoordinationService", "FileAccessArbiter"],
+      name: "CoordinationServiceTests", dependencies: ["CoordinationService", "FileAccessArbiter", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "SystemInterfaceTests", dependencies: ["SystemInterface"], swiftSettings: settings),
@@ -56,16 +59,18 @@ let package = Package(
       swiftSettings: settings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.
     .testTarget(
-      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter"], swiftSettings: settings),
+      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter", "TestSupport"],
+      swiftSettings: settings),
     // Processes that share files, are killed and stopped.
     .executableTarget(
       name: "CoordinationWorker", dependencies: ["FileCoordination"], path: "Tests/CoordinationWorker",
       swiftSettings: settings),
     .testTarget(
-      name: "ManyProcessesTests", dependencies: ["CoordinationWorker", "FileCoordination"], swiftSettings: settings),
+      name: "ManyProcessesTests", dependencies: ["CoordinationWorker", "FileCoordination", "TestSupport"],
+      swiftSettings: settings),
     // Runs the built tool as a child process, also beside presenters of the test.
     .testTarget(
-      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination"], swiftSettings: settings),
+      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "TestSupport"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
     .testTarget(

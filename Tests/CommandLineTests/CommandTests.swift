@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The commands of the command-line tool")
+@Suite("The commands of the command-line tool", .blocking)
 struct CommandTests {
   /// All commands of the tool.
   private static let commands = [

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The doctor of the command-line tool")
+@Suite("The doctor of the command-line tool", .blocking)
 struct DoctorTests {
   private let bench: Workbench
 

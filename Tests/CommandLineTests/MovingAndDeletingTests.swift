@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Moving and deleting from the command line")
+@Suite("Moving and deleting from the command line", .blocking)
 struct MovingAndDeletingTests {
   private let bench: Workbench
 

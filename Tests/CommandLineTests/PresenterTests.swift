@@ -1,8 +1,9 @@
 import FileCoordination
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Presenters of other processes, and the command-line tool")
+@Suite("Presenters of other processes, and the command-line tool", .blocking)
 struct PresenterTests {
   private let bench: Workbench
   private let domain: CoordinationDomain

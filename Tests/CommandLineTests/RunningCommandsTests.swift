@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Running a command inside an access")
+@Suite("Running a command inside an access", .blocking)
 struct RunningCommandsTests {
   private let bench: Workbench
 

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Serving from the command line")
+@Suite("Serving from the command line", .blocking)
 struct ServeTests {
   private let bench: Workbench
 

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Signals to the command-line tool")
+@Suite("Signals to the command-line tool", .blocking)
 struct SignalTests {
   private let bench: Workbench
 

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The command-line tool on a terminal")
+@Suite("The command-line tool on a terminal", .blocking)
 struct TerminalTests {
   private let bench: Workbench
 

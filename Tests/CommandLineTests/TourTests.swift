@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("The tour of the command-line tool")
+@Suite("The tour of the command-line tool", .blocking)
 struct TourTests {
   private let scratch: Scratch
   private let result: Tool.Result

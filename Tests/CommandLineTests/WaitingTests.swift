@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Waiting for others, and not")
+@Suite("Waiting for others, and not", .blocking)
 struct WaitingTests {
   private let bench: Workbench
 

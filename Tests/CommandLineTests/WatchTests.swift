@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Watching files")
+@Suite("Watching files", .blocking)
 struct WatchTests {
   private let bench: Workbench
 

@@ -1,10 +1,11 @@
 import CoordinationWorker
 import FileCoordination
 import Foundation
+import TestSupport
 import Testing
 
 /// Processes that are killed, stopped and started again while they share files.
-@Suite("Nobody's death harms anybody else", .serialized, .timeLimit(.minutes(30)))
+@Suite("Nobody's death harms anybody else", .serialized, .blocking, .timeLimit(.minutes(30)))
 struct NemesisTests {
   /// How many processes are killed: few with every change, many when asked for.
   private static let killCount = Int(ProcessInfo.processInfo.environment["FILE_COORDINATION_KILLS"] ?? "") ?? 40

@@ -5,10 +5,10 @@ import Glibc
 ///
 /// All tests share a few threads and take turns there. One that is asynchronous goes to the end of the line at each
 /// suspension; with long computations in the line it would exceed its time limit, only because the machine is slow.
-enum LongRun {
+package enum LongRun {
   private static let workers = Workers(count: ProcessInfo.processInfo.activeProcessorCount)
 
-  static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+  package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in workers.add { continuation.resume(returning: body()) } }
   }
 }

@@ -1,1 +1,0 @@
-../FileAccessArbiterTests/Kit/LongRun.swift
