@@ -5,7 +5,9 @@ import Testing
 
 #if DEBUG
   /// Shows that the checks would find a mistake of the service, of a client or of the network.
-  @Suite("Seeded faults of clients and service")
+  ///
+  /// Minutes of computation: with the longer seeds only.
+  @Suite("Exploration of seeded faults of clients and service", .enabled(if: Budget.isLong))
   struct ServiceSeededFaultTests {
     @Test("A mistake of the service built in on purpose is found", arguments: ServiceFault.allCases)
     func serviceFaultIsCaught(fault: ServiceFault) async {

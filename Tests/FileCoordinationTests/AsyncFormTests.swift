@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.8 Async form", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.8 Async form", .timeLimit(.minutes(4)), .betweenProcesses)
 struct AsyncFormTests {
   /// Counts on its own executor how often an accessor ran there.
   actor Owner {

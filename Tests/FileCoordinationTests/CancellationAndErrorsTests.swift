@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.9 Cancellation and errors", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.9 Cancellation and errors", .timeLimit(.minutes(4)), .betweenProcesses)
 struct CancellationAndErrorsTests {
   @Test("C-160: cancel() while waiting: the call fails with .cancelled, the accessor doesn't run")
   func cancelWhileWaiting() async throws {

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.1 Claims and blocking", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.1 Claims and blocking", .timeLimit(.minutes(4)), .betweenProcesses)
 struct ClaimsAndBlockingTests {
   @Test("C-001, 9.1.i: Two reads of /d/f by different coordinators overlap")
   func readsOverlap() async throws {

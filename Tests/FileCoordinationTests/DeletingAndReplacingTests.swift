@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.4 Deleting and replacing", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.4 Deleting and replacing", .timeLimit(.minutes(4)), .betweenProcesses)
 struct DeletingAndReplacingTests {
   /// The options that let presenters accommodate (C-077).
   static let deepOptions: [FileCoordinator.WritingOptions] = [.forDeleting, .forReplacing]

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("Sequence of events", .timeLimit(.minutes(1)))
+@Suite("Sequence of events", .timeLimit(.minutes(4)))
 struct EventSequenceTests {
   @Test("Events come in order, each with its origin")
   func order() async throws {

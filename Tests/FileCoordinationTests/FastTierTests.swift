@@ -5,7 +5,7 @@ import SystemInterface
 import Testing
 
 /// Claims that the fast tier grants behave like all others as soon as anybody is interested.
-@Suite("Claims without the arbiter", .timeLimit(.minutes(1)))
+@Suite("Claims without the arbiter", .timeLimit(.minutes(4)))
 struct FastTierTests {
   @Test("An uncontended read or plain write by handle isn't known to the arbiter", arguments: [false, true])
   func unknown(isWriting: Bool) async throws {
@@ -278,7 +278,7 @@ struct FastTierTests {
   }
 }
 
-@Suite("Claims without the arbiter, and presenters", .timeLimit(.minutes(1)))
+@Suite("Claims without the arbiter, and presenters", .timeLimit(.minutes(4)))
 struct FastTierPresenterTests {
   @Test("C-030: Where somebody presents the item, claims by handle ask", arguments: [false, true])
   func asks(isWriting: Bool) async throws {
@@ -339,7 +339,7 @@ struct FastTierPresenterTests {
   }
 }
 
-@Suite("Claims without the arbiter, and moves", .timeLimit(.minutes(1)))
+@Suite("Claims without the arbiter, and moves", .timeLimit(.minutes(4)))
 struct FastTierMoveTests {
   @Test("An unknown claim may announce a move, and presenters and waiters hear of it")
   func announces() async throws {

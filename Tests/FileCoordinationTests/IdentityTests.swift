@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(4)), .betweenProcesses)
 struct IdentityTests {
   @Test("C-110, C-111, 9.1.f: C(P) accessing /d/f sends P nothing; others still get everything")
   func ownPresenterIsLeftAlone() async throws {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The table of section 4.1, row by row: who is asked what before an access of `o.pkg/x`, a directory with things inside.
-@Suite("4.1 The message matrix", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("4.1 The message matrix", .timeLimit(.minutes(4)), .betweenProcesses)
 struct MessageMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let act: Act

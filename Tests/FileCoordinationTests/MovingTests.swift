@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.5 Moving", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.5 Moving", .timeLimit(.minutes(4)), .betweenProcesses)
 struct MovingTests {
   @Test("C-090: Announcing /d/f → /d/g inside a write sends P did-move(/d/g)")
   func presenterIsTold() async throws {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.7 Nesting and batch", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.7 Nesting and batch", .timeLimit(.minutes(4)), .betweenProcesses)
 struct NestingAndPrepareTests {
   @Test("C-130, C-133: Inside an accessor the same coordinator may read the item again", arguments: [false, true])
   func nestedRead(isWriting: Bool) async throws {

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("Accesses to the presented item", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("Accesses to the presented item", .timeLimit(.minutes(4)), .betweenProcesses)
 struct PresentedItemTests {
   @Test("A presenter reads and writes its own item without naming it")
   func ownItem() async throws {
@@ -51,7 +51,7 @@ struct PresentedItemTests {
   }
 }
 
-@Suite("Contents inside an accessor", .timeLimit(.minutes(1)))
+@Suite("Contents inside an accessor", .timeLimit(.minutes(4)))
 struct ContentsInsideTests {
   @Test("An access reads and safely saves its item, in both colours")
   func readAndSave() async throws {
@@ -114,7 +114,7 @@ struct ContentsInsideTests {
   }
 }
 
-@Suite("Accesses that outlive their accessor", .timeLimit(.minutes(1)))
+@Suite("Accesses that outlive their accessor", .timeLimit(.minutes(4)))
 struct EndedAccessTests {
   @Test("An access taken out of a set is good for nothing after the accessor")
   func takenOut() async throws {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.10 Queues, threads, liveness", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.10 Queues, threads, liveness", .timeLimit(.minutes(4)), .betweenProcesses)
 struct QueuesAndLivenessTests {
   @Test("C-180: A blocking accessor runs on the calling thread")
   func callingThread() async throws {

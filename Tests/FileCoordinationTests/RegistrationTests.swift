@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.11 Registration and lifetime", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.11 Registration and lifetime", .timeLimit(.minutes(4)), .betweenProcesses)
 struct RegistrationTests {
   @Test(
     "C-190: presenters lists the presenters of this process, in order of registration",

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.3 Write messages", .timeLimit(.minutes(1)), .betweenProcesses)
+@Suite("8.3 Write messages", .timeLimit(.minutes(4)), .betweenProcesses)
 struct WriteMessagesTests {
   @Test("C-050, C-051: C writes /d/f: P gets relinquish(toWriter) and nothing else before access; never save")
   func plainWrite() async throws {

@@ -168,18 +168,20 @@ extension ServiceCore {
 
   /// A process told something.
   package mutating func received(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) -> [ServiceEffect] {
-    guard let client = clients[id] else { return [] }
+    // Not a copy of the client: its tables would be copied with each change.
+    if clients[id] == nil { return [] }
     do throws(Malformed) {
       if case .hello(let hello) = frame {
         try accept(hello, from: id, at: time)
-      } else if client.hello == nil {
+      } else if clients[id]?.hello == nil {
         throw Malformed("its first frame is no hello")
       } else {
         try take(frame, from: id, at: time)
       }
     } catch {
       refuse(
-        id, .malformed, "\(client.name) was disconnected: \(error.reason). Do both processes use the same version?")
+        id, .malformed,
+        "\(clients[id]?.name ?? "") was disconnected: \(error.reason). Do both processes use the same version?")
     }
     showObservers(at: time)
     return takeEffects()

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("Presenter conformance harness", .timeLimit(.minutes(1)))
+@Suite("Presenter conformance harness", .timeLimit(.minutes(4)))
 struct PresenterConformanceTests {
   /// What the editor below gets wrong.
   enum Fault: CaseIterable {

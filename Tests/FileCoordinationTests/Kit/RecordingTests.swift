@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("Recording presenter, queue, gate, timeline", .timeLimit(.minutes(1)))
+@Suite("Recording presenter, queue, gate, timeline", .timeLimit(.minutes(4)))
 struct RecordingTests {
   @Test("A recording presenter records callback, URLs, origin and position, and notes them in its timeline")
   func recording() async throws {

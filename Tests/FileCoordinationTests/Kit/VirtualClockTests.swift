@@ -2,7 +2,7 @@ import FileCoordinationTesting
 import SystemInterface
 import Testing
 
-@Suite("Virtual clock", .timeLimit(.minutes(1)))
+@Suite("Virtual clock", .timeLimit(.minutes(4)))
 struct VirtualClockTests {
   private func seconds(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
