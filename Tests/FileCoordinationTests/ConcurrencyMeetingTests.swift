@@ -1,14 +1,13 @@
 import FileCoordination
 import FileCoordinationTesting
 import FoundationEssentials
-import Synchronization
 import SystemInterface
 import Testing
 
 /// Who is inside which file, to see whether anybody is who must not be.
 private final class Occupancy: Sendable {
-  private let state = Mutex<[String: (readers: Int, writers: Int)]>([:])
-  private let violations = Mutex<[String]>([])
+  private let state = Guarded<[String: (readers: Int, writers: Int)]>([:])
+  private let violations = Guarded<[String]>([])
 
   var problems: [String] { violations.withLock { $0 } }
 
