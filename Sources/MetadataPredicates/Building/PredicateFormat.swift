@@ -1,0 +1,68 @@
+/// Text of the format language with Swift values in it.
+///
+/// ```swift
+/// let predicate = try MetadataPredicate("\(key: name) ==[c] \(text) AND size > \(limit)")
+/// ```
+///
+/// What is interpolated becomes an argument, a value or a key path. So nothing in it can change what the text means. Inside quotes it would be plain
+/// text; that's an error.
+public struct PredicateFormat: ExpressibleByStringInterpolation, Sendable {
+  let text: String
+  let arguments: [MetadataValue]
+
+  /// Makes a set of bits.
+  public init(stringLiteral text: String) {
+    self.text = text
+    arguments = []
+  }
+
+  /// Makes a set of bits.
+  public init(stringInterpolation: StringInterpolation) {
+    text = stringInterpolation.text
+    arguments = stringInterpolation.arguments
+  }
+
+  /// Collects text and values.
+  public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+    var text = ""
+    var arguments: [MetadataValue] = []
+
+    /// Makes a set of bits.
+    public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+    /// Adds text of the format language.
+    public mutating func appendLiteral(_ literal: String) { text += literal }
+
+    /// Adds a value.
+    ///
+    /// - Parameter value: The value.
+    public mutating func appendInterpolation(_ value: some MetadataValueConvertible) {
+      text += "%@"
+      arguments.append(value.metadataValue)
+    }
+
+    /// Adds a key path.
+    ///
+    /// - Parameter path: Its keys, with dots between them.
+    public mutating func appendInterpolation(key path: String) {
+      text += "%K"
+      arguments.append(.string(path))
+    }
+  }
+}
+
+extension MetadataPredicate {
+  /// Reads a predicate in the format language that has Swift values in it.
+  ///
+  /// - Parameters:
+  ///   - format: A literal; a string that was made at run time goes to ``init(format:arguments:functions:limits:)``.
+  ///   - functions: The functions that may be called.
+  ///   - limits: What the text may cost and use.
+  /// - Throws: ``MetadataPredicateError`` with the place of the first token that can't stand there.
+  /// - Complexity: O(*n*) in the length of the text.
+  public init(
+    _ format: PredicateFormat, functions: PredicateFunctions = .predefined, limits: PredicateLimits = .standard
+  ) throws(MetadataPredicateError) {
+    try self.init(format: format.text, arguments: format.arguments, functions: functions, limits: limits)
+  }
+}

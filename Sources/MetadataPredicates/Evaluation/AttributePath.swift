@@ -1,0 +1,81 @@
+/// What the steps of a key path lead to.
+enum AttributePath {
+  /// The value of one key.
+  ///
+  /// Of an array it's that of each member, `nil` where there's none; texts know the parts of a path.
+  static func value(_ value: MetadataValue, forKey key: String) -> MetadataValue {
+    switch value {
+    case .dictionary(let entries): entries[key] ?? .null
+    case .array(let elements): .array(elements.map { self.value($0, forKey: key) })
+    case .set(let elements): .set(Set(elements.map { self.value($0, forKey: key) }))
+    case .string(let text): part(of: text, key)
+    case .null, .bool, .integer, .real, .date, .data: .null
+    }
+  }
+
+  private static func part(of text: String, _ key: String) -> MetadataValue {
+    switch key {
+    case "length": return .integer(Int64(text.utf16.count))
+    case "pathComponents":
+      let components = text.split(separator: "/").map { MetadataValue.string(String($0)) }
+      return .array((text.utf8.first == UInt8(ascii: "/") ? [.string("/")] : []) + components)
+    case "lastPathComponent": return .string(text.split(separator: "/").last.map(String.init) ?? text)
+    case "pathExtension":
+      let name = text.split(separator: "/").last ?? ""
+      guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .string("") }
+      return .string(String(name[name.index(after: dot)...]))
+    default: return .null
+    }
+  }
+}
+
+extension Evaluation {
+  mutating func follow(
+    _ steps: ArraySlice<MetadataExpression.PathStep>, from start: MetadataValue
+  ) -> MetadataValue {
+    var value = start
+    var rest = steps
+    while let step = rest.popFirst() {
+      switch step {
+      case .key(let key):
+        if let count = value.members?.count, !visit(count) { return .null }
+        value = AttributePath.value(value, forKey: key)
+      // What stands behind an operator says what it's applied to.
+      case .collection(let known): return apply(known, to: value, rest)
+      }
+    }
+    return value
+  }
+
+  private mutating func apply(
+    _ known: MetadataExpression.CollectionOperator, to collection: MetadataValue,
+    _ rest: ArraySlice<MetadataExpression.PathStep>
+  ) -> MetadataValue {
+    if case .null = collection { return .null }
+    guard let members = collection.members else {
+      note(.operand(function: "@\(known.rawValue)", kind: collection.kind))
+      return .null
+    }
+    if !visit(members.count) { return .null }
+    if known == .count { return .integer(Int64(members.count)) }
+    let values = members.map { follow(rest, from: $0) }.filter { $0 != .null }
+    switch known {
+    case .count: return .integer(Int64(values.count))
+    case .sum: return aggregate(.sum, values)
+    case .avg: return aggregate(.average, values)
+    case .min: return aggregate(.min, values)
+    case .max: return aggregate(.max, values)
+    case .unionOfObjects: return .array(values)
+    case .distinctUnionOfObjects: return .array(distinct(values))
+    case .unionOfArrays, .unionOfSets: return .array(values.flatMap { $0.members ?? [$0] })
+    case .distinctUnionOfArrays: return .array(distinct(values.flatMap { $0.members ?? [$0] }))
+    case .distinctUnionOfSets: return .set(Set(distinct(values.flatMap { $0.members ?? [$0] })))
+    }
+  }
+
+  /// The first of each group of equal values.
+  func distinct(_ values: [MetadataValue]) -> [MetadataValue] {
+    var seen: Set<MetadataValue> = []
+    return values.filter { seen.insert($0.canonical).inserted }
+  }
+}

@@ -1,0 +1,112 @@
+/// One evaluation of a compiled predicate for one item.
+struct Evaluation<Item: PredicateItem> {
+  private static var problemCountMax: Int { 8 }
+
+  let item: Item
+  let attributes: [String]
+  let environment: PredicateEnvironment
+  var variables: [MetadataValue]
+  private(set) var problems: [PredicateProblem] = []
+  private var stepsLeft: Int
+  /// How many random numbers were drawn.
+  var drawCount: UInt64 = 0
+  /// While every attribute is tried, most of them are of another kind: that's no problem.
+  private var isTryingAny = false
+
+  init(_ predicate: CompiledPredicate, _ item: Item, _ environment: PredicateEnvironment) {
+    self.item = item
+    attributes = predicate.attributes
+    self.environment = environment
+    variables = Array(repeating: .null, count: predicate.variableCount)
+    stepsLeft = predicate.stepCountMax
+  }
+
+  /// For what depends on no item.
+  init(_ item: Item, _ stepCountMax: Int) {
+    self.item = item
+    attributes = []
+    environment = .standard
+    variables = []
+    stepsLeft = stepCountMax
+  }
+
+  mutating func note(_ problem: PredicateProblem) {
+    if !isTryingAny, problems.count < Self.problemCountMax { problems.append(problem) }
+  }
+
+  /// Counts visits of members; `false` when there were too many.
+  mutating func visit(_ count: Int = 1) -> Bool {
+    stepsLeft -= count
+    if stepsLeft >= 0 { return true }
+    if stepsLeft + count >= 0 { note(.tooManySteps) }
+    stepsLeft = -1
+    return false
+  }
+
+  func attribute(_ number: Int) -> MetadataValue { item.value(forAttribute: attributes[number], index: number) }
+
+  // MARK: Tests
+
+  mutating func holds(_ test: CompiledTest) -> Bool {
+    switch test {
+    case .constant(let value): return value
+    case .all(let tests):
+      for test in tests where !holds(test) { return false }
+      return true
+    case .any(let tests):
+      for test in tests where holds(test) { return true }
+      return false
+    case .not(let test): return !holds(test)
+    case .text(let number, let matcher, let comparison):
+      let value = attribute(number)
+      if case .string(let text) = value { return matcher.matches(text) }
+      if case .null = value { return false }
+      return holds(comparison, value, comparison.right.constantValue ?? .null)
+    case .number(let number, let test, let comparison):
+      let value = attribute(number)
+      return test.holds(value) ?? holds(comparison, value, test.bound)
+    case .member(let number, let members, let comparison):
+      let value = attribute(number)
+      switch value {
+      case .string, .integer: return members.contains(value)
+      default: return holds(comparison, value, comparison.right.constantValue ?? .null)
+      }
+    case .comparison(let comparison): return holds(comparison)
+    }
+  }
+
+  mutating func holds(_ comparison: CompiledComparison) -> Bool {
+    if case .anyKey = comparison.left { return holdsForAnyKey(comparison) }
+    let left = value(comparison.left)
+    let right = value(comparison.right)
+    return holds(comparison, left, right)
+  }
+
+  private mutating func holds(_ comparison: CompiledComparison, _ left: MetadataValue, _ right: MetadataValue) -> Bool {
+    switch comparison.source.quantifier {
+    case .whole: return compare(left, right, comparison)
+    case .any:
+      for member in members(under: left) where compare(member, right, comparison) { return true }
+      return false
+    case .all:
+      for member in members(under: left) where !compare(member, right, comparison) { return false }
+      return true
+    }
+  }
+
+  /// The members that ANY and ALL look at: none of `nil`; a single value counts as the only one.
+  private mutating func members(under value: MetadataValue) -> [MetadataValue] {
+    if case .null = value { return [] }
+    guard let members = value.members else { return [value] }
+    return visit(members.count) ? members : []
+  }
+
+  private mutating func holdsForAnyKey(_ comparison: CompiledComparison) -> Bool {
+    let right = value(comparison.right)
+    let wasTrying = isTryingAny
+    isTryingAny = true
+    defer { isTryingAny = wasTrying }
+    for value in item.wholeValue.members ?? [] where compare(value, right, comparison) { return true }
+    return false
+  }
+}

@@ -1,0 +1,57 @@
+import FoundationEssentials
+import MetadataPredicates
+import TestSupport
+import Testing
+
+@Suite("Exploration of random predicates")
+struct AgreementExplorationTests {
+  private static let treeCount =
+    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? 5_000 : 400
+
+  /// What is wrong with one tree; `nil` if nothing is.
+  private static func problem(seed: UInt64) -> String? {
+    var random = RandomPredicates(seed: seed)
+    let tree = random.predicate(depth: 3)
+    let text = tree.formatString
+    do throws(MetadataPredicateError) {
+      let parsed = try MetadataPredicate(format: text)
+      if parsed != tree { return "\(text) parses to \(parsed), which isn't the tree it was printed from" }
+    } catch { return "\(text) doesn't parse: \(error)" }
+    let compiled: CompiledPredicate
+    do throws(MetadataPredicateError) { compiled = try tree.compiled() } catch {
+      // Constants that can't be compared are refused; nothing else is made up.
+      return error.code == .operands ? nil : "\(text) can't be compiled: \(error)"
+    }
+    for _ in 0..<4 {
+      let item = random.item()
+      let expected = NaiveInterpreter(item: item).holds(tree)
+      let actual = compiled.matches(item)
+      if actual != expected { return "\(text) is \(actual) instead of \(expected) for \(item)" }
+    }
+    return nil
+  }
+
+  @Test("P52: trees print and parse to themselves, and the compiled evaluator agrees with a naive one")
+  func agreement() async {
+    let problems = await LongRun.run {
+      (0..<UInt64(Self.treeCount)).lazy.compactMap { seed in
+        Self.problem(seed: seed).map { "seed \(seed): \($0)" }
+      }.prefix(10).map(\.self)
+    }
+    #expect(problems == [])
+  }
+
+  @Test("The made-up predicates are worth it: both results, and all kinds of tests")
+  func coverage() {
+    var matches = 0
+    var tests: Set<String> = []
+    for seed in 0..<UInt64(400) {
+      var random = RandomPredicates(seed: seed)
+      guard let compiled = try? random.predicate(depth: 3).compiled() else { continue }
+      if compiled.matches(random.item()) { matches += 1 }
+      for step in compiled.explanation().steps { tests.insert(String(step.text.prefix { $0 != " " })) }
+    }
+    #expect((80...320).contains(matches))
+    #expect(tests.isSuperset(of: ["all", "any", "not:", "general", "holds", "name:", "a:"]))
+  }
+}

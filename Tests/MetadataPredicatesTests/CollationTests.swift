@@ -1,0 +1,31 @@
+import MetadataPredicates
+import Testing
+
+@Suite("Order of names")
+struct CollationTests {
+  @Test(
+    "R32: numbers by value, case and marks only where nothing else differs",
+    arguments: [
+      ["a2", "A10", "b1"], ["", " ", "1", "a"], ["a", "A", "ä", "b"], ["file 9.txt", "file 10.txt", "file 100.txt"],
+      ["01", "1", "2", "10"], ["résumé", "resumz"], ["a", "aa", "ab", "b"], ["é1", "Z", "ж"],
+      ["x1y2", "x1y10", "x2y1"],
+      ["a-b", "a0", "ab"],
+    ])
+  func order(names: [String]) {
+    #expect(names.reversed().sorted { CollationKey($0) < CollationKey($1) } == names)
+  }
+
+  @Test("Only equal texts have equal keys, and the order is one")
+  func totalOrder() {
+    let parts = ["a", "A", "é", "e", "1", "01", "12", "-", "中", "ß", "ss"]
+    let names = parts.flatMap { first in parts.map { first + $0 } }
+    let keys = names.map { CollationKey($0) }
+    for (first, name) in zip(keys, names) {
+      for (second, other) in zip(keys, names) {
+        let orders = [first < second, second < first, first == second]
+        #expect(orders.filter(\.self).count == 1, "\(name) \(other)")
+        #expect((first == second) == (Array(name.utf8) == Array(other.utf8)))
+      }
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import MetadataPredicates
+
+/// Makes up trees and items.
+///
+/// The same seed makes the same.
+struct RandomPredicates {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  private mutating func next(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var bits = state
+    bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((bits ^ bits >> 31) % UInt64(bound))
+  }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[next(elements.count)] }
+
+  // MARK: Values
+
+  private static let letters = ["a", "A", "b", "B", "e", "é", "e\u{301}", "É", "o", "ö", "ß", "s", "1", "."]
+
+  mutating func text() -> String { (0..<next(6)).map { _ in pick(Self.letters) }.joined() }
+
+  /// A single value; a normal one has numbers for booleans, as the parser makes them.
+  private mutating func scalar(isNormal: Bool = false) -> MetadataValue {
+    switch next(8) {
+    case 0: .null
+    case 1: isNormal ? .integer(1) : .bool(next(2) == 0)
+    case 2, 3: .integer(Int64(next(7)) - 3)
+    case 4: .real(pick([0, 0.5, 1, 1.5, 2, -1]))
+    case 5: .date(MetadataDate(secondsSince2001: Double(next(3))))
+    default: .string(text())
+    }
+  }
+
+  private mutating func scalars() -> [MetadataValue] { (0..<next(4)).map { _ in scalar() } }
+
+  mutating func item() -> MetadataValue {
+    [
+      "a": scalar(), "b": scalar(), "name": .string(text()), "tags": .array(scalars()), "set": .set(Set(scalars())),
+      "items": .array((0..<next(4)).map { _ in ["n": scalar(), "name": .string(text()), "parts": .array(scalars())] }),
+      "dict": ["k": scalar(), "a": scalar()],
+    ]
+  }
+
+  // MARK: Predicates
+
+  mutating func predicate(depth: Int, _ variables: [String] = []) -> MetadataPredicate {
+    switch depth > 0 ? next(8) : 7 {
+    case 0: .and((0..<2 + next(2)).map { _ in predicate(depth: depth - 1, variables) })
+    case 1: .or((0..<2 + next(2)).map { _ in predicate(depth: depth - 1, variables) })
+    case 2: .not(predicate(depth: depth - 1, variables))
+    case 3 where next(4) == 0: .constant(next(2) == 0)
+    default: .comparison(comparison(depth: depth, variables))
+    }
+  }
+
+  private static let options: [PredicateComparison.Options] = [
+    [], [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+  ]
+  private static let expressions = [
+    "a*", "[ab]+", "(a|b)*e?", ".*1.*", "[^a]+", "a{1,2}b?", "é|e", ".", "\\w+", "\\d*\\.?", "",
+  ]
+  private static let wildcards = ["*", "a*", "*b", "*e*", "?", "a?*", "*.?", "*é*", "??", "", "a*b*e", "\\*", "*s"]
+
+  private mutating func comparison(depth: Int, _ variables: [String]) -> PredicateComparison {
+    let comparators: [PredicateComparator] = [
+      .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn, .contains, .beginsWith,
+      .endsWith,
+      .like, .matches,
+    ]
+    let comparator = pick(comparators)
+    let left = next(12) == 0 ? MetadataExpression.anyKey : expression(depth: depth, variables)
+    let right: MetadataExpression =
+      switch comparator {
+      case .like: .constant(.string(pick(Self.wildcards)))
+      case .matches: .constant(.string(pick(Self.expressions)))
+      case .between: .aggregate([.constant(scalar(isNormal: true)), .constant(scalar(isNormal: true))])
+      default: expression(depth: depth, variables)
+      }
+    let isWhole = left == .anyKey || next(3) > 0
+    return PredicateComparison(
+      left, comparator, right, options: pick(Self.options), quantifier: isWhole ? .whole : pick([.any, .all]))
+  }
+
+  private mutating func expression(depth: Int, _ variables: [String]) -> MetadataExpression {
+    switch depth > 0 ? next(18) : next(7) {
+    case 0, 1: return .constant(scalar(isNormal: true))
+    case 2: return .aggregate((0..<next(4)).map { _ in .constant(scalar(isNormal: true)) })
+    case 3 where !variables.isEmpty:
+      return pick([.variable(pick(variables)), .path(.variable(pick(variables)), [.key("n")])])
+    case 3, 4, 5, 6, 7, 8: return .attribute(pick(Self.paths))
+    case 9: return .element(.attribute(pick(Self.collections)), index(depth, variables))
+    case 10: return .negation(expression(depth: depth - 1, variables))
+    case 11:
+      return .arithmetic(
+        pick([.add, .subtract, .multiply, .divide]), .attribute(pick(["a", "b", "dict.k"])),
+        pick([.attribute("a"), .constant(.integer(2)), .constant(.real(0.5)), .constant(.integer(0))]))
+    case 12:
+      return .setOperation(
+        pick([.union, .intersect, .minus]), .attribute(pick(Self.collections)), .attribute(pick(Self.collections)))
+    case 13:
+      return .function(pick(["count:", "uppercase:", "length:", "abs:"]), [expression(depth: depth - 1, variables)])
+    case 14:
+      let name = pick(["x", "y"])
+      return .subquery(
+        .attribute(pick(["items", "tags"])), variable: name, predicate(depth: depth - 1, variables + [name]))
+    case 15:
+      return .ternary(
+        predicate(depth: depth - 1, variables), expression(depth: depth - 1, variables),
+        expression(depth: depth - 1, variables))
+    case 16: return .cast(.attribute(pick(["a", "tags", "name"])), type: pick(["NSNumber", "NSSet"]))
+    default: return .function("add:to:", [.attribute("a"), .constant(.integer(1))])
+    }
+  }
+
+  private static let collections = ["tags", "set", "items", "a", "missing", "items.n"]
+  private static let paths = [
+    "a", "b", "name", "tags", "set", "dict", "dict.k", "items.n", "items.name", "missing", "items.@count",
+    "tags.@count",
+    "items.@sum.n", "items.@unionOfObjects.name", "items.@distinctUnionOfObjects.n", "missing.x",
+  ]
+
+  private mutating func index(_ depth: Int, _ variables: [String]) -> MetadataExpression.ElementIndex {
+    pick([.first, .last, .size, .at(.constant(.integer(Int64(next(4)) - 1))), .at(.constant(.string("k")))])
+  }
+}
