@@ -24,7 +24,10 @@ let package = Package(
     .target(name: "BenchmarkShims"),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["BenchmarkShims", .product(name: "FileCoordination", package: "swift-file-coordination")],
+      dependencies: [
+        "BenchmarkShims", .product(name: "FileCoordination", package: "swift-file-coordination"),
+        .product(name: "MetadataPredicates", package: "swift-file-coordination"),
+      ],
       swiftSettings: settings),
     .testTarget(name: "BenchmarksTests", dependencies: ["benchmarks", "BenchmarkShims"], swiftSettings: settings),
   ],

@@ -91,7 +91,7 @@ static bool excludes(bench_bdb *db) {
   return db->lock_id_free(db->env, first) == 0 && db->lock_id_free(db->env, second) == 0;
 }
 
-static bool open_environment(bench_bdb *db, char *reason, size_t capacity) {
+static bool open_environment(bench_bdb *db, const char *home, char *reason, size_t capacity) {
   if (sizeof(void *) != 8) return snprintf(reason, capacity, "its layout is known for 64-bit pointers only"), false;
   db->library = dlopen("libdb-5.3.so", RTLD_NOW | RTLD_LOCAL);
   if (!db->library) return snprintf(reason, capacity, "libdb-5.3.so not found (Debian: libdb5.3-dev)"), false;
@@ -117,16 +117,16 @@ static bool open_environment(bench_bdb *db, char *reason, size_t capacity) {
   db->lock_id = (lock_id_function)method(db->env, offset_lock_id);
   db->lock_id_free = (lock_id_free_function)method(db->env, offset_lock_id_free);
   open_function open = (open_function)method(db->env, offset_open);
-  error = open(db->env, NULL, flag_create | flag_init_lock | flag_thread | flag_private, 0);
+  error = open(db->env, home, flag_create | flag_init_lock | flag_thread | (home ? 0 : flag_private), 0600);
   if (error != 0) return snprintf(reason, capacity, "DB_ENV->open: error %d", error), false;
   if (!excludes(db)) return snprintf(reason, capacity, "its locks don't exclude each other in the self-test"), false;
   return true;
 }
 
-bench_bdb *bench_bdb_open(char *reason, size_t capacity) {
+bench_bdb *bench_bdb_open(const char *home, char *reason, size_t capacity) {
   bench_bdb *db = calloc(1, sizeof *db);
   if (!db) return snprintf(reason, capacity, "out of memory"), NULL;
-  if (open_environment(db, reason, capacity)) return db;
+  if (open_environment(db, home, reason, capacity)) return db;
   bench_bdb_close(db);
   return NULL;
 }

@@ -54,8 +54,9 @@ uint64_t bench_system_call_counting_end(void);
 
 typedef struct bench_bdb bench_bdb;
 
-/// Opens a private environment of Berkeley DB 5.3's lock manager. On failure returns NULL and writes the reason.
-bench_bdb *bench_bdb_open(char *reason, size_t reason_capacity);
+/// Opens an environment of Berkeley DB 5.3's lock manager: a private one, or one that processes share in the directory
+/// `home`. On failure returns NULL and writes the reason.
+bench_bdb *bench_bdb_open(const char *home, char *reason, size_t reason_capacity);
 void bench_bdb_close(bench_bdb *environment);
 /// Makes a locker; returns 0 or an error.
 int bench_bdb_locker(bench_bdb *environment, uint32_t *locker);

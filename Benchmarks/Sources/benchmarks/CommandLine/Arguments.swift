@@ -5,7 +5,7 @@ package struct Arguments: Equatable, Sendable {
   }
 
   package var action = Action.run
-  /// The first components of the names of suites; `nil` for all of them.
+  /// The first components of the names of suites or rows; `nil` for all of them.
   package var filter: String?
   package var isTiny = false
   package var jsonPath: String?
@@ -58,7 +58,8 @@ package struct Arguments: Equatable, Sendable {
 
     Measures file coordination beside other locks, in one run, and prints one line for each target.
 
-      --filter NAME   only the suites whose name begins with NAME, such as claims or claims/table
+      --filter NAME   only the suites and rows whose name begins with NAME, such as claims, claims/table
+                      or processes/first
       --tiny          everything in seconds; the figures prove nothing. Fails if a counter breaks its limit
       --json FILE     also writes the report for programs
       --plot FILE     also draws the table, as SVG

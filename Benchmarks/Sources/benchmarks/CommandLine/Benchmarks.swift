@@ -33,7 +33,9 @@ struct Benchmarks {
       let names = Suite.all.map(\.name).joined(separator: ", ")
       fail("benchmarks: no suite '\(arguments.filter ?? "")'; there are \(names)\n", status: 2)
     }
-    let report = try measure(suites, arguments.isTiny ? .tiny : .full)
+    var settings = arguments.isTiny ? Settings.tiny : .full
+    settings.filter = arguments.filter
+    let report = try measure(suites, settings)
     if arguments.isTiny { print("tiny: these figures prove nothing but that the benchmarks run") }
     print(report.text, terminator: "")
     if let path = arguments.jsonPath { try write(report.json.text, to: path) }

@@ -31,7 +31,8 @@ struct Laboratory: Sendable {
 
   /// Measures cells together: each repetition visits all of them, so that whatever disturbs the machine for a while, or
   /// makes it slower, hits subject and peer alike.
-  func measure(_ cells: [Cell]) throws -> [ResultRow] {
+  func measure(_ allCells: [Cell]) throws -> [ResultRow] {
+    let cells = allCells.filter { settings.selects($0.id) }
     var samples = [[Double]](repeating: [], count: cells.count)
     var noisy = [Bool](repeating: false, count: cells.count)
     var retriesLeft = [Int](repeating: settings.retryCountMaxOfMeasurement, count: cells.count)

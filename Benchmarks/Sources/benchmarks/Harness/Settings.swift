@@ -24,8 +24,19 @@ struct Settings: Sendable {
   var cycleLength = 1_000
   /// Claims that are counted, not timed.
   var countedClaims = 1_000
+  /// Processes that hold items while the one that serves them is killed, and how many items each.
+  var processCount = 64
+  var heldCount = 1_000
+  /// Processes that do nothing, and how much each presents.
+  var idleProcessCount = 16
+  var idlePresenterCount = 100
+  /// Names that predicates are evaluated for, and names that are sorted.
+  var nameCount = 200_000
+  var sortedNameCount = 20_000
   /// Whether the figures mean anything.
   var isTiny = false
+  /// The first components of the names of rows; `nil` for all of them.
+  var filter: String?
 
   static let full = Settings()
 
@@ -42,7 +53,19 @@ struct Settings: Sendable {
     settings.bulkClaimCount = 500
     settings.unrelatedWaiterCount = 1_000
     settings.cycleLength = 100
+    settings.processCount = 3
+    settings.heldCount = 20
+    settings.idleProcessCount = 2
+    settings.idlePresenterCount = 10
+    settings.nameCount = 2_000
+    settings.sortedNameCount = 500
     settings.isTiny = true
     return settings
   }()
+
+  /// Whether a row is measured; those that its suite measures in another way always are.
+  func selects(_ id: String) -> Bool {
+    guard let filter else { return true }
+    return "\(id)/".hasPrefix("\(filter)/")
+  }
 }

@@ -1,6 +1,6 @@
 import BenchmarkShims
 
-/// Berkeley DB 5.3's lock manager in a private environment, if this machine has it.
+/// Berkeley DB 5.3's lock manager, if this machine has it.
 ///
 /// Unchecked because of the pointer: the environment is opened with `DB_THREAD`, so all threads may use it.
 final class BerkeleyDB: @unchecked Sendable {
@@ -15,12 +15,17 @@ final class BerkeleyDB: @unchecked Sendable {
     case absent(reason: String)
   }
 
-  static func open() -> Availability {
+  /// - Parameter home: The directory of the region that processes share; `nil` for one of this process alone.
+  /// - Returns: The environment, or why there's none.
+  static func open(sharedIn home: String? = nil) -> Availability {
     var reason = [CChar](repeating: 0, count: 256)
-    if let environment = bench_bdb_open(&reason, reason.count) { return .present(BerkeleyDB(environment)) }
+    if let environment = bench_bdb_open(home, &reason, reason.count) { return .present(BerkeleyDB(environment)) }
     let text = reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
     return .absent(reason: String(decoding: text, as: UTF8.self))
   }
+
+  /// The name of what processes take turns at.
+  static let sharedItem = "turn"
 
   func worker(_ path: String) throws -> Worker { try Worker(self, path) }
 

@@ -10,8 +10,13 @@ import Synchronization
 /// | `echo SOCKET` | connects there, and sends back what comes | `echoing` |
 /// | `use PATH` | writes the item until it was lent its directory | `used` |
 /// | `spin PATH` | writes the item again and again | `spinning` |
+/// | `spin-flock PATH` | the same with flock(2) | `spinning` |
+/// | `spin-berkeley-db DIRECTORY` | the same with the locks of a region there | `spinning` |
 /// | `stop` | ends that | how often it wrote |
 /// | `hold PATH` | writes the item until the process ends | `holding` |
+/// | `hold-all COUNT DIRECTORY` | writes so many items there until the process ends | `holding` |
+/// | `count-held` | asks for each whether it still holds it | how many |
+/// | `present COUNT DIRECTORY` | presents so many items there | `presenting` |
 struct PeerProgram {
   /// How often a directory has to be used before it's lent, and a little more.
   static let usesUntilLent = 5
@@ -19,6 +24,7 @@ struct PeerProgram {
   private let coordinator: FileCoordinator
   private let spinning = Shared(Atomic(false))
   private let count = Shared(Atomic(0))
+  private let crowd = PeerCrowd()
 
   /// - Parameter socket: Where the processes meet.
   /// - Returns: The exit status.
@@ -44,18 +50,28 @@ struct PeerProgram {
       for _ in 0..<Self.usesUntilLent { try coordinator.blocking.write(path: path) { _ in } }
       return "used"
     case "spin":
-      spinning.value.store(true, ordering: .relaxed)
-      count.value.store(0, ordering: .relaxed)
-      Thread.detachNewThread {
-        while spinning.value.load(ordering: .relaxed) {
-          try? coordinator.blocking.write(path: path) { _ in }
-          count.value.add(1, ordering: .relaxed)
-        }
+      return spin { try? coordinator.blocking.write(path: path) { _ in } }
+    case "spin-flock":
+      let worker = Kept(try KeptFileLockWorker(path))
+      return spin { try? worker.lock.write {} }
+    case "spin-berkeley-db":
+      guard case .present(let database) = BerkeleyDB.open(sharedIn: path) else {
+        throw BenchmarkFailure("no Berkeley DB at '\(path)'")
       }
-      return "spinning"
+      let worker = Kept(try database.worker(BerkeleyDB.sharedItem))
+      return spin { try? worker.lock.write {} }
     case "stop":
       spinning.value.store(false, ordering: .relaxed)
       return "\(count.value.load(ordering: .relaxed))"
+    case "hold-all":
+      let words = path.split(separator: " ", maxSplits: 1).map(String.init)
+      crowd.hold(Int(words[0]) ?? 0, in: words[1], coordinator)
+      return "holding"
+    case "count-held": return "\(crowd.countHeld())"
+    case "present":
+      let words = path.split(separator: " ", maxSplits: 1).map(String.init)
+      try crowd.present(Int(words[0]) ?? 0, in: words[1], coordinator.domain)
+      return "presenting"
     case "hold":
       let held = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
@@ -69,6 +85,26 @@ struct PeerProgram {
     default: throw BenchmarkFailure("a peer doesn't know '\(verb)'")
     }
   }
+}
+
+extension PeerProgram {
+  private func spin(_ operation: @escaping @Sendable () -> Void) -> String {
+    spinning.value.store(true, ordering: .relaxed)
+    count.value.store(0, ordering: .relaxed)
+    Thread.detachNewThread {
+      while spinning.value.load(ordering: .relaxed) {
+        operation()
+        count.value.add(1, ordering: .relaxed)
+      }
+    }
+    return "spinning"
+  }
+}
+
+/// A lock that one thread uses; `@unchecked` because it's handed to that thread.
+final class Kept<Lock: ~Copyable>: @unchecked Sendable {
+  let lock: Lock
+  init(_ lock: consuming Lock) { self.lock = lock }
 }
 
 /// A peer, seen from the process that measures.

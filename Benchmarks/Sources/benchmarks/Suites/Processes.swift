@@ -6,7 +6,7 @@ extension Suite {
   static let processes = Suite(
     name: "processes", summary: "accesses of two and more processes, and their deaths (T-20 to T-23)"
   ) { laboratory, report in
-    let field = try Field(laboratory.tree)
+    let field = try Field(laboratory.tree, &report.absent)
     defer { field.end() }
     report.results += try laboratory.measure(field.cells)
     report.targets += targets(report)
@@ -56,8 +56,19 @@ private final class Field: @unchecked Sendable {
   private var number = 0
   private var socketEnd = 0.0
 
-  init(_ tree: TemporaryTree) throws {
+  private let database: BerkeleyDB?
+  private let databaseDirectory: String
+
+  init(_ tree: TemporaryTree, _ absent: inout [String]) throws {
     self.tree = tree
+    databaseDirectory = "\(tree.root)/berkeley-db"
+    try FileManager.default.createDirectory(atPath: databaseDirectory, withIntermediateDirectories: true)
+    switch BerkeleyDB.open(sharedIn: databaseDirectory) {
+    case .present(let database): self.database = database
+    case .absent(let reason):
+      database = nil
+      absent.append("shared region of Berkeley DB: \(reason)")
+    }
     let socketPath = "\(tree.root)/s"
     self.socketPath = socketPath
     let peer = try Peer(socketPath)
@@ -85,7 +96,7 @@ private final class Field: @unchecked Sendable {
       claim("alone", "read by handle, domain of one process") { try HandleWorker(path, .process) },
       claim("flock", "flock, descriptor kept", isOurs: false) { try KeptFileLockWorker(path) },
     ]
-    return claims.flatMap(\.self) + [
+    return claims.flatMap(\.self) + databaseCells + [
       cell("round-trip", "64 bytes to another process and back", isOurs: false) { [echo] in
         echo.send()
         _ = echo.receive()
@@ -95,11 +106,27 @@ private final class Field: @unchecked Sendable {
       },
       samples("recall", "write of what another process was lent") { [self] in try recall() },
       samples("turn", "one write of two processes that take turns", count: 1) { [self] in try turns($0) },
+      samples("turn-flock", "turns of two processes with flock", isOurs: false, count: 1) { [self] in
+        let worker = Kept(try KeptFileLockWorker(path))
+        return try turns($0, peerSpins: "spin-flock \(path)") { try worker.lock.write {} }
+      },
       samples("failover", "the serving process is killed, until the next grant", count: 3) { [self] _ in
         try failover()
       },
       samples("holder-killed", "a holder is killed, until the next grant", count: 3) { [self] _ in try holderKilled() },
       samples("socket-end", "the same, until a socket of it ends", isOurs: false, count: 1) { [self] _ in socketEnd },
+    ]
+  }
+
+  private var databaseCells: [Cell] {
+    guard let database else { return [] }
+    return claim("berkeley-db", "Berkeley DB, a region that processes share", isOurs: false) { [tree] in
+      try database.worker(tree.paths[0])
+    } + [
+      samples("turn-berkeley-db", "turns of two processes with Berkeley DB", isOurs: false, count: 1) { [self] in
+        let worker = Kept(try database.worker(BerkeleyDB.sharedItem))
+        return try turns($0, peerSpins: "spin-berkeley-db \(databaseDirectory)") { try worker.lock.write {} }
+      }
     ]
   }
 
@@ -146,13 +173,17 @@ extension Field {
   /// The time of one grant while two processes want one item all the time.
   private func turns(_ settings: Settings) throws -> Double {
     let path = fresh()
-    try peer.ask("spin \(path)")
     let coordinator = FileCoordinator(label: "turns", domain: domain)
+    return try turns(settings, peerSpins: "spin \(path)") { try coordinator.blocking.write(path: path) { _ in } }
+  }
+
+  private func turns(_ settings: Settings, peerSpins order: String, _ turn: () throws -> Void) throws -> Double {
+    try peer.ask(order)
     let start = monotonicNanoseconds()
     let end = start + settings.duration.nanoseconds
     var count = 0
     while monotonicNanoseconds() < end {
-      try coordinator.blocking.write(path: path) { _ in }
+      try turn()
       count += 1
     }
     let duration = monotonicNanoseconds() - start

@@ -2,7 +2,7 @@
 ///
 /// To add some, make a `Suite` and name it in ``all``; `--filter` and `--list` find it there.
 struct Suite: Sendable {
-  /// Components divided by slashes; a filter selects by the first ones.
+  /// Components divided by slashes; a filter selects by the first ones, and goes on with those of a row.
   let name: String
   /// One line for `--list`.
   let summary: String
@@ -13,15 +13,16 @@ struct Suite: Sendable {
   ///
   /// The one with a million of everything is the last that measures memory.
   static let all = [
-    claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale, processes,
+    claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale, processes, processesScale, predicates,
   ]
 
   /// The suites that a filter selects.
   ///
-  /// - Parameter filter: The first components of a name; `nil` for all.
+  /// - Parameter filter: The first components of the name of a suite or of a row; `nil` for all.
   /// - Returns: The suites; empty if the filter selects none.
   static func selected(by filter: String?) -> [Suite] {
     guard let filter else { return all }
-    return all.filter { $0.name == filter || $0.name.hasPrefix(filter + "/") }
+    let named = all.filter { "\($0.name)/".hasPrefix("\(filter)/") }
+    return named.isEmpty ? all.filter { filter.hasPrefix("\($0.name)/") } : named
   }
 }

@@ -1,0 +1,65 @@
+import FileCoordination
+import Foundation
+import Glibc
+import Synchronization
+
+/// Many accesses and presenters of one peer.
+final class PeerCrowd: Sendable {
+  private let presenters = Mutex<[FilePresenterRegistration]>([])
+  private let idle = Mutex<[IdlePresenter]>([])
+  private let held = Mutex<[Holder]>([])
+
+  private struct Holder: Sendable {
+    let questions: AsyncStream<DispatchSemaphore>.Continuation
+    let isHeld: Shared<Atomic<Bool>>
+  }
+
+  /// Holds so many items, each by an access of its own, until the process ends; returns when all are granted.
+  func hold(_ count: Int, in directory: String, _ coordinator: FileCoordinator) {
+    let granted = DispatchSemaphore(value: 0)
+    for number in 0..<count {
+      let (questions, ask) = AsyncStream.makeStream(of: DispatchSemaphore.self)
+      let holder = Holder(questions: ask, isHeld: Shared(Atomic(false)))
+      held.withLock { $0.append(holder) }
+      Task.detached {
+        // Whoever fails is missed when the others are counted.
+        try? await coordinator.write(path: "\(directory)/\(number)") { access in
+          granted.signal()
+          for await answered in questions {
+            holder.isHeld.value.store((try? access.commit {}) != nil, ordering: .relaxed)
+            answered.signal()
+          }
+        }
+      }
+    }
+    for _ in 0..<count { granted.wait() }
+  }
+
+  /// - Returns: How many the service confirms.
+  func countHeld() -> Int {
+    let holders = held.withLock { $0 }
+    let answered = DispatchSemaphore(value: 0)
+    for holder in holders { holder.questions.yield(answered) }
+    for _ in holders { answered.wait() }
+    return holders.count { $0.isHeld.value.load(ordering: .relaxed) }
+  }
+
+  func present(_ count: Int, in directory: String, _ domain: CoordinationDomain) throws {
+    for number in 0..<count {
+      let presenter = IdlePresenter(URL(filePath: "\(directory)/\(number)"))
+      let registration = try domain.register(presenter)
+      presenters.withLock { $0.append(registration) }
+      // Registration is weak.
+      idle.withLock { $0.append(presenter) }
+    }
+  }
+}
+
+/// A presenter that nobody asks anything.
+private final class IdlePresenter: FilePresenter {
+  let presentedItemURL: URL?
+  let presenterLabel = "idle"
+  let presentedItemCallbacks: FilePresenterCallbacks = [.itemDidChange, .saveChanges]
+
+  init(_ url: URL) { presentedItemURL = url }
+}
