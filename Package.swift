@@ -5,7 +5,9 @@ import PackageDescription
 //
 //   0  CSystemShims             declarations of libc calls that Swift's Glibc module hides
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
+//   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
 //   1  SystemInterface          the only door to the kernel
+//   2  FileWatching             what happens to files, whoever does it
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   2  FileCoordination         the library people import
 //   4  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
@@ -27,46 +29,67 @@ let package = Package(
   products: [
     // `SystemInterface` is part of the product so that a program can pass its own file-system door to a domain.
     .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface"]),
+    // The predicate language alone, for programs that have items of their own to select.
+    .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     .executable(name: "filecoord", targets: ["filecoord"]),
   ],
   targets: [
     .systemLibrary(name: "CSystemShims"),
     .target(name: "FileAccessArbiter", swiftSettings: librarySettings),
+    .target(name: "MetadataPredicates", swiftSettings: librarySettings),
     .target(name: "SystemInterface", dependencies: ["CSystemShims"], swiftSettings: librarySettings),
     .target(name: "CoordinationService", dependencies: ["FileAccessArbiter"], swiftSettings: librarySettings),
+    .target(name: "FileWatching", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
     .target(
-      name: "FileCoordination", dependencies: ["CoordinationService", "FileAccessArbiter", "SystemInterface"],
+      name: "FileCoordination",
+      dependencies: ["CoordinationService", "FileAccessArbiter", "FileWatching", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
       swiftSettings: librarySettings),
     .executableTarget(
-      name: "filecoord", dependencies: ["FileCoordination"], swiftSettings: settings),
+      name: "filecoord", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
+    // Random numbers and schedules that a seed names; also for programs that tests run.
+    .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
     // What tests of several targets need.
     .target(
       name: "TestSupport", dependencies: ["SystemInterface"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
-      name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "CoordinationServiceTests", dependencies: ["CoordinationService", "FileAccessArbiter", "TestSupport"],
+      name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "SystemInterfaceTests", dependencies: ["SystemInterface"], swiftSettings: settings),
+      name: "CoordinationServiceTests",
+      dependencies: ["CoordinationService", "FileAccessArbiter", "SeededRandom", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SystemInterfaceTests", dependencies: ["SeededRandom", "SystemInterface"], swiftSettings: settings),
+    .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching", "SystemInterface"], swiftSettings: settings),
+    .testTarget(
+      name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationTests",
-      dependencies: ["FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SystemInterface"],
+      dependencies: [
+        "CoordinationService", "FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SeededRandom",
+        "FileWatching", "SystemInterface",
+      ],
       swiftSettings: settings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.
     .testTarget(
-      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter", "TestSupport"],
+      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     // Processes that share files, are killed and stopped.
     .executableTarget(
-      name: "CoordinationWorker", dependencies: ["FileCoordination"], path: "Tests/CoordinationWorker",
-      swiftSettings: settings),
+      name: "CoordinationWorker",
+      dependencies: ["CoordinationService", "FileCoordination", "SeededRandom", "SystemInterface"],
+      path: "Tests/CoordinationWorker", swiftSettings: settings),
     .testTarget(
-      name: "ManyProcessesTests", dependencies: ["CoordinationWorker", "FileCoordination", "TestSupport"],
+      name: "ManyProcessesTests",
+      dependencies: [
+        "CoordinationService", "CoordinationWorker", "FileAccessArbiter", "FileCoordination", "SeededRandom",
+        "SystemInterface", "TestSupport",
+      ],
       swiftSettings: settings),
     // Runs the built tool as a child process, also beside presenters of the test.
     .testTarget(
@@ -75,7 +98,7 @@ let package = Package(
     .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationStressTests",
-      dependencies: ["FileCoordination", "FileCoordinationTesting", "SystemInterface"],
+      dependencies: ["FileCoordination", "FileCoordinationTesting", "SeededRandom", "SystemInterface"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

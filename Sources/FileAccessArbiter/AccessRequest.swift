@@ -58,11 +58,20 @@ package struct AccessRequest: Hashable, Sendable {
     package var answering: Nanoseconds?
     /// How often a wait is reported while it lasts.
     package var reporting: Nanoseconds?
+    /// How long presenters of participants that are stopped are waited for.
+    package var stoppedPresenters: Nanoseconds?
+    /// How long accesses that stopped participants hold are waited for.
+    package var stoppedHolders: Nanoseconds?
 
-    package init(waiting: Nanoseconds? = nil, answering: Nanoseconds? = nil, reporting: Nanoseconds? = nil) {
+    package init(
+      waiting: Nanoseconds? = nil, answering: Nanoseconds? = nil, reporting: Nanoseconds? = nil,
+      stoppedPresenters: Nanoseconds? = nil, stoppedHolders: Nanoseconds? = nil
+    ) {
       self.waiting = waiting
       self.answering = answering
       self.reporting = reporting
+      self.stoppedPresenters = stoppedPresenters
+      self.stoppedHolders = stoppedHolders
     }
 
     package static let never = Limits()

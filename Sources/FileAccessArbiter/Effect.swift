@@ -23,6 +23,10 @@ package enum Effect: Sendable {
   case report(AccessID, WaitReport)
   /// Ask for this delegation back: somebody waits for it. Said again when somebody else does.
   case delegationWanted(AccessID)
+  /// A write has ended: the process is to tell what its queue of changes holds by now, and then `echoSettled`.
+  case settle(ClientID, EchoID)
+  /// No coordinated write accounts for this change: the process is to see whether it lasts, and to tell `changesConfirmed`.
+  case lookAgain(ClientID, ItemChange)
 }
 
 /// One of the deadlines of one access.

@@ -4,6 +4,7 @@ extension FileAccessArbiter {
   mutating func armTimer(of id: AccessID, _ purpose: ArbiterTimer.Purpose) {
     if accesses[id].armedTimer == purpose { return }
     disarmTimer(of: id)
+    waitingCount += 1
     accesses[id].timerGeneration += 1
     accesses[id].armedTimer = purpose
     let limits = limits(of: id)
@@ -15,6 +16,7 @@ extension FileAccessArbiter {
   mutating func disarmTimer(of id: AccessID) {
     guard let purpose = accesses[id].armedTimer else { return }
     accesses[id].armedTimer = nil
+    waitingCount -= 1
     let limits = limits(of: id)
     let limit = purpose == .waiting ? limits.waiting : limits.answering
     if limit != nil { effects.append(.cancelTimer(timer(id, purpose))) }
@@ -57,9 +59,7 @@ extension FileAccessArbiter {
   }
 
   private mutating func answersAreLate(_ access: Access) {
-    // An eviction needs everybody's consent (C-209).
-    let needsConsent = access.items.contains { $0.access == .write(.evicting) }
-    guard access.traits.contains(.proceedsWithoutLateAnswers), access.phase == .asking, !needsConsent else {
+    guard access.traits.contains(.proceedsWithoutLateAnswers), access.phase == .asking, !needsConsent(access.id) else {
       return fail(
         access.id,
         .unanswered(
@@ -67,11 +67,18 @@ extension FileAccessArbiter {
           followers: access.parked.prefix(FileAccessArbiter.reportedMemberCountMax).map { member(.access($0)) }))
     }
     for index in access.negotiations.indices {
-      guard let message = access.negotiations[index].outstanding else { continue }
-      accesses[access.id].unanswered.append(
-        "\(presenters[messages[message].presenter].label) (\(messages[message].kind.callbackName))")
+      if let message = access.negotiations[index].outstanding { noteUnanswered(message, access.id) }
     }
     withdrawQuestions(of: access.id)
     advance(access.id)
+  }
+
+  /// An eviction needs everybody's consent (C-209).
+  func needsConsent(_ id: AccessID) -> Bool { accesses[id].items.contains { $0.access == .write(.evicting) } }
+
+  /// The grant is to say whose answer it did without.
+  mutating func noteUnanswered(_ message: MessageID, _ id: AccessID) {
+    accesses[id].unanswered.append(
+      "\(presenters[messages[message].presenter].label) (\(messages[message].kind.callbackName))")
   }
 }

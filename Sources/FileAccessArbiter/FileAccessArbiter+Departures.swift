@@ -12,7 +12,9 @@ extension FileAccessArbiter {
     var sleepers: [AccessID] = []
     for id in own where accesses[id].isWaiting { sleepers += leave(id) }
     for id in presenters.sortedKeys where presenters.find(id)?.client == client { drop(id) }
+    forgetChanges(seenBy: client)
     for id in own where accesses.contains(id) {
+      noteEndOfWrite(id)
       tellOutcomes(of: id, [])
       sleepers += leave(id)
     }

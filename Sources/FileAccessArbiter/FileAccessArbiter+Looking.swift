@@ -11,6 +11,12 @@ extension FileAccessArbiter {
 
   package func knows(_ id: PresenterID) -> Bool { presenters.contains(id) }
 
+  /// How many accesses and presenters a participant has.
+  package func partyCount(of client: ClientID) -> Int { Int(clients.find(client)?.references ?? 0) }
+
+  /// How many accesses and callbacks an access was requested inside of; zero when it's gone.
+  package func nestingDepth(of id: AccessID) -> Int { accesses.find(id)?.lineage.count ?? 0 }
+
   /// Whose presenter a message was sent to; `nil` if it has been answered, or never was.
   package func recipient(of id: MessageID) -> PresenterID? { messages.find(id)?.presenter }
 

@@ -43,6 +43,21 @@ extension FileAccessArbiter {
     return finish()
   }
 
+  /// How many bytes the longest path will have of what follows a move.
+  ///
+  /// - Complexity: O(items inside that are claimed or presented), and no more than O(length of the path) for a move to a path
+  ///   that isn't longer.
+  package func longestPathByteCount(afterMovingFrom old: ItemPath, to new: ItemPath) -> Int {
+    let growth = new.bytes.count - old.bytes.count
+    guard growth > 0, let top = tree.node(at: old) else { return new.bytes.count }
+    var longest = old.bytes.count
+    _ = tree.forEachNode(inSubtreeOf: top, where: { $0.presenterCountInSubtree > 0 || $0.claimCountInSubtree > 0 }) {
+      longest = max(longest, tree.path(of: $0).bytes.count)
+      return true
+    }
+    return longest + growth
+  }
+
   /// What was at the destination is known to everybody by the move.
   private mutating func noteDestination(_ path: ItemPath, of id: AccessID) {
     let access = accesses[id]
@@ -77,7 +92,7 @@ extension FileAccessArbiter {
     }
   }
 
-  private mutating func tellMove(
+  mutating func tellMove(
     to presenter: PresenterID, from path: ItemPath, _ old: ItemPath, _ new: ItemPath, _ origin: Message.Origin
   ) {
     guard presenters[presenter].callbacks.contains(.itemDidMove) else { return }
@@ -105,7 +120,7 @@ extension FileAccessArbiter {
     return result.sorted { $0.0 < $1.0 }
   }
 
-  private mutating func movePresenter(
+  mutating func movePresenter(
     _ id: PresenterID, from node: ItemTree.NodeIndex, _ old: ItemPath, _ new: ItemPath
   ) {
     let path = tree.path(of: node).movedAlong(from: old, to: new)

@@ -36,6 +36,7 @@ extension FileAccessArbiter {
     presenters.insert(
       Presenter(id, purpose: registration.purpose, profile, observing: registration.observedUbiquityAttributes))
     clients[registration.client].references += 1
+    if registration.callbacks.contains(.uncoordinatedChanges) { ledger.observerCount += 1 }
     if let path = registration.path { locate(id, at: path) }
     return finish()
   }
@@ -71,6 +72,7 @@ extension FileAccessArbiter {
 
   mutating func remove(_ id: PresenterID) {
     presenters[id].isRemoved = true
+    if presenters[id].callbacks.contains(.uncoordinatedChanges) { ledger.observerCount -= 1 }
     if let node = presenters[id].node { tree.detachPresenter(id, from: node) }
     presenters[id].node = nil
     var released: [AccessID] = []

@@ -5,7 +5,7 @@ extension FileAccessArbiter {
   ///
   /// Its name is for people: "pid 4711 'indexer'".
   package mutating func clientJoined(_ client: ClientID, name: String) {
-    clients.insert(Client(id: client, name: name))
+    clients.insert(Client(id: client, givenName: name))
   }
 
   /// Somebody asks for access.
@@ -35,6 +35,7 @@ extension FileAccessArbiter {
     begin(at: time)
     precondition(accesses[id].phase == .granted, "\(id) is released while \(accesses[id].phase)")
     precondition(outcomes.isEmpty || outcomes.count == accesses[id].items.count, "\(id): an outcome for each item")
+    noteEndOfWrite(id)
     tellOutcomes(of: id, outcomes)
     end(id)
     return finish()

@@ -25,7 +25,7 @@ extension FileAccessArbiter {
     let message = messages[id]
     let presenter = presenters[message.presenter]
     return MessageSummary(
-      id: id, presenter: presenter.id, presenterLabel: presenter.label,
+      id: id, presenter: presenter.id, clientName: clients[presenter.client].name, presenterLabel: presenter.label,
       presentedPath: presenter.node.map { tree.path(of: $0) }, callback: message.kind.callbackName,
       isRunning: message.state != .pending, since: message.since)
   }

@@ -27,6 +27,8 @@ package struct FileAccessArbiter: Sendable {
   var lastSequence: UInt64 = 0
   var lastMessage: UInt64 = 0
   var delegationCount = 0
+  /// How many accesses sleep until somebody else does something.
+  package var waitingCount = 0
   /// The time of the event under way.
   var now: Timestamp = 0
 
@@ -68,10 +70,15 @@ package struct FileAccessArbiter: Sendable {
   /// One participant.
   struct Client: TableElement {
     let id: ClientID
-    let name: String
+    let givenName: String
+    /// It lives, and doesn't run, since then.
+    var stoppedSince: Timestamp?
     /// Live accesses and presenters of it.
     var references = 0
     var link: Int32 = -1
+
+    /// For people.
+    var name: String { stoppedSince == nil ? givenName : "\(givenName), stopped" }
   }
 
   /// Begins an event.
@@ -101,6 +108,7 @@ extension FileAccessArbiter {
     var effects: [Effect] = []
     var suspects: [AccessID] = []
     var newcomer: Newcomer?
+    var ledger = ChangeLedger()
 
     func duplicate() -> State { self }
   }
@@ -139,6 +147,11 @@ extension FileAccessArbiter {
   var clients: Table<Client> {
     _read { yield state.value.clients }
     _modify { yield &state.value.clients }
+  }
+
+  var ledger: ChangeLedger {
+    _read { yield state.value.ledger }
+    _modify { yield &state.value.ledger }
   }
 
   // Empty between events.

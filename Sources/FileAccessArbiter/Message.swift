@@ -40,6 +40,8 @@ package struct Message: TableElement {
     package var verified: Bool?
     /// Messages to this presenter that were folded into others because it had too many waiting.
     package var folded = 0
+    /// Done by somebody who doesn't coordinate, and seen in the file system.
+    package var isUncoordinated = false
 
     package init(
       access: AccessID? = nil, client: ClientID, purpose: PurposeID, label: String, itemAccess: ItemAccess? = nil,

@@ -20,5 +20,8 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   package static let subitemDidChange = Self(rawValue: 1 << 12)
   package static let subitemVersions = Self(rawValue: 1 << 13)
 
+  /// Not a callback, and not in ``all``: the presenter also wants to hear of what strangers do.
+  package static let uncoordinatedChanges = Self(rawValue: 1 << 14)
+
   package static let all = Self(rawValue: (1 << 14) - 1)
 }

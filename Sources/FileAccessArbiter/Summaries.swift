@@ -30,6 +30,7 @@ package struct AccessSummary: Hashable, Sendable {
 package struct MessageSummary: Hashable, Sendable {
   package let id: MessageID
   package let presenter: PresenterID
+  package let clientName: String
   package let presenterLabel: String
   package let presentedPath: ItemPath?
   package let callback: String
@@ -38,11 +39,12 @@ package struct MessageSummary: Hashable, Sendable {
   package let since: Timestamp
 
   package init(
-    id: MessageID, presenter: PresenterID, presenterLabel: String, presentedPath: ItemPath?, callback: String,
-    isRunning: Bool, since: Timestamp
+    id: MessageID, presenter: PresenterID, clientName: String, presenterLabel: String, presentedPath: ItemPath?,
+    callback: String, isRunning: Bool, since: Timestamp
   ) {
     self.id = id
     self.presenter = presenter
+    self.clientName = clientName
     self.presenterLabel = presenterLabel
     self.presentedPath = presentedPath
     self.callback = callback

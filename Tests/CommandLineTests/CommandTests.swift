@@ -6,12 +6,13 @@ import Testing
 struct CommandTests {
   /// All commands of the tool.
   private static let commands = [
-    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "doctor", "serve", "tour", "completion",
+    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "doctor", "serve", "tour",
+    "completion",
     "help",
   ]
   private static let options = [
     "--timeout", "--wait-report", "--domain", "--label", "--help", "--version", "--for", "--replace", "--json",
-    "--events", "--relinquish", "--read", "--write", "--print-unit",
+    "--events", "--relinquish", "--read", "--write", "--print-unit", "--spotlight", "--untrusted",
   ]
 
   @Test(

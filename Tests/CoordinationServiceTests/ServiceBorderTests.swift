@@ -93,6 +93,18 @@ struct ServiceBorderTests {
     #expect(service.isHandedOver)
   }
 
+  @Test("An access that is requested inside of one that's requested later is inside of nothing")
+  func outerAccessesComeFirst() {
+    let service = ServiceHarness()
+    service.core.usesUntilDelegation = 100
+    service.join(1)
+    var inner = AccessRequest.write("/a/b", purpose: 1)
+    inner.context = .access(AccessID(2))
+    service.tell(1, .event(.accessRequested(AccessID(1), inner)), .write(2, "/a"), .release(2), .release(1))
+    #expect(service.refusals(1).isEmpty)
+    #expect(service.core.arbiter.isQuiescent)
+  }
+
   @Test("An access is requested once")
   func accessesAreRequestedOnce() {
     let service = ServiceHarness()
@@ -189,7 +201,7 @@ struct ServiceBorderTests {
   func refusals() {
     let service = ServiceHarness(packages: ["key", "app"])
     service.connect(1)
-    service.tell(1, service.hello(1, version: 2, packages: ["app", "key"]))
+    service.tell(1, service.hello(1, version: Hello.currentVersion + 1, packages: ["app", "key"]))
     #expect(service.refusals(1) == [.unknownVersion])
     service.connect(2)
     service.tell(2, service.hello(2, packages: ["app"]))
@@ -199,10 +211,10 @@ struct ServiceBorderTests {
     #expect(service.refusals(3).isEmpty)
     service.connect(4, isSameUser: false)
     #expect(service.refusals(4) == [.otherUser])
-    for client in 5...UInt64(ServiceCore.clientCountMax) { service.connect(client) }
+    for client in 5...UInt64(ServiceCore.clientCountLimit) { service.connect(client) }
     #expect(service.disconnected == [ClientID(1), ClientID(2), ClientID(4)])
-    service.connect(UInt64(ServiceCore.clientCountMax) + 1)
-    #expect(service.refusals(UInt64(ServiceCore.clientCountMax) + 1) == [.tooManyClients])
+    service.connect(UInt64(ServiceCore.clientCountLimit) + 1)
+    #expect(service.refusals(UInt64(ServiceCore.clientCountLimit) + 1) == [.tooManyClients])
   }
 
   @Test("A process names so many purposes and no more")

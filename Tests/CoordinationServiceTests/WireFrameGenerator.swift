@@ -8,7 +8,7 @@ struct WireFrameGenerator {
   init(seed: UInt64) { state = seed }
 
   static let clientFrameCaseCount = 13
-  static let serverFrameCaseCount = 19
+  static let serverFrameCaseCount = 21
 
   // MARK: - Frames
 
@@ -55,6 +55,8 @@ struct WireFrameGenerator {
     case 15: .lost(access())
     case 16: .moved(from: path(), to: path())
     case 17: .observed(snapshot())
+    case 18: .settle(EchoID(number()))
+    case 19: .lookAgain(change())
     default: .graceEnded
     }
   }
@@ -62,7 +64,7 @@ struct WireFrameGenerator {
   // MARK: - What processes tell
 
   private mutating func event() -> ArbiterEvent {
-    switch below(11) {
+    switch below(14) {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
@@ -76,7 +78,20 @@ struct WireFrameGenerator {
       .messageFailed(
         MessageID(number()), explanation: PresenterFailure(code: text(), text: text()))
     case 9: .ubiquityAttributesChanged(announcement(), texts())
+    case 10: .changesSeen(ClientID(number()), list { $0.change() })
+    case 11: .changesConfirmed(ClientID(number()), list { $0.change() })
+    case 12: .echoSettled(ClientID(number()), EchoID(number()))
     default: .versionChanged(announcement(), versionChange(), text())
+    }
+  }
+
+  private mutating func change() -> ItemChange {
+    switch below(5) {
+    case 0: .changed(path())
+    case 1: .appeared(path())
+    case 2: .vanished(path())
+    case 3: .moved(from: path(), to: path(), replaced: flag())
+    default: .unknown(path())
     }
   }
 
@@ -86,7 +101,8 @@ struct WireFrameGenerator {
       items: list { AccessRequest.Item($0.path(), $0.itemAccess()) },
       context: maybe { $0.flag() ? .access($0.access()) : .message(MessageID($0.number())) },
       limits: AccessRequest.Limits(
-        waiting: maybe { $0.limit() }, answering: maybe { $0.limit() }, reporting: maybe { $0.limit() }))
+        waiting: maybe { $0.limit() }, answering: maybe { $0.limit() }, reporting: maybe { $0.limit() },
+        stoppedPresenters: maybe { $0.limit() }, stoppedHolders: maybe { $0.limit() }))
     request.readingOptions = UInt(truncatingIfNeeded: number())
     request.isPreparation = flag()
     request.isAwaitedByContext = flag()
@@ -193,7 +209,7 @@ struct WireFrameGenerator {
 
   private mutating func messageSummary() -> MessageSummary {
     MessageSummary(
-      id: MessageID(number()), presenter: PresenterID(number()), presenterLabel: text(),
+      id: MessageID(number()), presenter: PresenterID(number()), clientName: text(), presenterLabel: text(),
       presentedPath: maybe { $0.path() }, callback: text(), isRunning: flag(), since: time())
   }
 

@@ -32,6 +32,7 @@ import Testing
       return .event(.accessRequested(AccessID(1), request))
     }
     let longPath = ItemPath("/" + String(repeating: "a", count: WireFormat.pathByteCountMax))
+    let path = ItemPath("/" + String(repeating: "a", count: 20_000))
     let item = AccessRequest.Item("/a", .write(.update))
     let frames: [(frame: ClientFrame, code: WireError.Code)] = [
       (.validationWanted(RequestNumber(1), AccessID(WireFormat.ownNumberLimit)), .numberOutOfRange),
@@ -40,7 +41,8 @@ import Testing
       (request { $0.limits.answering = -1 }, .numberOutOfRange),
       (request { $0.items = [AccessRequest.Item(longPath, .write(.update))] }, .invalidPath),
       (request { $0.items = Array(repeating: item, count: WireFormat.listCountMax + 1) }, .listTooLong),
-      (request { $0.label = String(repeating: "a", count: WireFormat.frameByteCountMax) }, .frameTooLong),
+      (request { $0.label = String(repeating: "a", count: WireFormat.textByteCountMax + 1) }, .textTooLong),
+      (request { $0.items = Array(repeating: AccessRequest.Item(path, .write(.update)), count: 1000) }, .frameTooLong),
     ]
     for (frame, code) in frames {
       var bytes: [UInt8] = [1, 2, 3]
@@ -54,7 +56,7 @@ import Testing
   func largeFrames() throws {
     let outcomes = ClientFrame.event(
       .accessReleased(AccessID(1), Array(repeating: .changed, count: WireFormat.listCountMax)))
-    let text = ClientFrame.purposeNamed(PurposeID(1), String(repeating: "a", count: 8 << 20))
+    let text = ClientFrame.purposeNamed(PurposeID(1), String(repeating: "a", count: WireFormat.textByteCountMax))
     let bytes = try wireBytes(of: outcomes) + wireBytes(of: text)
     var decoder = FrameDecoder<ClientFrame>()
     var decoded: [ClientFrame] = []

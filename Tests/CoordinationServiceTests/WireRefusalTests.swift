@@ -103,12 +103,13 @@ import Testing
     let cases: [(payload: [UInt8], code: WireError.Code, offset: Int)] = [
       ([], .truncated, 4),
       ([0], .unknownTag, 4),
-      ([3, 12], .unknownTag, 5),
+      ([3, 15], .unknownTag, 5),
       ([8, 0], .trailingBytes, 5),
       ([3, 8] + number + [2], .invalidFlag, 14),
       (named + Self.bytes(of: UInt32(1)) + [0xff], .invalidText, 17),
       (named + Self.bytes(of: UInt32(2)) + [0xc0, 0x80], .invalidText, 17),
-      (named + Self.bytes(of: UInt32.max), .truncated, 17),
+      (named + Self.bytes(of: UInt32(100)), .truncated, 17),
+      (named + Self.bytes(of: UInt32.max), .textTooLong, 13),
       ([2] + Self.bytes(of: UInt64(1) << 40), .numberOutOfRange, 5),
       ([3, 4] + Self.bytes(of: UInt64(1) << 40), .numberOutOfRange, 6),
       ([3, 7] + Self.bytes(of: UInt64(1) << 40), .numberOutOfRange, 6),
@@ -144,8 +145,8 @@ import Testing
         .accessRequested(
           AccessID(1),
           AccessRequest(client: ClientID(1), purpose: PurposeID(1), label: "", items: [], limits: limits))))
-    // The largest byte of the limit; behind it are two absent limits and a flag.
-    bytes[bytes.count - 4] = 0x80
+    // The largest byte of the limit; behind it are four absent limits and a flag.
+    bytes[bytes.count - 6] = 0x80
     let error = #expect(throws: WireError.self) { try wireFrames(ClientFrame.self, in: bytes) }
     #expect(error?.code == .numberOutOfRange)
   }

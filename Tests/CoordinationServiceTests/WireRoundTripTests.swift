@@ -75,8 +75,8 @@ func wireFrames<Frame: WireValue>(_ type: Frame.Type, in bytes: [UInt8]) throws 
       if case .failed = $0 { try wireBytes(of: $0)[13] } else { nil }
     }
     #expect(Set(try sample.clientFrames.map { try wireBytes(of: $0)[4] }) == Set(1...13))
-    #expect(Set(try sample.serverFrames.map { try wireBytes(of: $0)[4] }) == Set(1...19))
-    #expect(Set(eventTags) == Set(1...11))
+    #expect(Set(try sample.serverFrames.map { try wireBytes(of: $0)[4] }) == Set(1...21))
+    #expect(Set(eventTags) == Set(1...14))
     #expect(Set(failureTags) == Set(1...6))
   }
 

@@ -11,12 +11,20 @@ package struct HoldLog: Sendable {
     case beganReading = 1
     case beganWriting = 2
     case ended = 3
-    /// The worker learned that it had lost the access.
-    case lost = 4
     /// Contents that were being written by the process in `detail` were seen.
-    case sawTornContents = 5
+    case sawTornContents = 4
     /// The request failed.
-    case failed = 6
+    case failed = 5
+    /// The worker presents the item from now on.
+    case presents = 6
+    /// Its presenter has let go of the item.
+    case relinquished = 7
+    /// Its presenter was given the item back.
+    case reacquired = 8
+    /// Its presenter was told that the item may have changed.
+    case told = 9
+    /// The worker accesses nothing any more, but goes on presenting.
+    case quiet = 10
   }
 
   /// One thing that a worker did.
@@ -27,8 +35,14 @@ package struct HoldLog: Sendable {
     package let process: Int32
     /// The item, see ``HoldItems``.
     package let item: Int
-    /// For some kinds another process.
+    /// For torn contents their writer, else the ``Lane``.
     package let detail: Int32
+  }
+
+  /// Which of the two things that a worker does at the same time.
+  package enum Lane: Int32, Sendable {
+    case worker = 0
+    case presenter = 1
   }
 
   /// Four words for each entry: kind, process, item, detail.
@@ -59,14 +73,15 @@ package struct HoldLog: Sendable {
   /// - Parameters:
   ///   - kind: What happened.
   ///   - item: To which item.
-  ///   - detail: For some kinds another process.
-  package func append(_ kind: Kind, item: Int, detail: Int32 = 0) {
+  ///   - detail: For torn contents their writer.
+  ///   - lane: Who of the process, for all other kinds.
+  package func append(_ kind: Kind, item: Int, detail: Int32? = nil, lane: Lane = .worker) {
     let index = Int(words[0].wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue)
     precondition(index < Self.capacity, "the log is full")
     let place = 1 + index * Self.wordCount
     words[place + 1].store(UInt64(getpid()), ordering: .relaxed)
     words[place + 2].store(UInt64(item), ordering: .relaxed)
-    words[place + 3].store(UInt64(UInt32(bitPattern: detail)), ordering: .relaxed)
+    words[place + 3].store(UInt64(UInt32(bitPattern: detail ?? lane.rawValue)), ordering: .relaxed)
     words[place].store(kind.rawValue, ordering: .sequentiallyConsistent)
   }
 

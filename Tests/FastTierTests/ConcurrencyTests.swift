@@ -1,4 +1,5 @@
 import Foundation
+import SeededRandom
 import Synchronization
 import Testing
 
@@ -69,7 +70,7 @@ private final class Stress: @unchecked Sendable {
   }
 
   private func runThread(_ thread: Int) {
-    var random = SeededNumbers(seed: UInt64(thread) + 1)
+    var random = SplitMix(state: UInt64(thread) + 1)
     let items: [ModelItem] = [.file, .file, .sibling, .directory, .stranger, .twin]
     for _ in 0..<turnCount {
       let item = items.randomElement(using: &random) ?? .file

@@ -1,4 +1,5 @@
 import FileAccessArbiter
+import SeededRandom
 import Testing
 
 @testable import FileCoordination
@@ -54,7 +55,7 @@ struct InterestTableTests {
   /// Keys are few and end alike, so that they collide.
   @Test("Random changes", arguments: [1, 2, 8, 64], [UInt64(1), 2, 3])
   func randomChanges(capacityMin: Int, seed: UInt64) {
-    var numbers = SeededNumbers(seed: seed)
+    var numbers = SplitMix(state: seed)
     var comparison = Comparison(capacityMin: capacityMin)
     let keys: [UInt64] = (1...40).map { (number: UInt64) in number << 32 | number % 3 | 8 }
     for step in 0..<3000 {

@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import FileAccessArbiter
@@ -137,8 +138,8 @@ struct ContainerTests {
   func duplicate(number: UInt64) async {
     await #expect(processExitsWith: .failure) { [number] in
       var table = Table<FileAccessArbiter.Client>()
-      for number in 1...2 as ClosedRange<UInt64> { table.insert(.init(id: ClientID(number), name: "")) }
-      table.insert(.init(id: ClientID(number), name: ""))
+      for number in 1...2 as ClosedRange<UInt64> { table.insert(.init(id: ClientID(number), givenName: "")) }
+      table.insert(.init(id: ClientID(number), givenName: ""))
     }
   }
 

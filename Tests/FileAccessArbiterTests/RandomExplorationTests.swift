@@ -1,3 +1,4 @@
+import SeededRandom
 import TestSupport
 import Testing
 
@@ -15,7 +16,7 @@ struct RandomExplorationTests {
   /// What goes wrong, if anything does.
   private static func report(seed: UInt64) -> String? {
     let start = Simulation(.random(seed: seed))
-    let strategies: [Scheduler.Strategy] = [
+    let strategies: [SeededSchedule.Strategy] = [
       .uniform, .uniform, .priorities(changePoints: 1), .priorities(changePoints: 3), .priorities(changePoints: 7),
     ]
     for (index, strategy) in strategies.enumerated() {

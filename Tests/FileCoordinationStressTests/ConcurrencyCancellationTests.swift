@@ -1,6 +1,7 @@
 import FileCoordination
 import FoundationEssentials
 import Glibc
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -31,7 +32,7 @@ struct ConcurrencyCancellationTests {
       let file = directory.appending(path: "f", directoryHint: .notDirectory)
       let rounds = StressSize.stepCount * 2, width = 3
       let done = Latch(rounds * 2 * width)
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       for round in 0..<rounds {
         let coordinators = (0..<width).map { FileCoordinator(label: "\(round).\($0)", domain: domain) }
         let start = Latch(), ended = Latch(2 * width), spins = Int.random(in: 0..<200, using: &random)
@@ -73,7 +74,7 @@ struct ConcurrencyCancellationTests {
       let file = world.files[0][0]
       let presenter = StressPresenter(file, isFile: true, in: world, seed: seed)
       let registration = try world.domain.register(presenter)
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       for _ in 0..<StressSize.stepCount * 2 {
         let tasks = (0..<4).map { index in
           Task {

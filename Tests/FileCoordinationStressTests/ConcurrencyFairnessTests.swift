@@ -1,6 +1,7 @@
 import FileCoordination
 import FoundationEssentials
 import Glibc
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -74,7 +75,7 @@ struct ConcurrencyFairnessTests {
   /// Files and directories, of which some contain others and none has to exist.
   static let names = ["d", "d/x", "d/x/f", "d/x/g", "d/y", "e", "e/f"]
 
-  static func choices(_ random: inout SeededGenerator, in directory: URL) -> [(URL, FileCoordinator.WritingOptions?)] {
+  static func choices(_ random: inout SplitMix, in directory: URL) -> [(URL, FileCoordinator.WritingOptions?)] {
     let count = random.chance(75) ? 1 : Int.random(in: 2...3, using: &random)
     return names.shuffled(using: &random).prefix(count).map { name in
       let url = directory.appending(path: name, directoryHint: .notDirectory)
@@ -97,7 +98,7 @@ struct ConcurrencyFairnessTests {
   func order(seed: UInt64) async throws {
     try await withStressDirectory { directory in
       let run = Run()
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix(seed: seed)
       var candidates: [Candidate] = []
       for number in 1...StressSize.stepCount * 3 {
         let candidate = Candidate(number, in: run.domain, Self.choices(&random, in: directory))

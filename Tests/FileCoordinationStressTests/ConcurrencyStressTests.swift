@@ -1,6 +1,7 @@
 import FileCoordination
 import FoundationEssentials
 import Glibc
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -93,7 +94,7 @@ struct ConcurrencyStressTests {
 
   /// Presenters that register and leave while accesses ask them.
   private static func comeAndGo(in world: StressWorld, seed: UInt64) async {
-    var random = SeededGenerator(seed: seed &+ 99)
+    var random = SplitMix(seed: seed &+ 99)
     for number in 0..<StressSize.stepCount {
       let group = world.files.randomElement(using: &random) ?? world.files[0]
       let url = group.randomElement(using: &random) ?? group[0]

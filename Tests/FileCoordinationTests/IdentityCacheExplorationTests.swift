@@ -1,5 +1,6 @@
 import FileAccessArbiter
 import FoundationEssentials
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -23,7 +24,7 @@ struct IdentityCacheExplorationTests {
   private static let names = ["a", "b", "c"]
 
   private struct Walker {
-    var generator: StressTests.Seeded
+    var generator: SplitMix
     let tree: LinkTree
 
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
@@ -69,7 +70,7 @@ struct IdentityCacheExplorationTests {
       let depths = Array(repeating: "n", count: 4).joined(separator: "/")
       try outer.makeDirectories(depths)
       let tree = LinkTree(root: outer.root + "/" + depths)
-      var walker = Walker(generator: StressTests.Seeded(state: seed), tree: tree)
+      var walker = Walker(generator: SplitMix(state: seed), tree: tree)
       var limits = IdentityCache.Limits()
       if kind == .tiny { (limits.itemCountMax, limits.placeCountMax, limits.watchCountMax) = (3, 4, 12) }
       let cache = IdentityCache(

@@ -151,7 +151,8 @@ struct LivenessTests {
     #expect(error.code == .presenterUnresponsive)
     #expect(error.blockers.map(\.kind) == [.runningCallback])
     for part in [
-      "no answer within 60 s", "'editor' of '\(world.file.path())' runs relinquishPresentedItem(toReader:) since 60 s",
+      "no answer within 60 s", "'editor' (pid ",
+      ") of '\(world.file.path())' runs relinquishPresentedItem(toReader:) since 60 s",
     ] {
       #expect(error.description.contains(part), "\(error)")
     }

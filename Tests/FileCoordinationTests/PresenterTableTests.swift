@@ -1,5 +1,6 @@
 import FileAccessArbiter
 import Foundation
+import SeededRandom
 import Testing
 
 @testable import FileCoordination
@@ -13,7 +14,7 @@ struct PresenterTableTests {
 
   @Test("Finds by number and by address what two dictionaries would find", arguments: [1, 2, 3] as [UInt64])
   func comparison(seed: UInt64) {
-    var random = StressTests.Seeded(state: seed)
+    var random = SplitMix(state: seed)
     let presenters = (0..<400).map { _ in Presenter() }
     var table = PresenterTable()
     var byNumber: [PresenterID: PresenterRecord] = [:]

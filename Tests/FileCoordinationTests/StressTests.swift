@@ -1,25 +1,13 @@
 import FileAccessArbiter
 import FileCoordinationTesting
 import FoundationEssentials
+import SeededRandom
 import Testing
 
 @testable import FileCoordination
 
 @Suite("Many accesses at once", .timeLimit(.minutes(2)))
 struct StressTests {
-  /// A random number generator that repeats itself: SplitMix64.
-  struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   @Test("Presenters that save and read while many access end in silence: nothing waits or is held", arguments: 0..<8)
   func everythingEnds(seed: UInt64) async throws {
     try await withSandbox { box in
@@ -40,7 +28,7 @@ struct StressTests {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for lane in 0..<6 {
           group.addTask {
-            var random = Seeded(state: seed &* 1000 &+ UInt64(lane))
+            var random = SplitMix(state: seed &* 1000 &+ UInt64(lane))
             for _ in 0..<15 { try await step(&random, names, box, unexpected) }
           }
         }
@@ -55,7 +43,7 @@ struct StressTests {
   }
 
   private func step(
-    _ random: inout Seeded, _ names: [String], _ box: Sandbox, _ unexpected: ErrorList
+    _ random: inout SplitMix, _ names: [String], _ box: Sandbox, _ unexpected: ErrorList
   ) async throws {
     let url = box.url(names[Int.random(in: 0..<names.count, using: &random)])
     let other = box.url(names[Int.random(in: 0..<names.count, using: &random)])

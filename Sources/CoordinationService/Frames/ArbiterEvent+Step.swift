@@ -18,6 +18,9 @@ extension FileAccessArbiter {
       ubiquityAttributesChanged(announcement, attributes, at: time)
     case .versionChanged(let announcement, let change, let version):
       versionChanged(announcement, change, version: version, at: time)
+    case .changesSeen(let client, let changes): changesSeen(changes, by: client, at: time)
+    case .changesConfirmed(let client, let changes): changesConfirmed(changes, by: client, at: time)
+    case .echoSettled(let client, let echo): echoSettled(echo, by: client, at: time)
     }
   }
 }

@@ -16,6 +16,9 @@ package enum ArbiterEvent: Hashable, Sendable {
   case messageFailed(MessageID, explanation: PresenterFailure)
   case ubiquityAttributesChanged(Announcement, Set<String>)
   case versionChanged(Announcement, Message.VersionChange, String)
+  case changesSeen(ClientID, [ItemChange])
+  case changesConfirmed(ClientID, [ItemChange])
+  case echoSettled(ClientID, EchoID)
 }
 
 /// What a presenter answered instead of doing what it was asked, as other processes can know it.

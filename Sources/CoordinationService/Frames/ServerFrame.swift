@@ -30,8 +30,27 @@ package enum ServerFrame: Hashable, Sendable {
   case observed(SnapshotReply)
   /// The process came too late with its re-assertion: others have been granted what conflicts with it.
   case lost(AccessID)
+  /// A write has ended: tell all changes that have been seen by now, and then `ArbiterEvent.echoSettled`.
+  case settle(EchoID)
+  /// No coordinated write accounts for the change: see whether it lasts, and tell `ArbiterEvent.changesConfirmed`.
+  case lookAgain(ItemChange)
   /// Re-assertions have been taken in, and new accesses are granted again.
   case graceEnded
+
+  /// What to tell instead when the frame is longer than a frame may be; `nil` if there's nothing.
+  package var substituteIfTooLong: ServerFrame? {
+    switch self {
+    case .snapshot(let number, _): .answered(number, false)
+    case .failed(let id, let failure, let explanation):
+      .failed(id, failure.abridged, explanation: explanation.map { PresenterFailure(code: $0.code, text: $0.text) })
+    case .reported(let id, let report):
+      .reported(
+        id,
+        WaitReport(
+          waiter: report.waiter.abridged, waiting: report.waiting, blockers: report.blockers.map(\.abridged)))
+    default: nil
+    }
+  }
 }
 
 /// What a process learns when it's accepted.
@@ -113,5 +132,42 @@ package struct SnapshotReply: Hashable, Sendable {
     self.processes = processes
     self.epoch = epoch
     self.isInGrace = isInGrace
+  }
+}
+
+// MARK: - Shorter
+
+extension Failure {
+  /// As many members as a report names otherwise, with the first of their items.
+  fileprivate var abridged: Failure {
+    func abridge(_ members: [WaitMember]) -> [WaitMember] {
+      members.prefix(FileAccessArbiter.reportedMemberCountMax).map(\.abridged)
+    }
+    return switch self {
+    case .cancelled, .presenterFailed, .evictionRefused: self
+    case .timedOut(let waiting, let blockers): .timedOut(waiting: waiting, blockers: abridge(blockers))
+    case .unanswered(let waiting, let blockers, let followers):
+      .unanswered(waiting: waiting, blockers: abridge(blockers), followers: abridge(followers))
+    case .deadlock(let members): .deadlock(abridge(members))
+    }
+  }
+}
+
+extension WaitMember {
+  fileprivate var abridged: WaitMember {
+    switch self {
+    case .access(let summary): .access(summary.abridged)
+    case .message: self
+    }
+  }
+}
+
+extension AccessSummary {
+  private static let abridgedItemCount = 4
+
+  fileprivate var abridged: AccessSummary {
+    AccessSummary(
+      id: id, client: client, clientName: clientName, label: label, items: Array(items.prefix(Self.abridgedItemCount)),
+      isPreparation: isPreparation, phase: phase, since: since)
   }
 }

@@ -35,10 +35,22 @@ extension ServiceCore {
   /// A purpose that the service itself has: client zero is nobody.
   mutating func namePurpose(_ purpose: PurposeID, _ name: String, of client: ClientID) throws(Malformed) {
     if clients[client]?.purposes.count ?? 0 >= Self.purposeCountMax { throw Malformed("it names too many purposes") }
-    let known = purposeIDs[name] ?? PurposeID(UInt64(purposeIDs.count) + 1)
+    let known = purposeIDs[name] ?? newPurpose()
     purposeIDs[name] = known
     purposeNames[known] = name
     clients[client]?.purposes[purpose] = known
+  }
+
+  /// Forgets names that no connected process uses, each time their number has doubled.
+  private mutating func newPurpose() -> PurposeID {
+    if purposeIDs.count > 2 * purposeCountAtPurge + 1024 {
+      let used = Set(clients.values.lazy.flatMap(\.purposes.values))
+      purposeIDs = purposeIDs.filter { used.contains($0.value) }
+      purposeNames = purposeNames.filter { used.contains($0.key) }
+      purposeCountAtPurge = purposeIDs.count
+    }
+    lastPurpose += 1
+    return PurposeID(lastPurpose)
   }
 
   func name(of purpose: PurposeID) -> String {
@@ -68,13 +80,41 @@ extension ServiceCore {
   private func checked(_ context: ExecutionContext?, of client: ClientID) throws(Malformed) -> ExecutionContext? {
     switch context {
     case nil: return nil
-    case .access(let id): return .access(try Self.global(id, client))
+    case .access(let id):
+      let outer = try Self.global(id, client)
+      // One that's lost isn't known any more, and one that's still to come isn't around anything yet.
+      if arbiter.phase(of: outer) == nil { return nil }
+      if arbiter.nestingDepth(of: outer) >= Self.nestingDepthMax {
+        throw Malformed("it nests accesses more than \(Self.nestingDepthMax) deep")
+      }
+      return .access(outer)
     case .message(let id):
       // One of an earlier epoch isn't known any more.
       guard let presenter = arbiter.recipient(of: id) else { return nil }
       if Self.owner(of: presenter.rawValue) != client { throw Malformed("it names \(id), which isn't for it") }
       return .message(id)
     }
+  }
+
+  /// A new presenter: its number isn't in use.
+  func newPresenter(_ id: PresenterID, of client: ClientID) throws(Malformed) -> PresenterID {
+    let id = try Self.global(id, client)
+    if arbiter.knows(id) { throw Malformed("\(Self.local(id)) registers twice") }
+    try checkRoom(for: client)
+    return id
+  }
+
+  private func checkRoom(for client: ClientID) throws(Malformed) {
+    if arbiter.partyCount(of: client) >= Self.partyCountMax {
+      throw Malformed("it has more than \(Self.partyCountMax) accesses and presenters")
+    }
+  }
+
+  func checked(_ attributes: Set<String>) throws(Malformed) -> Set<String> {
+    if attributes.reduce(0, { $0 + $1.utf8.count }) > Self.attributeByteCountMax {
+      throw Malformed("the names of attributes have more than \(Self.attributeByteCountMax) bytes")
+    }
+    return attributes
   }
 
   func checked(_ registration: PresenterRegistration, of client: ClientID) throws(Malformed) -> PresenterRegistration {
@@ -96,6 +136,7 @@ extension ServiceCore {
   func newAccess(_ id: AccessID, of client: ClientID) throws(Malformed) -> AccessID {
     let id = try Self.global(id, client)
     if arbiter.phase(of: id) != nil { throw Malformed("\(Self.local(id)) is requested twice") }
+    try checkRoom(for: client)
     return id
   }
 

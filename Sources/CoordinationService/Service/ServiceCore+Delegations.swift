@@ -26,6 +26,7 @@ struct OpenQuestion: Sendable {
   let subject: Subject
   let number: RequestNumber
   let client: ClientID
+  let askedAt: Timestamp
   var awaited: Set<AccessID>
 }
 
@@ -60,7 +61,8 @@ extension ServiceCore {
   }
 
   private mutating func delegate(_ root: ItemPath, _ mode: DelegationMode, to client: ClientID, at time: Timestamp) {
-    if delegations.values.contains(where: { $0.client == client && $0.root == root && !$0.isRecalled }) { return }
+    let own = ownDelegations(of: client, around: root)
+    if own.contains(where: { $0.root == root && !$0.isRecalled }) { return }
     // A number like those of grants: it's the token of what is granted under it.
     lastGrant += 1
     // Client zero's numbers are the service's.
@@ -74,16 +76,38 @@ extension ServiceCore {
       access: access, id: DelegationID(lastGrant), client: client, root: root, mode: mode)
     delegations[access] = delegation
     send(.delegated(delegation.id, root: root, mode: mode), to: client)
+    clients[client]?.lent.append(access)
+    limitDelegations(of: client, at: time)
+  }
+
+  /// What a process was lent of what an item is in, and inside it.
+  private func ownDelegations(of client: ClientID, around path: ItemPath) -> [Delegation] {
+    arbiter.delegations(overlapping: path).compactMap { delegations[$0] }.filter { $0.client == client }
+  }
+
+  /// Who walks through a large tree is lent one directory after the other, and gives back the oldest.
+  private mutating func limitDelegations(of client: ClientID, at time: Timestamp) {
+    while let count = clients[client]?.lent.count, count > Self.delegationCountMax,
+      let oldest = clients[client]?.lent.removeFirst()
+    {
+      askBack(oldest, at: time)
+    }
   }
 }
 
 // MARK: - Asking back
 
 extension ServiceCore {
+  /// Somebody else wants what was lent.
   mutating func recall(_ access: AccessID, at time: Timestamp) {
+    if let delegation = delegations[access], !delegation.isRecalled { usage.noteRecall(delegation.root) }
+    askBack(access, at: time)
+  }
+
+  private mutating func askBack(_ access: AccessID, at time: Timestamp) {
     guard let delegation = delegations[access], !delegation.isRecalled else { return }
     delegations[access]?.isRecalled = true
-    usage.noteRecall(delegation.root)
+    clients[delegation.client]?.lent.remove(access)
     if has(.recallIgnored) { return }
     send(.recalled(delegation.id), to: delegation.client)
     if has(.delegationReturnedEarly) { returned(delegation.id, by: delegation.client, at: time) }
@@ -100,6 +124,7 @@ extension ServiceCore {
   /// - Precondition: The arbiter forgets it in the same event.
   mutating func forget(_ delegation: Delegation) {
     delegations[delegation.access] = nil
+    clients[delegation.client]?.lent.remove(delegation.access)
     for index in questions.indices { questions[index].awaited.remove(delegation.access) }
   }
 
@@ -107,7 +132,8 @@ extension ServiceCore {
   mutating func adopt(
     _ id: AccessID, _ request: AccessRequest, by client: ClientID, at time: Timestamp
   ) throws(Malformed) {
-    let own = delegations.values.filter { $0.client == client }
+    var own: [Delegation] = []
+    for item in request.items { own += ownDelegations(of: client, around: item.path) }
     let isCovered = request.items.allSatisfy { item in
       let needed: DelegationMode
       switch item.access {
@@ -138,7 +164,7 @@ extension ServiceCore {
     for path in paths { awaited.formUnion(arbiter.delegations(overlapping: path)) }
     if has(.registrationAnsweredEarly), case .registration = subject { awaited = [] }
     if has(.moveBeforeRecall), case .move = subject { awaited = [] }
-    questions.append(OpenQuestion(subject: subject, number: number, client: client, awaited: awaited))
+    questions.append(OpenQuestion(subject: subject, number: number, client: client, askedAt: time, awaited: awaited))
     for delegation in awaited.sorted() { recall(delegation, at: time) }
     answerQuestions(at: time)
   }
@@ -154,7 +180,10 @@ extension ServiceCore {
       case .registration: send(.answered(question.number, true), to: question.client)
       case .resumption: send(.graceEnded, to: question.client)
       case .move(let move):
-        let isCovered = arbiter.mayAnnounceMove(move.access, from: move.old, to: move.new)
+        // Nobody could be told of a longer path.
+        let isCovered =
+          arbiter.mayAnnounceMove(move.access, from: move.old, to: move.new)
+          && arbiter.longestPathByteCount(afterMovingFrom: move.old, to: move.new) <= WireFormat.pathByteCountMax
         if isCovered {
           carryOut(
             arbiter.itemMoved(

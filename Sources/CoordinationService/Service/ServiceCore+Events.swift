@@ -52,10 +52,14 @@ extension ServiceCore {
       }
     case .ubiquityAttributesChanged(let announcement, let attributes):
       carryOut(
-        arbiter.ubiquityAttributesChanged(try checked(announcement, of: id), attributes, at: time), at: time)
+        arbiter.ubiquityAttributesChanged(try checked(announcement, of: id), try checked(attributes), at: time),
+        at: time)
     case .versionChanged(let announcement, let change, let version):
       carryOut(
         arbiter.versionChanged(try checked(announcement, of: id), change, version: version, at: time), at: time)
+    case .changesSeen(_, let changes): carryOut(arbiter.changesSeen(changes, by: id, at: time), at: time)
+    case .changesConfirmed(_, let changes): confirm(changes, seenBy: id, at: time)
+    case .echoSettled(_, let echo): carryOut(arbiter.echoSettled(echo, by: id, at: time), at: time)
     }
   }
 
@@ -79,13 +83,20 @@ extension ServiceCore {
     if let plain { considerDelegation(at: plain.path, isWrite: plain.isWrite, to: id, at: time) }
   }
 
+  /// Presenters that have followed a move are presenters of another place: nobody decides alone about that any more.
+  private mutating func confirm(_ changes: [ItemChange], seenBy id: ClientID, at time: Timestamp) {
+    carryOut(arbiter.changesConfirmed(changes, by: id, at: time), at: time)
+    for case .moved(_, let place, _) in changes {
+      for delegation in arbiter.delegations(overlapping: place).sorted() { recall(delegation, at: time) }
+    }
+  }
+
   private mutating func takePresenter(
     _ event: ArbiterEvent, _ number: RequestNumber, from id: ClientID, at time: Timestamp
   ) throws(Malformed) {
     switch event {
     case .presenterAdded(let presenter, let registration):
-      let presenter = try Self.global(presenter, id)
-      if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
+      let presenter = try newPresenter(presenter, of: id)
       carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
       ask(.registration, number, id, about: registration.path.map { [$0] } ?? [], at: time)
     case .presenterLocated(let presenter, let path, let attributes):
@@ -122,13 +133,18 @@ extension ServiceCore {
     case .cancelTimer(let timer): effects.append(.cancelTimer(timer))
     case .report(let id, let report): sendToOwner(of: id.rawValue, .reported(Self.local(id), report))
     case .delegationWanted(let id): recall(id, at: time)
+    case .settle(let client, let echo): sendIfPresent(.settle(echo), to: client)
+    case .lookAgain(let client, let change): sendIfPresent(.lookAgain(change), to: client)
     }
   }
 
   /// A process that's being torn down is told nothing any more.
   private mutating func sendToOwner(of number: UInt64, _ frame: ServerFrame) {
-    let owner = Self.owner(of: number)
-    if clients[owner] != nil { send(frame, to: owner) }
+    sendIfPresent(frame, to: Self.owner(of: number))
+  }
+
+  private mutating func sendIfPresent(_ frame: ServerFrame, to client: ClientID) {
+    if clients[client] != nil { send(frame, to: client) }
   }
 
   private mutating func deliver(_ delivery: Delivery) {

@@ -45,8 +45,7 @@ extension ServiceCore {
         send(.lost(access), to: id)
       }
     case .presenter(let presenter, let registration):
-      let presenter = try Self.global(presenter, id)
-      if arbiter.knows(presenter) { throw Malformed("\(Self.local(presenter)) registers twice") }
+      let presenter = try newPresenter(presenter, of: id)
       carryOut(arbiter.presenterAdded(presenter, try checked(registration, of: id), at: time), at: time)
       if isInGrace {
         grace?.presenters.append(presenter)
@@ -111,6 +110,9 @@ extension ServiceCore {
   private mutating func endGrace(at time: Timestamp) {
     guard let ended = grace else { return }
     grace = nil
+    // Who hasn't come may not even have noticed that the service has changed.
+    let connected = Set(clients.values.map(\.session))
+    for session in ended.expected.subtracting(connected).sorted() { revoke(.everything, of: session) }
     // First what changed, then whose turn it is.
     for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }

@@ -7,7 +7,7 @@ package import FileAccessArbiter
 /// tells what can't be is disconnected: its mistakes harm nobody else.
 ///
 /// Where what lives: numbers and checks `+Border`, events and their effects `+Events`, who may decide alone `+Delegations`,
-/// what's taken over from an earlier service `+Grace`.
+/// what's taken over from an earlier service `+Grace`, processes that are stopped `+Stopped`.
 package struct ServiceCore: Sendable {
   /// One connection.
   struct Client: Sendable {
@@ -23,6 +23,8 @@ package struct ServiceCore: Sendable {
     var lost: Set<AccessID> = []
     /// Where it presents something as was told after the grace.
     var latePaths: [ItemPath] = []
+    /// What it was lent and hasn't been asked back.
+    var lent = LentOrder()
 
     var session: UInt64 { hello?.session ?? 0 }
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
@@ -35,6 +37,9 @@ package struct ServiceCore: Sendable {
   var arbiter: FileAccessArbiter
   var clients: [ClientID: Client] = [:]
   var lastGrant: UInt64 = 0
+  var lastPurpose: UInt64 = 0
+  /// How many names there were when those that nobody uses were last forgotten.
+  var purposeCountAtPurge = 0
   var purposeIDs: [String: PurposeID] = [:]
   var purposeNames: [PurposeID: String] = [:]
   var delegations: [AccessID: Delegation] = [:]
@@ -42,16 +47,33 @@ package struct ServiceCore: Sendable {
   var usage = UsageRecord()
   var questions: [OpenQuestion] = []
   var surveys: [Survey] = []
+  /// How many processes may be connected.
+  package var clientCountMax = ServiceCore.clientCountLimit
   /// Clients that are shown the state after each event.
   var observers: Set<ClientID> = []
   var grace: Grace?
+  /// Processes that are stopped and that others wait for.
+  var stoppedSince: [ClientID: Timestamp] = [:]
   /// Of the event under way.
   var effects: [ServiceEffect] = []
 
   /// How many bits of the number of a message tell it from others of its epoch.
   static let messageBitCount: UInt64 = 36
-  /// How many processes may be connected.
-  package static let clientCountMax = 4096
+  /// How many directories one process may be lent at a time.
+  package static let delegationCountMax = 1024
+  /// All numbers of clients are smaller.
+  package static let clientNumberEnd: UInt64 = 1 << 24
+  /// How many processes may ever be connected at once.
+  package static let clientCountLimit = 4096
+  /// How many accesses and presenters one process may have.
+  package static let partyCountMax = 1 << 20
+  /// How long a process's name may be, and what it's told when it's refused.
+  static let nameByteCountMax = 4096
+  static let explanationByteCountMax = 8192
+  /// How deep accesses may be nested in each other.
+  package static let nestingDepthMax = 1024
+  /// How many bytes the names of the attributes of one announcement may have.
+  package static let attributeByteCountMax = 1 << 20
   /// How many purposes one process may name.
   package static let purposeCountMax = 65_536
 
@@ -105,8 +127,22 @@ package enum ServiceEffect: Hashable, Sendable {
   case disconnect(ClientID)
   case armTimer(ArbiterTimer, after: Nanoseconds)
   case cancelTimer(ArbiterTimer)
+  /// Takes rights from the process of this session, before it has read anything of that.
+  ///
+  /// Carried out before anything that's sent after it.
+  case revoke(Revocation, session: UInt64)
+  /// The connection ends at once; the process may come back.
+  case expel(ClientID)
   /// A program that does nothing but serve wants to: end, unless this is one.
   case handOver
+}
+
+/// What a process isn't entitled to any more.
+package enum Revocation: Hashable, Sendable {
+  /// It grants itself nothing before it has read that its loans are wanted back.
+  case loans
+  /// It was disconnected: what was granted to it and isn't read yet is void as well, until it has connected again.
+  case everything
 }
 
 /// A mistake that a test can build in to show that it would be found.
@@ -122,6 +158,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case latePresenterUnprotected
   case lostAccessForgotten
   case graceEndedForTheLate
+  case loansOutliveExpulsion
 }
 
 // MARK: - Connections
@@ -130,19 +167,22 @@ extension ServiceCore {
   /// A process has connected; it's to say who it is.
   ///
   /// - Parameters:
-  ///   - id: A number that no other client of this service has or had.
+  ///   - id: A number that no other client of this service has.
   ///   - processIdentifier: As the kernel knows it.
   ///   - isSameUser: Whether the process belongs to the user whom the service serves.
   /// - Returns: What to do.
   package mutating func clientConnected(
     _ id: ClientID, processIdentifier: Int32, isSameUser: Bool
   ) -> [ServiceEffect] {
-    precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < 1 << 24, "\(id) connects twice")
+    precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < Self.clientNumberEnd, "\(id) connects twice")
     clients[id] = Client(processIdentifier: processIdentifier)
     if !isSameUser {
       refuse(id, .otherUser, "the service of this directory serves another user. Name a directory of your own.")
-    } else if clients.count > Self.clientCountMax {
-      refuse(id, .tooManyClients, "\(Self.clientCountMax) processes are connected already. End one of them.")
+    } else if clients.count > clientCountMax {
+      refuse(
+        id, .tooManyClients,
+        "\(clientCountMax) processes are connected already. End one of them, or let the service (pid "
+          + "\(processIdentifier)) open more files.")
     }
     return takeEffects()
   }
@@ -154,7 +194,9 @@ extension ServiceCore {
     return takeEffects()
   }
 
-  private mutating func depart(_ id: ClientID, _ client: Client, at time: Timestamp) {
+  mutating func depart(_ id: ClientID, _ client: Client, at time: Timestamp) {
+    // It may live, and not know yet that it was disconnected; unless it has connected again.
+    if !clients.values.contains(where: { $0.session == client.session }) { revoke(.everything, of: client.session) }
     for delegation in delegations.values where delegation.client == id { forget(delegation) }
     questions.removeAll { $0.client == id }
     surveys.removeAll { $0.asker == id }
@@ -210,6 +252,9 @@ extension ServiceCore {
         "the process speaks version \(hello.version) of the protocol and the service (pid \(processIdentifier)) version "
           + "\(Hello.currentVersion). Run programs with the same version of the library, or end the older ones.")
     }
+    if hello.processName.utf8.count > Self.nameByteCountMax {
+      throw Malformed("its name has \(hello.processName.utf8.count) bytes, and \(Self.nameByteCountMax) is the limit")
+    }
     if hello.packageExtensions.sorted() != packageExtensions {
       return refuse(
         id, .otherPackages,
@@ -226,7 +271,8 @@ extension ServiceCore {
   }
 
   mutating func refuse(_ id: ClientID, _ refusal: Refusal, _ explanation: String) {
-    send(.refused(refusal, explanation: explanation), to: id)
+    // May quote what a process has told.
+    send(.refused(refusal, explanation: explanation.fitting(Self.explanationByteCountMax)), to: id)
     effects.append(.disconnect(id))
   }
 

@@ -87,6 +87,8 @@ extension AccessRequest.Limits: WireValue {
     AccessRequest.Limits.encode(waiting, into: &writer)
     AccessRequest.Limits.encode(answering, into: &writer)
     AccessRequest.Limits.encode(reporting, into: &writer)
+    AccessRequest.Limits.encode(stoppedPresenters, into: &writer)
+    AccessRequest.Limits.encode(stoppedHolders, into: &writer)
   }
 
   private static func encode(_ limit: Nanoseconds?, into writer: inout WireWriter) {
@@ -97,7 +99,9 @@ extension AccessRequest.Limits: WireValue {
   package init(from reader: inout WireReader) throws(WireError) {
     try self.init(
       waiting: AccessRequest.Limits.limit(from: &reader), answering: AccessRequest.Limits.limit(from: &reader),
-      reporting: AccessRequest.Limits.limit(from: &reader))
+      reporting: AccessRequest.Limits.limit(from: &reader),
+      stoppedPresenters: AccessRequest.Limits.limit(from: &reader),
+      stoppedHolders: AccessRequest.Limits.limit(from: &reader))
   }
 
   private static func limit(from reader: inout WireReader) throws(WireError) -> Nanoseconds? {

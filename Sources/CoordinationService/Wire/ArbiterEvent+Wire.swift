@@ -13,6 +13,9 @@ extension ArbiterEvent: WireValue {
     case messageFailed = 9
     case ubiquityAttributesChanged = 10
     case versionChanged = 11
+    case changesSeen = 12
+    case changesConfirmed = 13
+    case echoSettled = 14
   }
 
   private var tag: Tag {
@@ -28,6 +31,9 @@ extension ArbiterEvent: WireValue {
     case .messageFailed: .messageFailed
     case .ubiquityAttributesChanged: .ubiquityAttributesChanged
     case .versionChanged: .versionChanged
+    case .changesSeen: .changesSeen
+    case .changesConfirmed: .changesConfirmed
+    case .echoSettled: .echoSettled
     }
   }
 
@@ -45,6 +51,9 @@ extension ArbiterEvent: WireValue {
     case .messageFailed(let message, let explanation): writer.append(message, explanation)
     case .ubiquityAttributesChanged(let announcement, let attributes): writer.append(announcement, attributes)
     case .versionChanged(let announcement, let change, let version): writer.append(announcement, change, version)
+    case .changesSeen(let client, let changes), .changesConfirmed(let client, let changes):
+      writer.append(client, changes)
+    case .echoSettled(let client, let echo): writer.append(client, echo)
     }
   }
 
@@ -61,6 +70,9 @@ extension ArbiterEvent: WireValue {
     case .messageFailed: self = try .messageFailed(reader.read(), explanation: reader.read())
     case .ubiquityAttributesChanged: self = try .ubiquityAttributesChanged(reader.read(), reader.read())
     case .versionChanged: self = try .versionChanged(reader.read(), reader.read(), reader.read())
+    case .changesSeen: self = try .changesSeen(reader.read(), reader.read())
+    case .changesConfirmed: self = try .changesConfirmed(reader.read(), reader.read())
+    case .echoSettled: self = try .echoSettled(reader.read(), reader.read())
     }
   }
 }

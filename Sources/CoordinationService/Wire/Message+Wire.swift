@@ -112,6 +112,7 @@ extension Message.Origin: WireValue {
     writer.append(UInt64(readingOptions))
     writer.append(isPreparation, verified)
     writer.append(count: folded)
+    writer.append(isUncoordinated)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
@@ -119,6 +120,7 @@ extension Message.Origin: WireValue {
       access: reader.read(UInt64?.self).map(AccessID.init), client: reader.read(), purpose: PurposeID(reader.read()),
       label: reader.read(), itemAccess: reader.read(), readingOptions: reader.optionBits(),
       isPreparation: reader.flag(), verified: reader.read(), folded: reader.count())
+    isUncoordinated = try reader.flag()
   }
 }
 

@@ -20,6 +20,8 @@ extension ServerFrame: WireValue {
     case graceEnded = 17
     case moved = 18
     case observed = 19
+    case settle = 20
+    case lookAgain = 21
   }
 
   private var tag: Tag {
@@ -43,6 +45,8 @@ extension ServerFrame: WireValue {
     case .graceEnded: .graceEnded
     case .moved: .moved
     case .observed: .observed
+    case .settle: .settle
+    case .lookAgain: .lookAgain
     }
   }
 
@@ -68,6 +72,8 @@ extension ServerFrame: WireValue {
     case .graceEnded: break
     case .moved(let old, let new): writer.append(old, new)
     case .observed(let reply): writer.append(reply)
+    case .settle(let echo): writer.append(echo)
+    case .lookAgain(let change): writer.append(change)
     }
   }
 
@@ -92,6 +98,8 @@ extension ServerFrame: WireValue {
     case .graceEnded: self = .graceEnded
     case .moved: self = try .moved(from: reader.read(), to: reader.read())
     case .observed: self = .observed(try reader.read())
+    case .settle: self = .settle(try reader.read())
+    case .lookAgain: self = .lookAgain(try reader.read())
     }
   }
 }

@@ -46,12 +46,13 @@ extension AccessSummary: WireValue {
 
 extension MessageSummary: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(id, presenter.rawValue, presenterLabel, presentedPath, callback, isRunning, since)
+    writer.append(id, presenter.rawValue, clientName, presenterLabel, presentedPath, callback, isRunning, since)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
     try self.init(
-      id: reader.read(), presenter: PresenterID(reader.read()), presenterLabel: reader.read(),
+      id: reader.read(), presenter: PresenterID(reader.read()), clientName: reader.read(),
+      presenterLabel: reader.read(),
       presentedPath: reader.read(), callback: reader.read(), isRunning: reader.read(), since: reader.read())
   }
 }

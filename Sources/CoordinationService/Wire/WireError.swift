@@ -10,6 +10,7 @@ package struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A byte that must be 0 or 1 is neither.
     case invalidFlag
     case invalidText
+    case textTooLong
     /// A path isn't canonical, or too long.
     case invalidPath
     case numberOutOfRange

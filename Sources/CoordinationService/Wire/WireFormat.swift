@@ -29,6 +29,11 @@ package enum WireFormat {
   /// How many elements a list may have.
   package static let listCountMax = 100_000
 
+  /// How long a text may be: a name, or an explanation for people.
+  ///
+  /// So what one process names fits into what others are told together with it.
+  package static let textByteCountMax = Int(UInt16.max)
+
   /// How long a path may be.
   package static let pathByteCountMax = Int(UInt16.max)
 
@@ -39,6 +44,17 @@ package enum WireFormat {
 
   /// The bytes before the payload.
   static let headerByteCount = 4
+
+  /// How many bytes the payload of a frame has.
+  ///
+  /// - Parameter frame: What to tell the other side.
+  /// - Returns: The count.
+  /// - Throws: `WireError` when the frame is beyond one of the limits.
+  package static func byteCount(of frame: some WireValue) throws(WireError) -> Int {
+    var bytes: [UInt8] = []
+    try append(frame, to: &bytes)
+    return bytes.count - headerByteCount
+  }
 
   /// Appends a whole frame to what's to be sent.
   ///

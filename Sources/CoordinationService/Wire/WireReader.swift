@@ -77,6 +77,10 @@ package struct WireReader {
 
   mutating func text() throws(WireError) -> String {
     let byteCount = Int(try integer(UInt32.self))
+    guard byteCount <= WireFormat.textByteCountMax else {
+      throw error(
+        .textTooLong, "a text has \(byteCount) bytes, and \(WireFormat.textByteCountMax) is the limit", back: 4)
+    }
     let place = try advance(byteCount)
     do {
       // Several times as fast as the initializers of `String` that take a collection.

@@ -64,10 +64,11 @@ package struct WireWriter {
     var text = text
     // Makes the count cheap, and copies the bytes at once.
     text.makeContiguousUTF8()
-    guard let count = UInt32(exactly: text.utf8.count) else {
-      return refuse(.frameTooLong, "a text has \(text.utf8.count) bytes")
+    let count = text.utf8.count
+    guard count <= WireFormat.textByteCountMax else {
+      return refuse(.textTooLong, "a text has \(count) bytes, and \(WireFormat.textByteCountMax) is the limit")
     }
-    append(integer: count)
+    append(integer: UInt32(count))
     unsafe text.utf8.withContiguousStorageIfAvailable { unsafe append(contentsOf: UnsafeRawBufferPointer($0)) }
   }
 
@@ -123,6 +124,6 @@ package struct WireWriter {
   private mutating func makeRoom(for byteCount: Int) {
     bytes.append(contentsOf: WireWriter.room)
     let missing = byteCount - (bytes.count - end)
-    if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
+    if missing > 0 { bytes.append(contentsOf: [UInt8](repeating: 0, count: missing)) }
   }
 }

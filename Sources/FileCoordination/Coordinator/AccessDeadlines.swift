@@ -26,19 +26,37 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// What to do when ``waitingForAnswers`` is over.
   public var lateAnswers: LateAnswers
 
+  /// How long to wait for the answers of a presenter whose process is stopped, by `SIGSTOP`, a terminal or a debugger; `nil`
+  /// waits for them like for others.
+  ///
+  /// When it's over, the access goes on without them, and ``FileAccess/unansweredPresenters`` names who owed them (C-187).
+  /// What such a presenter has not saved is not in the file. When the process runs again, the presenter hears what it missed.
+  public var stoppedPresenters: Duration?
+
+  /// How long to wait for what a stopped process holds before it's taken away; `nil`, unless said otherwise, never takes it.
+  ///
+  /// The process may be in the middle of its work on the files. When it runs again, its ``FileAccess/commit(_:)`` fails with
+  /// code ``FileCoordinationError/Code/accessLost``, it's granted nothing before it has learned what it lost, and its presenters
+  /// hear that they may have missed changes; what it writes without asking can't be held up.
+  public var stoppedHolders: Duration?
+
   /// Creates deadlines.
   ///
   /// - Parameters:
   ///   - waitingForAccesses: How long to wait for other accesses; five minutes unless said otherwise.
   ///   - waitingForAnswers: How long presenters may take to answer; one minute unless said otherwise.
   ///   - lateAnswers: What to do when presenters are late.
+  ///   - stoppedPresenters: How long to wait for presenters of stopped processes; five seconds unless said otherwise.
+  ///   - stoppedHolders: How long to wait for what stopped processes hold; as for others unless said otherwise.
   public init(
     waitingForAccesses: Duration? = .seconds(300), waitingForAnswers: Duration? = .seconds(60),
-    lateAnswers: LateAnswers = .fail
+    lateAnswers: LateAnswers = .fail, stoppedPresenters: Duration? = .seconds(5), stoppedHolders: Duration? = nil
   ) {
     self.waitingForAccesses = waitingForAccesses
     self.waitingForAnswers = waitingForAnswers
     self.lateAnswers = lateAnswers
+    self.stoppedPresenters = stoppedPresenters
+    self.stoppedHolders = stoppedHolders
   }
 
   /// Five minutes for other accesses, one minute for presenters' answers.
@@ -47,7 +65,8 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// Waits as long as it takes.
   ///
   /// Deadlocks are still found at once.
-  public static let never = AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: nil)
+  public static let never = AccessDeadlines(
+    waitingForAccesses: nil, waitingForAnswers: nil, stoppedPresenters: nil)
 
   /// The same time for both phases.
   ///
@@ -60,7 +79,8 @@ public struct AccessDeadlines: Hashable, Sendable {
   func limits(reporting: Duration?) -> AccessRequest.Limits {
     AccessRequest.Limits(
       waiting: waitingForAccesses?.nanoseconds, answering: waitingForAnswers?.nanoseconds,
-      reporting: reporting.map { max($0, CoordinationDomain.Configuration.waitReportIntervalMin).nanoseconds })
+      reporting: reporting.map { max($0, CoordinationDomain.Configuration.waitReportIntervalMin).nanoseconds },
+      stoppedPresenters: stoppedPresenters?.nanoseconds, stoppedHolders: stoppedHolders?.nanoseconds)
   }
 }
 

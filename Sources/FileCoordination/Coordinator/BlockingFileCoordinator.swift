@@ -153,7 +153,7 @@ public struct BlockingFileCoordinator: Sendable {
   func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
   ) throws -> Result {
-    let waiter = try coordinator.begin(plan, deadlines, blocks: true)
+    let waiter = try request(plan, deadlines)
     if waiter.answer == nil { waiter.block() }
     let access = try GrantedAccess(coordinator, waiter, plan)
     defer { access.end() }
@@ -161,6 +161,16 @@ public struct BlockingFileCoordinator: Sendable {
     guard let lineage = access.lineage else { return try body(access) }
     return try withExtendedLifetime(lineage) {
       try ThreadRecord.current.nested(in: Nesting(lineage)) { try body(access) }
+    }
+  }
+
+  private func request(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) throws(FileCoordinationError) -> AccessWaiter
+  {
+    guard let link = coordinator.host.link else { return try coordinator.begin(plan, deadlines, blocks: true) }
+    return try link.reading { () throws(FileCoordinationError) in
+      try coordinator.begin(plan, deadlines, blocks: true)
+    } until: {
+      $0.answer != nil
     }
   }
 }

@@ -177,7 +177,7 @@ public struct FileAccess: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - change: What happened.
-  ///   - version: The name of the version.
+  ///   - version: The name of the version. Of a name with more than 65,535 bytes only the beginning is told.
   public func didChangeVersion(_ change: FileVersionChange, version: String) {
     access.announceVersion(of: index, change, version)
   }

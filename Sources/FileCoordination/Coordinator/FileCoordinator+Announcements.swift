@@ -11,11 +11,13 @@ extension FileCoordinator {
   /// - Parameters:
   ///   - url: The item.
   ///   - attributes: The names of the attributes that changed.
-  /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
+  /// - Throws: ``FileCoordinationError`` when the URL can't name a file, or with code `.messageTooLong` when the names don't fit
+  ///   into a message to other processes.
   /// - Note: Rules C-205…C-207.
   public func item(
     at url: URL, didChangeUbiquityAttributes attributes: Set<String>
   ) throws(FileCoordinationError) {
+    try host.checkLength(of: attributes)
     let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
     try host.link?.ensureConnected()
     host.step(.ubiquityAttributesChanged(announcement, attributes))
@@ -28,7 +30,7 @@ extension FileCoordinator {
 
   func announcement(at path: ItemPath) -> Announcement {
     Announcement(
-      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id, label: label,
-      path: path)
+      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id,
+      label: label.fittingFrame, path: path)
   }
 }

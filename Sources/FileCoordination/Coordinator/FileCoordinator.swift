@@ -121,6 +121,7 @@ extension FileCoordinator {
     if presenter != nil {
       throw .invalidPurpose("the coordinator '\(label)' has its presenter's purpose. Make one without a presenter.")
     }
+    try host.checkLength(ofPurpose: identifier)
     let purpose = host.purpose(named: identifier)
     let isSet = state.withLock { state -> Bool in
       if state.isPurposeFixed { return false }
@@ -183,6 +184,7 @@ extension FileCoordinator {
       }
       return ((), state.tell(.accessRequested(id, request), at: now))
     }
+    host.link?.expectAnswer()
     // A cancellation between the two steps above found nothing to cancel.
     if isCancelled { host.step(.accessCancelled(id)) }
     return waiter
@@ -219,13 +221,15 @@ extension FileCoordinator {
     if isCancelled { throw .coordinatorCancelled(label) }
     let configuration = host.configuration
     var request = AccessRequest(
-      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id, label: label,
+      client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id,
+      label: label.fittingFrame,
       items: plan.items.map { AccessRequest.Item($0.location.path, $0.access) },
       limits: deadlines.limits(
         reporting: configuration.waitReporter == nil ? nil : configuration.waitReportInterval))
     request.isPreparation = plan.isPreparation
     request.readingOptions = plan.readingOptions.rawValue
     request.proceedsWithoutLateAnswers = deadlines.lateAnswers == .proceed
+    try host.checkLength(of: request)
     return request
   }
 }

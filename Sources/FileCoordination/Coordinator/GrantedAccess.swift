@@ -97,6 +97,7 @@ final class GrantedAccess: Sendable {
     let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
     if !isFirst { return }
     announceForgottenMoves()
+    host.tellChanges(beforeEndOf: items)
     let outcomes = before.isEmpty ? [] : outcomes()
     coordinator.forget(waiter.id)
     let id = waiter.id
@@ -211,7 +212,7 @@ extension GrantedAccess {
       case .lost: .lost
       case .resolved: .resolved
       }
-    host.step(.versionChanged(announcement, change, version))
+    host.step(.versionChanged(announcement, change, version.fittingFrame))
   }
 }
 

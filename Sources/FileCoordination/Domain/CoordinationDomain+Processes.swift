@@ -113,10 +113,10 @@ extension MeetingPlace {
   }
 
   private func askToServe(_ packageExtensions: [String]) {
-    guard let stream = try? LocalStream(connectingTo: address) else { return }
+    guard let stream = try? connect() else { return }
     let hello = Hello(
       session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
-      processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name,
+      processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name.fitting(255),
       packageExtensions: packageExtensions, previousEpoch: 0)
     var bytes: [UInt8] = []
     ServiceLink.append(.hello(hello), to: &bytes)

@@ -60,7 +60,7 @@ public final class CoordinationDomain: Sendable {
     public var deadlines: AccessDeadlines
     /// Told about waits that last, each time ``waitReportInterval`` has passed.
     ///
-    /// Runs on a thread of the clock; be brief.
+    /// Runs on a thread of the clock, or in a domain of several processes on one of the library's; be brief.
     public var waitReporter: (@Sendable (WaitNotice) -> Void)?
     /// How long a wait lasts before it's reported, and again after that; at least ``waitReportIntervalMin``.
     public var waitReportInterval: Duration
@@ -167,8 +167,8 @@ extension CoordinationDomain {
 ///
 /// Keep it as long as the presenter is to be asked and told.
 public final class FilePresenterRegistration: Sendable {
-  private let record: PresenterRecord
-  private let host: ArbiterHost
+  let record: PresenterRecord
+  let host: ArbiterHost
 
   init(_ record: PresenterRecord, _ host: ArbiterHost) {
     self.record = record

@@ -26,6 +26,8 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     public let path: String?
     /// The callbacks that it declared.
     public let callbacks: FilePresenterCallbacks
+    /// Whether it's told what programs do that don't coordinate.
+    public let observesUncoordinatedChanges: Bool
     /// Callbacks under way, the outermost first.
     public let running: [CoordinationParty]
     /// How many messages wait for it.
@@ -66,7 +68,9 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     presenters = snapshot.presenters.map { presenter in
       Presenter(
         label: presenter.label, process: presenter.clientName, path: presenter.path?.description,
-        callbacks: FilePresenterCallbacks(rawValue: presenter.callbacks.rawValue),
+        callbacks: FilePresenterCallbacks(
+          rawValue: presenter.callbacks.intersection(.all).rawValue),
+        observesUncoordinatedChanges: presenter.callbacks.contains(.uncoordinatedChanges),
         running: presenter.running.map { CoordinationParty($0, at: snapshot.time) },
         pendingMessageCount: presenter.pendingCount)
     }
@@ -86,6 +90,7 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 
   private static func note(_ presenter: Presenter) -> String {
     var note = "presented by '\(presenter.label)' (\(presenter.process))"
+    if presenter.observesUncoordinatedChanges { note += ", observes uncoordinated changes" }
     for callback in presenter.running {
       note += ", runs \(callback.callback ?? "") since \(callback.duration.shortDescription)"
     }

@@ -31,7 +31,7 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
   public let kind: Kind
   /// The label of the coordinator or of the presenter.
   public let label: String
-  /// The process, such as `pid 4711 'notesd'`; empty for a presenter of an unknown one.
+  /// The process, such as `pid 4711 'notesd'`, or `pid 4711 'notesd', stopped` while something keeps it from running.
   public let process: String
   /// The items accessed, or the item presented.
   public let items: [Item]
@@ -66,7 +66,7 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
   init(_ message: MessageSummary, at now: Timestamp) {
     kind = message.isRunning ? .runningCallback : .queuedMessage
     label = message.presenterLabel
-    process = ""
+    process = message.clientName
     items =
       message.presentedPath.map { [Item(path: $0.description, isWritten: false, includesContents: false)] } ?? []
     callback = message.callback
@@ -82,8 +82,9 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     case .holdingAccess: return "\(what) held for \(mode) by '\(label)' (\(process)) \(since)"
     case .waitingAccess: return "'\(label)' (\(process)) waits for \(mode) \(what) \(since)"
     case .askingAccess: return "'\(label)' (\(process)) waits for presenters before \(mode) \(what) \(since)"
-    case .runningCallback: return "the presenter '\(label)' of \(what) runs \(callback ?? "") \(since)"
-    case .queuedMessage: return "the presenter '\(label)' of \(what) has not been free for \(callback ?? "") \(since)"
+    case .runningCallback: return "the presenter '\(label)' (\(process)) of \(what) runs \(callback ?? "") \(since)"
+    case .queuedMessage:
+      return "the presenter '\(label)' (\(process)) of \(what) has not been free for \(callback ?? "") \(since)"
     }
   }
 }

@@ -50,6 +50,19 @@ extension FileCoordinationError {
         + "Claim a directory around them, or split the request.")
   }
 
+  static func requestTooLong(_ count: Int) -> Self {
+    Self(
+      .messageTooLong,
+      message: "the paths of \(count) items in one request are too long to be told to other processes. "
+        + "Claim a directory around them, or split the request.")
+  }
+
+  static func attributesTooLong(_ count: Int) -> Self {
+    Self(
+      .messageTooLong,
+      message: "the names of \(count) ubiquity attributes are too long to be told to other processes. Name fewer.")
+  }
+
   static func invalidPurpose(_ reason: String) -> Self {
     Self(.invalidPurposeIdentifier, message: reason)
   }
@@ -231,6 +244,34 @@ extension FileCoordinationError {
       message: "whoever serves at '\(place.address)' speaks another language: \(reason). "
         + "End it, or name another place in FILE_COORDINATION_DOMAIN.")
   }
+
+  static func serviceStopped(_ process: Int32, name: String) -> Self {
+    Self(
+      .domainUnreachable, subjects: ["pid \(process)"],
+      message: "the process that serves this domain, pid \(process) '\(name)', is stopped by a signal, a terminal or a "
+        + "debugger, and can't answer. Let it go on (kill -CONT \(process)), or end it: then another one serves.")
+  }
+
+  /// Somebody listens and says nothing.
+  static func silent(_ place: MeetingPlace, _ process: Int32) -> Self {
+    Self(
+      .domainUnreachable, subjects: [place.address.description],
+      message: "whoever listens at '\(place.address)' (pid \(process) '\(ProcessIdentity.name(of: process) ?? "")', "
+        + "\(ProcessIdentity.isStopped(process) ? "stopped" : "running")) doesn't answer. "
+        + "Let it go on (kill -CONT \(process)), or end it: then another one serves.")
+  }
+
+  static func packagesTooLong(_ count: Int, _ limit: Int) -> Self {
+    Self(
+      .domainUnreachable,
+      message:
+        "the names of \(count) package extensions are too long to agree on them with other processes; the limit is "
+        + "\(limit) bytes. Name fewer, or use a domain of one process.")
+  }
+
+  static let snapshotTooLong = Self(
+    .messageTooLong,
+    message: "the accesses and presenters of the domain are too many for one message. Look again when there are fewer.")
 
   static let domainEnded = Self(.domainUnreachable, message: "the domain was released while an access was requested.")
 

@@ -39,6 +39,8 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case noItems
     /// The request names more items than ``FileCoordinator/itemCountMax``.
     case tooManyItems
+    /// What other processes were to be told, or to tell, doesn't fit into one message between processes.
+    case messageTooLong
     /// The coordinator's purpose identifier can't be set, or not to this.
     case invalidPurposeIdentifier
     /// The coordinator has no presenter, or one without a URL, and was to access the presented item.
@@ -55,6 +57,8 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case domainUnreachable
     /// The access was lost: the process couldn't be reached for so long that others were granted access.
     case accessLost
+    /// Not every change by programs that don't coordinate can be seen.
+    case uncoordinatedChangesMissed
     /// A system call failed; it is the ``FileCoordinationError/underlyingError``.
     case fileSystem
   }

@@ -14,9 +14,11 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
     case preparing
     /// Something was announced outside of an access.
     case announcing
+    /// It doesn't coordinate: the change was seen in the file system, and nobody knows whose it is.
+    case uncoordinated
   }
 
-  /// The process identifier of the causing program.
+  /// The process identifier of the causing program; 0 if nobody knows it.
   public let processIdentifier: Int32
   /// The name of the causing program.
   public let processName: String
@@ -26,8 +28,8 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   public let label: String
   /// What the causing access does.
   public let kind: Kind
-  /// Whether the change was made by a program that coordinates; always so for messages of this library's accesses.
-  public let isCoordinated: Bool
+  /// Whether the change was made by a program that coordinates; see ``FilePresenter/observesUncoordinatedChanges``.
+  public var isCoordinated: Bool { kind != .uncoordinated }
   /// Whether the presenter is asked while another of its callbacks waits inside an access.
   public let isReentrant: Bool
   /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
@@ -39,7 +41,9 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   public let omittedMessageCount: Int
 
   /// Who and what, such as `writing by 'mailer' (pid 4711 'mail')`.
-  public var description: String { "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')" }
+  public var description: String {
+    isCoordinated ? "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')" : kind.description
+  }
 }
 
 extension AccessOrigin.Kind: CustomStringConvertible {
@@ -51,6 +55,7 @@ extension AccessOrigin.Kind: CustomStringConvertible {
     case .evicting: "evicting"
     case .preparing: "preparing"
     case .announcing: "announcing"
+    case .uncoordinated: "uncoordinated"
     }
   }
 }
@@ -58,13 +63,14 @@ extension AccessOrigin.Kind: CustomStringConvertible {
 extension Message.Origin {
   func publicOrigin(purpose: String, process: HostIdentity, isReentrant: Bool) -> AccessOrigin {
     AccessOrigin(
-      processIdentifier: process.processIdentifier, processName: process.processName, purposeIdentifier: purpose,
-      label: label, kind: kind, isCoordinated: true, isReentrant: isReentrant, isVerified: verified,
-      omittedMessageCount: folded)
+      processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
+      processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
+      label: label, kind: kind, isReentrant: isReentrant, isVerified: verified, omittedMessageCount: folded)
   }
 
   private var kind: AccessOrigin.Kind {
     let options = FileCoordinator.ReadingOptions(rawValue: readingOptions)
+    if isUncoordinated { return .uncoordinated }
     if isPreparation { return .preparing }
     switch itemAccess {
     case nil: return access == nil ? .announcing : .reading(options)

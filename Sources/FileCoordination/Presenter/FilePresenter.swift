@@ -52,6 +52,13 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// Whether the presenter may be asked while one of its own callbacks waits inside an access. `true` unless stated.
   var servesWhileWaiting: Bool { get }
 
+  /// Whether to be told as well what programs do that don't coordinate. `false` unless stated. Read once, when it registers.
+  ///
+  /// The item is then watched in the file system, and a directory with everything inside if a callback about subitems is
+  /// declared. What happens comes through the same callbacks, with ``AccessOrigin/Kind/uncoordinated``; see
+  /// <doc:ProgramsThatDoNotCoordinate> for what is seen and what isn't (C-200, C-201).
+  var observesUncoordinatedChanges: Bool { get }
+
   /// The ubiquity attributes to be told about; `nil` for all. Read when the presenter gets a location (C-207).
   var observedPresentedItemUbiquityAttributes: Set<String>? { get }
 
@@ -171,6 +178,8 @@ extension FilePresenter {
   public var presentedItemExecutor: (any TaskExecutor)? { nil }
   /// `true`.
   public var servesWhileWaiting: Bool { true }
+  /// `false`.
+  public var observesUncoordinatedChanges: Bool { false }
   /// All of them.
   public var observedPresentedItemUbiquityAttributes: Set<String>? { nil }
 

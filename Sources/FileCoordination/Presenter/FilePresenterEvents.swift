@@ -47,8 +47,13 @@ public struct FilePresenterEvents: AsyncSequence, Sendable {
 
   private let observation: EventObservation
 
-  init(at url: URL, in domain: CoordinationDomain, label: String) throws(FileCoordinationError) {
-    let observer = EventObserver(url, label)
+  /// Why not every change by programs that don't coordinate is seen; `nil` while all are, or if none are to be.
+  public var uncoordinatedChangesProblem: FileCoordinationError? { observation.uncoordinatedChangesProblem }
+
+  init(
+    at url: URL, in domain: CoordinationDomain, label: String, observesUncoordinatedChanges: Bool
+  ) throws(FileCoordinationError) {
+    let observer = EventObserver(url, label, observesUncoordinatedChanges: observesUncoordinatedChanges)
     observation = EventObservation(observer, try domain.register(observer))
   }
 
@@ -74,12 +79,15 @@ extension CoordinationDomain {
   /// - Parameters:
   ///   - url: The item.
   ///   - label: Who observes, in reports.
+  ///   - observingUncoordinatedChanges: Whether to watch the file system as well, for what programs do that don't
+  ///     coordinate; see ``FilePresenter/observesUncoordinatedChanges``.
   /// - Returns: What happens from now on.
   /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
   public func events(
-    at url: URL, label: String = "events"
+    at url: URL, label: String = "events", observingUncoordinatedChanges: Bool = false
   ) throws(FileCoordinationError) -> FilePresenterEvents {
-    try FilePresenterEvents(at: url, in: self, label: label)
+    try FilePresenterEvents(
+      at: url, in: self, label: label, observesUncoordinatedChanges: observingUncoordinatedChanges)
   }
 }
 
@@ -94,6 +102,8 @@ private final class EventObservation: Sendable {
   }
 
   deinit { observer.mailbox.close() }
+
+  var uncoordinatedChangesProblem: FileCoordinationError? { registration.uncoordinatedChangesProblem }
 }
 
 /// The presenter behind a sequence of events.
@@ -102,10 +112,12 @@ private final class EventObservation: Sendable {
 private final class EventObserver: FilePresenter {
   let presentedItemURL: URL?
   let presenterLabel: String
+  let observesUncoordinatedChanges: Bool
   let mailbox = EventMailbox(capacity: FilePresenterEvents.bufferedEventCountMax)
   var presentedItemCallbacks: FilePresenterCallbacks { .observing }
 
-  init(_ url: URL, _ label: String) {
+  init(_ url: URL, _ label: String, observesUncoordinatedChanges: Bool) {
+    self.observesUncoordinatedChanges = observesUncoordinatedChanges
     presentedItemURL = url
     presenterLabel = label
   }

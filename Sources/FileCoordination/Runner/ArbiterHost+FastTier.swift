@@ -272,7 +272,10 @@ extension ArbiterHost {
         if state.observers.isEmpty { link.tell(.observationWanted(true)) }
         state.observers[ObjectIdentifier(observer)] = observer
       }
-      return try serviceSnapshot().arbiter
+      do throws(FileCoordinationError) { return try serviceSnapshot().arbiter } catch {
+        removeObserver(observer)
+        throw error
+      }
     }
     let time = now
     return withState { state in

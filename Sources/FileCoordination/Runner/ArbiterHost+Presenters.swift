@@ -1,6 +1,7 @@
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
+internal import Synchronization
 internal import SystemInterface
 
 // Presenters register, get a location, and go.
@@ -11,23 +12,35 @@ extension ArbiterHost {
     if let existing = record(of: presenter) { return existing }
     let location = try location(of: presenter)
     let registration = RegistrationRequest(presenter, at: location)
+    try checkLength(of: registration.attributes)
     try link?.ensureConnected()
-    let (record, question) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
-      state, now -> ((PresenterRecord, ServiceQuestion?), [Effect]) in
+    let arbiterRegistration = registration.arbiterRegistration
+    let (record, question, isNew) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
+      state, now -> ((PresenterRecord, ServiceQuestion?, Bool), [Effect]) in
       // Another registration of this presenter may have won a race.
-      if let winner = state.record(of: presenter) { return ((winner, nil), []) }
+      if let winner = state.record(of: presenter) { return ((winner, nil, false), []) }
       let record = state.makeRecord(for: presenter, registration.executor)
       if let location { record.noteLocation(location) }
       let effects = state.tell(
-        .presenterAdded(record.id, registration.arbiterRegistration(record.purpose)), at: now)
-      return ((record, state.remote?.question.take()), effects)
+        .presenterAdded(record.id, arbiterRegistration(record.purpose)), at: now)
+      return ((record, state.remote?.question.take(), true), effects)
     }
-    // Until every other process knows that it has to ask.
-    _ = try question?.wait()
+    if let question, let link {
+      link.expectAnswer()
+      do throws(FileCoordinationError) {
+        // Until every other process knows that it has to ask.
+        _ = try question.wait()
+      } catch {
+        unregister(record)
+        throw error
+      }
+    }
+    if isNew { observeChanges(for: record, arbiterRegistration(record.purpose)) }
     return record
   }
 
   func unregister(_ record: PresenterRecord) {
+    changeBridge.load()?.remove(record.id)
     stepWithState { state, now in
       state.presenters.unregister(record)
       return ((), state.tell(.presenterRemoved(record.id), at: now))
@@ -68,11 +81,14 @@ extension ArbiterHost {
   func locate(_ record: PresenterRecord) -> ServiceQuestion? {
     guard let presenter = record.presenter, let location = try? location(of: presenter) else { return nil }
     record.noteLocation(location)
-    let attributes = presenter.observedPresentedItemUbiquityAttributes
+    var attributes = presenter.observedPresentedItemUbiquityAttributes
+    // It's heard of all of them rather than of none.
+    if (try? checkLength(of: attributes)) == nil { attributes = nil }
     let question = stepWithState(raising: { _ in .presenter(at: location.path) }) { state, now in
       let effects = state.tell(.presenterLocated(record.id, location.path, observing: attributes), at: now)
       return (state.remote?.question.take(), effects)
     }
+    changeBridge.load()?.locate(record.id, at: location.path)
     return question
   }
 
@@ -85,7 +101,9 @@ extension ArbiterHost {
       }
       return registration.path == nil ? record : nil
     }
-    if let question = record.flatMap(locate) { _ = try? question.wait() }
+    guard let question = record.flatMap(locate) else { return }
+    link?.expectAnswer()
+    _ = try? question.wait()
   }
 
   /// The presenter was deallocated without having been unregistered: it counts as unregistered from now on.
@@ -104,6 +122,7 @@ extension ArbiterHost {
 private struct RegistrationRequest {
   let label: String
   let callbacks: FilePresenterCallbacks
+  let observesUncoordinatedChanges: Bool
   let path: ItemPath?
   let attributes: Set<String>?
   let servesWhileWaiting: Bool
@@ -111,8 +130,9 @@ private struct RegistrationRequest {
   let executor: (any TaskExecutor)?
 
   init(_ presenter: any FilePresenter, at location: FileLocation?) {
-    label = presenter.presenterLabel
+    label = presenter.presenterLabel.fittingFrame
     callbacks = presenter.presentedItemCallbacks
+    observesUncoordinatedChanges = presenter.observesUncoordinatedChanges
     path = location?.path
     attributes = presenter.observedPresentedItemUbiquityAttributes
     servesWhileWaiting = presenter.servesWhileWaiting
@@ -126,6 +146,7 @@ private struct RegistrationRequest {
       observedUbiquityAttributes: attributes)
     registration.servesWhileWaiting = servesWhileWaiting
     registration.isActor = isActor
+    if observesUncoordinatedChanges { registration.callbacks.insert(.uncoordinatedChanges) }
     return registration
   }
 }

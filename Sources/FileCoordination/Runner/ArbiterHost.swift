@@ -1,5 +1,6 @@
 internal import CoordinationService
 internal import FileAccessArbiter
+internal import FileWatching
 internal import Synchronization
 internal import SystemInterface
 
@@ -51,7 +52,7 @@ final class ArbiterHost: Sendable {
   }
 
   /// What to do after unlocking.
-  enum Action {
+  enum Action: Sendable {
     case resolve(AccessWaiter, AccessWaiter.Answer)
     case deliver(AddressedDelivery)
     case reacquire(PresenterRecord, MessageID, FileReacquirer)
@@ -62,10 +63,12 @@ final class ArbiterHost: Sendable {
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
     case show(ArbiterSnapshot, [StateObserver])
+    /// For the bridge to programs that don't coordinate.
+    case note(ChangeBridge.Note)
   }
 
   /// A message, and what is needed to hand it over.
-  struct AddressedDelivery {
+  struct AddressedDelivery: Sendable {
     let delivery: Delivery
     let record: PresenterRecord
     let purpose: String
@@ -91,6 +94,12 @@ final class ArbiterHost: Sendable {
   let link: ServiceLink?
   /// Which items this process may grant itself.
   let coverage: LoanCoverage
+  /// Where that is; absent in domains of one process.
+  private let coverageWord: SharedWord?
+  /// Watches files for presenters that observe programs which don't coordinate; made with the first of them.
+  let changeBridge = AtomicLazyReference<ChangeBridge>()
+  /// Puts a watcher in front of the system's that does what the system's does at its limits.
+  let watcherForTests = Guarded<(@Sendable (any FileWatcher) -> any FileWatcher)?>(nil)
 
   init(_ configuration: CoordinationDomain.Configuration, meetingAt findPlace: MeetingPlace.Finder? = nil) {
     self.configuration = configuration
@@ -98,9 +107,14 @@ final class ArbiterHost: Sendable {
       packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
-    let link = findPlace.map { ServiceLink($0, packageExtensions: configuration.packageExtensions) }
+    let link = findPlace.map { findPlace in
+      ServiceLink(
+        Self.checkLength(ofPackageExtensions: configuration.packageExtensions, findPlace),
+        packageExtensions: configuration.packageExtensions)
+    }
     self.link = link
-    coverage = LoanCoverage(ofManyProcesses: link != nil)
+    coverageWord = link.map { _ in SharedWord() }
+    coverage = LoanCoverage(in: coverageWord)
     state = Guarded(State(arbiter: arbiter, remote: link.map(RemoteState.init)))
     tier = FastTier(memory: ProcessMemory(), number: number)
     identities = IdentityCache.shared(
@@ -113,8 +127,10 @@ final class ArbiterHost: Sendable {
   deinit {
     link?.end()
     state.withLock { tier.deallocate(&$0.ledger) }
-    coverage.deallocate()
   }
+
+  /// Lets the service take loans back without asking, from now on.
+  func attachCoverage(to session: HeldLock) throws(SystemError) { try coverage.attach(coverageWord, to: session) }
 
   var now: Timestamp { configuration.clock.now.nanoseconds }
 
@@ -144,6 +160,16 @@ final class ArbiterHost: Sendable {
     perform(actions)
     link?.flush()
     return result
+  }
+
+  /// Like ``step(_:raising:)``, and leaves it to the caller to act when it holds no lock any more.
+  func decide(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) -> [Action] {
+    let time = now
+    return withState { state in
+      withObstacles(obstacles, &state, at: time) { state in
+        Self.actions(for: state.tell(event, at: time), &state, at: time)
+      }
+    }
   }
 
   /// Like ``stepWithState(raising:_:)`` for the answer of a presenter, whose next message, if there's one already, the task that
@@ -176,6 +202,7 @@ extension ArbiterHost {
   private static func actions(for effects: [Effect], _ state: inout State, at time: Timestamp) -> [Action] {
     var actions: [Action] = []
     for effect in effects { append(effect, to: &actions, &state) }
+    actions += state.remote?.callbacks.takeReleased() ?? []
     if !state.observers.isEmpty {
       actions.append(.show(state.arbiter.snapshot(at: time), Array(state.observers.values)))
     }
@@ -193,7 +220,7 @@ extension ArbiterHost {
     case .itemMoved(let id, let item, let path):
       // Here, not outside of the lock: where an item is must not be noted in another order than it was moved.
       state.waiters[id]?.noteMove(of: item, to: path)
-    case .presenterMoved: break
+    case .presenterMoved(let id, let path): actions.append(.note(.follow(id, path)))
     case .locatePresenter(let id):
       if let record = state.presenters[id] { actions.append(.locate(record)) }
     case .forgetPresenter(let id):
@@ -206,6 +233,8 @@ extension ArbiterHost {
       if let scheduled = state.timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
     case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was lent")
+    case .settle(let client, _): preconditionFailure("\(client) is to settle, and there's no other process")
+    case .lookAgain(_, let change): actions.append(.note(.lookAgain(change)))
     }
   }
 
@@ -252,14 +281,29 @@ extension ArbiterHost {
       case .resolve(let waiter, let answer): waiter.resolve(answer)
       case .deliver(let delivery): deliver(delivery)
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
-      case .locate(let record): locate(record)
+      case .locate(let record): callingOut { self.locate(record) }
       case .forget: break
       case .arm(let timer, let arming, let interval): arm(timer, arming, after: interval)
       case .cancelTimer(let scheduled): scheduled.cancel()
-      case .report(let report): configuration.waitReporter?(WaitNotice(report, at: now))
+      case .report(let report): reportWait(report)
       case .show(let snapshot, let observers): show(snapshot, to: observers)
+      case .note(let note): changeBridge.load()?.post(note)
       }
     }
+  }
+
+  private func reportWait(_ report: WaitReport) {
+    guard let reporter = configuration.waitReporter else { return }
+    let notice = WaitNotice(report, at: now)
+    callingOut { reporter(notice) }
+  }
+
+  /// Calls code of others that may ask the domain something.
+  ///
+  /// In a domain of several processes this may be the only thread that reads the answer, so it's done on another one.
+  private func callingOut(_ call: @escaping @Sendable () -> Void) {
+    if link == nil { return call() }
+    Task.detached(executorPreference: ElasticThreadPool.shared) { call() }
   }
 
   private func arm(_ timer: ArbiterTimer, _ arming: UInt64, after interval: Int64) {

@@ -8,7 +8,8 @@ internal import SystemInterface
 
 extension ArbiterHost {
   /// Takes in what the service tells, in its order.
-  func take(_ frames: [ServerFrame]) {
+  func take(_ frames: ArraySlice<ServerFrame>) {
+    settleEchoes(in: frames)
     let time = now
     let actions = withState { state in
       var actions: [Action] = []
@@ -23,7 +24,11 @@ extension ArbiterHost {
     switch frame {
     case .welcome, .refused: break
     case .granted(let id, let grant, let token):
-      state.waiters[id]?.noteToken(token)
+      guard let waiter = state.waiters[id] else {
+        // Nobody waits for it any more.
+        return _ = state.tell(.accessReleased(id, []), at: time)
+      }
+      waiter.noteToken(token)
       state.remote?.cancelled.remove(id)
       Self.append(.grant(id, grant), to: &actions, &state)
     case .failed(let id, let failure, let explanation):
@@ -33,12 +38,16 @@ extension ArbiterHost {
     case .itemMoved(let id, let item, let path):
       guard let waiter = state.waiters[id], waiter.items.indices.contains(Int(item)) else { break }
       waiter.noteMove(of: Int(item), to: path)
-    case .presenterMoved(let id, let path): state.remote?.registrations[id]?.path = path
+    case .presenterMoved(let id, let path):
+      state.remote?.registrations[id]?.path = path
+      actions.append(.note(.follow(id, path)))
+    case .settle: break
+    case .lookAgain(let change): actions.append(.note(.lookAgain(change)))
     case .presenterToBeLocated(let id): Self.append(.locatePresenter(id), to: &actions, &state)
     case .presenterForgotten(let id): Self.append(.forgetPresenter(id), to: &actions, &state)
     case .reported(let id, let report): Self.append(.report(id, report), to: &actions, &state)
     case .delegated(let id, let root, let mode):
-      state.remote?.loans[id] = RemoteState.Loan(root: root, mode: mode)
+      state.remote?.borrow(id, RemoteState.Loan(root: root, mode: mode))
     case .recalled(let id): giveBack(id, &state, at: time)
     case .moved(let old, let new): identities.noteMove(from: old, to: new)
     case .answered(let number, let hasHappened): link?.answer(number, .happened(hasHappened))
@@ -67,7 +76,7 @@ extension ArbiterHost {
       guard let reacquirer = state.reacquirers.removeValue(forKey: message) else {
         return _ = state.tell(.messageAnswered(delivery.message, hasReacquirer: false), at: 0)
       }
-      return actions.append(.reacquire(record, delivery.message, reacquirer))
+      return run(.reacquire(record, delivery.message, reacquirer), delivery, &state, &actions)
     }
     // Unregistered here while the message was on its way: nobody waits for the answer any more (C-191).
     if state.remote?.registrations[delivery.presenter] == nil { return }
@@ -76,10 +85,16 @@ extension ArbiterHost {
     }
     let priority = delivery.origin.access.flatMap { state.waiters[$0]?.priority }
     let process = HostIdentity(processIdentifier: origin.processIdentifier, processName: origin.processName)
-    actions.append(
-      .deliver(
-        AddressedDelivery(
-          delivery: delivery, record: record, purpose: origin.purpose, process: process, priority: priority)))
+    let addressed = AddressedDelivery(
+      delivery: delivery, record: record, purpose: origin.purpose, process: process, priority: priority)
+    run(.deliver(addressed), delivery, &state, &actions)
+  }
+
+  private func run(_ action: Action, _ delivery: Delivery, _ state: inout State, _ actions: inout [Action]) {
+    let isAnyoneNested = state.remote?.callbacks.hasStale == true && state.isAnyoneNested
+    let isHeldBack = state.remote?.callbacks.holdsBack(
+      action, delivery.message, of: delivery.presenter, isAnyoneNested: isAnyoneNested)
+    if isHeldBack != true { actions.append(action) }
   }
 }
 
@@ -93,22 +108,30 @@ extension ArbiterHost {
   func cover(_ item: ResolvedItem, isWrite: Bool) -> Bool {
     withState { state in
       guard let remote = state.remote else { return true }
-      let isCovered = remote.covers(item.path, isWrite: isWrite)
-      if isCovered {
-        let mayWrite = remote.covers(item.path, isWrite: true)
-        item.noteCoverage(coverage.current, mayWrite: mayWrite)
-      }
-      return isCovered
+      // Once: the service may write it meanwhile.
+      let number = coverage.current
+      if LoanCoverage.isRevoked(number) || !remote.covers(item.path, isWrite: isWrite) { return false }
+      item.noteCoverage(number, mayWrite: remote.covers(item.path, isWrite: true))
+      return true
     }
   }
 
   /// Gives back what was lent, and tells what was granted under it and still lasts.
   private func giveBack(_ id: DelegationID, _ state: inout State, at time: Timestamp) {
+    if coverage.isRevoked { return giveAllBack(&state, at: time) }
     guard let loan = state.remote?.loans[id] else { return }
     forbidClaims()
     adoptClaims(inside: loan.root, &state, at: time)
-    state.remote?.loans[id] = nil
+    state.remote?.giveBack(id)
     link?.tell(.delegationReturned(id))
+  }
+
+  /// This process was stopped when the service wanted something back, and others don't wait for that any more.
+  private func giveAllBack(_ state: inout State, at time: Timestamp) {
+    adoptAllClaims(&state, at: time)
+    for id in state.remote?.loans.keys.sorted() ?? [] { link?.tell(.delegationReturned(id)) }
+    state.remote?.forgetLoans()
+    if !coverage.isExpelled { coverage.reset() }
   }
 
   /// From here on every claim meets that it isn't covered, or is found among those that are shown.
@@ -139,7 +162,7 @@ extension ArbiterHost {
   /// There's no service, and none can be elected: everybody who waits is told so.
   func serviceIsUnreachable(_ error: FileCoordinationError) {
     let time = now
-    let (waiters, actions) = withState { state -> ([AccessWaiter], [Action]) in
+    let (waiters, observers, actions) = withState { state -> ([AccessWaiter], [StateObserver], [Action]) in
       forbidClaims()
       adoptAllClaims(&state, at: time)
       let actions = state.forgetService()
@@ -156,20 +179,30 @@ extension ArbiterHost {
       }
       state.remote?.requests = [:]
       state.remote?.cancelled = []
+      let observers = Array(exchange(&state.observers, with: [:]).values)
       link?.keep(state.resumption())
-      return (failed, actions)
+      return (failed, observers, actions)
     }
     perform(actions)
+    for observer in observers { observer.finish(false) }
     for waiter in waiters { waiter.resolve(.unreachable(error)) }
   }
 }
 
 extension ArbiterHost.State {
+  /// Whether a callback, or what it does, waits for an access.
+  fileprivate var isAnyoneNested: Bool {
+    remote?.requests.contains { $0.value.context != nil && waiters[$0.key]?.isGranted == false } == true
+  }
+
   /// What was lent is no more, and nobody knows of messages any more.
   ///
   /// - Returns: The turns of presenters that have unregistered: nobody else would give them.
   fileprivate mutating func forgetService() -> [ArbiterHost.Action] {
-    remote?.loans = [:]
+    remote?.forgetLoans()
+    remote?.callbacks.forgetService()
+    // Those who waited have been told why they needn't, and nobody is left to answer.
+    for id in remote?.requests.keys.sorted() ?? [] where waiters[id] == nil { remote?.forget(id) }
     for message in remote?.debts.keys.sorted() ?? [] { remote?.debts[message]?.isStale = true }
     var actions: [ArbiterHost.Action] = []
     for message in reacquirers.keys.sorted() where remote?.isOrphaned(message) == true {
@@ -189,9 +222,7 @@ extension ArbiterHost {
   func serviceSnapshot() throws(FileCoordinationError) -> SnapshotReply {
     guard let link else { preconditionFailure("a domain of one process has no service") }
     try link.ensureConnected()
-    guard case .snapshot(let reply) = try link.ask({ .snapshotWanted($0) }) else {
-      preconditionFailure("a snapshot is answered by something else")
-    }
+    guard case .snapshot(let reply) = try link.ask({ .snapshotWanted($0) }) else { throw .snapshotTooLong }
     return reply
   }
 
@@ -222,6 +253,6 @@ struct PresenterErrorElsewhere: Error, CustomStringConvertible {
 extension PresenterFailure {
   init(_ error: any Error) {
     let known = error as? FileCoordinationError
-    self.init(code: known?.code.rawValue ?? "", text: "\(error)", deadlock: known?.deadlock?.waits ?? [])
+    self.init(code: known?.code.rawValue ?? "", text: "\(error)".fittingFrame, deadlock: known?.deadlock?.waits ?? [])
   }
 }

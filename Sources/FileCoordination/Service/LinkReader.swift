@@ -6,33 +6,36 @@ internal import SystemInterface
 struct LinkReader: ~Copyable {
   private let link: ServiceLink
   private let place: MeetingPlace
-  private let poller: ReadinessPoller
+  private let turn: ReadingTurn
   /// As long as it's held, a new service waits for this process to tell what it holds.
   private let membership: HeldLock
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
-  private static let socketToken: UInt64 = 1
 
   init(_ link: ServiceLink) throws(FileCoordinationError) {
     let place = try link.findPlace()
-    let (poller, membership) = try Self.open(place, link.session)
+    let (turn, membership) = try Self.open(place, link)
     self.link = link
     self.place = place
-    self.poller = poller
+    self.turn = turn
     self.membership = membership
-    link.noteWaker(poller)
+    link.noteTurn(turn)
   }
 
   private static func open(
-    _ place: MeetingPlace, _ session: UInt64
-  ) throws(FileCoordinationError) -> (ReadinessPoller, HeldLock) {
-    do throws(SystemError) { return (try ReadinessPoller(), try place.join(session)) } catch {
+    _ place: MeetingPlace, _ link: ServiceLink
+  ) throws(FileCoordinationError) -> (ReadingTurn, HeldLock) {
+    do throws(SystemError) {
+      let membership = try place.join(link.session)
+      try link.host?.attachCoverage(to: membership)
+      return (try ReadingTurn(), membership)
+    } catch {
       throw .unreachable(place, error)
     }
   }
 
   func end() {
-    link.noteWaker(nil)
+    link.noteTurn(nil)
     place.leave(link.session)
     membership.release()
     link.stopService()
@@ -42,36 +45,39 @@ struct LinkReader: ~Copyable {
   ///
   /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
   func talkToNextService() throws(FileCoordinationError) {
-    let stream = try connect()
-    var conversation = Conversation(stream)
-    defer {
-      poller.remove(stream)
-      stream.shutdown()
-    }
+    let conversation = Conversation(try connect())
+    var silence: FileCoordinationError?
+    defer { conversation.stream.shutdown() }
     do throws(SystemError) {
-      try poller.add(stream, token: Self.socketToken, interest: .readable)
       try conversation.introduce(link)
-      try pump(&conversation)
+      try turn.begin(conversation)
+      defer { turn.end(conversation) }
+      if try !pump() { silence = .silent(place, try conversation.stream.peer().pid) }
     } catch {
       // A connection that breaks is no error: the next service is looked for.
     }
+    if let silence { throw silence }
     if let refusal = conversation.refusal { throw refusal(place) }
     link.host?.serviceIsGone()
   }
 
-  private func pump(_ conversation: inout Conversation) throws(SystemError) {
-    var events: [ReadinessPoller.Event] = []
-    var isWaitingToWrite = false
+  /// Reads and writes until the conversation is over, which then is nobody's.
+  ///
+  /// - Returns: Whether the service has said something.
+  private func pump() throws(SystemError) -> Bool {
+    var deadline: MonotonicTime? = HostClock.shared.now.advanced(by: Self.patience)
     while !link.isEnded {
-      if try !conversation.read(for: link) { return }
-      let isStalled = link.writeAgain()
-      if isStalled != isWaitingToWrite {
-        isWaitingToWrite = isStalled
-        try poller.modify(
-          conversation.stream, token: Self.socketToken, interest: isStalled ? [.readable, .writable] : .readable)
+      // Another thread may have the turn, and read the answer that it waits for.
+      if let conversation = turn.take() {
+        conversation.read(for: link)
+        if conversation.isOver { return true }
+        if conversation.isWelcome { deadline = nil }
+        turn.leave(conversation)
       }
-      _ = try poller.wait(into: &events)
+      if let (stream, isStalled) = link.writeAgain() { turn.noteStalled(isStalled, stream) }
+      if try !turn.wait(until: deadline) { return false }
     }
+    return true
   }
 }
 
@@ -84,12 +90,13 @@ extension LinkReader {
     var pause = Duration.microseconds(200)
     while !link.isEnded {
       do throws(SystemError) {
-        return try LocalStream(connectingTo: place.address)
+        return try place.connect()
       } catch {
         switch SystemError.symbol(of: error.errno) {
         case "ENOENT", "ECONNREFUSED":
           if try elect() { continue }
         case "EAGAIN", "EINTR": break
+        case _ where mayPass(error): break
         default: throw .unreachable(place, error)
         }
         if HostClock.shared.now >= deadline { throw .unreachable(place, error) }
@@ -111,88 +118,14 @@ extension LinkReader {
       ExitDrain.add(link)
       return true
     } catch {
+      if mayPass(error) { return false }
       throw .unreachable(place, error)
     }
   }
-}
 
-// MARK: - Talking
-
-/// What one service tells.
-private struct Conversation {
-  let stream: LocalStream
-  /// Why the service is of no use, for people who know where it is.
-  var refusal: ((MeetingPlace) -> FileCoordinationError)?
-  private var decoder = FrameDecoder<ServerFrame>()
-
-  init(_ stream: LocalStream) { self.stream = stream }
-
-  /// Says who this process is.
-  func introduce(_ link: ServiceLink) throws(SystemError) {
-    let process = ProcessIdentity.current
-    let hello = Hello(
-      session: link.session, processIdentifier: process.pid, processStartTime: process.startTime,
-      processName: HostProcess.name, packageExtensions: link.packageExtensions,
-      previousEpoch: link.epoch.load(ordering: .acquiring))
-    var bytes: [UInt8] = []
-    ServiceLink.append(.hello(hello), to: &bytes)
-    // A fresh socket takes in so few bytes at once.
-    _ = try unsafe stream.write(bytes.span.bytes)
-  }
-
-  /// Takes in what has arrived.
-  ///
-  /// - Returns: Whether there may be more.
-  mutating func read(for link: ServiceLink) throws(SystemError) -> Bool {
-    while true {
-      switch try fill() {
-      case .wouldBlock: return true
-      case .end: return false
-      case .bytes: break
-      }
-      var frames: [ServerFrame] = []
-      do throws(WireError) {
-        while let frame = try decoder.next() { frames.append(frame) }
-      } catch {
-        let reason = "\(error)"
-        refusal = { .foreignFrames($0, reason) }
-        return false
-      }
-      if !take(frames, for: link) { return false }
-    }
-  }
-
-  private mutating func take(_ frames: [ServerFrame], for link: ServiceLink) -> Bool {
-    var rest = frames[...]
-    while let frame = rest.first {
-      switch frame {
-      case .welcome(let welcome): link.begin(welcome, stream)
-      case .refused(let reason, let explanation):
-        refusal = { .refused($0, reason, explanation) }
-        return false
-      default:
-        // Whatever comes after the welcome is the host's, all at once.
-        guard let host = link.host else { return false }
-        host.take(Array(rest))
-        return true
-      }
-      rest = rest.dropFirst()
-    }
-    return true
-  }
-
-  private mutating func fill() throws(SystemError) -> LocalStream.ReadResult {
-    var result = LocalStream.ReadResult.end
-    var failure: SystemError?
-    unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 8) { buffer in
-      do throws(SystemError) {
-        result = try unsafe stream.read(into: buffer)
-        if case .bytes(let count) = result {
-          unsafe decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
-        }
-      } catch { failure = error }
-    }
-    if let failure { throw failure }
-    return result
+  /// Whether the process is short of something for a moment: what it holds isn't given up for that.
+  private func mayPass(_ error: SystemError) -> Bool {
+    link.epoch.load(ordering: .acquiring) != 0
+      && ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
   }
 }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SystemInterface
 
 /// A number by which the fast tier tells whether it may grant a claim: because the domain is of one process, or because the
 /// item is in a directory that this process was lent.
@@ -6,28 +7,62 @@ internal import Synchronization
 /// Each item notes the number under which it was last found to be covered. Whoever gives a loan back takes a new number
 /// first and looks for claims then; who claims is shown first and looks at the number then.
 ///
+/// The number is in memory that the service can write too. A process that was stopped for so long that its loans were given
+/// to others finds it ``revoked`` at its next claim, before it has read a word of what the service told it meanwhile. One that
+/// was disconnected finds it ``expelled``, and takes nothing for granted that it reads from the old connection.
+///
 /// Plain memory, so that nobody counts references to look at it.
 struct LoanCoverage: Sendable {
   private let address: Int
   private static let lastNumber = Atomic<UInt64>(0)
 
-  init(ofManyProcesses isOfMany: Bool) {
-    address = ProcessMemory().allocate(wordCount: 1)
-    if isOfMany { renew() }
+  /// Written by the service: nothing is covered until this process has read what that is about.
+  ///
+  /// No item has noted it, as it's odd.
+  static let revoked = UInt64.max
+  /// The same, and nothing that was told before counts.
+  static let expelled = UInt64.max - 2
+
+  /// - Parameter word: Where the number is, kept by whoever keeps this; `nil` in domains of one process, which need none.
+  init(in word: SharedWord?) {
+    address = word?.address ?? Self.zero
+    if word != nil { reset() }
   }
 
-  func deallocate() { ProcessMemory().free(address, wordCount: 1) }
+  /// The number of all domains of one process.
+  private static let zero = ProcessMemory().allocate(wordCount: 1)
+
+  /// Lets the service write the number from now on.
+  func attach(_ word: SharedWord?, to session: HeldLock) throws(SystemError) {
+    // Not zero, even for a moment: that would allow everything.
+    try word?.attach(to: session, initially: Self.revoked)
+    reset()
+  }
 
   /// Zero in domains of one process, where every claim may be granted that nobody objects to.
   ///
-  /// Otherwise an even number that no domain ever had before.
+  /// Otherwise an even number that no domain ever had before, or ``revoked``.
   @inline(__always)
   var current: UInt64 { ProcessMemory().load(address) }
 
+  var isRevoked: Bool { Self.isRevoked(current) }
+
+  /// Written by the service.
+  static func isRevoked(_ number: UInt64) -> Bool { !number.isMultiple(of: 2) }
+
+  var isExpelled: Bool { current == Self.expelled }
+
   /// No item is known to be covered any more.
   func renew() {
-    _ = ProcessMemory().exchange(Self.lastNumber.wrappingAdd(2, ordering: .relaxed).newValue, at: address)
+    let current = current
+    // If the service writes meanwhile, that stands.
+    if !Self.isRevoked(current) { _ = ProcessMemory().compareExchange(current, Self.newNumber(), at: address) }
   }
+
+  /// This process has no loan any more, and has read what the service told about them.
+  func reset() { _ = ProcessMemory().exchange(Self.newNumber(), at: address) }
+
+  private static func newNumber() -> UInt64 { lastNumber.wrappingAdd(2, ordering: .relaxed).newValue }
 
   @inline(__always)
   func allows(_ item: ResolvedItem, isWrite: Bool) -> Bool {

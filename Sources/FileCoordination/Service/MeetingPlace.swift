@@ -1,3 +1,4 @@
+internal import CoordinationService
 internal import SystemInterface
 
 /// Where the processes of a domain meet: the names of the socket, of the lock that elects who serves, and of the sessions.
@@ -37,20 +38,36 @@ struct MeetingPlace: Sendable {
 extension MeetingPlace {
   /// Takes part: as long as the returned lock is held, a new service waits for this session to tell what it holds.
   func join(_ session: UInt64) throws(SystemError) -> HeldLock {
-    let files = HostFileSystem()
-    do {
-      try files.makeDirectory(sessions, at: .workingDirectory, mode: 0o700)
-    } catch  where SystemError.symbol(of: error.errno) == "EEXIST" {}
+    try RuntimeDirectory.makePrivate(sessions, owners: try trustedUsers)
     // Whoever looks whether the session lives holds the lock for a moment.
     return try LockFile(path(of: session)).lock()
+  }
+
+  /// Lets a session's process know that it isn't entitled any more to what it had.
+  ///
+  /// - Returns: Whether it knows, or has ended.
+  func revoke(_ revocation: Revocation, of session: UInt64) -> Bool {
+    let number =
+      switch revocation {
+      case .loans: LoanCoverage.revoked
+      case .everything: LoanCoverage.expelled
+      }
+    do throws(SystemError) {
+      try LockFile(path(of: session)).setSharedWord(to: number)
+      return true
+    } catch {
+      return SystemError.symbol(of: error.errno) == "ENOENT"
+    }
   }
 
   func leave(_ session: UInt64) { try? HostFileSystem().unlink(path(of: session), at: .workingDirectory, .file) }
 
   /// The sessions whose processes live; files of those that have ended are removed.
-  func liveSessions() -> Set<UInt64> {
+  ///
+  /// - Throws: `SystemError` when that can't be found out, for lack of descriptors for example: then nobody may serve.
+  func liveSessions() throws(SystemError) -> Set<UInt64> {
     var live: Set<UInt64> = []
-    for name in sessionNames {
+    for name in try sessionNames() {
       guard let session = UInt64(name, radix: 16) else { continue }
       if isAlive(session) { live.insert(session) }
     }
@@ -67,19 +84,42 @@ extension MeetingPlace {
     return false
   }
 
-  private var sessionNames: [String] {
+  private func sessionNames() throws(SystemError) -> [String] {
     let files = HostFileSystem()
-    guard let directory = try? files.open(sessions, at: .workingDirectory, flags: [.directory, .noFollow], mode: 0)
-    else {
-      return []
-    }
-    defer { try? files.close(directory) }
     var names: [String] = []
-    while let entries = try? files.readDirectory(directory), !entries.isEmpty {
-      names += entries.map(\.name.description)
+    do throws(SystemError) {
+      let directory = try files.open(sessions, at: .workingDirectory, flags: [.directory, .noFollow], mode: 0)
+      defer { try? files.close(directory) }
+      while let entries = try files.readDirectory(directory) { names += entries.map(\.name.description) }
+      return names
+    } catch {
+      // Nobody has taken part yet: a program that only serves is the first.
+      if SystemError.symbol(of: error.errno) == "ENOENT" { return [] }
+      throw error
     }
-    return names
   }
 
   private func path(of session: UInt64) -> SystemPath { sessions.appending(String(session, radix: 16)) }
+}
+
+// MARK: - Trust
+
+extension MeetingPlace {
+  /// Whose files and services are good enough: the user's own and root's; for root, if it was sent to a place of somebody else,
+  /// also theirs.
+  private var trustedUsers: Set<UInt32> {
+    get throws(SystemError) {
+      let user = HostUser.effectiveUserID
+      if user != 0 { return [user, 0] }
+      return [user, try HostFileSystem().status(of: address.path.parent, at: .workingDirectory, links: .follow).owner]
+    }
+  }
+
+  /// Connects to whoever serves.
+  ///
+  /// - Returns: The connection.
+  /// - Throws: EPERM when another user listens there; any error of connect(2).
+  func connect() throws(SystemError) -> LocalStream {
+    try LocalStream(connectingTo: address, servedBy: trustedUsers)
+  }
 }

@@ -31,9 +31,13 @@ struct RemoteState: Sendable {
   var registrations: [PresenterID: PresenterRegistration] = [:]
   /// For whom presenters relinquished, from the message to the end of their reacquirers' wait.
   var debts: [MessageID: Debt] = [:]
-  var loans: [DelegationID: Loan] = [:]
+  private(set) var loans: [DelegationID: Loan] = [:]
+  /// The latest loan of each directory.
+  private var loansByRoot: [ItemPath: DelegationID] = [:]
   /// Waiting accesses whose requesters have given up; the news may be lost with the service.
   var cancelled: Set<AccessID> = []
+
+  var callbacks = CallbackOrder()
 
   /// What the registration that's under way has to wait for.
   var question: ServiceQuestion?
@@ -53,8 +57,30 @@ struct RemoteState: Sendable {
   /// Whether this process may grant such a claim to itself.
   func covers(_ path: ItemPath, isWrite: Bool) -> Bool { loan(for: path, isWrite: isWrite) != nil }
 
+  /// - Complexity: O(depth of the path), however much was lent.
   func loan(for path: ItemPath, isWrite: Bool) -> DelegationID? {
-    loans.first { $0.value.covers(path, isWrite: isWrite) }?.key
+    if loans.isEmpty { return nil }
+    var root: ItemPath? = path
+    while let candidate = root {
+      if let id = loansByRoot[candidate], loans[id]?.covers(path, isWrite: isWrite) == true { return id }
+      root = candidate.parent
+    }
+    return nil
+  }
+
+  mutating func borrow(_ id: DelegationID, _ loan: Loan) {
+    loans[id] = loan
+    loansByRoot[loan.root] = id
+  }
+
+  mutating func giveBack(_ id: DelegationID) {
+    guard let loan = loans.removeValue(forKey: id) else { return }
+    if loansByRoot[loan.root] == id { loansByRoot[loan.root] = nil }
+  }
+
+  mutating func forgetLoans() {
+    loans = [:]
+    loansByRoot = [:]
   }
 
   /// The token of a claim that this process grants to itself: that of the loan.
@@ -80,6 +106,7 @@ extension ArbiterHost.State {
     switch event {
     case .accessRequested(let id, let request), .accessAdopted(let id, let request):
       remote?.requests[id] = request
+      if request.context != nil { remote?.callbacks.letAllGo() }
     case .accessReleased(let id, _):
       remote?.forget(id)
       if remote?.lost.remove(id) != nil { return }
@@ -94,15 +121,18 @@ extension ArbiterHost.State {
       return
     case .presenterRemoved(let id): remote?.registrations[id] = nil
     case .messageAnswered(let message, let hasReacquirer):
+      remote?.callbacks.noteEnd(of: message)
       guard let debt = remote?.debts[message] else { break }
       if !hasReacquirer {
         remote?.debts[message] = nil
       } else if debt.isStale {
         return link.tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
       }
-    case .messageFailed(let message, _): remote?.debts[message] = nil
+    case .messageFailed(let message, _):
+      remote?.callbacks.noteEnd(of: message)
+      remote?.debts[message] = nil
     case .accessCancelled(let id): if remote?.requests[id] != nil { remote?.cancelled.insert(id) }
-    case .ubiquityAttributesChanged, .versionChanged: break
+    case .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoSettled: break
     }
     link.tell(.event(event))
   }

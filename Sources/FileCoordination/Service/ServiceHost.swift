@@ -44,7 +44,7 @@ final class ServiceHost: Sendable {
   ) throws(SystemError) -> ServiceHost {
     let epoch = try lock.bumpCounter()
     // Before anybody can connect: whoever has connected already has a session.
-    let sessions = place.liveSessions()
+    let sessions = try place.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
       expecting: sessions)

@@ -57,20 +57,40 @@ extension ServiceLink {
 
   /// The service can't be reached: everybody who waits for it is told so.
   private func giveUp(_ error: FileCoordinationError) {
+    // All of it before somebody else may try again.
+    epoch.store(0, ordering: .releasing)
+    serviceProcess.store(0, ordering: .releasing)
+    host?.serviceIsUnreachable(error)
     let (attempt, questions) = state.withLock { state in
       if case .ended = state.phase {} else { state.phase = .idle }
       state.resumed = []
       return (state.attempt.take(), exchange(&state.questions, with: [:]))
     }
-    epoch.store(0, ordering: .releasing)
     for question in questions.values { question.resolve(.unreachable(error)) }
-    host?.serviceIsUnreachable(error)
     attempt?.fail(error)
+    // Somebody has asked after everybody was told.
+    if isAwaited { connectIfIdle() }
+  }
+
+  /// Whatever has been told is to reach a service, or to fail.
+  ///
+  /// After telling something that's answered: the link may have given up since ``ensureConnected()``.
+  func connectIfIdle() {
+    let isIdle = state.withLock { state in
+      guard case .idle = state.phase else { return false }
+      state.phase = .connecting
+      state.attempt = ConnectionAttempt()
+      return true
+    }
+    if isIdle { HostThread.start(name: "coordination") { self.run() } }
   }
 
   /// The service has accepted: what has been kept for it is told.
   func begin(_ welcome: Welcome, _ stream: LocalStream) {
     epoch.store(welcome.epoch, ordering: .releasing)
+    serviceProcess.store(welcome.serviceProcessIdentifier, ordering: .releasing)
+    // Whatever an earlier service lent has been forgotten.
+    host?.coverage.reset()
     let attempt = state.withLock { state -> ConnectionAttempt? in
       if case .ended = state.phase { return nil }
       state.phase = .connected(stream)
@@ -93,6 +113,7 @@ extension ServiceLink {
   ///
   /// Under the host's lock.
   func suspend(_ resumption: [ClientFrame]) {
+    serviceProcess.store(0, ordering: .releasing)
     state.withLock { state in
       if case .ended = state.phase { return }
       state.phase = .connecting

@@ -46,7 +46,11 @@ final class ServiceLink: Sendable {
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
   private let endEvent = ThreadEvent()
-  private let waker = Guarded<ReadinessPoller?>(nil)
+  /// Who reads; absent before the first connection.
+  let turn = Guarded<ReadingTurn?>(nil)
+  let watch = ServiceWatch()
+  /// The process that serves; zero while none does.
+  let serviceProcess = Atomic<Int32>(0)
   private let lastNumber = Atomic<UInt64>(0)
   let epoch = Atomic<UInt64>(0)
   /// Present if this process was elected.
@@ -77,9 +81,9 @@ final class ServiceLink: Sendable {
   func pause(_ duration: Duration) { _ = endEvent.wait(until: HostClock.shared.now.advanced(by: duration)) }
 
   /// What the reading thread waits at from now on.
-  func noteWaker(_ poller: ReadinessPoller?) { waker.withLock { $0 = poller } }
+  func noteTurn(_ turn: ReadingTurn?) { self.turn.withLock { $0 = turn } }
 
-  private func wake() { waker.withLock { $0 }?.wake() }
+  private func wake() { turn.withLock { $0 }?.wakeReader() }
 
   var isEnded: Bool {
     state.withLock { state in
@@ -117,8 +121,13 @@ extension ServiceLink {
 
   /// Goes on writing when the service may have read.
   ///
-  /// - Returns: Whether it still doesn't read fast enough.
-  func writeAgain() -> Bool { state.withLock { state in state.isStalled && Self.write(&state) } }
+  /// - Returns: What is written to, and whether the service still doesn't read fast enough; `nil` if it did all the time.
+  func writeAgain() -> (LocalStream, Bool)? {
+    state.withLock { state in
+      guard state.isStalled, case .connected(let stream) = state.phase else { return nil }
+      return (stream, Self.write(&state))
+    }
+  }
 
   /// Writes what has been told.
   ///
@@ -159,8 +168,14 @@ extension ServiceLink {
   /// - Returns: The answer.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`.
   func ask(_ makeFrame: (RequestNumber) -> ClientFrame) throws(FileCoordinationError) -> ServiceQuestion.Answer {
-    let question = pose(newNumber(), makeFrame)
-    flush()
+    let question = reading {
+      let question = pose(newNumber(), makeFrame)
+      flush()
+      expectAnswer()
+      return question
+    } until: {
+      $0.isAnswered
+    }
     return try question.wait()
   }
 
@@ -209,6 +224,8 @@ final class ServiceQuestion: Sendable {
     self.answer.withLock { if $0 == nil { $0 = answer } }
     event.signal()
   }
+
+  var isAnswered: Bool { answer.withLock { $0 != nil } }
 
   /// Blocks until there's an answer.
   func wait() throws(FileCoordinationError) -> Answer {

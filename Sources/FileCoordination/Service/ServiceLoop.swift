@@ -4,32 +4,24 @@ internal import SystemInterface
 
 /// The service's value and its connections, on one thread.
 struct ServiceLoop {
-  /// One process.
-  struct Connection {
-    let stream: LocalStream
-    var decoder = FrameDecoder<ClientFrame>()
-    /// Encoded, and not written yet.
-    var outbox: [UInt8] = []
-    var writtenCount = 0
-    var isWatchedForWriting = false
-    /// Nothing more is taken from it; it's closed when the rest has been written.
-    var isClosing = false
-    let connectedAt: MonotonicTime
-    var hasSpoken = false
-
-    mutating func append(_ frame: ServerFrame) throws(WireError) { try WireFormat.append(frame, to: &outbox) }
-  }
-
   /// How much one connection may tell before others get their turn.
   private static let bytesPerTurn = 256 << 10
   /// How much may wait for a process that doesn't read before it's dropped.
   private static let outboxByteCountMax = 64 << 20
+  /// How much may wait for a process that doesn't read before nothing more is taken from it: what it asks for itself.
+  private static let unreadByteCountMax = 1 << 20
+  /// How long the first frame of a connection may be; with its name and the packages it has some hundred bytes.
+  private static let helloByteCountMax = 1 << 17
   /// How long a new service waits for processes to tell what they hold.
   static let graceDuration = Duration.seconds(1)
   /// How often it looks meanwhile whether they still live.
   private static let graceInterval = Duration.milliseconds(5)
-  /// How long a process may be silent after it has connected.
+  /// How long a process may take to say hello after it has connected, or to read that it's refused.
   private static let silenceMax = Duration.seconds(5)
+  /// How long nobody is accepted after there was no descriptor for somebody.
+  private static let acceptPause = Duration.milliseconds(100)
+  /// How often it looks which processes are stopped, while somebody waits.
+  private static let processInterval = Duration.milliseconds(500)
   /// How long those who ask for a snapshot wait for all processes to tell what they granted themselves.
   private static let surveyPatience = Duration.milliseconds(500)
   static let listenerToken: UInt64 = 0
@@ -38,17 +30,26 @@ struct ServiceLoop {
   private let place: MeetingPlace
   private let listener: LocalListener
   private let poller: ReadinessPoller
-  private var connections: [ClientID: Connection] = [:]
-  private var lastClient: UInt64 = 0
+  /// Keeps two descriptors, for when there are no others.
+  private var spare: ReadinessPoller?
+  private var connections: [ClientID: ServiceConnection] = [:]
+  /// Those that have a deadline.
+  private var hurried: Set<ClientID> = []
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  private var numbers = ClientNumbers()
   /// Connections that have been told something in this turn.
   private var dirty: Set<ClientID> = []
   private var timers = TimerQueue()
   private let graceEnd: MonotonicTime
   private var surveyEnd: MonotonicTime?
-  private var isAccepting = true
+  private var processLook: MonotonicTime?
+  /// When the next connection is accepted, if not at once.
+  private var acceptsAgainAt: MonotonicTime?
   /// Whether the process does nothing else, and so is preferred.
   private let isDedicated: Bool
   private(set) var isHandedOver = false
+  /// What had to happen before others are granted anything couldn't: nobody is told anything more.
+  private var isBroken = false
   /// Of processes whose connections have ended; their files go when the processes have.
   private var endedSessions: Set<UInt64> = []
 
@@ -60,12 +61,13 @@ struct ServiceLoop {
     self.place = place
     self.listener = listener
     self.poller = poller
+    spare = try? ReadinessPoller()
     graceEnd = HostClock.shared.now.advanced(by: Self.graceDuration)
   }
 
   mutating func run(until isStopping: () -> Bool) {
     var events: [ReadinessPoller.Event] = []
-    while !isStopping(), !isHandedOver {
+    while !isStopping(), !isHandedOver, !isBroken {
       // A poller that can't wait any more is of no use: whoever comes next elects another service.
       guard (try? poller.wait(into: &events, until: nextLook)) != nil else { break }
       for event in events {
@@ -79,7 +81,7 @@ struct ServiceLoop {
 
   /// Takes in what has arrived already, and tells what comes of it, so that what was told in time isn't lost.
   private mutating func drain() {
-    for id in connections.keys.sorted() { read(id) }
+    for id in connections.keys.sorted() { read(id, toEnd: true) }
     flush()
   }
 
@@ -100,20 +102,31 @@ extension ServiceLoop {
         guard let stream = try listener.accept() else { return }
         try add(stream)
       } catch {
-        // Out of descriptors: those that are connected are served on, others wait until one of them goes.
+        // Out of descriptors: those that are connected are served on, others wait until one of them goes, or whatever else
+        // the process has opened.
         poller.remove(listener)
-        isAccepting = false
+        acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
         return
       }
     }
   }
 
+  private mutating func acceptAgain() {
+    if (try? poller.add(listener, token: Self.listenerToken, interest: .readable)) == nil {
+      acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
+    } else {
+      acceptsAgainAt = nil
+    }
+  }
+
   private mutating func add(_ stream: LocalStream) throws(SystemError) {
     let peer = try stream.peer()
-    lastClient += 1
-    let id = ClientID(lastClient)
-    try poller.add(stream, token: lastClient, interest: .readable)
-    connections[id] = Connection(stream: stream, connectedAt: HostClock.shared.now)
+    let id = numbers.next { connections[$0] != nil }
+    try poller.add(stream, token: id.rawValue, interest: .readable)
+    connections[id] = ServiceConnection(stream)
+    hurry(id)
+    // The program that was elected needs descriptors as well.
+    core.clientCountMax = min(ServiceCore.clientCountLimit, HostProcess.descriptorCountMax / 2)
     if !endedSessions.isEmpty { removeEndedSessions() }
     carryOut(
       core.clientConnected(
@@ -126,43 +139,54 @@ extension ServiceLoop {
     if event.isReadable || event.isHangUp { read(id) }
   }
 
-  private mutating func read(_ id: ClientID) {
+  private mutating func read(_ id: ClientID, toEnd readsToEnd: Bool = false) {
+    guard let connection = connections[id] else { return }
     var rest = Self.bytesPerTurn
-    while rest > 0, let connection = connections[id], !connection.isClosing {
-      switch fill(id, from: connection.stream) {
+    while rest > 0, takesMore(from: id) {
+      switch fill(from: connection.stream) {
       case .wouldBlock: return
       case .end:
         // What came before the end has been taken in.
         return drop(id)
       case .bytes(let count):
         rest -= count
-        take(from: id)
+        unsafe connection.decoder.append(buffer.span.extracting(first: count).bytes)
+        take(from: id, connection)
+        // If there's more, the poller tells.
+        if count < buffer.count, !readsToEnd { return }
       }
     }
   }
 
-  private mutating func fill(_ id: ClientID, from stream: LocalStream) -> LocalStream.ReadResult {
-    unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 8) { buffer in
-      guard let result = try? unsafe stream.read(into: buffer) else { return .end }
-      if case .bytes(let count) = result {
-        unsafe connections[id]?.decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
-      }
-      return result
-    }
+  private mutating func fill(from stream: LocalStream) -> LocalStream.ReadResult {
+    unsafe buffer.withUnsafeMutableBytes { (try? unsafe stream.read(into: $0)) ?? .end }
   }
 
-  /// Takes in the frames that are complete.
-  private mutating func take(from id: ClientID) {
+  /// Takes in the frames that are complete, unless so much waits for the process that it has to read first.
+  private mutating func take(from id: ClientID, _ connection: ServiceConnection) {
     let time = HostClock.shared.now.nanoseconds
-    connections[id]?.hasSpoken = true
-    while connections[id]?.isClosing == false {
+    while takesMore(from: id) {
       do throws(WireError) {
-        guard let frame = try connections[id]?.decoder.next() else { return }
+        guard let frame = try connection.decoder.next() else { break }
         carryOut(core.received(frame, from: id, at: time))
       } catch {
         carryOut(core.receivedGarbage(from: id, "\(error)"))
       }
     }
+    guard connection.deadline != nil, !connection.isClosing else { return }
+    if core.session(of: id) != nil {
+      connection.deadline = nil
+      hurried.remove(id)
+    } else if connection.decoder.pendingByteCount > Self.helloByteCountMax {
+      carryOut(core.receivedGarbage(from: id, "its hello has more than \(Self.helloByteCountMax) bytes"))
+    }
+  }
+
+  /// It's dropped unless it does soon what it's waited for.
+  private mutating func hurry(_ id: ClientID) {
+    guard let connection = connections[id] else { return }
+    connection.deadline = HostClock.shared.now.advanced(by: Self.silenceMax)
+    hurried.insert(id)
   }
 
   /// The kernel may close a dying process's connection before it releases the lock of its session: then the file goes when
@@ -171,17 +195,21 @@ extension ServiceLoop {
     endedSessions = endedSessions.filter { place.isAlive($0) }
   }
 
-  /// A connection has ended.
-  private mutating func drop(_ id: ClientID) {
+  private mutating func disconnect(_ id: ClientID) {
     guard let connection = connections.removeValue(forKey: id) else { return }
+    hurried.remove(id)
     poller.remove(connection.stream)
     connection.stream.close()
+  }
+
+  /// A connection has ended.
+  private mutating func drop(_ id: ClientID) {
+    if connections[id] == nil { return }
+    disconnect(id)
     if let session = core.session(of: id) { endedSessions.insert(session) }
     carryOut(core.clientDisconnected(id, at: HostClock.shared.now.nanoseconds))
     removeEndedSessions()
-    if !isAccepting, (try? poller.add(listener, token: Self.listenerToken, interest: .readable)) != nil {
-      isAccepting = true
-    }
+    if acceptsAgainAt != nil { acceptAgain() }
   }
 }
 
@@ -194,10 +222,16 @@ extension ServiceLoop {
       case .send(let frame, let client): send(frame, to: client)
       case .disconnect(let client):
         connections[client]?.isClosing = true
+        hurry(client)
         dirty.insert(client)
       case .armTimer(let timer, let interval):
         timers.arm(timer, at: HostClock.shared.now.advanced(by: .nanoseconds(interval)))
       case .cancelTimer(let timer): timers.cancel(timer)
+      case .revoke(let revocation, let session):
+        revoke(revocation, of: session)
+      case .expel(let client):
+        disconnect(client)
+        if acceptsAgainAt != nil { acceptAgain() }
       case .handOver: isHandedOver = !isDedicated
       }
     }
@@ -208,62 +242,61 @@ extension ServiceLoop {
     }
   }
 
+  /// Nobody is granted anything that somebody else takes for its own: better there's no service for a moment.
+  private mutating func revoke(_ revocation: Revocation, of session: UInt64) {
+    if session == 0 || place.revoke(revocation, of: session) { return }
+    // The program that was elected may be out of descriptors.
+    spare = nil
+    if !place.revoke(revocation, of: session) { isBroken = true }
+    spare = try? ReadinessPoller()
+  }
+
   private mutating func send(_ frame: ServerFrame, to client: ClientID) {
-    guard connections[client] != nil else { return }
+    guard let connection = connections[client] else { return }
     do throws(WireError) {
-      try connections[client]?.append(frame)
+      try connection.append(frame)
     } catch {
-      // Only a snapshot of millions of parties is so large.
-      carryOut(core.receivedGarbage(from: client, "the answer is too large: \(error)"))
+      // A domain of a hundred thousand parties can't be shown, and that's no fault of who asks.
+      if case .observed = frame { return }
+      guard let substitute = frame.substituteIfTooLong, (try? connection.append(substitute)) != nil else {
+        return carryOut(core.receivedGarbage(from: client, "what it's to be told is too long: \(error)"))
+      }
     }
     dirty.insert(client)
   }
 
   private mutating func flush() {
     while let id = dirty.popFirst() {
-      guard connections[id] != nil else { continue }
-      let isDone = write(id)
-      guard let connection = connections[id] else { continue }
-      if isDone {
-        if connection.isClosing { drop(id) } else { watch(id, forWriting: false) }
-      } else if connection.outbox.count - connection.writtenCount > Self.outboxByteCountMax {
+      guard !isBroken, let connection = connections[id] else { continue }
+      let isDone = connection.write()
+      if isDone, connection.isClosing {
+        drop(id)
+      } else if connection.unreadCount > Self.outboxByteCountMax {
         // It doesn't read: others mustn't pay for it with their memory.
         drop(id)
       } else {
-        watch(id, forWriting: true)
+        // What was left in its buffer has no event of its own.
+        if isDone, connection.decoder.pendingByteCount > 0 { take(from: id, connection) }
+        watch(id)
       }
     }
   }
 
-  /// - Returns: Whether everything has been written, or can't be.
-  private mutating func write(_ id: ClientID) -> Bool {
-    guard var connection = connections.removeValue(forKey: id) else { return true }
-    defer { connections[id] = connection }
-    while connection.writtenCount < connection.outbox.count {
-      let rest = connection.writtenCount
-      let count = unsafe connection.outbox.withUnsafeBytes { bytes in
-        (try? unsafe connection.stream.write(UnsafeRawBufferPointer(rebasing: bytes[rest...]))) ?? -1
-      }
-      // A broken connection is noticed when it's read to its end.
-      if count < 0 { break }
-      if count == 0 {
-        if rest > 1 << 20 {
-          connection.outbox.removeSubrange(..<rest)
-          connection.writtenCount = 0
-        }
-        return false
-      }
-      connection.writtenCount += count
-    }
-    connection.outbox.removeAll(keepingCapacity: connection.outbox.capacity < 1 << 16)
-    connection.writtenCount = 0
-    return true
+  private mutating func watch(_ id: ClientID) {
+    guard let connection = connections[id] else { return }
+    let interest = Self.interest(in: connection)
+    if connection.interest == interest { return }
+    connection.interest = interest
+    try? poller.modify(connection.stream, token: id.rawValue, interest: interest)
   }
 
-  private mutating func watch(_ id: ClientID, forWriting isWanted: Bool) {
-    guard let connection = connections[id], connection.isWatchedForWriting != isWanted else { return }
-    connections[id]?.isWatchedForWriting = isWanted
-    try? poller.modify(connection.stream, token: id.rawValue, interest: isWanted ? [.readable, .writable] : .readable)
+  private func takesMore(from id: ClientID) -> Bool {
+    connections[id].map(Self.interest)?.contains(.readable) ?? false
+  }
+
+  private static func interest(in connection: ServiceConnection) -> ReadinessPoller.Interest {
+    if connection.unreadCount == 0 { return connection.isClosing ? .writable : .readable }
+    return connection.isClosing || connection.unreadCount > unreadByteCountMax ? .writable : [.readable, .writable]
   }
 }
 
@@ -276,9 +309,9 @@ extension ServiceLoop {
     func look(at time: MonotonicTime) { next = next.map { min($0, time) } ?? time }
     if core.isInGrace { look(at: HostClock.shared.now.advanced(by: Self.graceInterval)) }
     if let surveyEnd { look(at: surveyEnd) }
-    for connection in connections.values where !connection.hasSpoken {
-      look(at: connection.connectedAt.advanced(by: Self.silenceMax))
-    }
+    if let acceptsAgainAt { look(at: acceptsAgainAt) }
+    if let processLook { look(at: processLook) }
+    for id in hurried { if let deadline = connections[id]?.deadline { look(at: deadline) } }
     return next
   }
 
@@ -287,40 +320,28 @@ extension ServiceLoop {
     while let timer = timers.popDue(at: now) { carryOut(core.timerFired(timer, at: now.nanoseconds)) }
     if core.isInGrace { lookAtGrace(now) }
     if let end = surveyEnd, now >= end { carryOut(core.surveysAreLate(at: now.nanoseconds)) }
-    let silent = connections.filter { !$0.value.hasSpoken && now >= $0.value.connectedAt.advanced(by: Self.silenceMax) }
-    for id in silent.keys.sorted() { drop(id) }
+    if let time = acceptsAgainAt, now >= time { acceptAgain() }
+    lookAtProcesses(now)
+    if hurried.isEmpty { return }
+    let late = hurried.filter { connections[$0]?.deadline.map { now >= $0 } ?? true }
+    for id in late.sorted() { drop(id) }
+  }
+
+  /// While somebody waits, it may be for a process that's stopped, which the kernel tells nobody but its parent.
+  private mutating func lookAtProcesses(_ now: MonotonicTime) {
+    guard core.isAnybodyWaiting else { return processLook = nil }
+    guard let time = processLook else { return processLook = now.advanced(by: Self.processInterval) }
+    if now < time { return }
+    processLook = now.advanced(by: Self.processInterval)
+    let stopped = core.processesInTheWay.filter { ProcessIdentity.isStopped($0.value) }.keys
+    // Whatever they have told before counts.
+    for id in stopped.sorted() { read(id, toEnd: true) }
+    carryOut(core.processesAreStopped(Set(stopped), at: HostClock.shared.now.nanoseconds))
   }
 
   private mutating func lookAtGrace(_ now: MonotonicTime) {
     let ended = core.awaitedSessions.filter { !place.isAlive($0) }
     if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: now.nanoseconds)) }
     if now >= graceEnd { carryOut(core.graceIsOver(at: now.nanoseconds)) }
-  }
-}
-
-/// The arbiter's timers, by time and by name.
-struct TimerQueue {
-  private typealias Token = DeadlineHeap<ArbiterTimer>.Token
-
-  private var heap = DeadlineHeap<ArbiterTimer>()
-  private var tokens: [ArbiterTimer: Token] = [:]
-
-  var next: MonotonicTime? { heap.earliest }
-
-  mutating func arm(_ timer: ArbiterTimer, at time: MonotonicTime) {
-    _ = heap.insert(at: time) { token in
-      tokens[timer] = token
-      return timer
-    }
-  }
-
-  mutating func cancel(_ timer: ArbiterTimer) {
-    if let token = tokens.removeValue(forKey: timer) { _ = heap.remove(token) }
-  }
-
-  mutating func popDue(at now: MonotonicTime) -> ArbiterTimer? {
-    guard let timer = heap.popDue(at: now) else { return nil }
-    tokens[timer] = nil
-    return timer
   }
 }

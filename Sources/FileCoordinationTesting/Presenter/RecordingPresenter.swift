@@ -37,6 +37,8 @@ public final class RecordingPresenter: FilePresenter {
   public let servesWhileWaiting: Bool
   /// The ubiquity attributes that it observes; `nil` for all.
   public let observedPresentedItemUbiquityAttributes: Set<String>?
+  /// Whether it's told what programs do that don't coordinate.
+  public let observesUncoordinatedChanges: Bool
   /// Where its messages are noted too, as `label.callback`.
   public let timeline: EventTimeline
 
@@ -54,11 +56,13 @@ public final class RecordingPresenter: FilePresenter {
   ///   - executor: Where callbacks run; `nil` for threads of the library.
   ///   - servesWhileWaiting: Whether it may be asked while one of its callbacks waits inside an access.
   ///   - observedUbiquityAttributes: The ubiquity attributes to observe; `nil` for all.
+  ///   - observesUncoordinatedChanges: Whether it's told what programs do that don't coordinate.
   ///   - timeline: Where to note messages among other events.
   public init(
     _ url: URL?, label: String = "presenter", callbacks: FilePresenterCallbacks = .all,
     executor: (any TaskExecutor)? = nil, servesWhileWaiting: Bool = true,
-    observedUbiquityAttributes: Set<String>? = nil, timeline: EventTimeline = EventTimeline()
+    observedUbiquityAttributes: Set<String>? = nil, observesUncoordinatedChanges: Bool = false,
+    timeline: EventTimeline = EventTimeline()
   ) {
     settings = Watched(Settings(url: url, reacquires: true))
     presenterLabel = label
@@ -66,6 +70,7 @@ public final class RecordingPresenter: FilePresenter {
     presentedItemExecutor = executor
     self.servesWhileWaiting = servesWhileWaiting
     observedPresentedItemUbiquityAttributes = observedUbiquityAttributes
+    self.observesUncoordinatedChanges = observesUncoordinatedChanges
     self.timeline = timeline
   }
 

@@ -8,6 +8,16 @@ package enum HostProcess {
   /// Asked each time: it changes in a child of fork(2).
   package static var processIdentifier: Int32 { getpid() }
 
+  /// How many files the process may have open; see RLIMIT_NOFILE in getrlimit(2).
+  ///
+  /// Asked each time: the process may change it.
+  package static var descriptorCountMax: Int {
+    var limit = rlimit()
+    // Fails only for a limit that doesn't exist.
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+  }
+
   /// Runs something when the process ends in order; see atexit(3).
   ///
   /// - Parameter body: What to run, on the thread that ends the process.

@@ -20,8 +20,8 @@ package struct PeerCredentials: Hashable, Sendable {
 /// | `descriptor` | itself, see ``OwnedDescriptor`` | ``close()`` may come while other threads read and write |
 ///
 /// Any thread may call anything at any time. Two reads, or two writes, at once each get a part of the bytes, so one thread
-/// should do each. Reading and writing don't block; see ``waitReadable(until:)``, ``waitWritable(until:)`` and
-/// ``ReadinessPoller``. The descriptor is closed by ``close()`` or with the last reference.
+/// should do each. Reading and writing don't block, but for ``readWaiting(into:)``; see ``waitReadable(until:)``,
+/// ``waitWritable(until:)`` and ``ReadinessPoller``. The descriptor is closed by ``close()`` or with the last reference.
 package final class LocalStream: DescriptorOwner {
   /// What a read brought.
   package enum ReadResult: Hashable, Sendable {
@@ -36,7 +36,7 @@ package final class LocalStream: DescriptorOwner {
   /// The connected socket.
   package let descriptor: OwnedDescriptor
 
-  /// Takes over a connected socket that doesn't block.
+  /// Takes over a connected socket.
   init(_ descriptor: OwnedDescriptor) {
     self.descriptor = descriptor
   }
@@ -62,6 +62,25 @@ package final class LocalStream: DescriptorOwner {
       }
       throw error
     }
+    // Calls say themselves that they don't block, so that one can.
+    try descriptor.checked("fcntl(2)") { fcntl($0, F_SETFL, O_RDWR) }
+  }
+
+  /// Connects to a listener that one of some users has made.
+  ///
+  /// - Parameters:
+  ///   - address: Where somebody listens.
+  ///   - users: Who may listen there.
+  /// - Throws: EPERM when somebody else listens; otherwise as ``init(connectingTo:)``.
+  package convenience init(connectingTo address: LocalAddress, servedBy users: Set<UInt32>) throws(SystemError) {
+    try self.init(connectingTo: address)
+    let server = try peer().uid
+    if users.contains(server) { return }
+    throw SystemError(
+      call: "connect(2)", paths: [address.path], errno: EPERM,
+      advice:
+        "User \(server) listens there, not \(HostUser.effectiveUserID). Have the socket removed by its owner or an "
+        + "administrator, or meet in a directory that only this user may write to.")
   }
 
   /// Makes two streams that are connected with each other.
@@ -71,7 +90,11 @@ package final class LocalStream: DescriptorOwner {
   package static func pair() throws(SystemError) -> (LocalStream, LocalStream) {
     var numbers: [Int32] = [-1, -1]
     try checkedCall("socketpair(2)") { unsafe shim_local_pair(&numbers) }
-    return (LocalStream(OwnedDescriptor(numbers[0])), LocalStream(OwnedDescriptor(numbers[1])))
+    let streams = (LocalStream(OwnedDescriptor(numbers[0])), LocalStream(OwnedDescriptor(numbers[1])))
+    for stream in [streams.0, streams.1] {
+      try stream.descriptor.checked("fcntl(2)") { fcntl($0, F_SETFL, O_RDWR) }
+    }
+    return streams
   }
 }
 
@@ -86,9 +109,38 @@ extension LocalStream {
   /// - Returns: How many there were. A connection that the peer has reset is at its end.
   /// - Throws: EBADF after ``close()``; any error of recv(2) but EAGAIN and ECONNRESET.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
+    try unsafe receive(into: buffer, Int32(MSG_DONTWAIT))
+  }
+
+  /// Lets ``readWaiting(into:)`` wait for so long at most.
+  ///
+  /// - Parameter seconds: How long; at least one.
+  /// - Throws: EBADF after ``close()``; any other error of setsockopt(2).
+  package func limitWaiting(toSeconds seconds: Int) throws(SystemError) {
+    var time = timeval(tv_sec: max(seconds, 1), tv_usec: 0)
+    try descriptor.checked("setsockopt(2)") {
+      unsafe setsockopt($0, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
+
+  /// Reads what is there, or blocks the calling thread until something is.
+  ///
+  /// Costs one system call, where waiting and then reading costs two.
+  ///
+  /// - Parameter buffer: Where to put the bytes.
+  /// - Returns: How many there were, or the end, which ``shutdown()`` brings too; ``ReadResult/wouldBlock`` only when it has
+  ///   waited for as long as ``limitWaiting(toSeconds:)`` says.
+  /// - Throws: EBADF after ``close()``; any error of recv(2) but ECONNRESET.
+  package func readWaiting(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
+    try unsafe receive(into: buffer, 0)
+  }
+
+  private func receive(
+    into buffer: UnsafeMutableRawBufferPointer, _ flags: Int32
+  ) throws(SystemError) -> ReadResult {
     if unsafe buffer.isEmpty { return .bytes(0) }
     do {
-      let count = try descriptor.checked("recv(2)") { unsafe recv($0, buffer.baseAddress, buffer.count, 0) }
+      let count = try descriptor.checked("recv(2)") { unsafe recv($0, buffer.baseAddress, buffer.count, flags) }
       return count == 0 ? .end : .bytes(count)
     } catch let error where error.isOne(of: EAGAIN, ECONNRESET) {
       return error.errno == EAGAIN ? .wouldBlock : .end
@@ -105,7 +157,7 @@ extension LocalStream {
     if unsafe bytes.isEmpty { return 0 }
     do {
       return try descriptor.checked("send(2)") {
-        unsafe send($0, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        unsafe send($0, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
       }
     } catch let error where error.errno == EAGAIN {
       return 0

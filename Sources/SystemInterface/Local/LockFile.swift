@@ -111,6 +111,25 @@ package final class HeldLock: Sendable {
     descriptor.close()
   }
 
+  /// Lets a page of memory show the beginning of the file.
+  ///
+  /// - Parameters:
+  ///   - address: The page; what was there is replaced.
+  ///   - length: How long it is.
+  ///   - value: What its first word is, in the processor's order of bytes.
+  /// - Throws: EBADF after ``release()``; ENOSPC and any other error of pwrite(2) and mmap(2).
+  func map(at address: Int, length: Int, initially value: UInt64) throws(SystemError) {
+    // Written, not only made longer: what the file system has no room for would be a signal at the first use.
+    var value = value
+    let count = try descriptor.checked("pwrite(2)", path) { unsafe pwrite($0, &value, 8, 0) }
+    if count != 8 { throw SystemError(call: "pwrite(2)", paths: [path], errno: ENOSPC) }
+    try descriptor.checked("mmap(2)", path) { number in
+      let page = unsafe mmap(
+        UnsafeMutableRawPointer(bitPattern: address), length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, number, 0)
+      return unsafe page == MAP_FAILED ? -1 : 0
+    }
+  }
+
   /// Reads the number in the file: how often ``bumpCounter()`` was called by all holders so far.
   ///
   /// - Returns: The first eight bytes, least significant first; 0 when the file has less.

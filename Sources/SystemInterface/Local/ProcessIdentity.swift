@@ -55,6 +55,14 @@ extension ProcessIdentity {
     ProcessStatus(of: pid)?.state
   }
 
+  /// Whether a process lives and doesn't run, because of a signal, a terminal or a debugger.
+  ///
+  /// - Parameter pid: The number of the process.
+  /// - Returns: Whether its first thread is stopped; `false` when there's no such process.
+  package static func isStopped(_ pid: Int32) -> Bool {
+    runState(of: pid).map { $0 == "T" || $0 == "t" } ?? false
+  }
+
   /// The name of a process, for messages.
   ///
   /// A process that is just being started may still have the name of its parent's thread.

@@ -124,18 +124,29 @@ extension ReadinessPoller {
   /// - Complexity: O(*n*) in the number of events, however many descriptors are watched.
   package func wait(into events: inout [Event], until deadline: MonotonicTime? = nil) throws(SystemError) -> Bool {
     events.removeAll(keepingCapacity: true)
-    var ready = [shim_readiness](repeating: shim_readiness(), count: Self.eventCountMax)
-    let count = try epoll.checked("epoll_wait(2)") { number in
-      retryingWait(until: deadline) { unsafe shim_epoll_wait(number, &ready, $0) }
-    }
-    for readiness in ready[..<Int(count)] {
-      if readiness.token == Self.signalToken {
-        takeSignal()
-      } else {
-        events.append(Event(readiness))
+    var failure: SystemError?
+    let count = unsafe withUnsafeTemporaryAllocation(of: shim_readiness.self, capacity: Self.eventCountMax) { ready in
+      do throws(SystemError) {
+        let count = try epoll.checked("epoll_wait(2)") { number in
+          retryingWait(until: deadline) { unsafe shim_epoll_wait(number, ready.baseAddress, $0) }
+        }
+        for index in 0..<Int(count) { unsafe take(ready[index], &events) }
+        return count
+      } catch {
+        failure = error
+        return 0
       }
     }
+    if let failure { throw failure }
     return count > 0
+  }
+
+  private func take(_ readiness: shim_readiness, _ events: inout [Event]) {
+    if readiness.token == Self.signalToken {
+      takeSignal()
+    } else {
+      events.append(Event(readiness))
+    }
   }
 
   /// Ends the wait that goes on, or else the next one.

@@ -34,12 +34,12 @@ package struct RuntimeDirectory: Hashable, Sendable {
     case .usable(let directory, let base):
       defer { try? files.close(directory) }
       let path = base.appending("file-coordination")
-      try makePrivate(path, in: directory, userID)
+      try makePrivate(path, in: directory, [userID])
       return RuntimeDirectory(path: path, fallbackReason: nil)
     case .unusable(let reason):
       let path = fallbackBase.appending("file-coordination-\(userID)")
       try files.withDescriptor(fallbackBase, flags: .directory) { (base) throws(SystemError) in
-        try makePrivate(path, in: base, userID)
+        try makePrivate(path, in: base, [userID])
       }
       return RuntimeDirectory(path: path, fallbackReason: reason)
     }
@@ -87,8 +87,20 @@ extension RuntimeDirectory {
 // MARK: - Our directory in it
 
 extension RuntimeDirectory {
+  /// Sees to it that there is a directory that nobody else can write, read or enter, as ``locate(environment:userID:fallbackBase:)`` does.
+  ///
+  /// - Parameters:
+  ///   - path: The absolute path of the directory. The directory around it has to exist.
+  ///   - owners: The users who may own it.
+  /// - Throws: As ``locate(environment:userID:fallbackBase:)``.
+  package static func makePrivate(_ path: SystemPath, owners: Set<UInt32>) throws(SystemError) {
+    try HostFileSystem().withDescriptor(path.parent, flags: .directory) { (base) throws(SystemError) in
+      try makePrivate(path, in: base, owners)
+    }
+  }
+
   private static func makePrivate(
-    _ path: SystemPath, in base: FileDescriptor, _ userID: UInt32
+    _ path: SystemPath, in base: FileDescriptor, _ owners: Set<UInt32>
   ) throws(SystemError) {
     let files = HostFileSystem()
     let name = path.lastComponent
@@ -100,7 +112,7 @@ extension RuntimeDirectory {
       }
       do throws(SystemError) {
         try files.withDescriptor(name, at: base, flags: [.directory, .noFollow]) { (directory) throws(SystemError) in
-          try checkPrivate(directory, userID)
+          try checkPrivate(directory, owners)
         }
       } catch let error where error.isOne(of: ENOTDIR, ELOOP) {
         throw SystemError(
@@ -111,13 +123,14 @@ extension RuntimeDirectory {
     }
   }
 
-  private static func checkPrivate(_ directory: FileDescriptor, _ userID: UInt32) throws(SystemError) {
+  private static func checkPrivate(_ directory: FileDescriptor, _ owners: Set<UInt32>) throws(SystemError) {
     let files = HostFileSystem()
     let status = try files.status(of: directory)
-    if status.owner != userID {
+    if !owners.contains(status.owner) {
       throw SystemError(
         call: "openat(2)", errno: EPERM,
-        advice: "The directory belongs to user \(status.owner), not to \(userID). Have it removed by its owner or an "
+        advice: "The directory belongs to user \(status.owner), not to "
+          + "\(owners.sorted().map(String.init).joined(separator: " or ")). Have it removed by its owner or an "
           + "administrator, or set XDG_RUNTIME_DIR to a directory of yours with mode 700.")
     }
     if status.mode & 0o077 != 0 { try files.setMode(of: directory, to: 0o700) }

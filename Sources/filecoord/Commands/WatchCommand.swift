@@ -5,6 +5,8 @@ import Synchronization
 extension Option {
   static let json = Option(name: "--json", kind: .flag, help: "Print JSON.")
   static let events = Option(name: "--events", kind: .count, help: "End after so many messages.")
+  static let uncoordinated = Option(
+    name: "--uncoordinated", kind: .flag, help: "Also print what programs do that don't coordinate.")
   static let relinquish = Option(
     name: "--relinquish", kind: .flag,
     help: "Also be asked to let go, to save and to make way. Answers at once; whoever asks waits for that.")
@@ -13,11 +15,12 @@ extension Option {
 extension Command {
   static let watch = Command(
     name: "watch", operands: "PATH…", operandCount: 1...FileCoordinator.itemCountMax,
-    options: [.json, .events, .relinquish],
+    options: [.json, .events, .relinquish, .uncoordinated],
     summary: "Print what happens to files and inside directories, and who does it.",
     details: """
       Presents each PATH, and prints one line for each message: when, what, the path, and by whom. Says "watching PATH" on
-      standard error when it has begun. Only what is coordinated is seen. Ends with 0 by SIGINT, SIGTERM or SIGHUP, and
+      standard error when it has begun. Only what is coordinated is seen, unless --uncoordinated watches the file system
+      as well; what can't be watched is told on standard error. Ends with 0 by SIGINT, SIGTERM or SIGHUP, and
       when nobody reads its output any more.
 
       With --json each line is an object with these members:
@@ -31,10 +34,10 @@ extension Command {
         path      the item: the watched one, or the one inside
         to        where it was moved to, or null
         detail    the version or the attributes, or null
-        by        the label of whoever did it
-        pid       the number of its process
+        by        the label of whoever did it; empty if that's unknown
+        pid       the number of its process; 0 if that's unknown
         process   the name of its process
-        reason    reading, writing, evicting, preparing or announcing, with options
+        reason    reading, writing, evicting, preparing or announcing, with options; or uncoordinated
         verified  true if the item is known to have changed, false if it is known not to, or null
         omitted   how many earlier messages were left out, because too many waited
 
@@ -44,6 +47,8 @@ extension Command {
       Example(line: "filecoord watch .", explanation: "Prints what happens in this directory."),
       Example(
         line: "filecoord watch --events 1 notes.txt && make", explanation: "Waits until somebody has touched a file."),
+      Example(
+        line: "filecoord watch --uncoordinated .", explanation: "Prints what git, vim and scripts do here as well."),
       Example(line: "filecoord watch --json . | jq -r .path", explanation: "Prints the paths only."),
     ],
     run: { session in try await EventPrinter(session).run() })
@@ -67,12 +72,19 @@ private final class EventPrinter: Sendable {
     let label = session.invocation.text(.label) ?? "filecoord watch"
     let callbacks = session.invocation.has(.relinquish) ? Watcher.questions.union(.observing) : .observing
     let watchers = try session.files.map { file in
-      Watcher(file, label: label, callbacks: callbacks) { self.print($0) }
+      Watcher(
+        file, label: label, callbacks: callbacks,
+        observesUncoordinatedChanges: session.invocation.has(.uncoordinated)
+      ) { self.print($0) }
     }
     return try await session.signals.handling({ _ in self.end.finish() }) {
       var registrations: [FilePresenterRegistration] = []
       for (watcher, operand) in zip(watchers, session.invocation.operands) {
-        registrations.append(try session.domain.register(watcher))
+        let registration = try session.domain.register(watcher)
+        registrations.append(registration)
+        if let problem = registration.uncoordinatedChangesProblem {
+          Terminal.error.write("\(problem.description.onOneLine)\n")
+        }
         Terminal.error.write("watching \(operand.text.onOneLine)\n")
       }
       for await _ in ends {}

@@ -36,6 +36,7 @@ struct Command: Sendable {
 
   /// All commands, in the order of help.
   static let all: [Command] = [
-    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .doctor, .serve, .tour, .completion, .help,
+    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .predicate, .doctor, .serve, .tour, .completion,
+    .help,
   ]
 }

@@ -77,6 +77,11 @@ extension Option {
     name: "--timeout", kind: .seconds,
     help: "Give up after so long: of waiting for other accesses, and again of waiting for presenters' answers. "
       + "Usually 300 and 60; 0 doesn't wait at all.")
+  static let skipStopped = Option(
+    name: "--skip-stopped", kind: .seconds,
+    help:
+      "Take away what a process holds that has been stopped for so long (Control-Z, a debugger). Usually it's waited "
+      + "for; its presenters for five seconds.")
   static let waitReport = Option(
     name: "--wait-report", kind: .seconds,
     help: "Print who is in the way each time so long has passed. On a terminal it's one line, from the first second on."
@@ -90,7 +95,7 @@ extension Option {
   static let version = Option(name: "--version", kind: .flag, help: "Print the version.")
 
   /// The options that every command takes.
-  static let common: [Option] = [.timeout, .waitReport, .domain, .label, .help, .version]
+  static let common: [Option] = [.timeout, .skipStopped, .waitReport, .domain, .label, .help, .version]
 }
 
 extension [String] {

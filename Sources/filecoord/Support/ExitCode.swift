@@ -6,6 +6,7 @@ struct ExitCode: Hashable, Sendable {
   /// Something that was claimed is not so, was found wrong, or is in the way.
   static let failure = ExitCode(rawValue: 1)
   static let usage = ExitCode(rawValue: 64)
+  static let dataError = ExitCode(rawValue: 65)
   static let noInput = ExitCode(rawValue: 66)
   static let unavailable = ExitCode(rawValue: 69)
   static let software = ExitCode(rawValue: 70)
@@ -24,12 +25,13 @@ struct ExitCode: Hashable, Sendable {
     ("0", "done"),
     ("1", "explain: somebody is in the way; doctor, tour: something is wrong"),
     ("64", "the command line was not understood"),
+    ("65", "predicate: it can't be used"),
     ("66", "there is no such file"),
     ("69", "the other processes of the domain can't be reached"),
     ("70", "an error of a program, perhaps of this one"),
     ("73", "there is something at the destination already"),
     ("74", "the file system failed"),
-    ("75", "timed out, or a deadlock was refused: try again"),
+    ("75", "timed out, a deadlock was refused, or access was lost meanwhile: try again"),
     ("77", "the file system doesn't permit it, or a presenter refused"),
     ("126, 127", "the command couldn't be run, or wasn't found"),
     ("128+N", "ended by signal N"),

@@ -46,9 +46,10 @@ extension ExitCode {
     switch error.code {
     case .timedOut, .presenterUnresponsive, .deadlock, .accessLost: self = .tryAgain
     case .presenterFailed, .evictionRefused: self = .notPermitted
-    case .domainUnreachable: self = .unavailable
+    case .domainUnreachable, .uncoordinatedChangesMissed: self = .unavailable
     case .destinationExists: self = .cannotCreate
-    case .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .noItems, .tooManyItems: self = .usage
+    case .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .noItems, .tooManyItems, .messageTooLong:
+      self = .usage
     case .symbolicLinkLoop: self = .inputOutput
     case .fileSystem: self.init(systemError: error.message)
     case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .invalidPurposeIdentifier,

@@ -25,7 +25,9 @@ struct Session: Sendable {
   }
 
   private var deadlines: AccessDeadlines {
-    invocation.duration(.timeout).map(AccessDeadlines.within) ?? .standard
+    var deadlines = invocation.duration(.timeout).map(AccessDeadlines.within) ?? .standard
+    deadlines.stoppedHolders = invocation.duration(.skipStopped)
+    return deadlines
   }
 
   /// A coordinator for this invocation.
@@ -74,7 +76,10 @@ struct Session: Sendable {
         reporter.finish()
         // It came too late to end the wait.
         if let interruption { throw interruption }
-        return try await body(access)
+        let result = try await body(access)
+        // All items are of one access.
+        try access[0].commit {}
+        return result
       }
     }
   }

@@ -20,17 +20,20 @@ final class Watcher: FilePresenter {
   let presentedItemURL: URL?
   let presenterLabel: String
   let presentedItemCallbacks: FilePresenterCallbacks
+  let observesUncoordinatedChanges: Bool
   /// Follows moves.
   private let place: Mutex<URL>
   private let note: @Sendable (Event) -> Void
 
   init(
-    _ url: URL, label: String, callbacks: FilePresenterCallbacks, note: @escaping @Sendable (Event) -> Void
+    _ url: URL, label: String, callbacks: FilePresenterCallbacks, observesUncoordinatedChanges: Bool = false,
+    note: @escaping @Sendable (Event) -> Void
   ) {
     place = Mutex(url)
     presentedItemURL = url
     presenterLabel = label
     presentedItemCallbacks = callbacks
+    self.observesUncoordinatedChanges = observesUncoordinatedChanges
     self.note = note
   }
 

@@ -5,6 +5,7 @@
 
 extension ModelClient {
   mutating func take(_ frame: ServerFrame) {
+    if isExpelled { if case .welcome = frame {} else { return } }
     switch frame {
     case .welcome(let welcome): begin(welcome)
     case .refused(let refusal, let explanation): notes.append(.refused("\(refusal): \(explanation)"))
@@ -29,7 +30,7 @@ extension ModelClient {
     case .survey(let number):
       for id in accesses.keys.sorted() { adopt(id) }
       tell(.surveyed(number))
-    case .presenterToBeLocated, .presenterForgotten, .reported, .moved, .snapshot, .observed: break
+    case .presenterToBeLocated, .presenterForgotten, .reported, .moved, .snapshot, .observed, .settle, .lookAgain: break
     }
   }
 
@@ -83,6 +84,13 @@ extension ModelClient {
   }
 
   private mutating func giveBack(_ id: DelegationID) {
+    if isRevoked {
+      for access in accesses.keys.sorted() { adopt(access) }
+      for loan in loans.keys.sorted() { tell(.delegationReturned(loan)) }
+      loans = [:]
+      isRevoked = isExpelled
+      return
+    }
     guard let loan = loans[id] else { return }
     for access in accesses.keys.sorted() {
       if let item = accesses[access]?.item, loan.root.isSameOrContains(item.path) { adopt(access) }
@@ -98,6 +106,8 @@ extension ModelClient {
   private mutating func begin(_ welcome: Welcome) {
     epoch = welcome.epoch
     isConnected = true
+    isRevoked = false
+    isExpelled = false
     outbox += backlog
     backlog = []
   }

@@ -64,6 +64,8 @@ struct ModelClient: Sendable {
 
   let session: UInt64
   let plan: ClientPlan
+  /// Others that are stopped needn't be waited for.
+  let isImpatient: Bool
   var faults: Set<ModelFault> = []
   var isAlive = true
   var threads: [Thread]
@@ -71,6 +73,10 @@ struct ModelClient: Sendable {
   var registrations: [PresenterID: PresenterRegistration] = [:]
   var removed: Set<PresenterID> = []
   var loans: [DelegationID: Loan] = [:]
+  /// The service has written so into this process's memory.
+  var isRevoked = false
+  /// It was disconnected, and what it hasn't read yet is of no worth.
+  var isExpelled = false
   var debts: [MessageID: Debt] = [:]
   var reacquirers: Set<MessageID> = []
   var callbacks: [Callback] = []
@@ -85,8 +91,9 @@ struct ModelClient: Sendable {
   /// For those who check.
   var notes: [ModelNote] = []
 
-  init(session: UInt64, _ plan: ClientPlan, faults: Set<ModelFault>) {
+  init(session: UInt64, _ plan: ClientPlan, isImpatient: Bool, faults: Set<ModelFault>) {
     self.session = session
+    self.isImpatient = isImpatient
     self.plan = plan
     self.faults = faults
     threads = plan.threads.map { _ in Thread() }
@@ -156,9 +163,10 @@ extension ModelClient {
     var request = AccessRequest(
       client: ClientID(1), purpose: purpose, ownPresenter: own.map { PresenterID($0) }, label: "", items: [item])
     request.context = outer.map { .access($0) }
+    if isImpatient { request.limits.stoppedHolders = 0 }
     var access = Access(request: request, outer: outer, standing: .waiting)
     let isPlain = own == nil && [.read(withoutChanges: false), .write(.update)].contains(item.access)
-    if isPlain, loans.values.contains(where: { $0.covers(item) }), !tierConflicts(with: item) {
+    if isPlain, !isRevoked, loans.values.contains(where: { $0.covers(item) }), !tierConflicts(with: item) {
       access.standing = .selfGranted
       access.isInTier = true
       accesses[id] = access

@@ -79,6 +79,8 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   var graceTimeouts = 0
   /// How often somebody may give up waiting.
   var cancellations = 0
+  /// How often the service may do without somebody who's stopped and holds what others want.
+  var expulsions = 0
   /// The first threads of these clients do a step each, one after the other, before anything else happens.
   var prologue: [Int] = []
   /// After that another service has taken over, and the first client hasn't noticed in time.

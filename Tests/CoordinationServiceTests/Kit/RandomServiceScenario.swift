@@ -1,4 +1,5 @@
 import FileAccessArbiter
+import SeededRandom
 
 extension ServiceScenario {
   /// A model with four processes, three directories, presenters, moves and kills, as the seed will have it.
@@ -30,7 +31,7 @@ extension ServiceScenario {
       return ServiceScenario(
         name: name, clients: clients, clientKills: Int.random(in: 0...2, using: &random),
         serviceKills: Int.random(in: 0...2, using: &random), graceTimeouts: random.chance(1, in: 4) ? 1 : 0,
-        cancellations: random.chance(1, in: 4) ? 2 : 0,
+        cancellations: random.chance(1, in: 4) ? 2 : 0, expulsions: random.chance(1, in: 4) ? 2 : 0,
         usesUntilDelegation: Int.random(in: 1...3, using: &random))
     }
 

@@ -41,6 +41,13 @@ extension ServiceModel {
     if graceTimeouts > 0, core.awaitedSessions.contains(where: { clients[Int($0) - 1].isAlive }) {
       result.append(.endGrace)
     }
+    if expulsions > 0 {
+      // What it told before it was stopped has been taken in.
+      for client in clients.indices
+      where clients[client].isAlive && connections[client] == .open && toService[client].isEmpty {
+        result.append(.expel(client))
+      }
+    }
     if cancellations > 0 {
       for client in clients.indices where clients[client].isAlive {
         for thread in clients[client].threads.indices where clients[client].canCancel(thread) {

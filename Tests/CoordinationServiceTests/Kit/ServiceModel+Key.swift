@@ -17,7 +17,7 @@ extension ServiceModel {
     }
     writer.hasher.combine(connections)
     writer.hasher.combine(journal)
-    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations])
+    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations, expulsions])
     writer.hasher.combine(problems)
     return writer.hasher.finalize()
   }

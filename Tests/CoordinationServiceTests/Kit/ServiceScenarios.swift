@@ -99,6 +99,14 @@ extension ServiceScenario {
     ],
     serviceKills: 1, graceTimeouts: 1)
 
+  /// A process is stopped while others want what it holds, or was lent.
+  static let stoppedHolder = ServiceScenario(
+    name: "stopped holder",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a"), .write("/d/a")]), ClientPlan([.write("/d/a"), .read("/d/a")]),
+    ],
+    expulsions: 1, prologue: [0, 0])
+
   static let mover = ServiceScenario(
     name: "mover",
     clients: [
@@ -119,6 +127,7 @@ extension ServiceScenario {
   static let small: [ServiceScenario] = [
     .recall, .ownRequest, .nesting, .readers, .serviceKill, .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .leaving, .latePresenter, .lateHolder,
+    .stoppedHolder,
   ]
 
   /// Too large for a normal run.
@@ -126,7 +135,8 @@ extension ServiceScenario {
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
-    .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter, .presenterAndServiceKill, .serviceKill,
+    .stoppedHolder, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter, .presenterAndServiceKill,
+    .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter,
   ]
 }

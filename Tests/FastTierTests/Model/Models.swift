@@ -1,3 +1,5 @@
+import SeededRandom
+
 extension Model {
   /// Small enough for each test run, with all interleavings.
   static let small: [Model] = [

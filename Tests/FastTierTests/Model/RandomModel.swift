@@ -1,22 +1,9 @@
-/// Random numbers that are the same for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
-  }
-}
+import SeededRandom
 
 extension Model {
   /// Three or four threads with one or two acts each.
   static func random(seed: UInt64) -> Model {
-    var numbers = SeededNumbers(seed: seed)
+    var numbers = SplitMix(state: seed)
     let threadCount = Int.random(in: 3...4, using: &numbers)
     let threads = (0..<threadCount).map { _ in
       (0..<Int.random(in: 1...2, using: &numbers)).map { _ in Act.random(&numbers) }
@@ -31,7 +18,7 @@ extension Model {
 }
 
 extension Act {
-  fileprivate static func random(_ numbers: inout SeededNumbers) -> Act {
+  fileprivate static func random(_ numbers: inout SplitMix) -> Act {
     let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin]
     let item = items.randomElement(using: &numbers) ?? .file
     return switch Int.random(in: 0..<16, using: &numbers) {

@@ -126,6 +126,12 @@ extension ArbiterHarness {
   func locate(_ presenter: PresenterID, at path: ItemPath) { apply(.locate(presenter, path)) }
   func depart(_ client: UInt64) { apply(.depart(ClientID(client))) }
 
+  /// Some time later these processes, and no others, are found to be stopped.
+  func stop(_ clients: Set<UInt64>, after interval: Nanoseconds) {
+    world.time += interval
+    apply(.stop(Set(clients.map { ClientID($0) })))
+  }
+
   func record(_ message: String) { Issue.record("\(message)\n\(state)") }
 }
 
@@ -241,6 +247,8 @@ extension Effect {
     case .cancelTimer(let timer): "\(timer.purpose) timer of \(timer.access) cancelled"
     case .report(let id, _): "\(id) is reported"
     case .delegationWanted(let id): "\(id) is wanted back"
+    case .settle(let client, let echo): "\(client) is to settle \(echo.rawValue)"
+    case .lookAgain(let client, let change): "\(client) is to look again: \(change)"
     }
   }
 }

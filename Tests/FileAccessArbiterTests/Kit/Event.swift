@@ -16,6 +16,8 @@ enum Event: Sendable {
   case move(AccessID, from: ItemPath, to: ItemPath, replaced: Bool)
   case fire(ArbiterTimer)
   case depart(ClientID)
+  /// These live and don't run; all others do.
+  case stop(Set<ClientID>)
   case ubiquity(Announcement, Set<String>)
   case version(Announcement, Message.VersionChange, String)
 }
@@ -39,6 +41,7 @@ extension FileAccessArbiter {
       return itemMoved(by: id, from: old, to: new, replaced: replaced, at: time)
     case .fire(let timer): return timerFired(timer, at: time)
     case .depart(let client): return clientDeparted(client, at: time)
+    case .stop(let clients): return clientsAreStopped(clients, at: time)
     case .ubiquity(let announcement, let attributes):
       return ubiquityAttributesChanged(announcement, attributes, at: time)
     case .version(let announcement, let change, let version):
@@ -70,6 +73,7 @@ extension Event: CustomStringConvertible {
       "\(id) moves \(old) to \(new)\(replaced ? ", replacing" : "")"
     case .fire(let timer): "the \(timer.purpose) timer of \(timer.access) fires"
     case .depart(let client): "\(client) departs"
+    case .stop(let clients): "stopped: \(clients.sorted())"
     case .ubiquity(let announcement, let attributes):
       "ubiquity attributes \(attributes.sorted()) of \(announcement.path) change"
     case .version(let announcement, let change, let version): "version \(version) of \(announcement.path) \(change)"

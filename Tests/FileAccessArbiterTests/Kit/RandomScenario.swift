@@ -1,3 +1,5 @@
+import SeededRandom
+
 @testable import FileAccessArbiter
 
 // Larger worlds, made from a seed.

@@ -211,12 +211,12 @@ extension Scenario {
 
   /// What the normal run explores: seconds each.
   static let small = [
-    tree, readersInDidChange, stubbornReadersInDidChange, moves, nesting, savePriority, comings, reentrancy, bundles,
-    bundlesInTree, adoption, adoptionAndMoves,
+    readersInDidChange, stubbornReadersInDidChange, nesting, savePriority, comings, reentrancy, bundles,
+    adoptionAndMoves,
   ]
 
   /// What the long run explores as well.
-  static let large = [detached, bundlesAndMove]
+  static let large = [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove]
 }
 
 extension Scenario: CustomStringConvertible {

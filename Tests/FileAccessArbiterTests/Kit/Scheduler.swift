@@ -1,14 +1,9 @@
+import SeededRandom
+
 @testable import FileAccessArbiter
 
 /// Chooses the order of events of one run.
 struct Scheduler {
-  enum Strategy: Sendable {
-    /// Any enabled action, with equal chances.
-    case uniform
-    /// Priorities that change at a few random points: finds bugs that need few but exact preemptions (PCT).
-    case priorities(changePoints: Int)
-  }
-
   struct Run {
     var problems: [String]
     var actions: [Action]
@@ -16,18 +11,9 @@ struct Scheduler {
 
   static let actionCountMax = 3000
 
-  private var random: SplitMix
-  private let strategy: Strategy
-  private var priorities: [String: Int] = [:]
-  private var changePoints: Set<Int> = []
+  private var schedule: SeededSchedule
 
-  init(seed: UInt64, _ strategy: Strategy) {
-    random = SplitMix(seed: seed ^ 0x5eed)
-    self.strategy = strategy
-    if case .priorities(let count) = strategy {
-      for _ in 0..<count { changePoints.insert(Int.random(in: 0..<150, using: &random)) }
-    }
-  }
+  init(seed: UInt64, _ strategy: SeededSchedule.Strategy) { schedule = SeededSchedule(seed: seed, strategy) }
 
   mutating func run(_ start: Simulation) -> Run {
     var simulation = start
@@ -46,21 +32,8 @@ struct Scheduler {
 
   private mutating func choose(_ enabled: [Action], at time: Int) -> Action {
     let ordinary = enabled.filter { !$0.isDisturbance }
-    if !ordinary.isEmpty, ordinary.count < enabled.count, !random.chance(1, in: 12) {
-      return chooseOrdinary(ordinary, at: time)
-    }
-    return chooseOrdinary(enabled, at: time)
-  }
-
-  private mutating func chooseOrdinary(_ enabled: [Action], at time: Int) -> Action {
-    guard case .priorities = strategy else { return random.pick(enabled) }
-    for action in enabled where priorities[action.actor] == nil {
-      priorities[action.actor] = Int.random(in: 1000..<1_000_000, using: &random)
-    }
-    func best() -> Action? { enabled.max { priorities[$0.actor, default: 0] < priorities[$1.actor, default: 0] } }
-    if changePoints.contains(time), let action = best() { priorities[action.actor] = 1000 - time }
-    guard let first = best() else { return random.pick(enabled) }
-    return random.pick(enabled.filter { $0.actor == first.actor })
+    let isDisturbed = ordinary.isEmpty || ordinary.count < enabled.count && schedule.random.chance(1, in: 12)
+    return schedule.choose(isDisturbed ? enabled : ordinary, at: time, by: \.actor)
   }
 }
 
@@ -87,24 +60,7 @@ extension Action {
 /// Makes a failing list of actions as short as it gets by leaving out parts: delta debugging.
 enum Shrinker {
   static func shrink(_ actions: [Action], in start: Simulation) -> [Action] {
-    var current = actions
-    var size = max(1, current.count / 2)
-    while true {
-      var removed = false
-      var position = 0
-      while position < current.count {
-        var shorter = current
-        shorter.removeSubrange(position..<min(position + size, shorter.count))
-        if shorter.count < current.count, !problems(of: shorter, in: start).isEmpty {
-          current = shorter
-          removed = true
-        } else {
-          position += size
-        }
-      }
-      if !removed, size == 1 { return current }
-      if !removed { size /= 2 }
-    }
+    actions.shrunk { problems(of: $0, in: start).isEmpty ? nil : $0 }
   }
 
   /// What is wrong after the actions, or when everybody then goes on to the end.

@@ -89,7 +89,7 @@ struct World: Sendable {
 extension World {
   private mutating func note(_ event: Event) {
     switch event {
-    case .join, .fire, .ubiquity, .version, .cancel: break
+    case .join, .fire, .ubiquity, .version, .cancel, .stop: break
     case .adopt(let id, let request):
       requests[id] = request
       status[id] = .granted
@@ -171,6 +171,8 @@ extension World {
       timers.insert(timer)
     case .cancelTimer(let timer): timers.remove(timer)
     case .report(_, let report): reports.append(report)
+    case .settle(let client, _): problems.append("\(client) is to settle, and presents nothing that observes")
+    case .lookAgain(_, let change): problems.append("somebody is to look again at \(change), and nobody saw it")
     case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is wanted back and not lent") }
     }
   }

@@ -1,5 +1,6 @@
 import FileCoordination
 import FoundationEssentials
+import SeededRandom
 import SystemInterface
 
 /// A presenter that lives: it's edited, saves, rereads what changed, follows moves, and watches the rules itself.
@@ -11,7 +12,7 @@ final class StressPresenter: FilePresenter {
     var handed = 0
     var ran = 0
     var told = 0
-    var random: SeededGenerator
+    var random: SplitMix
   }
 
   let world: StressWorld
@@ -23,7 +24,7 @@ final class StressPresenter: FilePresenter {
     self.world = world
     self.isFile = isFile
     presenterLabel = "presenter of \(url.lastPathComponent)"
-    state = Guarded(State(url: url, random: SeededGenerator(seed: seed)))
+    state = Guarded(State(url: url, random: SplitMix(seed: seed)))
   }
 
   var presentedItemURL: URL? { state.withLock { $0.url } }

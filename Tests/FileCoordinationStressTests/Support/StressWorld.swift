@@ -1,6 +1,7 @@
 import FileCoordination
 import FoundationEssentials
 import Glibc
+import SeededRandom
 import SystemInterface
 
 /// What all actors of a run share, and what they found.
@@ -63,7 +64,7 @@ final class StressWorld: Sendable {
 // MARK: - Choosing what to do
 
 extension StressWorld {
-  func operation(_ random: inout SeededGenerator) -> StressOperation {
+  func operation(_ random: inout SplitMix) -> StressOperation {
     var operation = simpleOperation(&random)
     if random.chance(12) {
       operation.inner = [nested(in: operation, &random)]
@@ -74,7 +75,7 @@ extension StressWorld {
     return operation
   }
 
-  private func nested(in outer: StressOperation, _ random: inout SeededGenerator) -> StressOperation {
+  private func nested(in outer: StressOperation, _ random: inout SplitMix) -> StressOperation {
     let file = outer.work == .contents && random.chance(50) ? nil : file(&random)
     var operation: StressOperation =
       file.map { random.chance(50) ? .read($0) : .write($0) } ?? .read(outer.items[0].url)
@@ -82,7 +83,7 @@ extension StressWorld {
     return operation
   }
 
-  private func simpleOperation(_ random: inout SeededGenerator) -> StressOperation {
+  private func simpleOperation(_ random: inout SplitMix) -> StressOperation {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<30: return .read(file(&random), random.chance(30) ? .withoutChanges : [])
     case 30..<48: return .write(file(&random), random.chance(30) ? .forMerging : [])
@@ -94,7 +95,7 @@ extension StressWorld {
     }
   }
 
-  private func file(_ random: inout SeededGenerator) -> URL {
+  private func file(_ random: inout SplitMix) -> URL {
     let group = files.randomElement(using: &random) ?? files[0]
     let file = group.randomElement(using: &random) ?? group[0]
     if !random.chance(25) { return file }
@@ -105,13 +106,13 @@ extension StressWorld {
       directoryHint: .notDirectory)
   }
 
-  private func directoryRename(_ random: inout SeededGenerator) -> StressOperation {
+  private func directoryRename(_ random: inout SplitMix) -> StressOperation {
     let home = directories.randomElement(using: &random) ?? directories[0]
     let away = URL(filePath: home.plainPath + ".away", directoryHint: .notDirectory)
     return random.chance(60) ? .move(away, home) : .move(home, away)
   }
 
-  private func severalItems(_ random: inout SeededGenerator) -> StressOperation {
+  private func severalItems(_ random: inout SplitMix) -> StressOperation {
     var items: [StressOperation.Item] = []
     for _ in 0..<Int.random(in: 2...5, using: &random) {
       let file = file(&random)
@@ -158,7 +159,7 @@ struct StressActor: Sendable {
 
 extension StressActor {
   func runBlocking(_ count: Int) {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix(seed: seed)
     for _ in 0..<count {
       let coordinator = coordinator()
       let operation = world.operation(&random)
@@ -216,7 +217,7 @@ extension StressActor {
 
 extension StressActor {
   func run(_ count: Int) async {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix(seed: seed)
     for _ in 0..<count {
       let coordinator = coordinator()
       let operation = world.operation(&random)

@@ -100,11 +100,12 @@ extension Sandbox {
   @discardableResult
   func present(
     _ name: String?, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all, reacquires: Bool = false,
-    executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil
+    executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil,
+    observesStrangers: Bool = false
   ) throws -> RecordingPresenter {
     let presenter = RecordingPresenter(
       name.map(url), label: label, callbacks: callbacks, executor: executor, servesWhileWaiting: serves,
-      observedUbiquityAttributes: attributes, timeline: timeline)
+      observedUbiquityAttributes: attributes, observesUncoordinatedChanges: observesStrangers, timeline: timeline)
     presenter.handsOverReacquirer = reacquires
     try register(presenter)
     return presenter

@@ -1,19 +1,39 @@
 import CoordinationWorker
 
-/// Looks for accesses that overlapped and must not have.
+/// Looks for accesses that overlapped and must not have, and for presenters that weren't asked or told.
 struct HoldChecker {
-  private struct Hold {
+  /// What a process does besides others: its own accesses, and those of its presenter.
+  private struct Actor: Hashable {
     let process: Int32
+    let lane: HoldLog.Lane
+  }
+
+  private struct Hold {
+    let actor: Actor
     let item: Int
     let isWrite: Bool
     let begin: Int
-    var end: Int?
+  }
+
+  private struct Presenter {
+    let item: Int
+    /// For how many accesses it has let go of the item.
+    var relinquishedCount = 0
+    /// The last write of the item by others that it has to hear of.
+    var lastWrite: Int?
   }
 
   private var problems: [String] = []
   private(set) var holdCount = 0
-  private(set) var lostCount = 0
   private(set) var tornCount = 0
+  /// How often a presenter was asked, saved, and was told.
+  private(set) var relinquishedCount = 0
+  private(set) var savedCount = 0
+  private(set) var toldCount = 0
+  private var holds: [Actor: Hold] = [:]
+  private var presenters: [Int32: Presenter] = [:]
+  private var quiet: Set<Int32> = []
+  private var processes: Set<Int32> = []
 
   /// - Parameters:
   ///   - log: What the workers noted.
@@ -25,35 +45,68 @@ struct HoldChecker {
     return (checker.problems, checker)
   }
 
-  private mutating func run(_ log: HoldLog, _ deaths: [Int32: Int]) {
-    // A worker holds one thing at a time.
-    var open: [Int32: Hold] = [:]
-    var lastWriters: [Int: Int32] = [:]
-    for index in 0..<log.count {
-      // The dead hold nothing any more.
-      for (process, _) in open where deaths[process].map({ $0 <= index }) ?? false { open[process] = nil }
-      guard let entry = log[index] else { continue }
-      switch entry.kind {
-      case .beganReading, .beganWriting:
-        let hold = Hold(
-          process: entry.process, item: entry.item, isWrite: entry.kind == .beganWriting, begin: index)
-        holdCount += 1
-        for other in open.values where other.process != hold.process && (hold.isWrite || other.isWrite) {
-          if HoldItems.overlap(hold.item, other.item) {
-            problems.append("\(index): \(hold) while \(other)")
-          }
-        }
-        open[entry.process] = hold
-        if hold.isWrite { lastWriters[entry.item] = entry.process }
-      case .ended: open[entry.process] = nil
-      case .lost:
-        lostCount += 1
-        open[entry.process] = nil
-      case .sawTornContents:
-        tornCount += 1
-        if deaths.isEmpty { problems.append("\(index): pid \(entry.process) saw torn contents of item \(entry.item)") }
-      case .failed: problems.append("\(index): a request of pid \(entry.process) failed")
-      }
+  /// Who of the living isn't quiet, or hasn't heard of the last write of what it presents.
+  static func unheard(_ log: HoldLog, deaths: [Int32: Int]) -> [Int32] {
+    var checker = HoldChecker()
+    checker.run(log, deaths)
+    return checker.processes.filter { process in
+      deaths[process] == nil && (!checker.quiet.contains(process) || checker.presenters[process]?.lastWrite != nil)
     }
+  }
+
+  private mutating func run(_ log: HoldLog, _ deaths: [Int32: Int]) {
+    for index in 0..<log.count {
+      for process in processes where deaths[process].map({ $0 <= index }) ?? false { bury(process) }
+      guard let entry = log[index] else { continue }
+      processes.insert(entry.process)
+      take(entry, at: index, isAnybodyKilled: !deaths.isEmpty)
+    }
+  }
+
+  /// The dead hold and present nothing any more.
+  private mutating func bury(_ process: Int32) {
+    holds = holds.filter { $0.key.process != process }
+    presenters[process] = nil
+    processes.remove(process)
+  }
+
+  private mutating func take(_ entry: HoldLog.Entry, at index: Int, isAnybodyKilled: Bool) {
+    let actor = Actor(process: entry.process, lane: HoldLog.Lane(rawValue: entry.detail) ?? .worker)
+    switch entry.kind {
+    case .beganReading, .beganWriting:
+      begin(Hold(actor: actor, item: entry.item, isWrite: entry.kind == .beganWriting, begin: index))
+    case .ended: holds[actor] = nil
+    case .sawTornContents:
+      tornCount += 1
+      if !isAnybodyKilled { problems.append("\(index): pid \(entry.process) saw torn contents of item \(entry.item)") }
+    case .failed: problems.append("\(index): a request of pid \(entry.process) failed")
+    case .presents: presenters[entry.process] = Presenter(item: entry.item)
+    case .relinquished:
+      relinquishedCount += 1
+      presenters[entry.process]?.relinquishedCount += 1
+    case .reacquired: presenters[entry.process]?.relinquishedCount -= 1
+    case .told:
+      toldCount += 1
+      // Of a write that goes on it will hear once more.
+      let isWritten = holds.values.contains { $0.isWrite && $0.item == entry.item && $0.actor != actor }
+      if !isWritten { presenters[entry.process]?.lastWrite = nil }
+    case .quiet: quiet.insert(entry.process)
+    }
+  }
+
+  private mutating func begin(_ hold: Hold) {
+    holdCount += 1
+    if hold.actor.lane == .presenter { savedCount += 1 }
+    for other in holds.values where other.actor != hold.actor && (hold.isWrite || other.isWrite) {
+      if HoldItems.overlap(hold.item, other.item) { problems.append("\(hold.begin): \(hold) while \(other)") }
+    }
+    for (process, presenter) in presenters where Actor(process: process, lane: .presenter) != hold.actor {
+      guard HoldItems.overlap(hold.item, presenter.item) else { continue }
+      if presenter.relinquishedCount <= 0 {
+        problems.append("\(hold.begin): \(hold) unasked of \(process)'s presenter")
+      }
+      if hold.isWrite, hold.item == presenter.item { presenters[process]?.lastWrite = hold.begin }
+    }
+    holds[hold.actor] = hold
   }
 }

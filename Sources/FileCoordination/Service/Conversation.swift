@@ -1,0 +1,86 @@
+internal import CoordinationService
+internal import Synchronization
+internal import SystemInterface
+
+/// What one service tells.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | all but `stream` | the ``ReadingTurn``: whoever has taken the conversation out of it | reading may block, which nobody does under a lock |
+///
+/// `@unchecked Sendable` because of that: it passes from thread to thread, and only one has it.
+final class Conversation: @unchecked Sendable {
+  let stream: LocalStream
+  /// Why the service is of no use, for people who know where it is.
+  private(set) var refusal: ((MeetingPlace) -> FileCoordinationError)?
+  /// The service has accepted this process.
+  private(set) var isWelcome = false
+  /// Nothing more comes.
+  private(set) var isOver = false
+  private var decoder = FrameDecoder<ServerFrame>()
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+  init(_ stream: LocalStream) {
+    self.stream = stream
+    // Without it whoever reads sees its answer only when something comes, also an answer that somebody else gave.
+    try? stream.limitWaiting(toSeconds: 1)
+  }
+
+  /// Says who this process is.
+  func introduce(_ link: ServiceLink) throws(SystemError) {
+    let process = ProcessIdentity.current
+    let hello = Hello(
+      session: link.session, processIdentifier: process.pid, processStartTime: process.startTime,
+      processName: HostProcess.name.fitting(255), packageExtensions: link.packageExtensions,
+      previousEpoch: link.epoch.load(ordering: .acquiring))
+    var bytes: [UInt8] = []
+    ServiceLink.append(.hello(hello), to: &bytes)
+    // A fresh socket takes in so few bytes at once.
+    _ = try unsafe stream.write(bytes.span.bytes)
+  }
+
+  /// Takes in what has arrived; if it `waits`, it blocks until something has.
+  ///
+  /// Perhaps not all of it: whoever watches the stream is told again that there's more.
+  func read(for link: ServiceLink, waits: Bool = false) {
+    guard !isOver else { return }
+    // A connection that breaks is no error: the next service is looked for.
+    let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+      (try? unsafe waits ? stream.readWaiting(into: bytes) : stream.read(into: bytes)) ?? .end
+    }
+    switch result {
+    case .wouldBlock: return
+    case .end: return isOver = true
+    case .bytes(let count): unsafe decoder.append(buffer.span.extracting(first: count).bytes)
+    }
+    var frames: [ServerFrame] = []
+    do throws(WireError) {
+      while let frame = try decoder.next() { frames.append(frame) }
+    } catch {
+      let reason = "\(error)"
+      refusal = { .foreignFrames($0, reason) }
+      return isOver = true
+    }
+    take(frames, for: link)
+  }
+
+  private func take(_ frames: [ServerFrame], for link: ServiceLink) {
+    var rest = frames[...]
+    while let frame = rest.first {
+      switch frame {
+      case .welcome(let welcome):
+        isWelcome = true
+        link.begin(welcome, stream)
+      case .refused(let reason, let explanation):
+        refusal = { .refused($0, reason, explanation) }
+        return isOver = true
+      default:
+        // Whatever comes after the welcome is the host's, all at once.
+        // What an expelled process finds in its socket is of no worth any more, a grant least of all.
+        guard let host = link.host, !host.coverage.isExpelled else { return isOver = true }
+        return host.take(rest)
+      }
+      rest = rest.dropFirst()
+    }
+  }
+}

@@ -1,0 +1,50 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+
+// What fits into one message between processes. Checked before it's told: what can't be sent is an error of the call, and
+// nothing else suffers from it.
+
+extension ArbiterHost {
+  /// How long a request may be: what it names may get longer names while it waits, and is told to another service then.
+  private static let requestByteCountMax = WireFormat.frameByteCountMax / 2
+  /// Requests of so many items are short enough, because the system takes no longer paths.
+  private static let shortItemCount = 1024
+  /// How long the names of all packages may be together.
+  private static let packageByteCountMax = 32 << 10
+
+  func checkLength(of request: AccessRequest) throws(FileCoordinationError) {
+    if link == nil || request.items.count <= Self.shortItemCount { return }
+    let count = (try? WireFormat.byteCount(of: ClientFrame.event(.accessRequested(AccessID(1), request)))) ?? .max
+    if count > Self.requestByteCountMax { throw .requestTooLong(request.items.count) }
+  }
+
+  func checkLength(of attributes: Set<String>?) throws(FileCoordinationError) {
+    guard link != nil, let attributes else { return }
+    let counts = attributes.map(\.utf8.count)
+    if counts.contains(where: { $0 > WireFormat.textByteCountMax })
+      || counts.reduce(0, +) > ServiceCore.attributeByteCountMax || counts.count > WireFormat.listCountMax
+    {
+      throw .attributesTooLong(attributes.count)
+    }
+  }
+
+  func checkLength(ofPurpose name: String) throws(FileCoordinationError) {
+    if link != nil, name.utf8.count > WireFormat.textByteCountMax {
+      throw .invalidPurpose("a purpose identifier must not have more than \(WireFormat.textByteCountMax) bytes.")
+    }
+  }
+
+  /// Where to meet, unless nobody could be told what the domain treats as packages.
+  static func checkLength(
+    ofPackageExtensions extensions: Set<String>, _ findPlace: @escaping MeetingPlace.Finder
+  ) -> MeetingPlace.Finder {
+    // Each has its length as well.
+    if extensions.reduce(0, { $0 + $1.utf8.count + 4 }) <= packageByteCountMax { return findPlace }
+    return { () throws(FileCoordinationError) in throw .packagesTooLong(extensions.count, packageByteCountMax) }
+  }
+}
+
+extension String {
+  /// For people of other processes: as much of it as fits.
+  var fittingFrame: String { fitting(WireFormat.textByteCountMax) }
+}

@@ -1,0 +1,215 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+internal import FileWatching
+internal import SystemInterface
+
+/// Tells the arbiter of a domain what happens to the items of presenters that observe programs which don't coordinate.
+///
+/// Made with the first such presenter; its thread lives as long as there's one, and sleeps while nothing happens.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock, outside of the host's | what is read out of the queue is told before anybody else reads |
+/// | `inbox` | its lock, inside of all others | the host tells something in the middle of its own steps |
+///
+/// The lock of `state` is held while files are looked at: who waits for it is the thread that ends a coordinated write, and
+/// what was done before that has to be told first.
+final class ChangeBridge: Sendable {
+  /// What others have to tell the reader.
+  enum Note: Sendable {
+    case follow(PresenterID, ItemPath)
+    case lookAgain(ItemChange)
+    case moveIsSettled(from: ItemPath)
+  }
+
+  private struct State: Sendable {
+    var reader: ChangeReader?
+    /// There's no watcher, and so no reader.
+    var failure: SystemError?
+  }
+
+  private struct Inbox: Sendable {
+    var notes: [Note] = []
+    var watcher: (any FileWatcher)?
+  }
+
+  /// How long a move waits for something to take the place of the item: programs that save a file move the old one away
+  /// first, and write the new one right after.
+  static let moveSettleInterval = Duration.milliseconds(100)
+  private static let turnCount = 4
+  /// How many changes are told in one frame.
+  private static let changeCountMax = 64
+
+  private weak let host: ArbiterHost?
+  private let state = Guarded(State())
+  private let inbox = Guarded(Inbox())
+
+  init(_ host: ArbiterHost) { self.host = host }
+
+  deinit { inbox.withLock { $0.watcher }?.wake() }
+}
+
+// MARK: - Presenters
+
+extension ChangeBridge {
+  /// Watches the item of a presenter from now on.
+  ///
+  /// Blocks while a directory that is observed with everything inside is read.
+  func add(_ id: PresenterID, at path: ItemPath?, observesInside: Bool) {
+    guard let host else { return }
+    state.withLock { state in
+      if state.reader == nil { start(&state, host) }
+      state.reader?.add(id, at: path, observesInside: observesInside)
+      // The presenter looks at its item after it has registered, and is told of problems there.
+      _ = state.reader?.takeOutput()
+    }
+  }
+
+  func locate(_ id: PresenterID, at path: ItemPath) {
+    state.withLock { state in
+      if state.reader?.presented[id] == nil { return }
+      state.reader?.follow(id, to: path)
+      _ = state.reader?.takeOutput()
+    }
+  }
+
+  func remove(_ id: PresenterID) {
+    let watcher = state.withLock { state -> (any FileWatcher)? in
+      guard state.reader?.presented[id] != nil else { return nil }
+      state.reader?.remove(id)
+      if state.reader?.presented.isEmpty == false { return nil }
+      defer { state.reader = nil }
+      inbox.withLock { $0 = Inbox() }
+      return state.reader?.watcher
+    }
+    watcher?.wake()
+  }
+
+  /// Why not everything is seen that happens to an item.
+  func problem(of id: PresenterID) -> SystemError? {
+    state.withLock { state in
+      guard let reader = state.reader else { return state.failure }
+      guard let path = reader.presented[id]?.path else { return nil }
+      return reader.problems.sorted { $0.key < $1.key }
+        .first { $0.key.isSameOrContains(path) || path.contains($0.key) }?.value
+    }
+  }
+
+  private func start(_ state: inout State, _ host: ArbiterHost) {
+    do throws(SystemError) {
+      let kernel = try InotifyWatcher()
+      let watcher: any FileWatcher = host.watcherForTests.withLock { $0 }?(kernel) ?? kernel
+      let code = HostThread.tryStart(name: "file-changes") { [weak self] in Self.run(watcher) { self } }
+      if code != 0 { throw SystemError(call: "pthread_create(3)", errno: code) }
+      inbox.withLock { $0.watcher = watcher }
+      state.reader = ChangeReader(watcher, in: host.configuration.fileSystem)
+      state.failure = nil
+    } catch { state.failure = error }
+  }
+}
+
+// MARK: - Reading
+
+extension ChangeBridge {
+  private static func run(_ watcher: any FileWatcher, _ bridge: () -> ChangeBridge?) {
+    while true {
+      do throws(SystemError) {
+        try watcher.waitForEvents()
+      } catch {
+        return bridge()?.stop(watcher, error) ?? ()
+      }
+      guard let bridge = bridge(), bridge.uses(watcher) else { return }
+      bridge.readEverything()
+    }
+  }
+
+  private func uses(_ watcher: any FileWatcher) -> Bool { state.withLock { $0.reader?.watcher === watcher } }
+
+  private func stop(_ watcher: any FileWatcher, _ error: SystemError) {
+    state.withLock { state in
+      if state.reader?.watcher !== watcher { return }
+      state.reader?.problems[.root] = error
+    }
+  }
+
+  /// Leaves something to be dealt with before the next events.
+  func post(_ note: Note) {
+    let watcher = inbox.withLock { inbox in
+      inbox.notes.append(note)
+      return inbox.watcher
+    }
+    watcher?.wake()
+  }
+
+  /// Tells the arbiter of everything that has happened until now.
+  ///
+  /// Whatever was done before the call has been told when it returns: by this thread, or by one that was faster.
+  func readEverything() {
+    guard let host else { return }
+    let actions = state.withLock { state -> [ArbiterHost.Action] in
+      var actions: [ArbiterHost.Action] = []
+      // What the arbiter has to say about changes comes back in notes: at most to look again, and then to follow.
+      for _ in 0..<Self.turnCount {
+        let notes = inbox.withLock { inbox in exchange(&inbox.notes, with: []) }
+        for note in notes { state.reader?.take(note) }
+        state.reader?.takeEvents()
+        guard let output = state.reader?.takeOutput(), !(notes.isEmpty && output.isEmpty) else { break }
+        actions += tell(output, host)
+        for path in output.unsettled { awaitSettlement(of: path, host.configuration.clock) }
+      }
+      // Changes come faster than they're dealt with: others have their turn at the lock.
+      if inbox.withLock({ !$0.notes.isEmpty }) { state.reader?.watcher.wake() }
+      return actions
+    }
+    host.perform(actions)
+    host.link?.flush()
+  }
+
+  private func tell(_ output: ChangeReader.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
+    var actions: [ArbiterHost.Action] = []
+    for chunk in output.seen.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesSeen(ArbiterHost.client, chunk))
+    }
+    for chunk in output.confirmed.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk), raising: .followers(in: chunk))
+    }
+    return actions.filter { action in
+      guard case .note(let note) = action else { return true }
+      inbox.withLock { $0.notes.append(note) }
+      return false
+    }
+  }
+
+  private func awaitSettlement(of path: ItemPath, _ clock: any CoordinationClock) {
+    _ = clock.schedule(at: clock.now.advanced(by: Self.moveSettleInterval)) { [weak self] in
+      self?.post(.moveIsSettled(from: path))
+    }
+  }
+}
+
+extension ChangeReader {
+  fileprivate mutating func take(_ note: ChangeBridge.Note) {
+    switch note {
+    case .follow(let id, let path): follow(id, to: path)
+    case .lookAgain(let change): lookAgain(change)
+    case .moveIsSettled(let path): settleMove(from: path)
+    }
+  }
+}
+
+extension Obstacles {
+  /// Presenters that follow a move are in the way at the new place.
+  fileprivate static func followers(in changes: [ItemChange]) -> Obstacles {
+    Obstacles(
+      changes.compactMap { change in
+        guard case .moved(_, let place, _) = change else { return nil }
+        return Obstacle(path: place, interest: .everything)
+      })
+  }
+}
+
+extension Array {
+  fileprivate func chunks(of count: Int) -> [[Element]] {
+    stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
+  }
+}

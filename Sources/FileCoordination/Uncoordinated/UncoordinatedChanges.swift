@@ -1,0 +1,40 @@
+internal import FileAccessArbiter
+internal import Synchronization
+internal import SystemInterface
+
+extension FilePresenterRegistration {
+  /// Why not every change by programs that don't coordinate is seen; `nil` while all are, or if none are to be.
+  ///
+  /// Presenters that set ``FilePresenter/observesUncoordinatedChanges`` should look here after they registered, and when
+  /// ``AccessOrigin/isVerified`` is `nil` in a message marked `.uncoordinated`. Code `.uncoordinatedChangesMissed`. May be
+  /// called on any thread; may block while a directory is read.
+  ///
+  /// - Note: inotify(7), "Limitations and caveats".
+  public var uncoordinatedChangesProblem: FileCoordinationError? {
+    host.changeBridge.load()?.problem(of: record.id).map(FileCoordinationError.uncoordinatedChangesMissed)
+  }
+}
+
+extension FileCoordinationError {
+  static func uncoordinatedChangesMissed(_ error: SystemError) -> Self {
+    let advice =
+      switch SystemError.symbol(of: error.errno) {
+      case "ENOSPC": "Raise the limit with 'sysctl fs.inotify.max_user_watches', or present less."
+      case "EMFILE": "Raise the limit with 'sysctl fs.inotify.max_user_instances' or 'ulimit -n'."
+      case "EOPNOTSUPP":
+        "Other machines or programs change this file system without a word; look at the item now and then."
+      case "EACCES": "Allow the user to list that directory."
+      default: "Look at the item now and then."
+      }
+    return Self(
+      .uncoordinatedChangesMissed, subjects: error.paths.map(\.description),
+      message: "changes by programs that don't coordinate may be missed: \(error). \(advice)", underlyingError: error)
+  }
+}
+
+extension CoordinationDomain {
+  /// Takes in what has happened in the file system until now, so that the arbiter knows of it.
+  ///
+  /// For tests, which have no other event to await when nothing is to be told.
+  package func readUncoordinatedChanges() { host.changeBridge.load()?.readEverything() }
+}

@@ -1,0 +1,113 @@
+internal import FileAccessArbiter
+internal import FileWatching
+internal import SystemInterface
+
+/// Which watch stands for which place.
+struct WatchedPlaces: Sendable {
+  /// A watched item at one of its paths; a file with several names may have several.
+  struct Place: Sendable {
+    var path: ItemPath
+    /// Inside of a directory whose presenter wants to know of everything inside: then the names in it are known.
+    var isDeep = false
+    /// What is in the directory, by hash: eight bytes for each name.
+    var names: Set<Int> = []
+  }
+
+  private var places: [WatchID: [Place]] = [:]
+  private var watches: [ItemPath: WatchID] = [:]
+
+  /// How many paths are watched.
+  var count: Int { watches.count }
+
+  var paths: some Sequence<ItemPath> { watches.keys }
+
+  subscript(watch: WatchID) -> [Place] { places[watch] ?? [] }
+
+  func place(at path: ItemPath) -> Place? {
+    watches[path].flatMap { places[$0]?.first { $0.path == path } }
+  }
+
+  /// Notes that a path leads to a watched item.
+  ///
+  /// - Returns: A watch that stood for this path before and for no other, and is to be ended.
+  mutating func note(_ watch: WatchID, at path: ItemPath) -> WatchID? {
+    if watches[path] == watch { return nil }
+    let former = remove(path)
+    watches[path] = watch
+    places[watch, default: []].append(Place(path: path))
+    return former
+  }
+
+  /// - Returns: The watch, if it stands for nothing any more.
+  mutating func remove(_ path: ItemPath) -> WatchID? {
+    guard let watch = watches.removeValue(forKey: path) else { return nil }
+    places[watch]?.removeAll { $0.path == path }
+    if places[watch]?.isEmpty != true { return nil }
+    places[watch] = nil
+    return watch
+  }
+
+  /// The watch has ended.
+  ///
+  /// - Returns: What it stood for.
+  mutating func end(_ watch: WatchID) -> [Place] {
+    let ended = places.removeValue(forKey: watch) ?? []
+    for place in ended where watches[place.path] == watch { watches[place.path] = nil }
+    return ended
+  }
+
+  mutating func change(at path: ItemPath, _ body: (inout Place) -> Void) {
+    guard let watch = watches[path], let index = places[watch]?.firstIndex(where: { $0.path == path }) else { return }
+    if var place = places[watch]?[index] {
+      body(&place)
+      places[watch]?[index] = place
+    }
+  }
+
+  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) } }
+
+  /// An item stands elsewhere now, and its watches with it.
+  mutating func move(from old: ItemPath, to new: ItemPath) {
+    for path in pathsInside(old) {
+      guard let watch = watches.removeValue(forKey: path) else { continue }
+      let newPath = path.movedAlong(from: old, to: new)
+      watches[newPath] = watch
+      for index in places[watch, default: []].indices where places[watch]?[index].path == path {
+        places[watch]?[index].path = newPath
+      }
+    }
+  }
+}
+
+extension WatchedPlaces.Place {
+  private static func hash(_ name: SystemPath) -> Int { name.hashValue }
+
+  func has(_ name: SystemPath) -> Bool { names.contains(Self.hash(name)) }
+
+  /// - Returns: Whether it's new.
+  mutating func insert(_ name: SystemPath) -> Bool { names.insert(Self.hash(name)).inserted }
+
+  /// - Returns: Whether it was there.
+  mutating func remove(_ name: SystemPath) -> Bool { names.remove(Self.hash(name)) != nil }
+}
+
+extension ItemPath {
+  func appending(_ name: SystemPath) -> ItemPath {
+    ItemPath(canonical: (isRoot ? [] : bytes) + [UInt8(ascii: "/")] + name.bytes)
+  }
+
+  var lastComponent: SystemPath { SystemPath(bytes: bytes).lastComponent }
+
+  var systemPath: SystemPath { SystemPath(bytes: bytes) }
+
+  /// The directories around the item, the root first.
+  var ancestors: [ItemPath] {
+    var result: [ItemPath] = []
+    var current = parent
+    while let directory = current {
+      result.append(directory)
+      current = directory.parent
+    }
+    return result.reversed()
+  }
+}

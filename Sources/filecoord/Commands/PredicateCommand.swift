@@ -1,0 +1,71 @@
+import MetadataPredicates
+
+extension Command {
+  static let predicate = Command(
+    name: "predicate", operands: "TEXT", operandCount: 1...1, options: [.spotlight, .untrusted],
+    summary: "Say what a predicate means and what it's compiled to.",
+    details: """
+      Prints the predicate in its canonical form, as a tree, and the tests that are made of it, in the order in which they are
+      made, with the attributes they need. Nothing is searched. A predicate that can't be used ends with 65, and the place
+      of the mistake is shown.
+      """,
+    examples: [
+      Example(
+        line: #"filecoord predicate 'kMDItemFSName LIKE[c] "*.md" AND kMDItemFSSize > 1000'"#,
+        explanation: "The size is looked at before the name."),
+      Example(
+        line: #"filecoord predicate --spotlight 'kMDItemFSName == "*.md"c && kMDItemFSSize > 1000'"#,
+        explanation: "The same in the language of mdfind."),
+    ],
+    run: { session in
+      let text = session.invocation.operands[0].text
+      let limits: PredicateLimits = session.invocation.has(.untrusted) ? .untrusted : .standard
+      do throws(MetadataPredicateError) {
+        let predicate =
+          session.invocation.has(.spotlight)
+          ? try MetadataPredicate(query: text, limits: limits) : try MetadataPredicate(format: text, limits: limits)
+        let explanation = try predicate.compiled(limits: limits).explanation()
+        let sections = [
+          ("predicate", [predicate.formatString]), ("tree", PredicateTree(predicate).lines),
+          ("compiled", explanation.description.split(separator: "\n").map(String.init)),
+        ]
+        Terminal.output.write(
+          sections.map { name, lines in "\(name):\n\(lines.map { "  \($0)\n" }.joined())" }.joined())
+      } catch {
+        throw Failure(.dataError, "the predicate can't be used\n\(error)")
+      }
+      return .success
+    })
+}
+
+extension Option {
+  static let spotlight = Option(
+    name: "--spotlight", kind: .flag, help: "Read the query language of mdfind instead of the format language.")
+  static let untrusted = Option(
+    name: "--untrusted", kind: .flag, help: "Allow only what text from a stranger may use.")
+}
+
+/// A predicate with one node in each line.
+private struct PredicateTree {
+  private(set) var lines: [String] = []
+
+  init(_ predicate: MetadataPredicate) { add(predicate, 0) }
+
+  private mutating func add(_ line: String, _ depth: Int) {
+    lines.append(String(repeating: "  ", count: depth) + line)
+  }
+
+  private mutating func add(_ predicate: MetadataPredicate, _ depth: Int) {
+    switch predicate {
+    case .and(let members): add("AND", members, depth)
+    case .or(let members): add("OR", members, depth)
+    case .not(let member): add("NOT", [member], depth)
+    case .constant, .comparison: add(predicate.formatString, depth)
+    }
+  }
+
+  private mutating func add(_ word: String, _ members: [MetadataPredicate], _ depth: Int) {
+    add(word, depth)
+    for member in members { add(member, depth + 1) }
+  }
+}

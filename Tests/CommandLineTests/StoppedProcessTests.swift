@@ -1,0 +1,159 @@
+import FileCoordination
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Processes that are stopped and go on, as Control-Z and `fg` do it, while others wait for them.
+@Suite("Processes that are stopped", .blocking)
+struct StoppedProcessTests {
+  private let bench: Workbench
+  private let domain: CoordinationDomain
+  private let url: URL
+
+  init() throws {
+    bench = try Workbench()
+    domain = .socket(bench.scratch.url.appending(path: "domain/s").path)
+    url = URL(filePath: try bench.makeFile("a"))
+    try bench.makeFile("elsewhere")
+  }
+
+  private func coordinator(_ deadlines: AccessDeadlines) -> FileCoordinator {
+    FileCoordinator(label: "impatient", domain: domain, deadlines: deadlines)
+  }
+
+  @Test("C-187: A process that watches and is stopped keeps nobody waiting, and hears what it missed")
+  func watcher() throws {
+    // The first serves: somebody who isn't stopped.
+    let server = try bench.hold("elsewhere")
+    let watcher = try bench.watch("a")
+    watcher.signal(SIGSTOP)
+    try coordinator(.standard).blocking.write(url) { access in try Data("new".utf8).write(to: access.url) }
+    watcher.signal(SIGCONT)
+    #expect(try watcher.output.line(containing: "did change").contains("by 'impatient'"))
+    watcher.signal(SIGINT)
+    #expect(try watcher.end() == 0)
+    server.closeInput()
+  }
+
+  @Test("What a stopped process holds is taken by who doesn't want to wait; it says so when it goes on")
+  func holder() throws {
+    let server = try bench.hold("elsewhere")
+    let holder = try bench.hold("a")
+    holder.signal(SIGSTOP)
+    let waiter = try bench.start("write", "--wait-report", "0.6", url.path, "--", "true")
+    _ = try waiter.errors.line { $0.contains("(pid \(holder.pid) 'filecoord', stopped)") }
+    waiter.signal(SIGINT)
+    #expect(try waiter.end() == 130)
+    let taker = try bench.run("write", "--skip-stopped", "0.1", url.path, "--", "echo", "taken")
+    #expect(taker.status == 0 && taker.output == "taken\n", "\(taker.errors)")
+    holder.signal(SIGCONT)
+    holder.closeInput()
+    // Nobody else held it when it came back, so it may have it again.
+    #expect(try holder.end() == 0)
+    server.closeInput()
+  }
+
+  @Test("What was granted to a process while it was stopped, and taken from it again, it doesn't take for granted")
+  func unreadGrant() async throws {
+    let server = try bench.hold("elsewhere")
+    let holder = try bench.hold("a")
+    let waiter = try bench.start(
+      "write", "--label", "waiter", "--wait-report", "0.05", url.path, "--", "touch", bench.path("touched"))
+    _ = try waiter.errors.line(containing: "waiting for ")
+    waiter.signal(SIGSTOP)
+    holder.closeInput()
+    #expect(try holder.end() == 0)
+    let deadlines = AccessDeadlines(stoppedHolders: .milliseconds(100))
+    try await coordinator(deadlines).write(url) { _ in
+      waiter.signal(SIGCONT)
+      await domain.waitUntil { state in
+        state.accesses.contains { $0.party.label == "waiter" && !$0.isGranted }
+      }
+      #expect(bench.text("touched") == nil)
+    }
+    #expect(try waiter.end() == 0, "\(waiter.errors.text)")
+    #expect(bench.text("touched") != nil)
+    server.closeInput()
+  }
+
+  @Test("Whoever is told of a wait may look at the domain")
+  func reporter() throws {
+    let holder = try bench.hold("a")
+    let reported = DispatchSemaphore(value: 0)
+    let seen = Seen()
+    var configuration = CoordinationDomain.Configuration()
+    configuration.waitReportInterval = .milliseconds(10)
+    configuration.waitReporter = { _ in
+      let accesses = seen.domain.withLock { $0 }?.snapshot().accesses ?? []
+      seen.holders.withLock { $0 = accesses.filter(\.isGranted).map(\.party.process) }
+      reported.signal()
+    }
+    let domain = CoordinationDomain.socket(bench.scratch.url.appending(path: "domain/s").path, configuration)
+    seen.domain.withLock { $0 = domain }
+    defer { seen.domain.withLock { $0 = nil } }
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [url] in
+      try? FileCoordinator(label: "waiter", domain: domain).blocking.write(url) { _ in }
+      ended.signal()
+    }
+    reported.wait()
+    #expect(seen.holders.withLock { $0 } == ["pid \(holder.pid) 'filecoord'"])
+    holder.closeInput()
+    ended.wait()
+  }
+
+  @Test("A holder that lost its access while it was stopped says so and ends with 75")
+  func loss() throws {
+    let server = try bench.hold("elsewhere")
+    let holder = try bench.hold("a")
+    holder.signal(SIGSTOP)
+    let deadlines = AccessDeadlines(stoppedHolders: .milliseconds(100))
+    try coordinator(deadlines).blocking.write(url) { _ in
+      holder.signal(SIGCONT)
+      holder.closeInput()
+      let status = try holder.end()
+      #expect(status == 75)
+      #expect(holder.errors.text.contains("was lost"))
+    }
+    server.closeInput()
+  }
+
+  @Test(
+    "If the serving process is stopped, whoever waits is told so after five seconds, and goes on with it after that")
+  func service() throws {
+    let server = try bench.hold("elsewhere")
+    #expect(try bench.run("read", url.path, "--", "true").status == 0)
+    server.signal(SIGSTOP)
+    let waiter = try bench.run("write", url.path, "--", "true")
+    #expect(waiter.status == 69)
+    #expect(waiter.errors.contains("pid \(server.pid)") && waiter.errors.contains("kill -CONT"), "\(waiter.errors)")
+    server.signal(SIGCONT)
+    #expect(try bench.run("write", url.path, "--", "true").status == 0)
+    server.closeInput()
+    #expect(try server.end() == 0)
+  }
+
+  @Test("A process that is connected already is told as well, and is granted nothing late")
+  func serviceOfConnected() throws {
+    let server = try bench.hold("elsewhere")
+    let coordinator = coordinator(.standard)
+    try coordinator.blocking.read(url) { _ in }
+    server.signal(SIGSTOP)
+    let error = #expect(throws: FileCoordinationError.self) {
+      try coordinator.blocking.write(URL(filePath: bench.path("elsewhere"))) { _ in }
+    }
+    #expect(error?.code == .domainUnreachable)
+    #expect(error?.description.contains("kill -CONT \(server.pid)") == true)
+    server.signal(SIGCONT)
+    server.closeInput()
+    #expect(try server.end() == 0)
+    try coordinator.blocking.write(URL(filePath: bench.path("elsewhere")), deadlines: .within(.seconds(30))) { _ in }
+  }
+}
+
+/// What a reporter looks at, and what it sees.
+private final class Seen: Sendable {
+  let domain = Mutex<CoordinationDomain?>(nil)
+  let holders = Mutex<[String]>([])
+}

@@ -1,9 +1,0 @@
-import Foundation
-
-/// How much to explore, from the environment.
-enum Budget {
-  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford.
-  static let isLong = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long"
-  /// `FILE_COORDINATION_SEED=<n>` replays one seed.
-  static let seed = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEED"].flatMap(UInt64.init)
-}

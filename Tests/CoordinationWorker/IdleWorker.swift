@@ -1,0 +1,36 @@
+import FileCoordination
+import Foundation
+
+/// A process that holds something, or presents it and doesn't answer, until it ends.
+enum IdleWorker {
+  /// Writes a file until the test says that it's enough.
+  static func hold(_ file: URL, in domain: CoordinationDomain) throws {
+    try FileCoordinator(label: "holder", domain: domain).blocking.write(file) { _ in
+      Worker.report("holding")
+      while readLine() != nil {}
+    }
+  }
+
+  /// Presents a file and, when it's asked to let go, neither does nor refuses.
+  static func present(_ file: URL, in domain: CoordinationDomain) throws {
+    let presenter = MutePresenter(file)
+    let registration = try domain.register(presenter)
+    Worker.report("presenting")
+    while readLine() != nil {}
+    registration.end()
+  }
+
+  private final class MutePresenter: FilePresenter {
+    let presentedItemURL: URL?
+    let presenterLabel = "mute"
+    let presentedItemCallbacks: FilePresenterCallbacks = [.relinquishToWriter]
+
+    init(_ file: URL) { presentedItemURL = file }
+
+    func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
+      Worker.report("asked")
+      try await Task.sleep(for: .seconds(3600))
+      return nil
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// Lets a process have too few descriptors for a while.
+struct ScarceDescriptors {
+  private var taken: [Int32] = []
+  private let usualLimit: rlimit
+
+  init() {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    usualLimit = limit
+  }
+
+  func limit(to count: Int) {
+    var limit = usualLimit
+    limit.rlim_cur = rlim_t(count)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  /// From now on every call that makes a descriptor fails with EMFILE.
+  mutating func exhaust() {
+    let next = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    // Some more than there are, so that the limit counts and not what happens to be open.
+    limit(to: Int(next) + 8)
+    taken = next < 0 ? [] : [next]
+    while true {
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { return }
+      taken.append(descriptor)
+    }
+  }
+
+  mutating func release() {
+    for descriptor in taken { close(descriptor) }
+    taken = []
+    limit(to: Int(usualLimit.rlim_cur))
+  }
+}

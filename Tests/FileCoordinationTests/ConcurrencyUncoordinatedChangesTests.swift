@@ -1,0 +1,180 @@
+import FileCoordination
+import FileCoordinationTesting
+import FoundationEssentials
+import SystemInterface
+import Testing
+
+/// A presenter that reads its item whenever it's told of a change, and so knows the last state that it was told of.
+private final class Reader: FilePresenter {
+  let presentedItemURL: URL?
+  let presentedItemCallbacks: FilePresenterCallbacks = [.itemDidChange, .itemDidMove]
+  let observesUncoordinatedChanges = true
+  private let seen = Guarded<(text: String?, uncoordinatedCount: Int)>((nil, 0))
+
+  init(_ url: URL) {
+    presentedItemURL = url
+    look()
+  }
+
+  var text: String? { seen.withLock { $0.text } }
+  var uncoordinatedCount: Int { seen.withLock { $0.uncoordinatedCount } }
+
+  private func look() {
+    let text = presentedItemURL.flatMap { try? String(contentsOf: $0, encoding: .utf8) }
+    seen.withLock { $0.text = text }
+  }
+
+  func presentedItemDidChange(origin: AccessOrigin) async {
+    if !origin.isCoordinated { seen.withLock { $0.uncoordinatedCount += 1 } }
+    look()
+  }
+}
+
+/// Writers of one domain and strangers at the same files.
+private struct Churn: Sendable {
+  let root: URL
+  let domain: CoordinationDomain
+  let names = ["a", "b", "c"]
+
+  func url(_ name: String) -> URL { URL(filePath: root.path + "/" + name) }
+
+  /// Writes, some of it on behalf of the presenters, unless they're in another process.
+  func coordinate(seed: UInt64, rounds: Int, onBehalfOf presenters: [Reader]) throws {
+    var random = Seeded(seed)
+    for round in 0..<rounds {
+      let index = random.below(names.count)
+      let own = !presenters.isEmpty && random.below(3) == 0 ? presenters[index] : nil
+      let coordinator = FileCoordinator(label: "writer \(seed)", presenter: own, domain: domain)
+      let text = Data("\(own == nil ? "writer" : "own") \(seed), round \(round)".utf8)
+      let url = url(names[index])
+      do {
+        if random.below(2) == 0 {
+          try coordinator.blocking.write(url, options: []) { try text.write(to: $0.url) }
+        } else {
+          try coordinator.blocking.replaceContents(of: url, with: text)
+        }
+      } catch let error as FileCoordinationError where error.code == .fileSystem {
+        // A stranger has removed the file in the middle of the save, which is as good as if it had done so after it.
+      }
+    }
+  }
+
+  func interfere(seed: UInt64, rounds: Int) throws {
+    var random = Seeded(seed)
+    for round in 0..<rounds {
+      let url = url(names[random.below(names.count)])
+      let text = Data("stranger \(seed), round \(round)".utf8)
+      switch random.below(3) {
+      case 0: try text.write(to: url)
+      case 1:
+        let temporary = URL(filePath: url.path + ".\(seed)")
+        try text.write(to: temporary)
+        try HostFileSystem().rename(
+          SystemPath(temporary.path), at: .workingDirectory, to: SystemPath(url.path), at: .workingDirectory, .replacing
+        )
+      default:
+        try? FileManager.default.removeItem(at: url)
+        try text.write(to: url)
+      }
+    }
+  }
+}
+
+private struct Seeded {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  mutating func below(_ limit: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(state >> 33) % limit
+  }
+}
+
+@Suite("Concurrency: coordinated writers and strangers at the same files", .timeLimit(.minutes(5)))
+struct ConcurrencyUncoordinatedChangesTests {
+  /// `FILE_COORDINATION_SEEDS=long` tries more than a normal run can afford.
+  private static let seeds =
+    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? Array(1...60) : [1, 2]
+
+  private func run(
+    seed: Int, strangers: Int, meetingAt place: String?,
+    _ check: (Churn, [Reader], RecordingPresenter) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { root in
+      let watching = place.map { CoordinationDomain.socket($0) } ?? CoordinationDomain()
+      let churn = Churn(root: root, domain: place.map { CoordinationDomain.socket($0) } ?? watching)
+      for name in churn.names { try Data("old".utf8).write(to: churn.url(name)) }
+      let readers = churn.names.map { Reader(churn.url($0)) }
+      let directory = RecordingPresenter(root, callbacks: .observing, observesUncoordinatedChanges: true)
+      let registrations = try (readers + [directory] as [any FilePresenter]).map { try watching.register($0) }
+      defer { for registration in registrations { registration.end() } }
+      let owners = place == nil ? readers : []
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 1...3 {
+          group.addTask {
+            try await onThread {
+              try churn.coordinate(seed: UInt64(seed * 10 + writer), rounds: 25, onBehalfOf: owners)
+            }
+          }
+        }
+        for stranger in 0..<strangers {
+          group.addTask {
+            try await onThread { try churn.interfere(seed: UInt64(seed * 10 + 5 + stranger), rounds: 25) }
+          }
+        }
+        try await group.waitForAll()
+      }
+      // What was told last is what counts, so in the end somebody reads the queue and is answered behind it.
+      for _ in 0..<2 {
+        _ = churn.domain.snapshot()
+        watching.readUncoordinatedChanges()
+        _ = watching.snapshot()
+      }
+      try await watching.wait(until: \.arePresentersIdle)
+      try await check(churn, readers, directory)
+    }
+  }
+
+  @Test("C-200: Whoever changes a file last, its presenter has been told after that", arguments: seeds)
+  func nothingIsLost(seed: Int) async throws {
+    try await run(seed: seed, strangers: 2, meetingAt: nil) { churn, readers, _ in
+      for (name, reader) in zip(churn.names, readers) {
+        // The presenter that wrote last itself isn't told, and needn't be.
+        let text = try String(contentsOf: churn.url(name), encoding: .utf8)
+        #expect(reader.text == text || text.hasPrefix("own"), "seed \(seed), \(name)")
+      }
+    }
+  }
+
+  @Test("C-200: The same between processes", arguments: seeds)
+  func nothingIsLostBetweenProcesses(seed: Int) async throws {
+    try await withTemporaryDirectory { place in
+      try await run(seed: seed, strangers: 2, meetingAt: place.path + "/s") { churn, readers, _ in
+        for (name, reader) in zip(churn.names, readers) {
+          let text = try String(contentsOf: churn.url(name), encoding: .utf8)
+          #expect(reader.text == text, "seed \(seed), \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("C-200: Without strangers nothing is told as a stranger's, and own writes don't come back", arguments: seeds)
+  func nothingIsMistaken(seed: Int) async throws {
+    try await run(seed: seed, strangers: 0, meetingAt: nil) { _, readers, directory in
+      #expect(readers.map(\.uncoordinatedCount) == [0, 0, 0], "seed \(seed)")
+      #expect(directory.messages.filter { !$0.origin.isCoordinated } == [], "seed \(seed)")
+    }
+  }
+
+  @Test("C-200: Nor between processes", arguments: seeds)
+  func nothingIsMistakenBetweenProcesses(seed: Int) async throws {
+    try await withTemporaryDirectory { place in
+      try await run(seed: seed, strangers: 0, meetingAt: place.path + "/s") { _, readers, directory in
+        #expect(readers.map(\.uncoordinatedCount) == [0, 0, 0], "seed \(seed)")
+        #expect(directory.messages.filter { !$0.origin.isCoordinated } == [], "seed \(seed)")
+      }
+    }
+  }
+}

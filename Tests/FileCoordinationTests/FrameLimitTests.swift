@@ -1,0 +1,107 @@
+import CoordinationService
+import FileAccessArbiter
+import FoundationEssentials
+import Testing
+
+@testable import FileCoordination
+
+@Suite("What doesn't fit into a message between processes is an error of the call", .timeLimit(.minutes(2)))
+struct FrameLimitTests {
+  /// A domain of several processes, of which only this one takes part.
+  private func withMeetingPlace(
+    _ configuration: CoordinationDomain.Configuration = .init(), _ body: (CoordinationDomain, Sandbox) throws -> Void
+  ) async throws {
+    try await withSandbox { box in
+      try body(CoordinationDomain.socket(box.url("s").path, configuration), box)
+    }
+  }
+
+  private func expectTooLong(_ body: () throws -> Void) {
+    let error = #expect(throws: FileCoordinationError.self, performing: body)
+    #expect(error?.code == .messageTooLong)
+  }
+
+  @Test("A request whose paths are too long is refused, and the next one is granted")
+  func requests() async throws {
+    try await withMeetingPlace { domain, box in
+      let coordinator = FileCoordinator(label: "many", domain: domain)
+      let long = Array(repeating: String(repeating: "n", count: 250), count: 14).joined(separator: "/")
+      let intents = (0..<2_600).map { FileAccessIntent.writing(box.url("\(long)/\($0)")) }
+      expectTooLong { try coordinator.blocking.coordinate(intents) { _ in } }
+      try coordinator.blocking.coordinate(Array(intents.prefix(1_200))) { _ in }
+      #expect(domain.snapshot().accesses.isEmpty)
+    }
+  }
+
+  @Test("Attributes that are too many or too long are refused when they're announced and when they're observed")
+  func attributes() async throws {
+    try await withMeetingPlace { domain, box in
+      let coordinator = FileCoordinator(label: "attributes", domain: domain)
+      let long: Set = [String(repeating: "a", count: 70_000)]
+      let many = Set((0..<20).map { String(repeating: "a", count: 60_000) + "\($0)" })
+      for attributes in [long, many] {
+        expectTooLong { try coordinator.item(at: box.url("f"), didChangeUbiquityAttributes: attributes) }
+        let presenter = ObservingPresenter(box.url("f"), attributes, label: "")
+        expectTooLong { _ = try domain.register(presenter) }
+      }
+      try coordinator.item(at: box.url("f"), didChangeUbiquityAttributes: ["a"])
+    }
+  }
+
+  @Test("Long labels and versions are told as far as they fit")
+  func labels() async throws {
+    try await withMeetingPlace { domain, box in
+      let label = String(repeating: "l", count: 100_000)
+      let presenter = ObservingPresenter(box.url("f"), nil, label: label)
+      let registration = try domain.register(presenter)
+      let coordinator = FileCoordinator(label: label, domain: domain)
+      try coordinator.blocking.write(box.url("f")) { access in
+        access.didChangeVersion(.gained, version: label)
+        #expect(domain.snapshot().accesses.map(\.party.label.utf8.count) == [WireFormat.textByteCountMax])
+      }
+      #expect(domain.snapshot().presenters.map(\.label.utf8.count) == [WireFormat.textByteCountMax])
+      registration.end()
+    }
+  }
+
+  @Test("Names of purposes and packages are as long as others can be told")
+  func names() async throws {
+    try await withMeetingPlace { domain, _ in
+      let coordinator = FileCoordinator(label: "purpose", domain: domain)
+      let error = #expect(throws: FileCoordinationError.self) {
+        try coordinator.setPurposeIdentifier(String(repeating: "p", count: 70_000))
+      }
+      #expect(error?.code == .invalidPurposeIdentifier)
+    }
+    var configuration = CoordinationDomain.Configuration()
+    configuration.packageExtensions = Set((0..<4_000).map { "extension\($0)" })
+    try await withMeetingPlace(configuration) { domain, box in
+      let error = #expect(throws: FileCoordinationError.self) {
+        try FileCoordinator(label: "packages", domain: domain).blocking.write(box.url("f")) { _ in }
+      }
+      #expect(error?.code == .domainUnreachable && error?.message.contains("4000 package extensions") == true)
+    }
+  }
+
+  @Test("Numbers of connections come again after the largest, but none that's in use")
+  func clientNumbers() {
+    var numbers = ClientNumbers(after: ServiceCore.clientNumberEnd - 2)
+    let used: Set = [ClientID(1), ClientID(2)]
+    #expect(numbers.next(isUsed: used.contains) == ClientID(ServiceCore.clientNumberEnd - 1))
+    #expect(numbers.next(isUsed: used.contains) == ClientID(3))
+    #expect(numbers.next(isUsed: used.contains) == ClientID(4))
+  }
+
+  private final class ObservingPresenter: FilePresenter {
+    let presentedItemURL: URL?
+    let presentedItemCallbacks: FilePresenterCallbacks = [.itemDidChangeUbiquityAttributes, .itemVersions]
+    let observedPresentedItemUbiquityAttributes: Set<String>?
+    let presenterLabel: String
+
+    init(_ url: URL, _ attributes: Set<String>?, label: String) {
+      presentedItemURL = url
+      observedPresentedItemUbiquityAttributes = attributes
+      presenterLabel = label
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import FileCoordination
+import FileCoordinationTesting
+import FoundationEssentials
+import SystemInterface
+
+// What programs do that don't coordinate, and waiting until it has been dealt with.
+
+extension Sandbox {
+  /// A presenter that hears of strangers.
+  func observe(
+    _ name: String, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all
+  ) throws -> RecordingPresenter {
+    try present(name, as: label, callbacks, observesStrangers: true)
+  }
+
+  /// Writes a file in place.
+  func scribble(_ name: String, _ text: String = "stranger") throws {
+    try text.write(to: url(name), atomically: false, encoding: .utf8)
+  }
+
+  /// Writes a temporary file and renames it over the file, as git does.
+  func replace(_ name: String, _ text: String = "stranger") throws {
+    try scribble(name + ".lock", text)
+    try renameOver(name + ".lock", name)
+  }
+
+  func renameOver(_ old: String, _ new: String) throws {
+    try HostFileSystem().rename(
+      SystemPath(url(old).path), at: .workingDirectory, to: SystemPath(url(new).path), at: .workingDirectory, .replacing
+    )
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: url(name).path) }
+
+  /// Suspends until all that has happened to files is known to everybody it concerns, and has been handled.
+  func settle(_ presenters: RecordingPresenter...) async throws {
+    for presenter in presenters {
+      let domain = domain(of: presenter)
+      // The first round takes in what happened, the second what came back to be looked at again. A snapshot is answered
+      // after everything that was told before.
+      for _ in 0..<2 {
+        _ = self.domain.snapshot()
+        domain.readUncoordinatedChanges()
+        _ = domain.snapshot()
+      }
+      if !Sandbox.hasManyProcesses { clock.advance(by: .milliseconds(100)) }
+      domain.readUncoordinatedChanges()
+    }
+    try await quiesce()
+  }
+}
+
+extension RecordingPresenter {
+  /// Callbacks with the names of the items, and what came of strangers marked with a star.
+  func summary(in box: Sandbox) -> [String] {
+    messages.map { message in
+      let names = message.urls.map { String($0.path.dropFirst(box.root.path.count + 1)) }
+      return ([message.callback.rawValue] + names).joined(separator: " ") + (message.origin.isCoordinated ? "" : "*")
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import FileCoordinationTesting
+import FileWatching
+import FoundationEssentials
+import SystemInterface
+import Testing
+
+@testable import FileCoordination
+
+@Suite("8.12 Uncoordinated changes, at the limits of the system", .timeLimit(.minutes(4)))
+struct UncoordinatedChangesLimitsTests {
+  /// A sandbox whose watcher can be made to fail.
+  private func withManualWatcher(
+    allowing count: Int = .max, _ body: (Sandbox, @Sendable () -> ManualFileWatcher?) async throws -> Void
+  ) async throws {
+    try await withSandbox { box in
+      let made = Guarded<ManualFileWatcher?>(nil)
+      box.domain.host.watcherForTests.withLock { wrap in
+        wrap = { watcher in
+          let manual = ManualFileWatcher(watcher)
+          manual.allowWatches(count)
+          made.withLock { $0 = manual }
+          return manual
+        }
+      }
+      try await body(box) { made.withLock { $0 } }
+    }
+  }
+
+  @Test("C-202: When events are lost everybody who observes looks again, and everything is watched again")
+  func overflow() async throws {
+    try await withManualWatcher { box, watcher in
+      try box.write("d/f")
+      let file = try box.observe("d/f", as: "F")
+      let directory = try box.observe("d", as: "D", [.subitemDidChange, .subitemDidAppear])
+      watcher()?.loseEvents()
+      try box.write("d/x/lost")
+      #expect(try await file.wait(for: .itemDidChange).origin.isVerified == nil)
+      let message = try await directory.wait(for: .subitemDidChange)
+      #expect(message.origin.isVerified == nil)
+      #expect(message.urls == [box.url("d")])
+      // Also in a directory of whose making nobody heard.
+      try box.scribble("d/x/lost", "found")
+      try await directory.waitUntil { _ in directory.summary(in: box).contains("subitemDidChange d/x/lost*") }
+    }
+  }
+
+  @Test("C-201: Without enough watches the registration says so, and what to do")
+  func exhaustion() async throws {
+    try await withManualWatcher(allowing: 0) { box, _ in
+      let url = try box.write("f")
+      let presenter = RecordingPresenter(url, observesUncoordinatedChanges: true)
+      let registration = try box.domain.register(presenter)
+      let problem = try #require(registration.uncoordinatedChangesProblem)
+      #expect(problem.code == .uncoordinatedChangesMissed)
+      #expect(problem.description.contains("max_user_watches"))
+      // Coordination goes on.
+      try await box.coordinator("writer").write(url) { _ in }
+      try await presenter.wait(for: .itemDidChange)
+    }
+  }
+
+  @Test("C-201: When watches run out later the presenter is told to look, and the registration says why")
+  func laterExhaustion() async throws {
+    try await withManualWatcher { box, watcher in
+      try box.makeDirectory("d")
+      let presenter = RecordingPresenter(box.url("d"), observesUncoordinatedChanges: true)
+      let registration = try box.domain.register(presenter)
+      #expect(registration.uncoordinatedChangesProblem == nil)
+      watcher()?.allowWatches(0)
+      try box.makeDirectory("d/x")
+      try await presenter.waitUntil { $0.contains { $0.origin.isVerified == nil } }
+      #expect(registration.uncoordinatedChangesProblem?.code == .uncoordinatedChangesMissed)
+    }
+  }
+
+  @Test("C-201: Where others make changes behind the kernel's back the registration says so")
+  func untold() async throws {
+    try await withSandbox { box in
+      let presenter = RecordingPresenter(
+        URL(filePath: "/proc/self"), callbacks: .itemDidChange, observesUncoordinatedChanges: true)
+      let registration = try box.domain.register(presenter)
+      let problem = try #require(registration.uncoordinatedChangesProblem)
+      #expect(problem.code == .uncoordinatedChangesMissed)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A full disk loses nothing", .blocking, .timeLimit(.minutes(2)))
+struct FullDiskTests {
+  /// Mounts in a namespace of their own: for root, where the kernel allows it.
+  private static let mounting = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c"]
+
+  private static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(filePath: mounting[0])
+    process.arguments = Array(mounting[1...]) + ["mount -t tmpfs -o size=64k none /mnt"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  @Test(
+    "A safe save that finds no room fails with ENOSPC, and the old contents are there",
+    .enabled(if: canMount, "needs the right to mount a file system"))
+  func savesFailWhole() throws {
+    let directory = URL.temporaryDirectory.appending(path: "full-disk-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let script = "mount -t tmpfs -o size=256k none \"$3\" && exec \"$@\""
+    let worker = try HelperProcess(
+      ["save", directory.path], launcher: Self.mounting + [script, "sh"])
+    let lines = try worker.lines()
+    worker.finish()
+    #expect(lines.count == 4)
+    #expect(lines.first?.hasPrefix("fileSystem: ") == true && lines.first?.contains("(ENOSPC)") == true)
+    #expect(lines.dropFirst() == ["old", "ballast file", "new"])
+  }
+}
