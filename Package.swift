@@ -53,8 +53,10 @@ let package = Package(
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
     // What tests of several targets need.
+    .systemLibrary(name: "CTestShims", path: "Tests/CTestShims"),
     .target(
-      name: "TestSupport", dependencies: ["SystemInterface"], path: "Tests/TestSupport", swiftSettings: settings),
+      name: "TestSupport", dependencies: ["CTestShims", "SystemInterface"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .testTarget(
       name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
@@ -63,7 +65,8 @@ let package = Package(
       dependencies: ["CoordinationService", "FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "SystemInterfaceTests", dependencies: ["SeededRandom", "SystemInterface"], swiftSettings: settings),
+      name: "SystemInterfaceTests", dependencies: ["SeededRandom", "SystemInterface", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching", "SystemInterface"], swiftSettings: settings),
     .testTarget(
       name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],

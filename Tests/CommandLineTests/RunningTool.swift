@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A child process whose lines are read while it runs.
 final class RunningTool {
@@ -12,8 +13,7 @@ final class RunningTool {
 
   let output = LineReader()
   let errors = LineReader()
-  private let process = Process()
-  private let input = Pipe()
+  private let process: ChildProcess
   private let ended = DispatchSemaphore(value: 0)
   private var status: Int32?
 
@@ -28,28 +28,23 @@ final class RunningTool {
   init(
     _ program: URL, _ arguments: [String], _ environment: [String: String], terminal: PseudoTerminal? = nil
   ) throws {
-    process.executableURL = program
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-    process.standardInput = input
-    process.standardOutput = output.pipe
-    if let terminal { process.standardError = terminal.device } else { process.standardError = errors.pipe }
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try process.runWithoutBlockedSignals()
-    output.start()
-    if let terminal {
-      terminal.closeDevice()
-      errors.start(terminal.controller)
-    } else {
-      errors.start()
+    process = try ChildProcess(
+      program.path, arguments, environment: environment, input: .pipe, output: .pipe,
+      errors: terminal.map { .handle($0.device) } ?? .pipe)
+    terminal?.closeDevice()
+    if let source = process.output { output.start(source) }
+    if let source = terminal?.controller ?? process.errors { errors.start(source) }
+    Thread.detachNewThread { [process, ended] in
+      process.waitUntilExit()
+      ended.signal()
     }
   }
 
-  var pid: Int32 { process.processIdentifier }
+  var pid: Int32 { process.pid }
 
-  func signal(_ number: Int32) { Glibc.kill(pid, number) }
+  func signal(_ number: Int32) { process.send(number) }
 
-  func closeInput() { try? input.fileHandleForWriting.close() }
+  func closeInput() { try? process.input?.close() }
 
   /// Waits until it has ended, and its output has been read.
   ///
@@ -62,42 +57,24 @@ final class RunningTool {
     }
     try output.untilEnd()
     try errors.untilEnd()
-    let status = (process.terminationReason == .exit ? 0 : 128) + process.terminationStatus
+    let status = process.waitUntilExit().status
     self.status = status
     return status
   }
 
   /// Ends it if it still runs.
   func kill() {
-    if process.isRunning { signal(SIGKILL) }
+    signal(SIGKILL)
     closeInput()
     _ = try? end()
   }
 }
 
-extension Process {
-  /// Starts it as a shell would: threads of a test may block signals, and what they start inherits that.
-  func runWithoutBlockedSignals() throws {
-    var (none, before) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    try run()
-  }
-}
-
 /// Reads lines on a thread of its own, for a test that waits for them.
 final class LineReader: @unchecked Sendable {  // All state is guarded by `condition`.
-  let pipe = Pipe()
   private let condition = NSCondition()
   private var bytes = Data()
   private var isAtEnd = false
-
-  func start() {
-    // The child has its own copy.
-    try? pipe.fileHandleForWriting.close()
-    start(pipe.fileHandleForReading)
-  }
 
   func start(_ source: FileHandle) {
     Thread.detachNewThread { [self] in

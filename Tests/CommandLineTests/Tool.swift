@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built `filecoord`, run as a child process whose output goes to pipes.
 struct Tool {
@@ -16,23 +17,14 @@ struct Tool {
   /// - Returns: How it ended, and everything that it wrote.
   /// - Throws: An error when it couldn't be started.
   static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
-    let process = Process()
-    process.executableURL = location
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-    process.standardInput = FileHandle.nullDevice
-    let output = Pipe()
-    let errors = Pipe()
-    process.standardOutput = output
-    process.standardError = errors
-    try process.runWithoutBlockedSignals()
+    let process = try ChildProcess(
+      location?.path ?? "", arguments, environment: environment, input: .nothing, output: .pipe, errors: .pipe)
     // What goes to standard error fits into its pipe, so the two can be read one after the other.
-    let outputData = output.fileHandleForReading.readDataToEndOfFile()
-    let errorData = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    let output = process.output?.readDataToEndOfFile() ?? Data()
+    let errors = process.errors?.readDataToEndOfFile() ?? Data()
     return Result(
-      status: process.terminationStatus, output: String(decoding: outputData, as: UTF8.self),
-      errors: String(decoding: errorData, as: UTF8.self))
+      status: process.waitUntilExit().status, output: String(decoding: output, as: UTF8.self),
+      errors: String(decoding: errors, as: UTF8.self))
   }
 
   /// The built tool, beside this test bundle.

@@ -8,13 +8,8 @@ struct FullDiskTests {
   private static let mounting = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c"]
 
   private static let canMount: Bool = {
-    let process = Process()
-    process.executableURL = URL(filePath: mounting[0])
-    process.arguments = Array(mounting[1...]) + ["mount -t tmpfs -o size=64k none /mnt"]
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    let arguments = Array(mounting[1...]) + ["mount -t tmpfs -o size=64k none /mnt"]
+    return (try? ChildProcess(mounting[0], arguments, errors: .nothing))?.waitUntilExit() == .exit(0)
   }()
 
   @Test(

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SystemInterface
@@ -42,7 +43,7 @@ struct LocalLockFileTests {
       let path = sandbox.path("lock")
       let number = try sandbox.files.open(path, at: .workingDirectory, flags: [.create, .readWrite], mode: 0o600)
       try #require(lockDescription(number.rawValue) == 0)
-      let child = try #require(ChildProcess(["sleep", "600"], passing: number.rawValue))
+      let child = try ChildProcess("sleep", ["600"], descriptor: number.rawValue)
       try sandbox.files.close(number)
       #expect(try lockFile(sandbox).tryLock() == nil)
       child.kill()
@@ -143,4 +144,12 @@ struct LocalLockFileTests {
       #expect(try held.bumpCounter() == 0)
     }
   }
+}
+
+/// Takes the kind of lock that ``LockFile`` takes on a descriptor that can be passed on.
+private func lockDescription(_ descriptor: Int32) -> Int32 {
+  var lock = flock()
+  lock.l_type = Int16(F_WRLCK)
+  lock.l_whence = Int16(SEEK_SET)
+  return fcntl(descriptor, 37 /* F_OFD_SETLK */, &lock)
 }

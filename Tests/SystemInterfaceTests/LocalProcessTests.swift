@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SystemInterface
@@ -31,7 +32,7 @@ struct LocalProcessTests {
 
   @Test("A stopped process is alive; one that has ended isn't, even if nobody has collected it")
   func states() throws {
-    let child = try #require(ChildProcess(["sleep", "600"]))
+    let child = try ChildProcess("sleep", ["600"])
     let identity = try #require(ProcessIdentity(of: child.pid))
     #expect(identity.isAlive)
     child.send(SIGSTOP)
@@ -52,7 +53,7 @@ struct LocalProcessTests {
     try await withTemporaryDirectory { sandbox in
       let name = "a-name-longer-than-fifteen-bytes"
       try sandbox.link(name, to: "/bin/sh")
-      let child = try #require(ChildProcess([sandbox.path(name).description, "-c", "kill -STOP $$; :"]))
+      let child = try ChildProcess(sandbox.path(name).description, ["-c", "kill -STOP $$; :"])
       // While it starts a process has the name of its parent's thread.
       child.awaitState(WSTOPPED)
       #expect(ProcessIdentity.name(of: child.pid) == name)

@@ -1,13 +1,13 @@
 import Foundation
+import TestSupport
 
 /// A running `CoordinationWorker`, ended with its last reference.
 final class HelperProcess {
-  private let process = Process()
-  private let input = Pipe()
-  private let output = Pipe()
+  private let process: ChildProcess
 
-  var identifier: Int32 { process.processIdentifier }
-  var status: Int32 { process.terminationStatus }
+  var identifier: Int32 { process.pid }
+  /// Its exit status, or 128 and the signal that ended it, once it has ended.
+  var status: Int32 { process.waitUntilExit().status }
 
   /// Starts a worker.
   ///
@@ -20,33 +20,23 @@ final class HelperProcess {
     let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let worker = URL(filePath: bundle).deletingLastPathComponent().appending(path: "CoordinationWorker")
     let words = launcher + [worker.path] + arguments
-    process.executableURL = URL(filePath: words[0])
-    process.arguments = Array(words[1...])
-    process.standardInput = input
-    process.standardOutput = output
-    if let errors {
-      _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
-      process.standardError = try FileHandle(forWritingTo: errors)
-    }
-    try process.run()
-    // Only the worker's ends count: it sees the end of its input when this one is closed, and the test that of its output.
-    try input.fileHandleForReading.close()
-    try output.fileHandleForWriting.close()
+    process = try ChildProcess(
+      words[0], Array(words[1...]), input: .pipe, output: .pipe, errors: try errors.map(Self.created) ?? .inherited)
   }
 
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
+  private static func created(_ file: URL) throws -> ChildProcess.Stream {
+    _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+    return .handle(try FileHandle(forWritingTo: file))
   }
 
-  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  func send(_ signal: Int32) { process.send(signal) }
 
-  func tell(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
+  func tell(_ line: String) throws { try process.input?.write(contentsOf: Data("\(line)\n".utf8)) }
 
   /// The next line that it reports; `nil` when it has ended.
   func line() throws -> String? {
     var bytes: [UInt8] = []
-    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
+    while let byte = try process.output?.read(upToCount: 1)?.first {
       if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
       bytes.append(byte)
     }
@@ -62,7 +52,7 @@ final class HelperProcess {
 
   /// Lets the worker end in its own time, and waits for it.
   func finish() {
-    try? input.fileHandleForWriting.close()
+    try? process.input?.close()
     process.waitUntilExit()
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SystemInterface
@@ -79,16 +80,7 @@ func withTemporaryDirectory<Result>(
 
 /// Runs a program found on the `PATH` and returns its exit status; `nil` when it can't be started.
 func run(_ arguments: String...) -> Int32? {
-  var words = arguments.map { strdup($0) } + [nil]
-  defer { words.forEach { free($0) } }
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-  var pid: pid_t = 0
-  guard posix_spawnp(&pid, arguments[0], &actions, nil, &words, environ) == 0 else { return nil }
-  var status: Int32 = 0
-  while waitpid(pid, &status, 0) < 0 { if errno != EINTR { return nil } }
-  return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+  let child = try? ChildProcess(arguments[0], Array(arguments[1...]), output: .nothing, errors: .nothing)
+  guard case .exit(let status) = child?.waitUntilExit() else { return nil }
+  return status
 }
