@@ -1,3 +1,4 @@
+import FileCoordination
 import Foundation
 import TestSupport
 import Testing
@@ -24,6 +25,31 @@ struct ServeTests {
     #expect(try server.end() == 0)
     // Without it the processes help themselves.
     #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
+  }
+
+  @Test(
+    "A meeting place that somebody removes is made again, and everybody goes on there", arguments: ["serve", "hold"])
+  func removedPlace(command: String) async throws {
+    let server = try command == "serve" ? bench.start("serve") : bench.hold("elsewhere")
+    if command == "serve" { _ = try server.output.line(containing: "serving ") }
+    let holder = try bench.hold("a")
+    let domain = CoordinationDomain.socket(bench.scratch.url.appending(path: "domain/s").path)
+    let before = try Set(domain.processes().map(\.processIdentifier))
+    #expect(before.contains(holder.pid))
+    for name in try FileManager.default.contentsOfDirectory(atPath: bench.scratch.url.appending(path: "domain").path) {
+      try FileManager.default.removeItem(at: bench.scratch.url.appending(path: "domain/\(name)"))
+    }
+    // What the holder has told the new service.
+    let holding = "pid \(holder.pid) "
+    #expect(await domain.waitUntil { $0.accesses.contains { $0.party.process.hasPrefix(holding) } })
+    let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")
+    #expect(refused.status == 75, "\(refused.errors)")
+    #expect(refused.errors.contains("pid \(holder.pid)"))
+    holder.closeInput()
+    #expect(try holder.end() == 0, "\(holder.errors.text)")
+    #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
+    if command == "serve" { server.signal(SIGTERM) } else { server.closeInput() }
+    #expect(try server.end() == 0, "\(server.errors.text)")
   }
 
   @Test("A second server waits for the first")

@@ -31,7 +31,7 @@ struct LocalLockFileTests {
       #expect(try lockFile(sandbox).tryLock() == nil)
       held = nil
       #expect(try lockFile(sandbox).tryLock() != nil)
-      #expect(try sandbox.status("lock")?.mode == 0o600)
+      #expect(try sandbox.status("lock")?.mode == 0o1600)
       #expect(try sandbox.names() == ["lock"])
     }
   }
@@ -56,8 +56,11 @@ struct LocalLockFileTests {
     try await withTemporaryDirectory { sandbox in
       let first = try lockFile(sandbox).lock()
       _ = try first.bumpCounter()
+      #expect(first.hasItsName)
       try sandbox.files.unlink(sandbox.path("lock"), at: .workingDirectory, .file)
+      #expect(!first.hasItsName)
       let second = try #require(try lockFile(sandbox).tryLock())
+      #expect(second.hasItsName && !first.hasItsName)
       #expect(try second.readCounter() == 0)
       #expect(try first.readCounter() == 1)
       #expect(try lockFile(sandbox).tryLock() == nil)
@@ -96,7 +99,7 @@ struct LocalLockFileTests {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("lock", "")
       #expect(try lockFile(sandbox).tryLock() != nil)
-      #expect(try sandbox.status("lock")?.mode == 0o600)
+      #expect(try sandbox.status("lock")?.mode == 0o1600)
     }
   }
 
@@ -114,6 +117,17 @@ struct LocalLockFileTests {
         }
       }
       #expect(try sandbox.files.contents(of: sandbox.path("lock")) == [3, 0, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  @Test("The counter is at least what is asked for, and more if it was more before")
+  func counterFloor() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let held = try lockFile(sandbox).lock()
+      #expect(try held.bumpCounter(atLeast: 1_000) == 1_000)
+      #expect(try held.bumpCounter(atLeast: 1_000) == 1_001)
+      #expect(try held.bumpCounter(atLeast: 7) == 1_002)
+      #expect(try held.readCounter() == 1_002)
     }
   }
 

@@ -60,6 +60,12 @@ public final class CoordinationServer: Sendable {
 
   deinit { service.stop() }
 
+  /// Waits until the service has ended, on the calling thread.
+  ///
+  /// It ends when it's stopped; by itself when somebody removes its lock or its socket, by which others find it: then
+  /// call ``CoordinationDomain/serve()`` again.
+  public func waitUntilEnd() { service.waitUntilEnd() }
+
   /// Ends the service; the processes elect another one and tell it what they hold.
   public func stop() { service.stop() }
 }

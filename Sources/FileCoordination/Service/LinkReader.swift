@@ -5,10 +5,10 @@ internal import SystemInterface
 /// Finds a service, elects one, and reads what it tells: on a thread of the link's own, which alone knows this.
 struct LinkReader: ~Copyable {
   private let link: ServiceLink
-  private let place: MeetingPlace
+  private var place: MeetingPlace
   private let turn: ReadingTurn
   /// As long as it's held, a new service waits for this process to tell what it holds.
-  private let membership: HeldLock
+  private var membership: HeldLock
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
 
@@ -26,11 +26,24 @@ struct LinkReader: ~Copyable {
     _ place: MeetingPlace, _ link: ServiceLink
   ) throws(FileCoordinationError) -> (ReadingTurn, HeldLock) {
     do throws(SystemError) {
-      let membership = try place.join(link.session)
-      try link.host?.attachCoverage(to: membership)
-      return (try ReadingTurn(), membership)
+      return (try ReadingTurn(), try join(place, link))
     } catch {
       throw .unreachable(place, error)
+    }
+  }
+
+  private static func join(_ place: MeetingPlace, _ link: ServiceLink) throws(SystemError) -> HeldLock {
+    let membership = try place.join(link.session)
+    try link.host?.attachCoverage(to: membership)
+    return membership
+  }
+
+  /// Somebody may have removed the meeting place, and the file of the session with it.
+  private mutating func makeSureOfMembership() throws(FileCoordinationError) {
+    if membership.hasItsName { return }
+    place = try link.findPlace()
+    do throws(SystemError) { membership = try Self.join(place, link) } catch {
+      if !mayPass(error) { throw .unreachable(place, error) }
     }
   }
 
@@ -44,7 +57,8 @@ struct LinkReader: ~Copyable {
   /// Connects, and takes in what the service tells until it's gone.
   ///
   /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
-  func talkToNextService() throws(FileCoordinationError) {
+  mutating func talkToNextService() throws(FileCoordinationError) {
+    try makeSureOfMembership()
     let conversation = Conversation(try connect())
     var silence: FileCoordinationError?
     defer { conversation.stream.shutdown() }

@@ -1,5 +1,6 @@
 internal import CoordinationService
 internal import FileAccessArbiter
+internal import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
@@ -42,7 +43,8 @@ final class ServiceHost: Sendable {
     at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String], isDedicated: Bool,
     listening makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
-    let epoch = try lock.bumpCounter()
+    // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
+    let epoch = try lock.bumpCounter(atLeast: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000))
     // Before anybody can connect: whoever has connected already has a session.
     let sessions = try place.liveSessions()
     let core = ServiceCore(
@@ -53,7 +55,7 @@ final class ServiceHost: Sendable {
     let host = ServiceHost(poller)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     HostThread.start(name: "coord-service") {
-      var loop = ServiceLoop(core, place, listener, poller, isDedicated: isDedicated)
+      var loop = ServiceLoop(core, place, lock, listener, poller, isDedicated: isDedicated)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver { host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing) }
       // The next service may be elected only when nobody is granted anything here any more.
@@ -62,6 +64,9 @@ final class ServiceHost: Sendable {
     }
     return host
   }
+
+  /// Waits until the service has ended, by itself or because it was stopped.
+  func waitUntilEnd() { ended.wait() }
 
   /// Ends the service: connections break, and the processes elect another one.
   func stop() {

@@ -47,7 +47,7 @@ extension ServiceLink {
 
   private func run() {
     do throws(FileCoordinationError) {
-      let reader = try LinkReader(self)
+      var reader = try LinkReader(self)
       defer { reader.end() }
       while !isEnded { try reader.talkToNextService() }
     } catch {

@@ -29,6 +29,7 @@ struct ServiceLoop {
   private var core: ServiceCore
   private let place: MeetingPlace
   private let listener: LocalListener
+  private let names: ServiceNames
   private let poller: ReadinessPoller
   /// Keeps two descriptors, for when there are no others.
   private var spare: ReadinessPoller?
@@ -54,7 +55,8 @@ struct ServiceLoop {
   private var endedSessions: Set<UInt64> = []
 
   init(
-    _ core: ServiceCore, _ place: MeetingPlace, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool
+    _ core: ServiceCore, _ place: MeetingPlace, _ lock: HeldLock, _ listener: LocalListener, _ poller: ReadinessPoller,
+    isDedicated: Bool
   ) {
     self.isDedicated = isDedicated
     self.core = core
@@ -62,6 +64,7 @@ struct ServiceLoop {
     self.listener = listener
     self.poller = poller
     spare = try? ReadinessPoller()
+    names = ServiceNames(place, lock, listener, poller)
     graceEnd = HostClock.shared.now.advanced(by: Self.graceDuration)
   }
 
@@ -71,7 +74,12 @@ struct ServiceLoop {
       // A poller that can't wait any more is of no use: whoever comes next elects another service.
       guard (try? poller.wait(into: &events, until: nextLook)) != nil else { break }
       for event in events {
-        if event.token == Self.listenerToken { accept() } else { serve(ClientID(event.token), event) }
+        switch event.token {
+        case Self.listenerToken: accept()
+        // Another service may have been elected already: from here on only that one grants anything.
+        case ServiceNames.token: isBroken = isBroken || !names.areKept()
+        default: serve(ClientID(event.token), event)
+        }
       }
       lookAtClock()
       flush()
@@ -87,6 +95,7 @@ struct ServiceLoop {
 
   private mutating func close() {
     drain()
+    names.stopWatching(poller)
     listener.close(removingName: true)
     for connection in connections.values { connection.stream.shutdown() }
     connections = [:]

@@ -93,6 +93,14 @@ extension LocalListener {
     }
   }
 
+  /// Whether the socket still has its name; always if another process has bound it.
+  ///
+  /// When that can't be found out the answer is yes.
+  package var hasItsName: Bool {
+    guard let address, let identity else { return true }
+    return address.path.isName(of: identity)
+  }
+
   /// Stops listening; connections that wait are cut.
   ///
   /// Not for a socket that a ``ReadinessPoller`` still watches, see ``ReadinessPoller/remove(_:)``.

@@ -6,6 +6,9 @@ internal import Glibc
 /// The lock is an open file description lock, see fcntl(2) F_OFD_SETLK: the kernel releases it when the process ends,
 /// however it ends. It belongs to the ``HeldLock``, not to the process, so two holders in one process exclude each other
 /// too, and closing another descriptor of the file doesn't release it.
+///
+/// The file has the sticky bit, which tells programs that clean up temporary directories to leave it: XDG Base Directory
+/// Specification, `XDG_RUNTIME_DIR`.
 package struct LockFile: Hashable, Sendable {
   /// The absolute path of the file.
   package let path: SystemPath
@@ -52,22 +55,25 @@ package struct LockFile: Hashable, Sendable {
       }
       // Whoever finds the name now must find the file we have locked.
       let present = try HostFileSystem().statusIfPresent(of: path, at: .workingDirectory)
-      if present?.identity == identity { return HeldLock(descriptor, path: path) }
+      if present?.identity == identity { return HeldLock(descriptor, path: path, identity) }
     }
     throw SystemError(
       call: "fcntl(2)", paths: [path], errno: ESTALE,
       advice: "Somebody replaces or removes the file all the time. Find out who, and keep them from it.")
   }
 
+  /// For this user alone, and not for those who clean up.
+  private static let mode: UInt32 = 0o1600
+
   private func open() throws(SystemError) -> (OwnedDescriptor, FileIdentity) {
     let files = HostFileSystem()
     do {
       let number = try files.open(
-        path, at: .workingDirectory, flags: [.create, .readWrite, .noFollow, .nonBlocking], mode: 0o600)
+        path, at: .workingDirectory, flags: [.create, .readWrite, .noFollow, .nonBlocking], mode: Self.mode)
       let descriptor = OwnedDescriptor(number.rawValue)
       let status = try files.status(of: number)
       try check(status)
-      if status.mode & 0o077 != 0 { try files.setMode(of: number, to: 0o600) }
+      if status.mode != Self.mode { try files.setMode(of: number, to: Self.mode) }
       return (descriptor, status.identity)
     } catch {
       var error = error
@@ -91,6 +97,17 @@ package struct LockFile: Hashable, Sendable {
   }
 }
 
+extension SystemPath {
+  /// Whether it's the name of a file that's kept open; yes when that can't be found out.
+  func isName(of identity: FileIdentity) -> Bool {
+    do {
+      return try HostFileSystem().statusIfPresent(of: self, at: .workingDirectory)?.identity == identity
+    } catch {
+      return true
+    }
+  }
+}
+
 /// A lock on a file, held until it is released or its last reference is gone.
 ///
 /// | state | guarded by | why |
@@ -100,11 +117,19 @@ package struct LockFile: Hashable, Sendable {
 package final class HeldLock: Sendable {
   private let descriptor: OwnedDescriptor
   private let path: SystemPath
+  /// The number isn't reused as long as the file is open.
+  private let identity: FileIdentity
 
-  fileprivate init(_ descriptor: OwnedDescriptor, path: SystemPath) {
+  fileprivate init(_ descriptor: OwnedDescriptor, path: SystemPath, _ identity: FileIdentity) {
     self.descriptor = descriptor
     self.path = path
+    self.identity = identity
   }
+
+  /// Whether the file still has its name: if somebody removed it, others can take the lock of a new one.
+  ///
+  /// When that can't be found out the answer is yes.
+  package var hasItsName: Bool { path.isName(of: identity) }
 
   /// Releases the lock; later calls fail with EBADF.
   package func release() {
@@ -130,7 +155,7 @@ package final class HeldLock: Sendable {
     }
   }
 
-  /// Reads the number in the file: how often ``bumpCounter()`` was called by all holders so far.
+  /// Reads the number in the file: what ``bumpCounter(atLeast:)`` returned last, whoever called it.
   ///
   /// - Returns: The first eight bytes, least significant first; 0 when the file has less.
   /// - Throws: EBADF after ``release()``; any error of pread(2).
@@ -140,16 +165,17 @@ package final class HeldLock: Sendable {
     return count == 8 ? UInt64(littleEndian: stored) : 0
   }
 
-  /// Adds one to the number in the file.
+  /// Makes the number in the file a greater one.
   ///
   /// The new number outlives the process, but isn't forced to the disk: after a crash of the whole computer it may be
   /// an older one.
   ///
-  /// - Returns: The new number. After the largest comes 0.
+  /// - Parameter floor: The least that it may be: the time, for example, so that it grows also if the file was removed.
+  /// - Returns: The new number. After the largest comes `floor`.
   /// - Throws: EBADF after ``release()``; ENOSPC and any other error of pread(2) and pwrite(2).
-  package func bumpCounter() throws(SystemError) -> UInt64 {
+  package func bumpCounter(atLeast floor: UInt64 = 0) throws(SystemError) -> UInt64 {
     // A file may hold any number, so overflow isn't a mistake of ours.
-    let value = try readCounter() &+ 1
+    let value = max(try readCounter() &+ 1, floor)
     var stored = value.littleEndian
     let count = try descriptor.checked("pwrite(2)", path) { unsafe pwrite($0, &stored, 8, 0) }
     if count != 8 { throw SystemError(call: "pwrite(2)", paths: [path], errno: ENOSPC) }

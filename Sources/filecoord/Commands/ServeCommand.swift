@@ -34,9 +34,13 @@ extension Command {
         // Waits while another server runs, which a signal has to be able to end.
         BlockingThread.start {
           do throws(FileCoordinationError) {
-            let server = try domain.serve()
-            Terminal.output.write("serving \(path.onOneLine)\n")
-            running.withLock { $0 = server }
+            while let server = try domain.serve() {
+              Terminal.output.write("serving \(path.onOneLine)\n")
+              running.withLock { $0 = server }
+              server.waitUntilEnd()
+              guard running.withLock({ $0 != nil }) else { return }
+              Terminal.error.write("somebody has removed the meeting place; making it again\n")
+            }
           } catch {
             problem.withLock { $0 = error }
             end.finish()
