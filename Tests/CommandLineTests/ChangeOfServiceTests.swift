@@ -6,6 +6,24 @@ import Testing
 
 @Suite("One service takes the place of another", .blocking)
 struct ChangeOfServiceTests {
+  @Test("What a process did that was killed is told under its name")
+  func nameOfTheDead() throws {
+    let bench = try Workbench()
+    let server = try bench.start("serve")
+    _ = try server.output.line(containing: "serving ")
+    let watcher = SlowPresenter(URL(filePath: try bench.makeFile("a")))
+    let domain = CoordinationDomain.socket(bench.scratch.url.appending(path: "domain/s").path)
+    let registration = try domain.register(watcher)
+    defer { registration.end() }
+    let writer = try bench.startScript("exec \"$FILECOORD\" write \"$ROOT/a\" -- sh -c 'echo inside; read line'")
+    _ = try writer.output.line { $0 == "inside" }
+    writer.signal(SIGKILL)
+    watcher.isTold.wait()
+    let origin = watcher.origins.withLock { $0.first }
+    #expect(origin?.processIdentifier == writer.pid && origin?.processName == "filecoord")
+    #expect(origin?.kind == .writing([]))
+  }
+
   @Test("Callbacks of a presenter run one after the other, also when the new service doesn't know that one runs")
   func callbacks() throws {
     let bench = try Workbench()
@@ -27,6 +45,7 @@ struct ChangeOfServiceTests {
     presenter.isTold.wait()
     #expect(presenter.events.withLock { Array($0.prefix(3)) } == ["saving", "saved", "told"])
     #expect(try reader.end() == 0, "\(reader.errors.text)")
+    #expect(bystander.origins.withLock { $0.first?.kind } == .missed)
   }
 }
 
@@ -34,6 +53,7 @@ private final class SlowPresenter: FilePresenter {
   let presentedItemURL: URL?
   let presentedItemCallbacks: FilePresenterCallbacks = [.saveChanges, .itemDidChange]
   let events = Mutex<[String]>([])
+  let origins = Mutex<[AccessOrigin]>([])
   let isSaving = DispatchSemaphore(value: 0)
   let mayReturn = DispatchSemaphore(value: 0)
   let isTold = DispatchSemaphore(value: 0)
@@ -52,6 +72,7 @@ private final class SlowPresenter: FilePresenter {
 
   func presentedItemDidChange(origin: AccessOrigin) async {
     events.withLock { $0.append("told") }
+    origins.withLock { $0.append(origin) }
     isTold.signal()
   }
 

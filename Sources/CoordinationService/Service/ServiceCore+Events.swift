@@ -150,7 +150,7 @@ extension ServiceCore {
   private mutating func deliver(_ delivery: Delivery) {
     let owner = Self.owner(of: delivery.presenter.rawValue)
     guard clients[owner] != nil else { return }
-    let cause = clients[delivery.origin.client]
+    let cause = clients[delivery.origin.client] ?? (departing?.id == delivery.origin.client ? departing?.client : nil)
     var origin = delivery.origin
     var debtOrigin: DebtOrigin?
     if let access = origin.access {

@@ -36,6 +36,8 @@ package struct ServiceCore: Sendable {
   let packageExtensions: [String]
   var arbiter: FileAccessArbiter
   var clients: [ClientID: Client] = [:]
+  /// The client whose end is being told to others, which are told its name.
+  var departing: (id: ClientID, client: Client)?
   var lastGrant: UInt64 = 0
   var lastPurpose: UInt64 = 0
   /// How many names there were when those that nobody uses were last forgotten.
@@ -202,7 +204,9 @@ extension ServiceCore {
     surveys.removeAll { $0.asker == id }
     observers.remove(id)
     grace?.heldBack.removeAll { $0.client == id }
+    departing = (id, client)
     carryOut(arbiter.clientDeparted(id, at: time), at: time)
+    departing = nil
     answerQuestions(at: time)
     finishSurveys(without: id, at: time)
     sessionIsGone(client.session, at: time)

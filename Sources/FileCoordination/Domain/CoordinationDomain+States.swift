@@ -15,6 +15,8 @@ extension CoordinationDomain {
   /// }
   /// ```
   ///
+  /// A state of so many parties that it fits into no message between processes, about a hundred thousand, is left out.
+  ///
   /// - Parameter condition: Looks at a state. It runs on whatever thread caused the event, possibly on several at once and
   ///   not in the order of events; never under a lock. Be brief, and don't use the domain in it.
   /// - Returns: `true`, or `false` when the task was cancelled first, or when the domain can't be reached.

@@ -14,6 +14,8 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
     case preparing
     /// Something was announced outside of an access.
     case announcing
+    /// Perhaps nothing has happened: one service took the place of another, and what happened in between nobody knows.
+    case missed
     /// It doesn't coordinate: the change was seen in the file system, and nobody knows whose it is.
     case uncoordinated
   }
@@ -42,7 +44,10 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
 
   /// Who and what, such as `writing by 'mailer' (pid 4711 'mail')`.
   public var description: String {
-    isCoordinated ? "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')" : kind.description
+    switch kind {
+    case .uncoordinated, .missed: kind.description
+    default: "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')"
+    }
   }
 }
 
@@ -55,6 +60,7 @@ extension AccessOrigin.Kind: CustomStringConvertible {
     case .evicting: "evicting"
     case .preparing: "preparing"
     case .announcing: "announcing"
+    case .missed: "changes may have been missed"
     case .uncoordinated: "uncoordinated"
     }
   }
@@ -65,15 +71,17 @@ extension Message.Origin {
     AccessOrigin(
       processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
       processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
-      label: label, kind: kind, isReentrant: isReentrant, isVerified: verified, omittedMessageCount: folded)
+      label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant, isVerified: verified,
+      omittedMessageCount: folded)
   }
 
-  private var kind: AccessOrigin.Kind {
+  private func kind(isKnown: Bool) -> AccessOrigin.Kind {
     let options = FileCoordinator.ReadingOptions(rawValue: readingOptions)
     if isUncoordinated { return .uncoordinated }
     if isPreparation { return .preparing }
     switch itemAccess {
-    case nil: return access == nil ? .announcing : .reading(options)
+    case nil where access == nil: return isKnown ? .announcing : .missed
+    case nil: return .reading(options)
     case .read, .readAll, .delegated: return .reading(options)
     case .write(.evicting): return .evicting
     case .write(let intent): return .writing(intent.options)

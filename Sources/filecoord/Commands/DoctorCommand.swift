@@ -25,13 +25,22 @@ extension Command {
 private struct Checkup {
   private let session: Session
   private let report: HealthReport
-  private let place: MeetingPoint
+  /// The name of the domain.
+  private let name: String
+  /// The path of its socket, if it has one.
+  private let socket: String?
 
   init(_ session: Session, _ report: HealthReport) {
     self.session = session
     self.report = report
-    let name = session.invocation.text(.domain) ?? MeetingPoint.variable(Session.domainVariable) ?? "user"
-    place = MeetingPoint(domain: name)
+    name = session.invocation.text(.domain) ?? Self.variable(Session.domainVariable) ?? "user"
+    // Why there's none is told where one is needed.
+    socket = (try? session.domain.meetingPath()) ?? nil
+  }
+
+  /// The value of an environment variable; an empty one counts as none.
+  private static func variable(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   func run() async {
@@ -55,19 +64,27 @@ private struct Checkup {
     let reason: String
     if session.invocation.has(.domain) {
       reason = "named by --domain"
-    } else if MeetingPoint.variable(Session.domainVariable) != nil {
+    } else if Self.variable(Session.domainVariable) != nil {
       reason = "named by \(Session.domainVariable)"
     } else {
       reason = "usual; neither --domain nor \(Session.domainVariable) names another"
     }
-    report.good("domain: \(place.domain.onOneLine), \(reason)")
-    if let socket = place.socket {
-      report.good("socket: \(socket.onOneLine)" + (place.reason.map { ", because \($0)" } ?? ""))
-    } else if place.domain == "process" {
+    report.good("domain: \(name.onOneLine), \(reason)")
+    if let socket {
+      report.good("socket: \(socket.onOneLine)" + whyThere(socket))
+    } else if name == "process" {
       report.note(
         "this domain is one process only, so nobody waits for anybody",
         advice: "unset \(Session.domainVariable), or pass --domain user")
     }
+  }
+
+  /// Where the user's domain meets isn't plain.
+  private func whyThere(_ socket: String) -> String {
+    if name != "user" { return "" }
+    guard let directory = Self.variable("XDG_RUNTIME_DIR") else { return ", because XDG_RUNTIME_DIR isn't set" }
+    if Session.contains(directory, socket) { return "" }
+    return ", because XDG_RUNTIME_DIR, '\(directory.onOneLine)', isn't a directory of yours that's closed to others"
   }
 
   /// One access to a file that nobody else knows, and that doesn't have to exist.
@@ -95,7 +112,7 @@ private struct Checkup {
 
   /// Whoever can write the directory of the socket can take its place.
   private func directory() {
-    guard let directory = place.directory else { return }
+    guard let directory = socket.map({ URL(filePath: $0).deletingLastPathComponent().path }) else { return }
     var status = stat()
     if stat(directory, &status) != 0 {
       return report.bad(
