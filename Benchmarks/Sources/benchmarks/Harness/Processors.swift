@@ -13,19 +13,36 @@ struct Processors: Sendable {
     return Processors(numbers: count > 0 ? Array(numbers[..<count]) : [0])
   }
 
-  /// Asks for the highest priority, which usually takes privileges.
+  /// Asks for the highest priority until the program ends, which usually takes privileges.
   ///
   /// Without it a busy machine shows up as noise, and is reported as that.
   func claimPriority() {
-    // The scheduler first divides time among sessions, and only then among the processes of one (sched(7)).
-    let group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC)
-    if group >= 0 {
-      _ = write(group, "-20", 3)
-      close(group)
+    // The scheduler first divides time among sessions, and only then among the processes of one (sched(7)). The session goes on
+    // afterwards, so it gets back what it had.
+    if AutogroupPriority.set("-20") {
+      atexit { AutogroupPriority.set("0") }
+      for number in [SIGINT, SIGTERM] {
+        signal(number) { number in
+          AutogroupPriority.set("0")
+          _exit(128 + number)
+        }
+      }
     }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }
 
   /// Pins the calling thread, as thread `thread` of a run.
   func pin(thread: Int) { bench_pin_thread(numbers[thread % count]) }
+}
+
+/// The priority of the session's processes among those of other sessions.
+private enum AutogroupPriority {
+  /// Safe in signal handlers.
+  @discardableResult
+  static func set(_ value: StaticString) -> Bool {
+    let group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC)
+    if group < 0 { return false }
+    defer { close(group) }
+    return write(group, value.utf8Start, value.utf8CodeUnitCount) > 0
+  }
 }
