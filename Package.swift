@@ -75,7 +75,7 @@ let package = Package(
       name: "FileCoordinationTests",
       dependencies: [
         "CoordinationService", "FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SeededRandom",
-        "FileWatching", "SystemInterface",
+        "FileWatching", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.

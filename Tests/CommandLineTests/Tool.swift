@@ -41,7 +41,7 @@ final class Scratch {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
   }
 
-  deinit { try? FileManager.default.removeItem(at: url) }
+  deinit { removeSurely(url.path) }
 
   var contents: [String] {
     get throws { try FileManager.default.contentsOfDirectory(atPath: url.path) }

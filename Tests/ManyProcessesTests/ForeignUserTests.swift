@@ -15,7 +15,7 @@ struct ForeignUserTests {
   private func withSharedDirectory(_ body: (URL) throws -> Void) throws {
     let root = URL(filePath: "/tmp/strangers-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: root) }
+    defer { removeSurely(root.path) }
     guard chmod(root.path, 0o1777) == 0 else { throw POSIXError(.EPERM) }
     try body(root)
   }

@@ -30,7 +30,7 @@ struct OtherProcessesTests {
       return helper
     }
 
-    func remove() { try? FileManager.default.removeItem(at: root) }
+    func remove() { removeSurely(root.path) }
   }
 
   @Test("A claim keeps other processes waiting exactly as within one, and says who holds it (C-026)")

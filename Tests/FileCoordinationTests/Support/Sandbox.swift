@@ -3,6 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Synchronization
 import SystemInterface
+import TestSupport
 import Testing
 
 /// A temporary directory, a domain on a clock that stands still, and one timeline for everything that happens.
@@ -136,7 +137,7 @@ func withSandbox<Result>(
 func withTemporaryDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let path = FileManager.default.temporaryDirectory.path + "/FileCoordinationTests." + UUID().uuidString
   try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: path) }
+  defer { removeSurely(path) }
   return try await body(URL(filePath: path, directoryHint: .isDirectory))
 }
 

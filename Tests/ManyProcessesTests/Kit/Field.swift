@@ -2,6 +2,7 @@ import CoordinationWorker
 import FileCoordination
 import Foundation
 import SeededRandom
+import TestSupport
 
 /// Workers that share files, and the files.
 struct Field {
@@ -111,5 +112,5 @@ struct Field {
       + sessions.dropFirst() + others
   }
 
-  func remove() { try? FileManager.default.removeItem(at: root) }
+  func remove() { removeSurely(root.path) }
 }
