@@ -92,7 +92,8 @@ private struct Seeded {
   }
 }
 
-@Suite("Concurrency: coordinated writers and strangers at the same files", .timeLimit(.minutes(5)))
+// One after the other: a user has 128 queues of events, `fs.inotify.max_user_instances`, and other tests need some too.
+@Suite("Concurrency: coordinated writers and strangers at the same files", .serialized, .timeLimit(.minutes(5)))
 struct ConcurrencyUncoordinatedChangesTests {
   /// `FILE_COORDINATION_SEEDS=long` tries more than a normal run can afford.
   private static let seeds =
