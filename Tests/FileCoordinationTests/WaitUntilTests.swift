@@ -1,5 +1,7 @@
 import FileCoordination
+import FileCoordinationTesting
 import FoundationEssentials
+import SystemInterface
 import Testing
 
 @Suite("Concurrency: waiting for a state of a domain")
@@ -42,6 +44,28 @@ struct WaitUntilTests {
     await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
     try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in }
     #expect(try await wasSeen)
+  }
+
+  @Test("Between processes every state that is shown is that of all, whatever this process does meanwhile")
+  func statesOfAll() async throws {
+    try await withTemporaryDirectory { place in
+      let domain = CoordinationDomain.socket(place.path + "/s")
+      let presenter = RecordingPresenter(url, callbacks: [.itemDidChange])
+      let registration = try domain.register(presenter)
+      defer { registration.end() }
+      let presenterCounts = Guarded<Set<Int>>([])
+      async let isSeen = domain.waitUntil { state in
+        presenterCounts.withLock { _ = $0.insert(state.presenters.count) }
+        return state.accesses.contains { $0.party.label == "last" && $0.isGranted }
+      }
+      // It's observed from the first state on.
+      while presenterCounts.withLock(\.isEmpty) { await Task.yield() }
+      for label in ["first", "last"] {
+        try await FileCoordinator(label: label, domain: domain).write(url) { _ in }
+      }
+      #expect(await isSeen)
+      #expect(presenterCounts.withLock { $0 } == [1])
+    }
   }
 
   @Test("Cancelling the task ends the wait with false, before and while it waits", arguments: [true, false])

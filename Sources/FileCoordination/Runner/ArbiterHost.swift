@@ -203,7 +203,8 @@ extension ArbiterHost {
     var actions: [Action] = []
     for effect in effects { append(effect, to: &actions, &state) }
     actions += state.remote?.callbacks.takeReleased() ?? []
-    if !state.observers.isEmpty {
+    // Of a domain with a service only that knows the state.
+    if state.remote == nil, !state.observers.isEmpty {
       actions.append(.show(state.arbiter.snapshot(at: time), Array(state.observers.values)))
     }
     return actions
