@@ -6,7 +6,7 @@ import Testing
 @Suite("Exploration of random predicates")
 struct AgreementExplorationTests {
   private static let treeCount =
-    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? 5_000 : 400
+    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? 100_000 : 400
 
   /// What is wrong with one tree; `nil` if nothing is.
   private static func problem(seed: UInt64) -> String? {

@@ -260,6 +260,22 @@ struct EvaluationTests {
   }
 
   @Test(
+    "Between two moments there is time, but they have no sum: that's nil, and a problem",
+    arguments: [
+      ("a + a > b", false), ("a + a == nil", true), ("ALL dict.k + a !=[d] a", true),
+      ("NOT ALL items.@count <=[cd] a + a", true), ("a - b == 6", true), ("a - b > a", false),
+    ])
+  func sumsOfMoments(format: String, expected: Bool) throws {
+    let date = MetadataValue.date(MetadataDate(secondsSince2001: 10))
+    let item: MetadataValue = [
+      "a": date, "b": .date(MetadataDate(secondsSince2001: 4)), "dict": ["k": date], "items": [1, 2],
+    ]
+    #expect(try holds(format, for: item) == expected)
+    let (_, problems) = try MetadataPredicate(format: format).compiled().diagnosedMatches(item)
+    #expect(problems == (format.contains("+ a") ? [.operand(function: "+", kind: "a date")] : []))
+  }
+
+  @Test(
     "P43, P45: texts aren't numbers, and booleans are",
     arguments: [
       ("'42' == 42", false), ("YES == 1", true), ("NO == 0", true), ("flag == TRUE", true), ("flag == 1.0", true),

@@ -49,6 +49,13 @@ struct RegularExpressionTests {
     }
   }
 
+  @Test("A mark belongs to a word, as in ICU, also for ANYKEY")
+  func marksInWords() throws {
+    #expect(try holds(#"ANYKEY MATCHES "\\w+""#, for: ["x": 1, "y": "e\u{301}"]))
+    #expect(try holds(#"ANYKEY MATCHES "\\w+""#, for: ["x": "\u{301}"]))
+    #expect(try !holds(#"ANYKEY MATCHES "\\w+""#, for: ["x": "e\u{301}."]))
+  }
+
   @Test(
     "[c] and [d]",
     arguments: [

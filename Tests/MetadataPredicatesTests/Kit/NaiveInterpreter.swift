@@ -223,6 +223,8 @@ struct NaiveInterpreter {
       }
     }
     guard let first = number(left), let second = number(right) else { return .null }
+    // There is time between two moments, but no sum of them.
+    if sign == .add, case .date = left, case .date = right { return .null }
     switch sign {
     case .add: return .real(first + second)
     case .subtract: return .real(first - second)

@@ -4,11 +4,15 @@ import MetadataPredicates
 enum NaiveText {
   /// What the letters with marks are without them.
   private static let bare: [Character: Character] = ["é": "e", "É": "E", "ö": "o", "Ö": "O"]
+  /// The letter of full width, and the usual one.
+  private static let (wide, usual): (Character, Character) = ("\u{FF41}", "a")
 
   static func folded(_ text: String, _ options: PredicateComparison.Options) -> [Character] {
     var result: [Character] = []
     for character in text {
-      let letter = options.contains(.diacriticInsensitive) ? bare[character] ?? character : character
+      // The sign of Kelvin is equal to the letter, which is what remains of it.
+      let narrow = character == "K" ? "K" : (character == wide && !options.isEmpty ? usual : character)
+      let letter = options.contains(.diacriticInsensitive) ? bare[narrow] ?? narrow : narrow
       if options.contains(.caseInsensitive) {
         result += letter == "ß" ? "ss" : letter.lowercased()
       } else {
@@ -56,14 +60,120 @@ enum NaiveText {
 
   static func wholeMatch(_ text: String, _ pattern: String, _ options: PredicateComparison.Options) -> Bool {
     if pattern.isEmpty { return false }
-    var (text, pattern) = (text, pattern)
-    if options.contains(.diacriticInsensitive) {
-      text = String(folded(text, .diacriticInsensitive))
-      pattern = String(folded(pattern, .diacriticInsensitive))
+    let ignored = options.intersection(.diacriticInsensitive)
+    // Folding joins a letter and its mark where it has to; otherwise expressions look at scalars.
+    func scalars(_ text: String) -> [Unicode.Scalar] {
+      Array((ignored.isEmpty ? text : String(folded(text, ignored))).unicodeScalars)
     }
-    guard var regex = try? Regex(pattern) else { return false }
-    regex = regex.matchingSemantics(.unicodeScalar)
-    if options.contains(.caseInsensitive) { regex = regex.ignoresCase() }
-    return ((try? regex.wholeMatch(in: text)) ?? nil) != nil
+    let expression = NaiveExpression(scalars(pattern), ignoresCase: options.contains(.caseInsensitive))
+    return expression.matches(scalars(text))
+  }
+}
+
+/// A regular expression that's tried in every way, one after the other.
+///
+/// It knows what ``RandomPredicates`` uses: letters, `.`, `\w`, `\d`, sets, groups, alternatives and repetitions.
+struct NaiveExpression {
+  private indirect enum Piece {
+    case one((Unicode.Scalar) -> Bool)
+    case group([[Piece]])
+    case repeated(Piece, ClosedRange<Int>)
+  }
+
+  private static let countMax = 50
+  private var alternatives: [[Piece]] = []
+  private let ignoresCase: Bool
+
+  init(_ pattern: [Unicode.Scalar], ignoresCase: Bool) {
+    self.ignoresCase = ignoresCase
+    var rest = pattern[...]
+    alternatives = parseAlternatives(&rest)
+    precondition(rest.isEmpty, "the naive expressions know nothing of \(String.UnicodeScalarView(rest))")
+  }
+
+  func matches(_ text: [Unicode.Scalar]) -> Bool { fits(.group(alternatives), text[...]) { $0.isEmpty } }
+
+  // MARK: Parsing
+
+  private func parseAlternatives(_ rest: inout ArraySlice<Unicode.Scalar>) -> [[Piece]] {
+    var alternatives: [[Piece]] = [[]]
+    while let scalar = rest.first, scalar != ")" {
+      rest.removeFirst()
+      if scalar == "|" {
+        alternatives.append([])
+      } else {
+        let piece = parsePiece(scalar, &rest)
+        alternatives[alternatives.count - 1].append(parseRepetition(of: piece, &rest))
+      }
+    }
+    return alternatives
+  }
+
+  private func parsePiece(_ scalar: Unicode.Scalar, _ rest: inout ArraySlice<Unicode.Scalar>) -> Piece {
+    switch scalar {
+    case "(":
+      let group = Piece.group(parseAlternatives(&rest))
+      rest.removeFirst()
+      return group
+    case "[":
+      let isNegated = rest.first == "^"
+      let members = rest.prefix { $0 != "]" }.dropFirst(isNegated ? 1 : 0)
+      rest = rest.drop { $0 != "]" }.dropFirst()
+      return .one { [self] candidate in members.contains { isSame($0, candidate) } != isNegated }
+    case ".": return .one { _ in true }
+    case "\\":
+      switch rest.removeFirst() {
+      case "w": return .one { $0 != "." }
+      case "d": return .one { ("0"..."9").contains($0) }
+      case let sign: return .one { $0 == sign }
+      }
+    default: return .one { [self] in isSame(scalar, $0) }
+    }
+  }
+
+  private func parseRepetition(of piece: Piece, _ rest: inout ArraySlice<Unicode.Scalar>) -> Piece {
+    let range: ClosedRange<Int>
+    switch rest.first {
+    case "*": range = 0...Self.countMax
+    case "+": range = 1...Self.countMax
+    case "?": range = 0...1
+    case "{":
+      let bounds = rest.dropFirst().prefix { $0 != "}" }.split(separator: ",").map {
+        Int(String(String.UnicodeScalarView($0))) ?? 0
+      }
+      range = bounds[0]...bounds[1]
+      rest = rest.drop { $0 != "}" }
+    default: return piece
+    }
+    rest.removeFirst()
+    return .repeated(piece, range)
+  }
+
+  private func isSame(_ left: Unicode.Scalar, _ right: Unicode.Scalar) -> Bool {
+    left == right || ignoresCase && String(left).lowercased() == String(right).lowercased()
+  }
+
+  // MARK: Matching
+
+  private func fits(
+    _ piece: Piece, _ text: ArraySlice<Unicode.Scalar>, _ next: (ArraySlice<Unicode.Scalar>) -> Bool
+  ) -> Bool {
+    switch piece {
+    case .one(let accepts): return text.first.map(accepts) == true && next(text.dropFirst())
+    case .group(let alternatives): return alternatives.contains { fits($0[...], text, next) }
+    case .repeated(let piece, let range):
+      if range.lowerBound == 0, next(text) { return true }
+      if range.upperBound == 0 { return false }
+      let fewer = Piece.repeated(piece, max(0, range.lowerBound - 1)...range.upperBound - 1)
+      // Once more only if that takes something.
+      return fits(piece, text) { rest in rest.count < text.count && fits(fewer, rest, next) }
+    }
+  }
+
+  private func fits(
+    _ pieces: ArraySlice<Piece>, _ text: ArraySlice<Unicode.Scalar>, _ next: (ArraySlice<Unicode.Scalar>) -> Bool
+  ) -> Bool {
+    guard let first = pieces.first else { return next(text) }
+    return fits(first, text) { fits(pieces.dropFirst(), $0, next) }
   }
 }

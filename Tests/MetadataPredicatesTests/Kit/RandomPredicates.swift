@@ -20,9 +20,17 @@ struct RandomPredicates {
 
   // MARK: Values
 
-  private static let letters = ["a", "A", "b", "B", "e", "é", "e\u{301}", "É", "o", "ö", "ß", "s", "1", "."]
+  private static let plainLetters = ["a", "A", "b", "B", "e", "o", "s", "k", "1", "."]
+  /// Among them letters that are equal to one of ASCII: the sign of Kelvin always, one of full width to some.
+  private static let letters =
+    plainLetters + ["é", "e\u{301}", "É", "ö", "ß", "a", "A", "b", "e", "\u{212A}", "\u{FF41}"]
 
-  mutating func text() -> String { (0..<next(6)).map { _ in pick(Self.letters) }.joined() }
+  /// Usually short, so that texts resemble each other; sometimes longer than what is compared at once.
+  mutating func text() -> String {
+    let letters = next(3) == 0 ? Self.plainLetters : Self.letters
+    let count = next(8) == 0 ? next(40) : next(6)
+    return (0..<count).map { _ in pick(letters) }.joined()
+  }
 
   /// A single value; a normal one has numbers for booleans, as the parser makes them.
   private mutating func scalar(isNormal: Bool = false) -> MetadataValue {
@@ -42,8 +50,15 @@ struct RandomPredicates {
     [
       "a": scalar(), "b": scalar(), "name": .string(text()), "tags": .array(scalars()), "set": .set(Set(scalars())),
       "items": .array((0..<next(4)).map { _ in ["n": scalar(), "name": .string(text()), "parts": .array(scalars())] }),
-      "dict": ["k": scalar(), "a": scalar()],
+      "dict": ["k": scalar(), "a": scalar()], "wildcards": patterns(Self.wildcards),
+      "expressions": patterns(Self.expressions),
     ]
+  }
+
+  private static let patternCount = 3
+
+  private mutating func patterns(_ patterns: [String]) -> MetadataValue {
+    .array((0..<Self.patternCount).map { _ in .string(pick(patterns)) })
   }
 
   // MARK: Predicates
@@ -54,7 +69,7 @@ struct RandomPredicates {
     case 1: .or((0..<2 + next(2)).map { _ in predicate(depth: depth - 1, variables) })
     case 2: .not(predicate(depth: depth - 1, variables))
     case 3 where next(4) == 0: .constant(next(2) == 0)
-    default: .comparison(comparison(depth: depth, variables))
+    default: .comparison(next(3) == 0 ? plainComparison() : comparison(depth: depth, variables))
     }
   }
 
@@ -66,6 +81,24 @@ struct RandomPredicates {
   ]
   private static let wildcards = ["*", "a*", "*b", "*e*", "?", "a?*", "*.?", "*é*", "??", "", "a*b*e", "\\*", "*s"]
 
+  /// An attribute and a constant, as most people compare; what is looked for is often a part of the names.
+  private mutating func plainComparison() -> PredicateComparison {
+    let comparators: [PredicateComparator] = [
+      .equal, .notEqual, .beginsWith, .endsWith, .contains, .like, .like, .matches, .less, .greaterOrEqual, .isIn,
+    ]
+    let comparator = pick(comparators)
+    let right: MetadataExpression =
+      switch comparator {
+      case .like: .constant(.string(pick([pick(Self.wildcards), "*" + text(), text() + "*", "*" + text() + "*"])))
+      case .matches: .constant(.string(pick(Self.expressions)))
+      case .isIn: .aggregate((0..<next(4)).map { _ in .constant(scalar(isNormal: true)) })
+      default: .constant(next(4) == 0 ? scalar(isNormal: true) : .string(text()))
+      }
+    return PredicateComparison(
+      .attribute(pick(["name", "name", "name", "a", "b", "tags"])), comparator, right, options: pick(Self.options),
+      quantifier: next(6) == 0 ? .any : .whole)
+  }
+
   private mutating func comparison(depth: Int, _ variables: [String]) -> PredicateComparison {
     let comparators: [PredicateComparator] = [
       .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn, .contains, .beginsWith,
@@ -76,14 +109,20 @@ struct RandomPredicates {
     let left = next(12) == 0 ? MetadataExpression.anyKey : expression(depth: depth, variables)
     let right: MetadataExpression =
       switch comparator {
-      case .like: .constant(.string(pick(Self.wildcards)))
-      case .matches: .constant(.string(pick(Self.expressions)))
+      case .like: pattern(Self.wildcards, "wildcards")
+      case .matches: pattern(Self.expressions, "expressions")
       case .between: .aggregate([.constant(scalar(isNormal: true)), .constant(scalar(isNormal: true))])
       default: expression(depth: depth, variables)
       }
     let isWhole = left == .anyKey || next(3) > 0
     return PredicateComparison(
       left, comparator, right, options: pick(Self.options), quantifier: isWhole ? .whole : pick([.any, .all]))
+  }
+
+  /// Most patterns are constant, some are computed: one of those that the item has.
+  private mutating func pattern(_ patterns: [String], _ attribute: String) -> MetadataExpression {
+    if next(4) > 0 { return .constant(.string(pick(patterns))) }
+    return .element(.attribute(attribute), .at(.constant(.integer(Int64(next(Self.patternCount))))))
   }
 
   private mutating func expression(depth: Int, _ variables: [String]) -> MetadataExpression {
