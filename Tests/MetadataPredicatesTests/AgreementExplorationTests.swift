@@ -25,8 +25,14 @@ struct AgreementExplorationTests {
     for _ in 0..<4 {
       let item = random.item()
       let expected = NaiveInterpreter(item: item).holds(tree)
-      let actual = compiled.matches(item)
-      if actual != expected { return "\(text) is \(actual) instead of \(expected) for \(item)" }
+      let results = [
+        compiled.matches(item), compiled.diagnosedMatches(item).matches,
+        compiled.matches(LendingItem(value: item, form: .text)),
+        compiled.matches(LendingItem(value: item, form: .bytes), in: .standard),
+      ]
+      if results != Array(repeating: expected, count: results.count) {
+        return "\(text) is \(results) instead of \(expected) for \(item)"
+      }
     }
     return nil
   }

@@ -26,3 +26,34 @@ struct ConcurrencyEvaluationTests {
     }
   }
 }
+
+@Suite("Concurrency of computed patterns")
+struct ConcurrencyPatternTests {
+  @Test("Tasks that compute more patterns than are kept get the right ones, also those that can't be used")
+  func computedPatterns() async throws {
+    let compiled = try MetadataPredicate(format: "name MATCHES[c] expression OR part IN name").compiled()
+    let items: [MetadataValue] = (0..<9).flatMap { number -> [MetadataValue] in
+      let expression = MetadataValue.string("a{\(number)}b+")
+      let name = MetadataValue.string(String(repeating: "A", count: number) + "bb")
+      return [
+        ["name": name, "expression": expression, "part": .string("z\(number)")],
+        ["name": name, "expression": "(", "part": "bb"],
+        ["name": "", "expression": expression, "part": .string("\(number)")],
+      ]
+    }
+    let expected = items.indices.map { $0 % 3 < 2 }
+    await withTaskGroup(of: Bool.self) { group in
+      for start in 0..<8 {
+        group.addTask {
+          (0..<200).allSatisfy { turn in
+            let index = (start * 5 + turn * 7) % items.count
+            return compiled.matches(items[index]) == expected[index]
+          }
+        }
+      }
+      for await isRight in group { #expect(isRight) }
+    }
+    #expect(compiled.diagnosedMatches(items[1]).problems.count == 1)
+    #expect(compiled.diagnosedMatches(items[1]).problems == compiled.diagnosedMatches(items[1]).problems)
+  }
+}

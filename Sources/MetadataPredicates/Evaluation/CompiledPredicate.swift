@@ -14,6 +14,7 @@ public struct CompiledPredicate: Sendable {
   public let readsWholeItem: Bool
 
   let test: CompiledTest
+  @usableFromInline let program: PredicateProgram
   let variableCount: Int
   let stepCountMax: Int
 
@@ -23,12 +24,26 @@ public struct CompiledPredicate: Sendable {
     var compiler = PredicateCompiler(functions, limits, costs)
     compiler.keepsOrder = !predicate.assignedVariables.isEmpty
     test = try compiler.test(predicate, depth: 1)
+    program = PredicateProgram(test, compiler.attributes)
     self.predicate = predicate
     attributes = compiler.attributes
     isTimeDependent = compiler.isTimeDependent
     readsWholeItem = compiler.readsWholeItem
     variableCount = compiler.variableCount
     stepCountMax = limits.stepCountMax
+  }
+
+  /// Whether the predicate holds for an item, at no particular moment.
+  ///
+  /// A comparison of an attribute with a constant takes some nanoseconds and allocates nothing, see ``PredicateItem/answer(_:)``.
+  ///
+  /// - Parameter item: The item.
+  /// - Returns: Whether it holds in the environment ``PredicateEnvironment/standard``.
+  /// - Complexity: O(*n*) in the size of the predicate and of the values it looks at; see ``PredicateLimits`` for what bounds it.
+  @inlinable
+  public func matches(_ item: some PredicateItem) -> Bool {
+    let place = place(for: item)
+    return place >= 0 ? finish(place, item, .standard) : place == PredicateProgram.accepted
   }
 
   /// Whether the predicate holds for an item.
@@ -38,41 +53,29 @@ public struct CompiledPredicate: Sendable {
   ///   - environment: The present moment and the like.
   /// - Returns: Whether it holds.
   /// - Complexity: O(*n*) in the size of the predicate and of the values it looks at; see ``PredicateLimits`` for what bounds it.
-  public func matches(_ item: some PredicateItem, in environment: PredicateEnvironment = .standard) -> Bool {
-    if let result = quickResult(test, item) { return result }
-    var evaluation = Evaluation(self, item, environment)
-    return evaluation.holds(test)
+  @inlinable
+  public func matches(_ item: some PredicateItem, in environment: PredicateEnvironment) -> Bool {
+    let place = place(for: item)
+    return place >= 0 ? finish(place, item, environment) : place == PredicateProgram.accepted
   }
 
-  /// The result of tests that need nothing but a value of the usual kind; `nil` if one of them needs more.
-  ///
-  /// Most predicates consist of such tests, and setting up an evaluation takes longer than one of them.
-  private func quickResult(_ test: CompiledTest, _ item: some PredicateItem) -> Bool? {
-    switch test {
-    case .constant(let value): return value
-    case .all(let tests):
-      for test in tests {
-        guard let result = quickResult(test, item) else { return nil }
-        if !result { return false }
-      }
-      return true
-    case .any(let tests):
-      for test in tests {
-        guard let result = quickResult(test, item) else { return nil }
-        if result { return true }
-      }
-      return false
-    case .not(let test): return quickResult(test, item).map { !$0 }
-    case .text(let number, let matcher, _):
-      switch item.value(forAttribute: attributes[number], index: number) {
-      case .string(let text): return matcher.matches(text)
-      case .null: return false
-      case .bool, .integer, .real, .date, .data, .array, .set, .dictionary: return nil
-      }
-    case .number(let number, let test, _):
-      return test.holds(item.value(forAttribute: attributes[number], index: number))
-    case .member, .comparison: return nil
+  /// The end that the program comes to for an item, or the step that can't decide by one value alone.
+  @inlinable
+  func place(for item: some PredicateItem) -> Int {
+    var place = program.start
+    while place >= 0, !program.isGeneral(place) {
+      let next = item.answer(PredicateQuestion(program, place)).next
+      if next == PredicateProgram.undecided { break }
+      place = next
     }
+    return place
+  }
+
+  /// Goes on from a step that can't decide by one value alone.
+  @usableFromInline
+  func finish(_ place: Int, _ item: some PredicateItem, _ environment: PredicateEnvironment) -> Bool {
+    var evaluation = Evaluation(self, item, environment)
+    return evaluation.finish(program, place)
   }
 
   /// Whether the predicate holds for an item, and what couldn't be compared on the way.

@@ -22,12 +22,41 @@ final class CompiledComparison: Sendable {
   let right: CompiledExpression
   /// For a constant text on the right.
   let matcher: StringMatcher?
+  /// For texts on the right that are computed.
+  let patterns: PatternCache?
 
-  init(source: PredicateComparison, left: CompiledExpression, right: CompiledExpression, matcher: StringMatcher?) {
+  /// What a computed pattern may cost.
+  private let patternSizeMax: Int
+
+  init(
+    source: PredicateComparison, left: CompiledExpression, right: CompiledExpression, matcher: StringMatcher?,
+    patternSizeMax: Int
+  ) {
     self.source = source
     self.left = left
     self.right = right
     self.matcher = matcher
+    patterns = matcher == nil && source.comparator.looksIntoTexts ? PatternCache() : nil
+    self.patternSizeMax = patternSizeMax
+  }
+
+  /// Prepares a text that was computed.
+  ///
+  /// - Parameters:
+  ///   - comparator: The operator, as it's meant from the side of the pattern.
+  ///   - pattern: What to look for.
+  /// - Returns: The pattern, from a cache if it was there lately.
+  /// - Throws: ``MetadataPredicateError`` for a regular expression that can't be used.
+  func matcher(
+    _ comparator: PredicateComparator, _ pattern: String
+  ) throws(MetadataPredicateError) -> StringMatcher {
+    let options = source.options
+    let sizeMax = patternSizeMax
+    func prepare(_ pattern: String) throws(MetadataPredicateError) -> StringMatcher {
+      try StringMatcher(comparator, pattern, options, sizeMax: sizeMax)
+    }
+    guard let patterns else { return try prepare(pattern) }
+    return try patterns.pattern(pattern, prepare).get()
   }
 }
 
@@ -53,11 +82,11 @@ extension PredicateComparator {
     }
   }
 
-  /// Whether it looks into texts only.
-  var isTextual: Bool {
+  /// Whether it may look into texts.
+  var looksIntoTexts: Bool {
     switch self {
-    case .beginsWith, .endsWith, .like, .matches, .tokenMatches: true
-    default: false
+    case .isIn, .contains, .beginsWith, .endsWith, .like, .matches, .tokenMatches: true
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .conformsTo, .typeEquals: false
     }
   }
 

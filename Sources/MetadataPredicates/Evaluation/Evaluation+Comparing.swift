@@ -9,7 +9,7 @@ extension Evaluation {
     case .notEqual: return !equals(left, right, comparison)
     case .less, .lessOrEqual, .greater, .greaterOrEqual: return isOrdered(left, right, source)
     case .between: return isBetween(left, right, source)
-    case .isIn: return isMember(left, of: right, source)
+    case .isIn: return isMember(left, of: right, comparison)
     case .contains: return contains(left, right, comparison)
     case .beginsWith, .endsWith, .like, .matches, .tokenMatches: return matches(left, right, comparison)
     case .conformsTo, .typeEquals: return isOfType(left, right, source)
@@ -98,13 +98,14 @@ extension Evaluation {
   // MARK: Membership
 
   private mutating func isMember(
-    _ value: MetadataValue, of collection: MetadataValue, _ source: PredicateComparison
+    _ value: MetadataValue, of collection: MetadataValue, _ comparison: CompiledComparison
   ) -> Bool {
+    let source = comparison.source
     switch collection {
     case .null: return false
     case .string(let text):
       guard case .string(let part) = value else { return value == .null ? false : refuse(value, collection, source) }
-      return matches(text, .contains, part, source.options)
+      return matches(text, .contains, part, comparison)
     case .array, .set, .dictionary: return holds(collection, value, source.options)
     case .bool, .integer, .real, .date, .data: return refuse(value, collection, source)
     }
@@ -142,16 +143,15 @@ extension Evaluation {
       return refuse(left, right, comparison.source)
     }
     if let matcher = comparison.matcher { return matcher.matches(text) }
-    return matches(text, comparison.source.comparator, pattern, comparison.source.options)
+    return matches(text, comparison.source.comparator, pattern, comparison)
   }
 
   /// With a pattern that was computed.
   private mutating func matches(
-    _ text: String, _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options
+    _ text: String, _ comparator: PredicateComparator, _ pattern: String, _ comparison: CompiledComparison
   ) -> Bool {
     do throws(MetadataPredicateError) {
-      let matcher = try StringMatcher(comparator, pattern, options, sizeMax: PredicateLimits.standard.patternSizeMax)
-      return matcher.matches(text)
+      return try comparison.matcher(comparator, pattern).matches(text)
     } catch {
       note(.pattern(error))
       return false

@@ -75,6 +75,18 @@ struct Evaluation<Item: PredicateItem> {
     }
   }
 
+  /// Makes the tests of a program from one of its steps on.
+  ///
+  /// - Parameters:
+  ///   - program: The program.
+  ///   - first: The number of the step.
+  /// - Returns: Whether the predicate holds.
+  mutating func finish(_ program: PredicateProgram, _ first: Int) -> Bool {
+    var place = first
+    while place >= 0 { place = program.next(after: place, holds(program.tests[place])) }
+    return place == PredicateProgram.accepted
+  }
+
   mutating func holds(_ comparison: CompiledComparison) -> Bool {
     if case .anyKey = comparison.left { return holdsForAnyKey(comparison) }
     let left = value(comparison.left)

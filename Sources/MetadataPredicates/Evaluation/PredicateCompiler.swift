@@ -116,7 +116,8 @@ struct PredicateCompiler {
     let left = try expression(comparison.left, depth: depth + 1)
     let right = try expression(comparison.right, depth: depth + 1)
     let matcher = try matcher(comparison, right)
-    let compiled = CompiledComparison(source: comparison, left: left, right: right, matcher: matcher)
+    let compiled = CompiledComparison(
+      source: comparison, left: left, right: right, matcher: matcher, patternSizeMax: limits.patternSizeMax)
     if let bounds = right.constantValue, comparison.comparator == .between { try check(bounds: bounds) }
     if left.constantValue != nil, right.constantValue != nil { return try folded(compiled) }
     return specialized(compiled)
@@ -168,7 +169,9 @@ struct PredicateCompiler {
       return .not(
         .text(
           attribute: attribute, matcher,
-          CompiledComparison(source: opposite, left: comparison.left, right: comparison.right, matcher: matcher)))
+          CompiledComparison(
+            source: opposite, left: comparison.left, right: comparison.right, matcher: matcher,
+            patternSizeMax: limits.patternSizeMax)))
     }
     if source.comparator.isRelational, constant.quantity != nil {
       return .number(attribute: attribute, NumberTest(comparator: source.comparator, bound: constant), comparison)

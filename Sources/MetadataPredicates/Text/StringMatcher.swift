@@ -24,6 +24,8 @@ final class StringMatcher: Sendable {
   /// The folded pattern in bytes; only used while it's ASCII, or bytes alone count.
   private let bytes: SubstringSearch<UInt8>
   private let isPatternASCII: Bool
+  /// Decides about most texts, if the pattern is short and plain.
+  let probe: TextProbe?
 
   /// Prepares a test.
   ///
@@ -54,8 +56,12 @@ final class StringMatcher: Sendable {
     isPatternASCII = scalars.allSatisfy(\.isASCII)
     characters = SubstringSearch(FoldedCharacter.characters(of: scalars))
     let isLiteral = options.contains(.normalized)
-    bytes = SubstringSearch(
-      isLiteral ? Array(text.utf8) : (isPatternASCII ? scalars.map { UInt8(truncatingIfNeeded: $0.value) } : []))
+    let units =
+      isLiteral ? Array(text.utf8) : (isPatternASCII ? scalars.map { UInt8(truncatingIfNeeded: $0.value) } : [])
+    bytes = SubstringSearch(units)
+    probe =
+      isLiteral || options.contains(.wordBased)
+      ? nil : test.probeKind.flatMap { TextProbe($0, units, foldsCase: folding.ignoresCase) }
   }
 
   private static func expression(_ pattern: String, _ folding: Folding, _ sizeMax: Int) throws(MetadataPredicateError)
@@ -102,7 +108,10 @@ final class StringMatcher: Sendable {
   ///
   /// - Complexity: O(*n*) in the length of the text; O(*n* × *m*) for patterns with wild cards and for regular expressions that need more
   ///   states than a table has room for.
-  func matches(_ text: String) -> Bool {
+  func matches(_ text: String) -> Bool { probe?.holds(text) ?? matchesByCharacters(text) }
+
+  /// Whether a text passes that the probe doesn't decide about.
+  func matchesByCharacters(_ text: String) -> Bool {
     switch test {
     case .never: return false
     case .expression(let expression):
@@ -200,6 +209,19 @@ final class StringMatcher: Sendable {
     let wanted = WordText(pattern, folding).words
     let words = Set(WordText(text, folding).words)
     return !wanted.isEmpty && wanted.allSatisfy(words.contains)
+  }
+}
+
+extension StringMatcher.Test {
+  /// How a probe makes the test; `nil` if none can.
+  fileprivate var probeKind: TextProbe.Kind? {
+    switch self {
+    case .equal: .equal
+    case .prefix: .prefix
+    case .suffix: .suffix
+    case .contains: .contains
+    case .like, .expression, .tokens, .never: nil
+    }
   }
 }
 

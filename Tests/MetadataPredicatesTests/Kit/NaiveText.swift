@@ -7,12 +7,17 @@ enum NaiveText {
   /// The letter of full width, and the usual one.
   private static let (wide, usual): (Character, Character) = ("\u{FF41}", "a")
 
+  /// A letter without its mark; `nil` for a mark that stands alone.
+  private static func withoutMark(_ letter: Character) -> Character? {
+    letter.unicodeScalars.first { $0 != "\u{301}" }.map { bare[Character($0)] ?? Character($0) }
+  }
+
   static func folded(_ text: String, _ options: PredicateComparison.Options) -> [Character] {
     var result: [Character] = []
     for character in text {
       // The sign of Kelvin is equal to the letter, which is what remains of it.
       let narrow = character == "K" ? "K" : (character == wide && !options.isEmpty ? usual : character)
-      let letter = options.contains(.diacriticInsensitive) ? bare[narrow] ?? narrow : narrow
+      guard let letter = options.contains(.diacriticInsensitive) ? withoutMark(narrow) : narrow else { continue }
       if options.contains(.caseInsensitive) {
         result += letter == "ß" ? "ss" : letter.lowercased()
       } else {

@@ -31,6 +31,14 @@ struct FileRecord: Sendable, PredicateItem {
     }
   }
 
+  func answer(_ question: PredicateQuestion) -> PredicateAnswer {
+    switch question.attribute {
+    case "name": question.answer(name)
+    case "size": question.answer(.integer(Int64(size)))
+    default: question.answer(.null)
+    }
+  }
+
   var wholeValue: MetadataValue { ["name": .string(name), "size": .integer(Int64(size))] }
 
   private static let words = ["report", "Swift", "IMG", "notes", "archive", "Main", "test", "index", "readme", "data"]
@@ -46,6 +54,15 @@ struct FileRecord: Sendable, PredicateItem {
       return FileRecord(name: "\(word)-\(other)\(number % 1_000).\(ending)", size: Int(random.next()) % 100_000)
     }
   }
+}
+
+/// The same without an answer of its own: each question makes a value, as most items do it.
+private struct ValueRecord: PredicateItem {
+  let file: FileRecord
+
+  func value(forAttribute name: String, index: Int) -> MetadataValue { file.value(forAttribute: name, index: index) }
+
+  var wholeValue: MetadataValue { file.wholeValue }
 }
 
 /// How many nanoseconds something takes for each of some things, on a thread of its own.
@@ -74,6 +91,8 @@ private struct Selector: Sendable {
   let id: String
   let title: String
   let isOurs: Bool
+  /// Whether a target speaks of it.
+  var isMeant = true
   let count: @Sendable ([FileRecord]) -> Int
 
   /// One of our predicates.
@@ -82,6 +101,16 @@ private struct Selector: Sendable {
     return Selector(id: id, title: format, isOurs: true) { files in
       var count = 0
       for file in files where compiled.matches(file) { count += 1 }
+      return count
+    }
+  }
+
+  /// One of our predicates, for items that make values.
+  static func predicateOnValues(_ id: String, _ format: String) throws -> Selector {
+    let compiled = try MetadataPredicate(format: format).compiled()
+    return Selector(id: id, title: "\(format), on values", isOurs: true, isMeant: false) { files in
+      var count = 0
+      for file in files where compiled.matches(ValueRecord(file: file)) { count += 1 }
       return count
     }
   }
@@ -115,6 +144,7 @@ private struct PredicateContest: Sendable {
         number: 60, title: "names that end with .swift",
         contenders: [
           try .predicate("ends-with", "name ENDSWITH '.swift'"), try .predicate("like", "name LIKE '*.swift'"),
+          try .predicateOnValues("ends-with-values", "name ENDSWITH '.swift'"),
           .peer("has-suffix", "String.hasSuffix") { $0.name.hasSuffix(".swift") },
           .peer("byte-loop", "a loop over the bytes") { file in
             let bytes = file.name.utf8
@@ -173,7 +203,7 @@ private struct PredicateContest: Sendable {
 
   func targets(_ report: Report) -> [TargetLine] {
     guard let peer = contenders.last else { return [] }
-    return contenders.filter(\.isOurs).map { ours in
+    return contenders.filter { $0.isOurs && $0.isMeant }.map { ours in
       TargetLine(
         "T-\(number) \(ours.id)", "\(ours.title), speed of \(peer.title)",
         ratio: report.speed("predicates/\(ours.id)", comparedWith: "predicates/\(peer.id)"), target: target)
