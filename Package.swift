@@ -10,6 +10,7 @@ import PackageDescription
 //   2  FileWatching             what happens to files, whoever does it
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   2  FileCoordination         the library people import
+//   3  FileMetadata             queries for files that are kept current
 //   4  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
 //   4  filecoord                command-line tool on the public API only
 //
@@ -46,6 +47,9 @@ let package = Package(
       dependencies: ["CoordinationService", "FileAccessArbiter", "FileWatching", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
+      name: "FileMetadata", dependencies: ["FileWatching", "MetadataPredicates", "SystemInterface"],
+      swiftSettings: librarySettings),
+    .target(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
       swiftSettings: librarySettings),
     .executableTarget(
@@ -70,6 +74,12 @@ let package = Package(
     .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching", "SystemInterface"], swiftSettings: settings),
     .testTarget(
       name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "FileMetadataTests",
+      dependencies: [
+        "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationTests",
