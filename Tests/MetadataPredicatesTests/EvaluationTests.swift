@@ -4,7 +4,7 @@ import Testing
 @Suite("Evaluation")
 struct EvaluationTests {
   @Test(
-    "P5, P10, P11: literals are what they say",
+    "P8, P10, P11: literals are what they say",
     arguments: [
       ("0x1F == 31", true), ("0o17 == 15", true), ("0b101 == 5", true), ("1.5e3 == 1500", true),
       ("'\\x41\\102\\u0043' == 'ABC'", true), ("'\\t' == '\t'", true), ("%% == '%'", true),
