@@ -116,6 +116,28 @@ struct CommandTests {
     #expect(bash.output.text == completion + "\n")
   }
 
+  @Test(
+    "Files are completed where they're meant, not for the text of a predicate",
+    arguments: [(["read", "a"], "files\n\n"), (["predicate", "a"], "\n"), (["predicate", "--unt"], "--untrusted\n")])
+  func completingFiles(words: [String], expected: String) throws {
+    let tool = try #require(Tool.location)
+    // Outside of a completion `compopt` fails; here it says what it's asked for.
+    let script = """
+      source <("\(tool.path)" completion bash)
+      compopt() { [[ $* == "-o default" ]] && echo files; }
+      COMP_WORDS=(filecoord \(words.joined(separator: " "))) COMP_CWORD=\(words.count)
+      _filecoord && echo "${COMPREPLY[@]}"
+      """
+    let bash = try RunningTool(URL(filePath: "/bin/bash"), ["-c", script], [:])
+    #expect(try bash.end() == 0, "\(bash.errors.text)")
+    #expect(bash.output.text == expected)
+    let zsh = try Tool.run(["completion", "zsh"]).output.split(separator: "\n")
+    let line = try #require(zsh.first { $0.contains(" \(words[0])) ") })
+    #expect(line.contains("_files") == (words[0] == "read"))
+    let fish = try Tool.run(["completion", "fish"]).output
+    #expect(fish.contains("'__fish_seen_subcommand_from \(words[0])' -f\n") == (words[0] == "predicate"))
+  }
+
   @Test("The units for systemd run this tool at the place where processes meet")
   func units() throws {
     let result = try Tool.run(["serve", "--print-unit"])

@@ -2,7 +2,7 @@ import MetadataPredicates
 
 extension Command {
   static let predicate = Command(
-    name: "predicate", operands: "TEXT", operandCount: 1...1, options: [.spotlight, .untrusted],
+    name: "predicate", operands: "TEXT", operandCount: 1...1, takesFiles: false, options: [.spotlight, .untrusted],
     summary: "Say what a predicate means and what it's compiled to.",
     details: """
       Prints the predicate in its canonical form, as a tree, and the tests that are made of it, in the order in which they are

@@ -14,6 +14,8 @@ struct Command: Sendable {
   var operandCount = 0...0
   /// What the operands may be, where they aren't files.
   var operandChoices: [String]?
+  /// Whether the operands are files, which shells complete.
+  var takesFiles = true
   /// Whether `-- COMMAND [ARG…]` follows.
   var takesProgram = false
   var options: [Option] = []
@@ -23,6 +25,9 @@ struct Command: Sendable {
   let details: String
   let examples: [Example]
   let run: @Sendable (Session) async throws -> ExitCode
+
+  /// Whether shells complete files for it.
+  var completesFiles: Bool { takesFiles && operandChoices == nil && operandCount.upperBound > 0 }
 
   var usage: String {
     let words = ["filecoord", name] + options.map { "[\($0.usage)]" } + (operands.isEmpty ? [] : [operands])

@@ -53,7 +53,7 @@ enum CompletionScript {
     let operands: String
     if let choices = command.operandChoices {
       operands = "COMPREPLY=($(compgen -W \"\(choices.joined(separator: " "))\" -- \"$current\"))"
-    } else if command.operandCount.upperBound > 0 {
+    } else if command.completesFiles {
       operands = "compopt -o default"
     } else {
       operands = ":"
@@ -96,7 +96,7 @@ enum CompletionScript {
     } else if command.takesProgram {
       operands = " '*:: :{ if (( $words[(I)--] )); then _normal; else _files; fi }'"
     } else {
-      operands = command.operandCount.upperBound > 0 ? " '*: :_files'" : ""
+      operands = command.completesFiles ? " '*: :_files'" : ""
     }
     let options = command.options.map { " \(zshOption($0))" }.joined()
     return "        \(command.name)) _arguments $common\(options)\(operands) ;;"
@@ -125,7 +125,7 @@ enum CompletionScript {
       lines += command.options.map { condition + fishOption($0) }
       if let choices = command.operandChoices {
         lines.append(condition + " -f -a \(quoted(choices.joined(separator: " ")))")
-      } else if command.operandCount.upperBound == 0 {
+      } else if !command.completesFiles {
         lines.append(condition + " -f")
       }
     }
