@@ -108,7 +108,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "TestSupport"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
-    .testTarget(name: "DocumentationTests", dependencies: ["FileCoordination"], swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationStressTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "SeededRandom", "SystemInterface"],

@@ -5,13 +5,16 @@ enum Package {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// What a reader gets: the README, the changelog and the articles.
+  /// What a reader gets: the README, the changelog and the articles of every catalog.
   static let documents: [String] = {
-    let catalog = "Sources/FileCoordination/FileCoordination.docc"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: catalog).path)) ?? []
-    return ["README.md", "CHANGELOG.md"]
-      + names.filter { $0.hasSuffix(".md") }.sorted().map { "\(catalog)/\($0)" }
+    let catalogs = files(in: "Sources").flatMap { files(in: $0) }.filter { $0.hasSuffix(".docc") }
+    return ["README.md", "CHANGELOG.md"] + catalogs.flatMap { files(in: $0) }.filter { $0.hasSuffix(".md") }
   }()
+
+  private static func files(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)) ?? []
+    return names.sorted().map { "\(folder)/\($0)" }
+  }
 
   static func text(of path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)

@@ -10,13 +10,13 @@ public struct PredicateFormat: ExpressibleByStringInterpolation, Sendable {
   let text: String
   let arguments: [MetadataValue]
 
-  /// Makes a set of bits.
+  /// Makes the text of a literal without values.
   public init(stringLiteral text: String) {
     self.text = text
     arguments = []
   }
 
-  /// Makes a set of bits.
+  /// Makes the text of a literal with values.
   public init(stringInterpolation: StringInterpolation) {
     text = stringInterpolation.text
     arguments = stringInterpolation.arguments
@@ -27,7 +27,7 @@ public struct PredicateFormat: ExpressibleByStringInterpolation, Sendable {
     var text = ""
     var arguments: [MetadataValue] = []
 
-    /// Makes a set of bits.
+    /// Begins with nothing.
     public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
 
     /// Adds text of the format language.

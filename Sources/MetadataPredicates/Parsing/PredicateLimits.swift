@@ -2,7 +2,7 @@
 public struct PredicateLimits: Hashable, Sendable {
   /// Parts of the language that can be shut off.
   public struct Features: OptionSet, Hashable, Sendable {
-    /// The letters as bits.
+    /// The parts as bits.
     public let rawValue: UInt8
 
     /// Makes a set of bits.

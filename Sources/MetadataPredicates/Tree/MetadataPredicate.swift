@@ -7,7 +7,7 @@
 /// let notes: MetadataPredicate = .fileName.hasSuffix(".md") && .fileSize > .kilobytes(10)
 /// ```
 ///
-/// A tree is a value without behaviour. ``compiled(functions:limits:)`` makes of it what is evaluated.
+/// A tree is a value without behaviour. ``compiled(functions:limits:attributeCosts:)`` makes of it what is evaluated.
 public indirect enum MetadataPredicate: Hashable, Sendable, Codable {
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)
