@@ -201,7 +201,7 @@ extension PredicateComparison {
     }
     guard case .constant(.string(let pattern)) = right else { return nil }
     do throws(MetadataPredicateError) {
-      _ = try StringMatcher(comparator, pattern, options, sizeMax: limits.patternSizeMax)
+      try StringMatcher.check(expression: pattern, options, sizeMax: limits.patternSizeMax)
       return nil
     } catch { return error }
   }

@@ -67,17 +67,20 @@ struct AutomatonTable: Sendable {
   }
 
   /// Gives each byte its class, and returns one byte of each.
+  ///
+  /// Each set divides the classes that there are into those in it and those that aren't.
   private mutating func makeClasses(_ sets: [ScalarSet]) -> [UInt8] {
-    var numbers: [[Bool]: UInt8] = [:]
-    var members: [UInt8] = []
-    for byte in UInt8(0)..<128 {
-      let signature = sets.map { $0.contains(ascii: byte) }
-      if let known = numbers[signature] {
-        classes[Int(byte)] = known
-      } else {
-        classes[Int(byte)] = UInt8(members.count)
-        numbers[signature] = UInt8(members.count)
-        members.append(byte)
+    var members: [UInt8] = [0]
+    for set in sets {
+      var numbers: [UInt8?] = Array(repeating: nil, count: 2 * members.count)
+      members.removeAll(keepingCapacity: true)
+      for byte in UInt8(0)..<128 {
+        let part = 2 * Int(classes[Int(byte)]) + (set.contains(ascii: byte) ? 1 : 0)
+        if numbers[part] == nil {
+          numbers[part] = UInt8(members.count)
+          members.append(byte)
+        }
+        classes[Int(byte)] = numbers[part] ?? 0
       }
     }
     classCount = members.count

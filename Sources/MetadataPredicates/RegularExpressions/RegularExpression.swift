@@ -23,15 +23,18 @@ struct RegularExpression: Sendable {
   ///   - pattern: The expression.
   ///   - ignoresCase: Whether upper and lower case are the same.
   ///   - sizeMax: How many states it may have.
+  ///   - isForMatching: Whether it's for more than to see that it can be made.
   /// - Throws: ``MetadataPredicateError`` with code `.regularExpression`, or `.limit` if it has more states.
-  init(_ pattern: String, ignoresCase: Bool, sizeMax: Int) throws(MetadataPredicateError) {
+  init(
+    _ pattern: String, ignoresCase: Bool, sizeMax: Int, isForMatching: Bool = true
+  ) throws(MetadataPredicateError) {
     self.pattern = pattern
     self.sizeMax = sizeMax
     var parser = RegularExpressionParser(pattern, ignoresCase: ignoresCase)
     try emit(parser.parse())
     try append(.match)
     settleEnds()
-    table = AutomatonTable(instructions, sets)
+    table = isForMatching ? AutomatonTable(instructions, sets) : nil
   }
 
   /// Whether the whole text fits.

@@ -57,10 +57,26 @@ struct ScalarSet: Sendable {
   mutating func finish(isNegated: Bool, ignoresCase: Bool) {
     self.isNegated = isNegated
     self.ignoresCase = ignoresCase
-    for value in UInt32(0)..<128 {
-      guard let scalar = Unicode.Scalar(value), lookUp(scalar) else { continue }
-      if value < 64 { asciiLow |= 1 << UInt64(value) } else { asciiHigh |= 1 << UInt64(value - 64) }
+    for range in ranges where range.lowerBound < 128 {
+      for value in range.clamped(to: 0...127) { insertASCII(UInt8(value)) }
     }
+    if !properties.isEmpty {
+      for value in UInt8(0)..<128 {
+        let scalar = Unicode.Scalar(value)
+        if properties.contains(where: { $0.property.contains(scalar) != $0.isNegated }) { insertASCII(value) }
+      }
+    }
+    if ignoresCase {
+      // Letters of both cases are 32 apart.
+      let letters: UInt64 = 0x07FF_FFFE
+      let found = (asciiHigh | asciiHigh >> 32) & letters
+      asciiHigh |= found | found << 32
+    }
+    if isNegated { (asciiLow, asciiHigh) = (~asciiLow, ~asciiHigh) }
+  }
+
+  private mutating func insertASCII(_ value: UInt8) {
+    if value < 64 { asciiLow |= 1 << UInt64(value) } else { asciiHigh |= 1 << UInt64(value - 64) }
   }
 
   func contains(ascii value: UInt8) -> Bool {
@@ -71,6 +87,7 @@ struct ScalarSet: Sendable {
     scalar.isASCII ? contains(ascii: UInt8(scalar.value)) : lookUp(scalar)
   }
 
+  /// Looks for a scalar beyond ASCII.
   private func lookUp(_ scalar: Unicode.Scalar) -> Bool {
     if holds(scalar) { return !isNegated }
     if ignoresCase {

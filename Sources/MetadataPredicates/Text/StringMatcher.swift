@@ -68,9 +68,28 @@ final class StringMatcher: Sendable {
     -> Test
   {
     if pattern.isEmpty { return .never }
-    // Without its diacritical marks an expression keeps its signs, which are ASCII.
-    let text = folding.ignoresDiacritics ? Self.withoutDiacritics(pattern) : pattern
-    return .expression(try RegularExpression(text, ignoresCase: folding.ignoresCase, sizeMax: sizeMax))
+    return .expression(
+      try RegularExpression(expressionText(pattern, folding), ignoresCase: folding.ignoresCase, sizeMax: sizeMax))
+  }
+
+  /// Without its diacritical marks an expression keeps its signs, which are ASCII.
+  private static func expressionText(_ pattern: String, _ folding: Folding) -> String {
+    folding.ignoresDiacritics ? withoutDiacritics(pattern) : pattern
+  }
+
+  /// Finds out whether a pattern of `MATCHES` can be used, without preparing it.
+  ///
+  /// - Parameters:
+  ///   - pattern: The regular expression.
+  ///   - options: How it's matched.
+  ///   - sizeMax: How many states it may have.
+  /// - Throws: ``MetadataPredicateError`` if it can't be used.
+  static func check(
+    expression pattern: String, _ options: PredicateComparison.Options, sizeMax: Int
+  ) throws(MetadataPredicateError) {
+    let folding = Folding(options.contains(.normalized) ? [] : options)
+    _ = try RegularExpression(
+      expressionText(pattern, folding), ignoresCase: folding.ignoresCase, sizeMax: sizeMax, isForMatching: false)
   }
 
   private static func withoutDiacritics(_ text: String) -> String {
