@@ -1,0 +1,152 @@
+/// What makes a new list out of an old one, exactly.
+///
+/// Positions of what's gone or moved away are those in the old list, positions of what's new or moved there those in the new
+/// one, as table views want them: take out first, put in then, in the order of their positions.
+package struct ListDifference<Element: Sendable>: Sendable {
+  /// An element and its position.
+  package struct Placed: Sendable {
+    package let position: Int
+    package let element: Element
+  }
+
+  /// An element that is in both lists and has altered.
+  package struct Change: Sendable {
+    package let oldPosition: Int
+    package let newPosition: Int
+    package let old: Element
+    package let new: Element
+    /// Whether it has passed by elements that stay in the list.
+    package let isMove: Bool
+  }
+
+  /// Elements of the old list that aren't in the new one, by position.
+  package var removed: [Placed] = []
+  /// Elements of the new list that aren't in the old one, by position.
+  package var added: [Placed] = []
+  /// Elements that are in both and have altered, by position in the new list; the moved ones are among them.
+  package var changed: [Change] = []
+
+  package init() {}
+
+  /// Whether the lists are the same.
+  package var isEmpty: Bool { removed.isEmpty && added.isEmpty && changed.isEmpty }
+
+  /// Makes the new list out of the old one.
+  ///
+  /// - Complexity: O(*n* + *k* log *k*) for *k* changes.
+  package func applied(to old: [Element]) -> [Element] {
+    let moves = changed.filter(\.isMove)
+    let leaving = Set(removed.map(\.position) + moves.map(\.oldPosition))
+    let arriving = Dictionary(
+      uniqueKeysWithValues: added.map { ($0.position, $0.element) } + moves.map { ($0.newPosition, $0.new) })
+    var staying = old.indices.lazy.filter { !leaving.contains($0) }.map { old[$0] }.makeIterator()
+    var result: [Element] = []
+    for position in 0..<(old.count - leaving.count + arriving.count) {
+      if let element = arriving[position] ?? staying.next() { result.append(element) }
+    }
+    for change in changed where !change.isMove { result[change.newPosition] = change.new }
+    return result
+  }
+}
+
+/// One element before and after a batch of changes; absent where it isn't in the list.
+package struct ListUpdate<Element: Sendable>: Sendable {
+  package let old: Element?
+  package let new: Element?
+
+  package init(old: Element?, new: Element?) {
+    self.old = old
+    self.new = new
+  }
+}
+
+extension OrderedList {
+  /// Changes some elements, and tells what that means for positions.
+  ///
+  /// Old elements must be in the list, new ones must not be unless they take the place of an old one that's named too; each is
+  /// named once.
+  ///
+  /// - Parameter updates: What each element was and is.
+  /// - Returns: The difference between the list before and after.
+  /// - Complexity: O(*k* log *n*) for *k* updates of *n* elements.
+  package mutating func apply(_ updates: [ListUpdate<Element>]) -> ListDifference<Element> {
+    let oldPositions = updates.map { update in update.old.map { place(of: $0).position } }
+    for update in updates {
+      guard let old = update.old else { continue }
+      let removed = remove(old)
+      precondition(removed != nil, "an element that is said to be in the list isn't")
+    }
+    for update in updates { if let new = update.new { insert(new) } }
+    let newPositions = updates.map { update in update.new.map { place(of: $0).position } }
+    let staying = Self.steadfast(oldPositions, newPositions)
+
+    var difference = ListDifference<Element>()
+    for (number, update) in updates.enumerated() {
+      switch (update.old, update.new, oldPositions[number], newPositions[number]) {
+      case (let old?, nil, let position?, _): difference.removed.append(.init(position: position, element: old))
+      case (nil, let new?, _, let position?): difference.added.append(.init(position: position, element: new))
+      case (let old?, let new?, let oldPosition?, let newPosition?):
+        difference.changed.append(
+          .init(
+            oldPosition: oldPosition, newPosition: newPosition, old: old, new: new, isMove: !staying.contains(number)))
+      default: break
+      }
+    }
+    difference.removed.sort { $0.position < $1.position }
+    difference.added.sort { $0.position < $1.position }
+    difference.changed.sort { $0.newPosition < $1.newPosition }
+    return difference
+  }
+
+  /// The updates whose elements needn't be moved: those with the same elements before them that no update names, and among
+  /// these as many as keep their order.
+  private static func steadfast(_ old: [Int?], _ new: [Int?]) -> Set<Int> {
+    let oldSorted = old.compactMap(\.self).sorted()
+    let newSorted = new.compactMap(\.self).sorted()
+    var candidates: [(old: Int, new: Int, update: Int)] = []
+    for update in old.indices {
+      guard let from = old[update], let to = new[update] else { continue }
+      if from - oldSorted.rank(of: from) == to - newSorted.rank(of: to) { candidates.append((from, to, update)) }
+    }
+    candidates.sort { $0.old < $1.old }
+    return Set(candidates.map(\.new).longestIncreasingSubsequence().map { candidates[$0].update })
+  }
+}
+
+extension [Int] {
+  /// How many members of a sorted array are less than a number.
+  fileprivate func rank(of number: Int) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Where the members of a longest increasing subsequence are, by patience sorting in O(*n* log *n*).
+  fileprivate func longestIncreasingSubsequence() -> [Int] {
+    var tops: [Int] = []
+    var topValues: [Int] = []
+    var before: [Int?] = []
+    for (place, value) in enumerated() {
+      let pile = topValues.rank(of: value)
+      before.append(pile == 0 ? nil : tops[pile - 1])
+      if pile == tops.count {
+        tops.append(place)
+        topValues.append(value)
+      } else {
+        tops[pile] = place
+        topValues[pile] = value
+      }
+    }
+    var result: [Int] = []
+    var place = tops.last
+    while let current = place {
+      result.append(current)
+      place = before[current]
+    }
+    return result.reversed()
+  }
+}

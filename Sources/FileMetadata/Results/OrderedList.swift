@@ -1,0 +1,122 @@
+/// Elements in a total order that are reached by position and by value: a B+ tree whose nodes count what is below them.
+///
+/// A copy costs nothing and stays as it is: a later change copies the nodes on the way to it, and shares all others. So
+/// a reader keeps a consistent list for as long as it likes.
+package struct OrderedList<Order: TotalOrder>: Sendable {
+  package typealias Element = Order.Element
+
+  /// What comes before what.
+  package let order: Order
+  /// How many elements or children a node may have.
+  let capacity: Int
+  var root: Node
+
+  /// Creates an empty list.
+  ///
+  /// - Parameters:
+  ///   - order: What comes before what.
+  ///   - capacity: How many elements or children a node may have, at least 4; tests make deep trees of few elements.
+  package init(_ order: Order, capacity: Int = 64) {
+    precondition(capacity >= 4, "a node of \(capacity) can't be divided")
+    self.order = order
+    self.capacity = capacity
+    root = Node(elements: [])
+  }
+
+  /// Creates a list of elements that come in any order, all different.
+  ///
+  /// - Complexity: O(*n* log *n*); O(*n*) if they're in order already.
+  package init(_ order: Order, of elements: [Element], capacity: Int = 64) {
+    self.init(order, capacity: capacity)
+    let isSorted = zip(elements, elements.dropFirst()).allSatisfy(order.precedes)
+    let sorted = isSorted ? elements : elements.sorted(by: order.precedes)
+    var level = Self.chunks(of: sorted, capacity).map { Node(elements: Array($0)) }
+    while level.count > 1 { level = Self.chunks(of: level, capacity).map { Node(children: Array($0)) } }
+    if let top = level.first { root = top }
+  }
+
+  /// Parts of about the same size, none of them larger than three quarters of a node, so that there's room.
+  private static func chunks<Member>(of members: [Member], _ capacity: Int) -> [ArraySlice<Member>] {
+    let chunkCount = max(1, (members.count * 4 + capacity * 3 - 1) / (capacity * 3))
+    return (0..<chunkCount).map { number in
+      members[(members.count * number / chunkCount)..<(members.count * (number + 1) / chunkCount)]
+    }
+    .filter { !$0.isEmpty }
+  }
+
+  /// How many elements there are.
+  ///
+  /// - Complexity: O(1).
+  package var count: Int { root.count }
+
+  /// The element at a position.
+  ///
+  /// - Complexity: O(log *n*).
+  package subscript(position: Int) -> Element {
+    precondition(position >= 0 && position < count, "position \(position) in a list of \(count)")
+    var node = root
+    var rest = position
+    while !node.isLeaf {
+      var child = 0
+      while rest >= node.children[child].count {
+        rest -= node.children[child].count
+        child += 1
+      }
+      node = node.children[child]
+    }
+    return node.elements[rest]
+  }
+
+  /// How many elements come before one, and whether it's in the list itself.
+  ///
+  /// - Complexity: O(log *n*).
+  package func place(of element: Element) -> (position: Int, isMember: Bool) {
+    var node = root
+    var position = 0
+    while !node.isLeaf {
+      let child = node.child(for: element, order)
+      for before in 0..<child { position += node.children[before].count }
+      node = node.children[child]
+    }
+    let slot = node.slot(for: element, order)
+    let isMember = slot < node.elements.count && !order.precedes(element, node.elements[slot])
+    return (position + slot, isMember)
+  }
+
+  /// All elements in order.
+  ///
+  /// - Complexity: O(*n*).
+  package var elements: [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(count)
+    root.forEach { result.append($0) }
+    return result
+  }
+}
+
+extension OrderedList {
+  /// Puts an element that isn't in the list in its place.
+  ///
+  /// - Complexity: O(log *n*).
+  package mutating func insert(_ element: Element) {
+    makeRootUnique()
+    guard let right = root.insert(element, order, capacity) else { return }
+    root = Node(children: [root, right])
+  }
+
+  /// Takes an element out.
+  ///
+  /// - Returns: What was there; `nil` if the element isn't in the list.
+  /// - Complexity: O(log *n*).
+  @discardableResult
+  package mutating func remove(_ element: Element) -> Element? {
+    makeRootUnique()
+    let removed = root.remove(element, order, capacity)
+    while !root.isLeaf, root.children.count == 1 { root = root.children[0] }
+    return removed
+  }
+
+  private mutating func makeRootUnique() {
+    if !isKnownUniquelyReferenced(&root) { root = root.copy() }
+  }
+}

@@ -1,0 +1,31 @@
+/// An attribute that results are sorted by, and in which direction.
+///
+/// Numbers, booleans and dates come in the order of what they count, texts as people expect (`a2` before `A10` before `b1`), data
+/// byte by byte. Items without the attribute come first; of values that are of different kinds, numbers come before texts, texts
+/// before data, and data before lists. Items that are equal in all descriptors stay in the order in which they were found.
+///
+/// - Note: Rules R30 to R33.
+public struct MetadataSortDescriptor: Hashable, Sendable, Codable {
+  /// A direction.
+  public enum Order: String, Hashable, Sendable, Codable {
+    /// The least value first, and before it what has none.
+    case ascending
+    /// The greatest value first, and what has none last.
+    case descending
+  }
+
+  /// The name of the attribute, such as `kMDItemFSName`.
+  public var attribute: String
+  /// The direction.
+  public var order: Order
+
+  /// Sorts by an attribute.
+  ///
+  /// - Parameters:
+  ///   - attribute: The name of the attribute.
+  ///   - order: The direction.
+  public init(_ attribute: String, _ order: Order = .ascending) {
+    self.attribute = attribute
+    self.order = order
+  }
+}
