@@ -133,6 +133,55 @@ extern ssize_t getdents64(int directory, void *buffer, size_t length);
 /// ioctl_ficlone(2): shares the whole contents of `from` with `to`.
 static inline int shim_clone(int to, int from) { return ioctl(to, 0x40049409 /* FICLONE */, from); }
 
+/// What statx(2) tells, with devices as stat(2) has them.
+struct shim_status {
+  uint32_t mode, owner, group, link_count;
+  uint64_t size, block_count, device, inode, represented_device;
+  struct timespec modification_time, change_time, creation_time;
+  _Bool has_creation_time;
+};
+
+/// gnu_dev_makedev(3), which `makedev` is a macro for.
+static inline uint64_t shim_device(uint64_t major, uint64_t minor) {
+  return (major & 0xfff) << 8 | (major & ~UINT64_C(0xfff)) << 32 | (minor & 0xff) | (minor & ~UINT64_C(0xff)) << 12;
+}
+
+/// `struct statx_timestamp` and `struct statx`: the interface of the kernel, which glibc declares under `_GNU_SOURCE` only.
+struct shim_statx_time {
+  int64_t seconds;
+  uint32_t nanoseconds;
+  int32_t reserved;
+};
+struct shim_statx {
+  uint32_t mask, block_size;
+  uint64_t attributes;
+  uint32_t link_count, owner, group;
+  uint16_t mode, spare;
+  uint64_t inode, size, block_count, attributes_mask;
+  struct shim_statx_time access_time, creation_time, change_time, modification_time;
+  uint32_t represented_major, represented_minor, major, minor;
+  uint64_t reserved[14];
+};
+extern int statx(int directory, const char *path, int flags, unsigned int mask, struct shim_statx *status);
+
+static inline struct timespec shim_time(struct shim_statx_time time) {
+  struct timespec result = {time.seconds, time.nanoseconds};
+  return result;
+}
+
+/// statx(2), which glibc replaces by fstatat(2) where the kernel doesn't have it.
+static inline int shim_read_status(int directory, const char *path, int flags, struct shim_status *status) {
+  struct shim_statx raw;
+  if (statx(directory, path, flags, 0xfff /* STATX_BASIC_STATS | STATX_BTIME */, &raw) != 0) return -1;
+  *status = (struct shim_status){
+      .mode = raw.mode, .owner = raw.owner, .group = raw.group, .link_count = raw.link_count, .size = raw.size,
+      .block_count = raw.block_count, .device = shim_device(raw.major, raw.minor), .inode = raw.inode,
+      .represented_device = shim_device(raw.represented_major, raw.represented_minor),
+      .modification_time = shim_time(raw.modification_time), .change_time = shim_time(raw.change_time),
+      .creation_time = shim_time(raw.creation_time), .has_creation_time = (raw.mask & 0x800 /* STATX_BTIME */) != 0};
+  return 0;
+}
+
 /// openat2(2) with RESOLVE_NO_SYMLINKS, which glibc doesn't wrap.
 static inline int shim_open_without_symlinks(int directory, const char *path, uint64_t flags, uint64_t mode) {
   struct {

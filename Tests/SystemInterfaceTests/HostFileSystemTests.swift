@@ -25,6 +25,27 @@ struct HostFileSystemTests {
     }
   }
 
+  @Test("Status by name and by descriptor are the same, but for the time of creation, which only a name has")
+  func statusByName() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.write("file", "12345")
+      try sandbox.link("link", to: "file")
+      for name in ["file", ".", "/dev/null", "/proc/self"] {
+        let path = SystemPath(name).isAbsolute ? SystemPath(name) : sandbox.path(name)
+        var byName = try sandbox.files.status(of: path, at: .workingDirectory, links: .follow)
+        let byDescriptor = try sandbox.files.withDescriptor(path, flags: []) { (file) throws(SystemError) in
+          try sandbox.files.status(of: file)
+        }
+        if name == "file" {
+          let created = try #require(byName.creationTime)
+          #expect(created <= byName.changeTime && created > byName.changeTime - 60_000_000_000)
+        }
+        byName.creationTime = nil
+        #expect(byName == byDescriptor)
+      }
+    }
+  }
+
   @Test("Status follows a link only when told to")
   func linkTreatment() async throws {
     try await withTemporaryDirectory { sandbox in

@@ -14,7 +14,7 @@ extension FileSystem {
   ///
   /// - Parameter path: The path to look at.
   /// - Returns: The status, or `nil` for ENOENT and ENOTDIR.
-  /// - Throws: The error of fstatat(2), such as EACCES for a directory that may not be searched.
+  /// - Throws: The error of statx(2), such as EACCES for a directory that may not be searched.
   /// - Complexity: One system call.
   package func statusIfPresent(of path: SystemPath) throws(SystemError) -> FileStatus? {
     try statusIfPresent(of: path, at: .workingDirectory)

@@ -5,7 +5,7 @@ public struct DirectoryEntry: Hashable, Sendable {
   /// The name, a single component; never `.` or `..`.
   public var name: SystemPath
 
-  /// What the name stands for; `nil` when the file system doesn't say and fstatat(2) has to be asked.
+  /// What the name stands for; `nil` when the file system doesn't say and statx(2) has to be asked.
   public var kind: FileKind?
 
   /// Creates an entry.

@@ -1,3 +1,4 @@
+internal import CSystemShims
 internal import Glibc
 
 /// What a name stands for.
@@ -61,6 +62,10 @@ public struct FileStatus: Hashable, Sendable {
   public var modificationTime: Int64
   /// When contents or metadata last changed, in nanoseconds since 1970; clamped likewise.
   public var changeTime: Int64
+  /// When the file was made, in nanoseconds since 1970; clamped likewise.
+  ///
+  /// `nil` where the file system doesn't keep it, and for a status that was read through a descriptor.
+  public var creationTime: Int64?
   /// Device and inode.
   public var identity: FileIdentity
   /// The number of names the file has.
@@ -82,10 +87,11 @@ public struct FileStatus: Hashable, Sendable {
   ///   - identity: Device and inode.
   ///   - linkCount: The number of names the file has.
   ///   - representedDevice: The device a device node stands for.
+  ///   - creationTime: When the file was made, in nanoseconds since 1970, if that's known.
   public init(
     kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, size: Int64, allocatedSize: Int64,
     modificationTime: Int64, changeTime: Int64, identity: FileIdentity, linkCount: UInt64 = 1,
-    representedDevice: UInt64 = 0
+    representedDevice: UInt64 = 0, creationTime: Int64? = nil
   ) {
     self.kind = kind
     self.mode = mode
@@ -98,6 +104,7 @@ public struct FileStatus: Hashable, Sendable {
     self.identity = identity
     self.linkCount = linkCount
     self.representedDevice = representedDevice
+    self.creationTime = creationTime
   }
 
   /// The file system that holds the file.
@@ -116,6 +123,16 @@ extension FileStatus {
       linkCount: UInt64(raw.st_nlink), representedDevice: UInt64(raw.st_rdev))
   }
 
+  init(_ raw: shim_status) {
+    self.init(
+      kind: FileKind(modeBits: raw.mode), mode: raw.mode & 0o7777, owner: raw.owner, group: raw.group,
+      size: Int64(clamping: raw.size), allocatedSize: Int64(clamping: raw.block_count) * 512,
+      modificationTime: Self.nanoseconds(raw.modification_time), changeTime: Self.nanoseconds(raw.change_time),
+      identity: FileIdentity(device: raw.device, inode: raw.inode), linkCount: UInt64(raw.link_count),
+      representedDevice: raw.represented_device,
+      creationTime: raw.has_creation_time ? Self.nanoseconds(raw.creation_time) : nil)
+  }
+
   private static func nanoseconds(_ time: timespec) -> Int64 {
     let (scaled, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, carried) = scaled.addingReportingOverflow(Int64(time.tv_nsec))
@@ -124,7 +141,8 @@ extension FileStatus {
 }
 
 extension FileKind {
-  init(modeBits: UInt32) {
+  /// The kind that the `S_IFMT` bits of a mode say; other bits don't matter.
+  package init(modeBits: UInt32) {
     switch modeBits & S_IFMT {
     case S_IFREG: self = .regular
     case S_IFDIR: self = .directory
@@ -138,7 +156,7 @@ extension FileKind {
   }
 
   /// The kind as the `S_IFMT` bits of a mode.
-  var modeBits: UInt32 {
+  package var modeBits: UInt32 {
     switch self {
     case .regular: S_IFREG
     case .directory: S_IFDIR

@@ -52,7 +52,7 @@ public protocol FileSystem: Sendable {
   /// Reads the status of an open file. See fstat(2).
   func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus
 
-  /// Reads the status of a file by name. See fstatat(2).
+  /// Reads the status of a file by name. See statx(2).
   func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus

@@ -9,14 +9,14 @@ extension HostFileSystem {
     return FileStatus(raw)
   }
 
-  /// fstatat(2).
+  /// Calls statx(2), for the time of creation.
   public func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {
-    var raw = stat()
+    var raw = shim_status()
     let flags = links == .follow ? 0 : AT_SYMLINK_NOFOLLOW
     try checked(.status, [path]) {
-      unsafe path.withCString { unsafe fstatat(directory.rawValue, $0, &raw, flags) }
+      unsafe path.withCString { unsafe shim_read_status(directory.rawValue, $0, flags, &raw) }
     }
     return FileStatus(raw)
   }

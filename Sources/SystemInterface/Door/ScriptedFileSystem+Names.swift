@@ -6,7 +6,7 @@ extension ScriptedFileSystem {
     }
   }
 
-  /// Logged and scripted, then fstatat(2).
+  /// Logged and scripted, then statx(2).
   public func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {

@@ -25,7 +25,7 @@ public enum SystemCall: String, Hashable, Sendable, CaseIterable {
   /// Reads the status of an open file.
   case descriptorStatus = "fstat(2)"
   /// Reads the status of a file by name.
-  case status = "fstatat(2)"
+  case status = "statx(2)"
   /// Renames.
   case rename = "rename(2)"
   /// Makes a hard link.

@@ -1,0 +1,53 @@
+package import SystemInterface
+
+/// What an index knows of a file apart from its name: what statx(2) tells.
+package struct FileFacts: Hashable, Sendable {
+  /// Kind and permissions, `st_mode`.
+  package var mode: UInt16
+  package var owner: UInt32
+  package var group: UInt32
+  /// In bytes.
+  package var size: Int64
+  /// In nanoseconds since 1970.
+  package var modificationTime: Int64
+  /// Without its lowest bit, for which there's no room in the index.
+  package var changeTime: Int64
+  /// `nil` where the file system doesn't keep it.
+  package var creationTime: Int64?
+  package var identity: FileIdentity
+  /// Whether the file has other names.
+  package var isLinked: Bool
+
+  /// Bits of no kind, so that no file has a mode of 0.
+  private static let unknownKind: UInt32 = 0o170000
+
+  package init(_ status: FileStatus) {
+    let kind = status.kind == .unknown ? Self.unknownKind : status.kind.modeBits
+    mode = UInt16(truncatingIfNeeded: kind | status.mode)
+    owner = status.owner
+    group = status.group
+    size = status.size
+    modificationTime = status.modificationTime
+    changeTime = status.changeTime & ~1
+    creationTime = status.creationTime
+    identity = status.identity
+    isLinked = status.linkCount > 1 && status.kind != .directory
+  }
+
+  init(_ row: FileRow, _ volume: VolumeTable.Volume) {
+    mode = row.mode
+    owner = volume.owner
+    group = volume.group
+    size = row.size
+    modificationTime = row.modificationTime
+    changeTime = row.changeTime
+    creationTime = row.creationTime == FileRow.noTime ? nil : row.creationTime
+    identity = FileIdentity(device: volume.device, inode: row.inode)
+    isLinked = row.isLinked
+  }
+
+  package var kind: FileKind { FileKind(modeBits: UInt32(mode)) }
+
+  /// The permission, set-id and sticky bits.
+  package var permissions: UInt16 { mode & 0o7777 }
+}

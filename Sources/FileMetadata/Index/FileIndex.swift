@@ -1,0 +1,202 @@
+package import SystemInterface
+
+/// The files of a scope, by number and by name.
+///
+/// Renaming a directory touches nothing below it: a file knows its directory and its name, and its path is put together when it's asked for.
+///
+/// A value without threads and files; ``table`` is the part that readers copy.
+package struct FileIndex: Sendable {
+  /// What is known of each file.
+  package private(set) var table = FileTable()
+  private(set) var childTable = ChildTable()
+  private var recentNames = RecentNames()
+  /// The names of files with several hard links.
+  private(set) var linked: [FileIdentity: Set<FileNumber>] = [:]
+  /// Numbers that can be used again.
+  private(set) var free: [FileNumber] = []
+  /// Numbers that were given up, and when.
+  private(set) var limbo: [(moment: Int, number: FileNumber)] = []
+  private var deadNameByteCount = 0
+  /// Counts what's given up, see ``recycle(before:)``.
+  package private(set) var moment = 0
+  /// How many files there are.
+  package private(set) var count = 0
+
+  package init() {
+    // Number 0 stands for no file.
+    _ = table.grow()
+  }
+
+  /// The member of a directory that has a name.
+  ///
+  /// - Complexity: O(1).
+  package func child(named name: SystemPath, of directory: FileNumber) -> FileNumber? {
+    childTable.child(name.bytes, of: directory, table)
+  }
+
+  /// How many bytes names take, also those of files that are gone.
+  package var nameByteCount: Int { table.names.byteCount }
+
+  /// How many bytes the index takes, without what the allocator adds and what hard links and owners need.
+  package var byteCount: Int { table.byteCount + childTable.byteCount + recentNames.byteCount }
+
+  /// All known names of a file that has several.
+  package func files(with identity: FileIdentity) -> Set<FileNumber> { linked[identity] ?? [] }
+}
+
+extension FileIndex {
+  /// Adds the top of a scope, by its absolute path.
+  ///
+  /// - Returns: `nil` when the index is full: at four thousand million files.
+  package mutating func addRoot(_ path: SystemPath, _ facts: FileFacts) -> FileNumber? {
+    guard let number = unusedNumber() else { return nil }
+    table.rootPaths[number] = path
+    set(facts, of: number)
+    count += 1
+    return number
+  }
+
+  /// Adds a file that isn't in the index to a directory that is.
+  ///
+  /// - Returns: `nil` when the index is full: at four thousand million files, or four gigabytes of names.
+  /// - Complexity: O(1).
+  package mutating func insert(
+    _ name: SystemPath, in directory: FileNumber, _ facts: FileFacts
+  ) -> FileNumber? {
+    guard let number = unusedNumber() else { return nil }
+    guard let place = recentNames.place(of: name.bytes, in: &table.names)?.place else {
+      free.append(number)
+      return nil
+    }
+    table[number].name = place
+    set(facts, of: number)
+    attach(number, to: directory)
+    count += 1
+    return number
+  }
+
+  /// Takes note of other facts.
+  ///
+  /// - Returns: Whether they are other ones.
+  /// - Complexity: O(1).
+  @discardableResult
+  package mutating func update(_ number: FileNumber, _ facts: FileFacts) -> Bool {
+    var row = table[number]
+    row.set(facts, volume: volume(of: facts))
+    if row == table[number] { return false }
+    unlink(number)
+    set(facts, of: number)
+    return true
+  }
+
+  /// Gives a file another directory and name, in which there's nothing.
+  ///
+  /// - Returns: `false` when there's no room for the name.
+  /// - Complexity: O(1), whatever is in the directory that is moved.
+  package mutating func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) -> Bool {
+    guard let place = recentNames.place(of: name.bytes, in: &table.names)?.place else { return false }
+    detach(number)
+    deadNameByteCount += table.names[table[number].name].count + 1
+    table[number].name = place
+    attach(number, to: directory)
+    compactNamesIfNeeded()
+    return true
+  }
+
+  /// Takes out a file and everything below it.
+  ///
+  /// - Returns: The numbers that don't stand for a file any more, that of the file first.
+  /// - Complexity: O(*n*) in the number of files taken out.
+  package mutating func remove(_ top: FileNumber) -> [FileNumber] {
+    var numbers: [FileNumber] = []
+    table.forEach(in: top) { numbers.append($0) }
+    moment += 1
+    if table.rootPaths[top] == nil { detach(top) }
+    for number in numbers.reversed() {
+      unlink(number)
+      if number != top { childTable.remove(number, table) }
+      if table.rootPaths.removeValue(forKey: number) == nil {
+        deadNameByteCount += table.names[table[number].name].count + 1
+      }
+    }
+    for number in numbers {
+      table[number] = FileRow()
+      limbo.append((moment, number))
+    }
+    count -= numbers.count
+    compactNamesIfNeeded()
+    return numbers
+  }
+
+  /// Lets numbers be used again that were given up at or before a moment.
+  ///
+  /// Those who compare two states of the index need them to stand for one file in both.
+  package mutating func recycle(before moment: Int) {
+    var end = 0
+    while end < limbo.count, limbo[end].moment <= moment {
+      free.append(limbo[end].number)
+      end += 1
+    }
+    limbo.removeFirst(end)
+  }
+}
+
+extension FileIndex {
+  private mutating func unusedNumber() -> FileNumber? { free.popLast() ?? table.grow() }
+
+  private mutating func volume(of facts: FileFacts) -> UInt16 {
+    table.volumes.place(
+      of: VolumeTable.Volume(device: facts.identity.device, owner: facts.owner, group: facts.group))
+  }
+
+  private mutating func set(_ facts: FileFacts, of number: FileNumber) {
+    let volume = volume(of: facts)
+    table[number].set(facts, volume: volume)
+    if facts.isLinked { linked[facts.identity, default: []].insert(number) }
+  }
+
+  private mutating func unlink(_ number: FileNumber) {
+    guard table[number].isLinked else { return }
+    let identity = table.facts(of: number).identity
+    linked[identity]?.remove(number)
+    if linked[identity]?.isEmpty == true { linked[identity] = nil }
+  }
+
+  private mutating func attach(_ number: FileNumber, to directory: FileNumber) {
+    let first = table[directory].firstChild
+    table[number].parent = directory
+    table[number].previous = .none
+    table[number].next = first
+    if first != .none { table[first].previous = number }
+    table[directory].firstChild = number
+    childTable.insert(number, table)
+  }
+
+  private mutating func detach(_ number: FileNumber) {
+    childTable.remove(number, table)
+    let row = table[number]
+    if row.previous == .none { table[row.parent].firstChild = row.next } else { table[row.previous].next = row.next }
+    if row.next != .none { table[row.next].previous = row.previous }
+  }
+
+  /// Writes names anew when about half of them are of files that are gone.
+  ///
+  /// Costs O(*n*) after O(*n*) removals. A name that several files share is counted once for each that is gone, so that
+  /// this may come early, but no more often.
+  private mutating func compactNamesIfNeeded() {
+    guard deadNameByteCount > 1 << 16, deadNameByteCount > table.names.byteCount / 2 else { return }
+    deadNameByteCount = 0
+    var names = NameStore()
+    var recent = RecentNames()
+    var places: [UInt32] = []
+    for number in table.numbers {
+      let isNamed = table[number].isUsed && table.rootPaths[number] == nil
+      let name = isNamed ? Array(table.names[table[number].name]) : []
+      guard let place = recent.place(of: name, in: &names)?.place else { return }
+      places.append(place)
+    }
+    for (number, place) in zip(table.numbers, places) { table[number].name = place }
+    table.names = names
+    recentNames = recent
+  }
+}

@@ -1,0 +1,65 @@
+internal import SystemInterface
+
+/// What is kept of a file: 64 bytes.
+struct FileRow: Hashable, Sendable {
+  /// The directory it's in; none for the top of a scope, and for a number that isn't used.
+  var parent = FileNumber.none
+  /// The neighbours among the members of that directory.
+  var previous = FileNumber.none
+  var next = FileNumber.none
+  /// The members of this directory are a list; only the top of it is known here.
+  var firstChild = FileNumber.none
+  /// Where the name is; the top of a scope has none.
+  var name: UInt32 = 0
+  var mode: UInt16 = 0
+  /// Its place in the table of devices and owners.
+  var volume: UInt16 = 0
+  var size: Int64 = 0
+  var modificationTime: Int64 = 0
+  /// The lowest bit, a nanosecond, is given up for ``isLinked``.
+  private var changeTimeAndLink: Int64 = 0
+  var creationTime = Self.noTime
+  var inode: UInt64 = 0
+
+  static let noTime = Int64.min
+
+  var changeTime: Int64 { changeTimeAndLink & ~1 }
+  var isLinked: Bool { changeTimeAndLink & 1 == 1 }
+  /// Whether the number stands for a file.
+  var isUsed: Bool { mode != 0 }
+  var isDirectory: Bool { FileKind(modeBits: UInt32(mode)) == .directory }
+
+  mutating func set(_ facts: FileFacts, volume: UInt16) {
+    mode = facts.mode
+    self.volume = volume
+    size = facts.size
+    modificationTime = facts.modificationTime
+    changeTimeAndLink = facts.changeTime & ~1 | (facts.isLinked ? 1 : 0)
+    creationTime = facts.creationTime ?? Self.noTime
+    inode = facts.identity.inode
+  }
+}
+
+/// The devices and owners of files, each combination once.
+///
+/// Has room for 65,535; whatever is beyond has no known owner and device.
+struct VolumeTable: Sendable {
+  struct Volume: Hashable, Sendable {
+    var device: UInt64
+    var owner: UInt32
+    var group: UInt32
+  }
+
+  private(set) var volumes = [Volume(device: 0, owner: .max, group: .max)]
+  private var places: [Volume: UInt16] = [:]
+
+  subscript(place: UInt16) -> Volume { volumes[Int(place)] }
+
+  mutating func place(of volume: Volume) -> UInt16 {
+    if let place = places[volume] { return place }
+    guard let place = UInt16(exactly: volumes.count) else { return 0 }
+    volumes.append(volume)
+    places[volume] = place
+    return place
+  }
+}

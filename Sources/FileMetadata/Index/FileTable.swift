@@ -1,0 +1,133 @@
+package import SystemInterface
+
+/// What is known of the files of a scope: a value of which a copy costs little, and stays as it is.
+///
+/// A later change copies the page it's in; all others are shared.
+package struct FileTable: Sendable {
+  static let pageSize = 128
+
+  private var pages: [[FileRow]] = []
+  var names = NameStore()
+  var volumes = VolumeTable()
+  /// The absolute paths of the tops of scopes.
+  var rootPaths: [FileNumber: SystemPath] = [:]
+
+  package init() {}
+
+  /// How many numbers there are, used or not.
+  private(set) var capacity = 0
+
+  /// Adds a number at the end.
+  ///
+  /// - Returns: `nil` when 32 bits don't suffice.
+  mutating func grow() -> FileNumber? {
+    guard let number = UInt32(exactly: capacity) else { return nil }
+    if capacity % Self.pageSize == 0 {
+      var page: [FileRow] = []
+      page.reserveCapacity(Self.pageSize)
+      pages.append(page)
+    }
+    pages[pages.count - 1].append(FileRow())
+    capacity += 1
+    return FileNumber(number)
+  }
+
+  subscript(number: FileNumber) -> FileRow {
+    get { pages[Int(number.rawValue) / Self.pageSize][Int(number.rawValue) % Self.pageSize] }
+    _modify { yield &pages[Int(number.rawValue) / Self.pageSize][Int(number.rawValue) % Self.pageSize] }
+  }
+}
+
+extension FileTable {
+  /// How many bytes pages and names take.
+  var byteCount: Int {
+    pages.count * (Self.pageSize * MemoryLayout<FileRow>.stride + MemoryLayout<[FileRow]>.stride + 32)
+      + names.allocatedByteCount
+  }
+
+  /// All numbers that may stand for a file.
+  var numbers: [FileNumber] { (1..<UInt32(capacity)).map(FileNumber.init) }
+
+  /// Whether a number stands for a file.
+  package func contains(_ number: FileNumber) -> Bool {
+    Int(number.rawValue) < capacity && self[number].isUsed
+  }
+
+  /// What is known of a file.
+  package func facts(of number: FileNumber) -> FileFacts {
+    let row = self[number]
+    return FileFacts(row, volumes[row.volume])
+  }
+
+  /// The directory that a file is in; `nil` for the top of a scope.
+  package func parent(of number: FileNumber) -> FileNumber? {
+    let parent = self[number].parent
+    return parent == .none ? nil : parent
+  }
+
+  /// The name of a file, byte by byte; the last component of its path for the top of a scope.
+  package func name(of number: FileNumber) -> SystemPath {
+    rootPaths[number]?.lastComponent ?? SystemPath(bytes: names[self[number].name])
+  }
+
+  /// The absolute path of a file, byte by byte.
+  ///
+  /// - Complexity: O(*n*) in its length.
+  package func path(of number: FileNumber) -> SystemPath {
+    var steps: [UInt32] = []
+    var current = number
+    var length = 0
+    while rootPaths[current] == nil, current != .none {
+      steps.append(self[current].name)
+      length += names[self[current].name].count + 1
+      current = self[current].parent
+    }
+    var bytes = rootPaths[current]?.bytes ?? []
+    bytes.reserveCapacity(bytes.count + length)
+    for step in steps.reversed() {
+      if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+      bytes += names[step]
+    }
+    return SystemPath(bytes: bytes)
+  }
+
+  /// The members of a directory, in no order.
+  ///
+  /// - Complexity: O(*n*).
+  package func children(of directory: FileNumber) -> [FileNumber] {
+    var result: [FileNumber] = []
+    var child = self[directory].firstChild
+    while child != .none {
+      result.append(child)
+      child = self[child].next
+    }
+    return result
+  }
+
+  /// Calls `body` for a file and everything below it, directories before their members.
+  ///
+  /// - Complexity: O(*n*). Takes no memory however deep the tree is.
+  package func forEach(in top: FileNumber, _ body: (FileNumber) -> Void) {
+    var current = top
+    while true {
+      body(current)
+      if self[current].firstChild != .none {
+        current = self[current].firstChild
+        continue
+      }
+      while current != top, self[current].next == .none { current = self[current].parent }
+      if current == top { return }
+      current = self[current].next
+    }
+  }
+
+  /// Whether a file is a directory, or is in it, however deep.
+  package func isInside(_ number: FileNumber, _ directory: FileNumber) -> Bool {
+    var current = number
+    while current != .none {
+      if current == directory { return true }
+      current = self[current].parent
+    }
+    return false
+  }
+}

@@ -1,0 +1,65 @@
+/// The bytes of names, one after the other, each with its length before it.
+///
+/// Names are at most 255 bytes long, as the kernel has it, and never cross the border of a block; so a place is 32 bits and copies
+/// share all blocks but the last.
+struct NameStore: Sendable {
+  private static let blockSize = 1 << 16
+
+  private var blocks: [[UInt8]] = []
+  /// How many bytes names take, with their lengths.
+  private(set) var byteCount = 0
+  var allocatedByteCount: Int { blocks.reduce(0) { $0 + $1.capacity } }
+
+  /// - Returns: The place of the name; `nil` when four gigabytes are used.
+  mutating func append(_ name: [UInt8]) -> UInt32? {
+    precondition(name.count <= 255, "a name of \(name.count) bytes")
+    if blocks.isEmpty || blocks[blocks.count - 1].count + name.count + 1 > Self.blockSize {
+      if blocks.count == 1 << 16 { return nil }
+      blocks.append([])
+    }
+    let block = blocks.count - 1
+    let place = UInt32(block) << 16 | UInt32(blocks[block].count)
+    blocks[block].append(UInt8(name.count))
+    blocks[block].append(contentsOf: name)
+    byteCount += name.count + 1
+    return place
+  }
+
+  subscript(place: UInt32) -> ArraySlice<UInt8> {
+    let block = blocks[Int(place >> 16)]
+    let start = Int(place & 0xFFFF) + 1
+    return block[start..<(start + Int(block[start - 1]))]
+  }
+}
+
+/// Finds names that were stored a short time ago, so that a name that's in many directories takes its bytes once.
+///
+/// A table of fixed size: an old name gives way to a new one.
+struct RecentNames: Sendable {
+  private static let count = 4096
+
+  /// Places, plus one.
+  private var places = [UInt32](repeating: 0, count: Self.count)
+
+  var byteCount: Int { places.count * MemoryLayout<UInt32>.stride }
+
+  /// - Returns: The place of the name, and whether it was added now; `nil` when there's no room.
+  mutating func place(of name: [UInt8], in store: inout NameStore) -> (place: UInt32, isNew: Bool)? {
+    let slot = Int(truncatingIfNeeded: UInt(bitPattern: name.quickHash(seed: 0))) & (Self.count - 1)
+    if places[slot] != 0, store[places[slot] - 1].elementsEqual(name) { return (places[slot] - 1, false) }
+    guard let place = store.append(name) else { return nil }
+    places[slot] = place &+ 1
+    return (place, true)
+  }
+}
+
+extension Collection<UInt8> {
+  /// A hash that differs from process to process, so that nobody can choose names that collide.
+  func quickHash(seed: UInt32) -> Int {
+    var hasher = Hasher()
+    hasher.combine(seed)
+    let isHashed: Void? = withContiguousStorageIfAvailable { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    if isHashed == nil { for byte in self { hasher.combine(byte) } }
+    return hasher.finalize()
+  }
+}
