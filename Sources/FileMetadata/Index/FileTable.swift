@@ -48,6 +48,9 @@ extension FileTable {
   /// All numbers that may stand for a file.
   var numbers: [FileNumber] { (1..<UInt32(capacity)).map(FileNumber.init) }
 
+  /// The tops of scopes.
+  package var roots: [FileNumber] { rootPaths.keys.sorted() }
+
   /// Whether a number stands for a file.
   package func contains(_ number: FileNumber) -> Bool {
     Int(number.rawValue) < capacity && self[number].isUsed

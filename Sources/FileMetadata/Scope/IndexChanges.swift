@@ -1,0 +1,16 @@
+/// Which files are others than before, or may be.
+package struct IndexChanges: Sendable {
+  /// Files that are new, gone, or of which something is known to have altered.
+  package var files: Set<FileNumber> = []
+  /// Directories with another path than before, and all below them with them.
+  package var movedDirectories: Set<FileNumber> = []
+
+  package init() {}
+
+  package var isEmpty: Bool { files.isEmpty && movedDirectories.isEmpty }
+
+  package mutating func formUnion(_ other: IndexChanges) {
+    files.formUnion(other.files)
+    movedDirectories.formUnion(other.movedDirectories)
+  }
+}

@@ -1,0 +1,25 @@
+/// How well a scope is followed.
+public struct ScopeHealth: Hashable, Sendable {
+  /// How many directories the kernel tells about.
+  public var watchedDirectoryCount = 0
+  /// How many directories are looked at from time to time instead, so that what happens there is seen late.
+  public var polledDirectoryCount = 0
+  /// How many directories can't be read; what is in them isn't found.
+  public var unreadableDirectoryCount = 0
+  /// How often the kernel lost events, and everything was read again.
+  public var overflowCount = 0
+  /// How many of the directories that were asked for aren't there.
+  public var missingRootCount = 0
+  /// Whether there are more files than can be counted.
+  public var isFull = false
+  /// Why the first directory that isn't watched isn't: in words.
+  public var pollingReason: String?
+
+  /// Makes the health of a scope in which nothing is.
+  public init() {}
+
+  /// Whether everything is found, and every change is seen at once.
+  public var isComplete: Bool {
+    polledDirectoryCount == 0 && unreadableDirectoryCount == 0 && missingRootCount == 0 && !isFull
+  }
+}

@@ -1,0 +1,106 @@
+internal import FileWatching
+internal import SystemInterface
+
+extension ScopeIndexer {
+  /// Takes in everything that was done before the call, but for directories that are to be read; see ``work(directoryCountMax:)``.
+  ///
+  /// Works in rounds: looking may find that a directory isn't where it should be, because it was moved meanwhile, which the next
+  /// events tell. If none do, its own name is looked at, and so on up to the root.
+  package func processEvents() {
+    for _ in 0..<Self.roundCountMax {
+      let events = watcher.takeEvents()
+      for event in events { apply(event) }
+      if events.isEmpty { settleDepartures() }
+      let failed = look()
+      for (directory, names) in failed where index.table.contains(directory) {
+        looks[directory, default: []].formUnion(names)
+        if events.isEmpty { lookAt(directory) }
+      }
+      if events.isEmpty, looks.isEmpty {
+        readMisplaced()
+        if queue.isEmpty { settleLinks() }
+        return
+      }
+    }
+    giveUp()
+  }
+
+  /// Directories whose name has been looked at, and which are still there, are read again.
+  private func readMisplaced() {
+    for (directory, count) in misplaced where index.table.contains(directory) {
+      if count < Self.misplacementMax {
+        queue.push(directory)
+      } else {
+        misplaced[directory] = nil
+        unreadable.insert(directory)
+        for child in index.table.children(of: directory) { remove(child) }
+      }
+    }
+    misplaced = misplaced.filter { index.table.contains($0.key) }
+  }
+
+  /// Directories move faster than they can be looked at: the next call, and polling, try again.
+  private func giveUp() {
+    settleDepartures()
+    for directory in looks.keys { queue.push(directory) }
+    looks = [:]
+  }
+
+  private func apply(_ event: WatchEvent) {
+    switch event {
+    case .name(let watch, let name, let happening, isDirectory: _):
+      if let directory = watches[watch] { apply(happening, name, directory) }
+    case .itemChanged(let watch), .itemMoved(let watch):
+      if let directory = watches[watch] { lookAt(directory) }
+    case .ended(let watch):
+      guard let directory = watches.end(watch) else { return }
+      // Gone, unmounted, or another one in its place.
+      lookAt(directory)
+      queue.push(directory)
+    case .overflow:
+      overflowCount += 1
+      departures = [:]
+      readAgain()
+    }
+  }
+
+  private func apply(_ happening: WatchEvent.Happening, _ name: SystemPath, _ directory: FileNumber) {
+    switch happening {
+    case .created, .removed, .changed: looks[directory, default: []].insert(name)
+    case .departed(let cookie):
+      // What is under the name now is looked at when it's known where this has gone.
+      guard let number = index.child(named: name, of: directory) else {
+        looks[directory, default: []].insert(name)
+        return
+      }
+      departures[cookie] = number
+    case .arrived(let cookie):
+      if let number = departures.removeValue(forKey: cookie), index.table.contains(number) {
+        move(number, to: directory, as: name)
+      }
+      looks[directory, default: []].insert(name)
+    }
+  }
+
+  /// Files that went away and didn't arrive anywhere have left the scope.
+  private func settleDepartures() {
+    for number in departures.values where index.table.contains(number) { lookAt(number) }
+    departures = [:]
+  }
+
+  /// Both halves of a rename are there: the number stays.
+  private func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) {
+    lookAt(number)
+    if index.table.isInside(directory, number) { return }
+    if let victim = index.child(named: name, of: directory) {
+      if victim == number { return }
+      remove(victim)
+    }
+    guard index.move(number, to: directory, as: name) else {
+      isFull = true
+      return
+    }
+    changes.files.insert(number)
+    if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
+  }
+}

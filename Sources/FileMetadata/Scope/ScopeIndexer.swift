@@ -1,0 +1,222 @@
+package import FileWatching
+package import SystemInterface
+
+/// Keeps the index of a scope current: reads directories, and looks at what the kernel says has happened.
+///
+/// Each directory is watched before it's read, so that nothing is missed that is made meanwhile. An event only says where to look:
+/// what is there is always asked of the file system, through a descriptor of the directory that's known to be the one in the index,
+/// because paths may lead elsewhere by then. So it does no harm if events come twice, late or in another order.
+///
+/// Nothing is seen of changes through hard links and memory maps outside of the scope, before the file is looked at for another
+/// reason; see ``FileWatching/InotifyWatcher``.
+///
+/// For one thread at a time. Blocks as long as the file system does.
+package final class ScopeIndexer {
+  /// The directory that was asked for, and its number if it's there.
+  struct Root {
+    let path: SystemPath
+    var number: FileNumber?
+  }
+
+  /// What is known.
+  package internal(set) var index = FileIndex()
+  let files: any FileSystem
+  let watcher: any FileWatcher
+  let options: ScopeOptions
+  var roots: [Root] = []
+  var watches = WatchMap()
+  var queue = ReadQueue()
+  /// Names that something has happened to, by directory.
+  var looks: [FileNumber: Set<SystemPath>] = [:]
+  /// Directories that weren't where they should be when they were to be read, and how often.
+  var misplaced: [FileNumber: Int] = [:]
+  /// Files that were moved away, and nobody has said yet where to.
+  var departures: [RenameCookie: FileNumber] = [:]
+  /// Directories that aren't watched.
+  var polled: Set<FileNumber> = []
+  var unreadable: Set<FileNumber> = []
+  /// Directories under whose watch the index has another one, which may just have been moved.
+  var doubles: Set<FileNumber> = []
+  /// Files with several names of which the others aren't known yet to be names of them.
+  var unmatchedLinks: [UInt64: FileFacts] = [:]
+  var overflowCount = 0
+  var isFull = false
+  var pollingReason: String?
+  var changes = IndexChanges()
+
+  /// How often a directory that isn't where it should be is tried again before that's taken for an error.
+  static let misplacementMax = 4
+  /// How many rounds of events and looks one call makes.
+  static let roundCountMax = 32
+
+  /// Creates an empty scope.
+  ///
+  /// - Parameters:
+  ///   - files: Where files are.
+  ///   - watcher: Who tells what happens to them; of this scope alone.
+  ///   - options: How far the scope reaches.
+  package init(_ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions()) {
+    self.files = files
+    self.watcher = watcher
+    self.options = options
+  }
+
+  /// Adds a directory with everything in it, to be read by ``work(directoryCountMax:)``.
+  ///
+  /// - Parameter path: An absolute path without symbolic links, that's neither inside another root nor around it.
+  package func addRoot(_ path: SystemPath) {
+    roots.append(Root(path: path, number: nil))
+    checkRoot(roots.count - 1)
+  }
+
+  /// Whether something is known that hasn't been read.
+  package var hasWork: Bool {
+    !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
+  }
+
+  /// Takes what has changed since the last call.
+  package func takeChanges() -> IndexChanges {
+    defer { changes = IndexChanges() }
+    return changes
+  }
+
+  /// Lets numbers be used again that were given up until now, when nobody compares older states any more.
+  package func recycleNumbers(before moment: Int? = nil) { index.recycle(before: moment ?? index.moment) }
+
+  /// How well the scope is followed.
+  package var health: ScopeHealth {
+    var health = ScopeHealth()
+    health.watchedDirectoryCount = watches.count
+    health.polledDirectoryCount = polled.count
+    health.unreadableDirectoryCount = unreadable.count
+    health.overflowCount = overflowCount
+    health.missingRootCount = roots.count { $0.number == nil }
+    health.isFull = isFull
+    health.pollingReason = polled.isEmpty ? nil : pollingReason
+    return health
+  }
+
+  /// Looks at everything that isn't watched, and at roots that aren't there.
+  package func poll() {
+    for place in roots.indices { checkRoot(place) }
+    for directory in polled where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
+    for directory in unreadable { queue.push(directory) }
+  }
+
+  /// Reads everything again, as after events were lost.
+  package func readAgain() {
+    for root in roots { if let number = root.number { queue.push(number, deep: true) } }
+    for place in roots.indices { checkRoot(place) }
+  }
+}
+
+extension ScopeIndexer {
+  /// Looks whether a root is there, and is still the same.
+  func checkRoot(_ place: Int) {
+    let path = roots[place].path
+    let facts: FileFacts
+    do throws(SystemError) {
+      facts = FileFacts(try files.status(of: path, at: .workingDirectory, links: .noFollow))
+    } catch {
+      // What can't be looked at now may be there nevertheless.
+      if error.isDisplacement, let number = roots[place].number { remove(number) }
+      return
+    }
+    if let number = roots[place].number {
+      if index.table.mayBecome(number, facts) { return note(number, facts) }
+      remove(number)
+    }
+    guard let number = index.addRoot(path, facts) else {
+      isFull = true
+      return
+    }
+    roots[place].number = number
+    changes.files.insert(number)
+    if facts.kind == .directory { queue.push(number) } else { polled.insert(number) }
+  }
+
+  /// Takes note of what a file is now.
+  func note(_ number: FileNumber, _ facts: FileFacts) {
+    let old = index.table.facts(of: number)
+    guard index.update(number, facts) else { return }
+    changes.files.insert(number)
+    // It may be readable now, or not any more.
+    if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
+    if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
+    if facts.isLinked { noteLinks(of: number, facts) }
+  }
+
+  /// The other names of a file have the same facts, and nobody else tells of them.
+  func noteLinks(of number: FileNumber, _ facts: FileFacts) {
+    let others = index.files(with: facts.identity)
+    for other in others where other != number {
+      if index.update(other, facts) { changes.files.insert(other) }
+    }
+    if others.count == 1 { unmatchedLinks[facts.identity.inode] = facts }
+  }
+
+  /// A file has a name less, which only looking tells.
+  private func lookAtLinks(of number: FileNumber, _ facts: FileFacts) {
+    for other in index.files(with: facts.identity) where other != number { lookAt(other) }
+  }
+
+  /// Finds files that had one name when they were looked at, and have got another one since.
+  ///
+  /// The kernel tells of the new name only. Looks through the whole index, once for many names.
+  func settleLinks() {
+    if unmatchedLinks.isEmpty { return }
+    for number in index.table.numbers where index.table.contains(number) {
+      guard let facts = unmatchedLinks[index.table.inode(of: number)] else { continue }
+      let known = index.table.facts(of: number)
+      if !known.isLinked, known.identity == facts.identity, index.update(number, facts) { changes.files.insert(number) }
+    }
+    unmatchedLinks = [:]
+  }
+
+  /// A file isn't there any more, and nothing that was in it.
+  func remove(_ top: FileNumber) {
+    index.table.forEach(in: top) { number in
+      let facts = index.table.facts(of: number)
+      if facts.isLinked { lookAtLinks(of: number, facts) }
+    }
+    for place in roots.indices where roots[place].number == top { roots[place].number = nil }
+    for number in index.remove(top) {
+      changes.files.insert(number)
+      if let watch = watches.remove(number) { watcher.unwatch(watch) }
+      queue.remove(number)
+      polled.remove(number)
+      unreadable.remove(number)
+      looks[number] = nil
+      misplaced[number] = nil
+      doubles.remove(number)
+    }
+  }
+
+  /// Looks at a file by its name.
+  func lookAt(_ number: FileNumber) {
+    guard let parent = index.table.parent(of: number) else {
+      for place in roots.indices where roots[place].number == number { checkRoot(place) }
+      return
+    }
+    looks[parent, default: []].insert(index.table.name(of: number))
+  }
+}
+
+extension FileTable {
+  /// Whether a number may stand for a file with other facts: for one directory always, for anything else as long as that's none.
+  func mayBecome(_ number: FileNumber, _ facts: FileFacts) -> Bool {
+    self.facts(of: number).kind == .directory ? isDirectory(number, facts) : facts.kind != .directory
+  }
+
+  func inode(of number: FileNumber) -> UInt64 { self[number].inode }
+
+  /// Whether a number stands for a directory that is the one which facts are of.
+  func isDirectory(_ number: FileNumber, _ facts: FileFacts) -> Bool {
+    let known = self.facts(of: number)
+    guard known.kind == .directory, facts.kind == .directory, known.identity.inode == facts.identity.inode else {
+      return false
+    }
+    // Beyond the number of devices and owners that the table has room for, the inode has to suffice.
+    return known.identity.device == facts.identity.device || self[number].volume == 0
+  }
+}

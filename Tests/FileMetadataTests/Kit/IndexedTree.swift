@@ -1,0 +1,99 @@
+import FileMetadata
+import FileWatching
+import SystemInterface
+import Testing
+
+/// A tree, its index, and a list that's kept current by nothing but the changes that the indexer tells.
+final class IndexedTree {
+  let tree: TemporaryTree
+  let watcher: ManualFileWatcher
+  let indexer: ScopeIndexer
+  private var followed: [FileNumber: (path: SystemPath, facts: FileFacts)] = [:]
+
+  init(
+    _ tree: TemporaryTree, files: any FileSystem = HostFileSystem(), options: ScopeOptions = ScopeOptions(),
+    watchCountMax: Int = .max, isSettled: Bool = true
+  ) throws {
+    self.tree = tree
+    watcher = ManualFileWatcher(try InotifyWatcher())
+    watcher.allowWatches(watchCountMax)
+    indexer = ScopeIndexer(files, watcher: watcher, options: options)
+    indexer.addRoot(tree.root)
+    if isSettled { settle() }
+  }
+
+  /// Takes in everything that was done before.
+  func settle() {
+    var rounds = 0
+    var hasWork: Bool
+    repeat {
+      indexer.processEvents()
+      hasWork = indexer.hasWork
+      indexer.work()
+      rounds += 1
+    } while hasWork && rounds < 100
+    #expect(rounds < 100)
+    follow()
+  }
+
+  /// Notes what the indexer says has changed.
+  func follow() {
+    let changes = indexer.takeChanges()
+    var numbers = changes.files
+    for directory in changes.movedDirectories where indexer.index.table.contains(directory) {
+      indexer.index.table.forEach(in: directory) { numbers.insert($0) }
+    }
+    let table = indexer.index.table
+    for number in numbers {
+      followed[number] = table.contains(number) ? (table.path(of: number), table.facts(of: number)) : nil
+    }
+    indexer.recycleNumbers()
+  }
+
+  /// What the index says.
+  var contents: [SystemPath: FileFacts] {
+    let table = indexer.index.table
+    var found: [SystemPath: FileFacts] = [:]
+    for root in table.roots { table.forEach(in: root) { found[table.path(of: $0)] = table.facts(of: $0) } }
+    return found
+  }
+
+  /// Expects that the index and what was told of it are what is on the disk.
+  ///
+  /// - Parameters:
+  ///   - comment: What is tested.
+  ///   - linkedInodes: Files of which it may be unknown how many names they have.
+  ///   - sourceLocation: Where that is.
+  func expectCurrent(
+    _ comment: Comment? = nil, linkedInodes: Set<UInt64> = [], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    func known(_ facts: FileFacts) -> FileFacts {
+      var facts = facts
+      if linkedInodes.contains(facts.identity.inode) {
+        facts.changeTime = 0
+        facts.isLinked = false
+      }
+      return facts
+    }
+    let expected = tree.contents.mapValues(known)
+    let found = contents.mapValues(known)
+    let differences = Set(expected.keys).union(found.keys).filter { expected[$0] != found[$0] }.sorted()
+    let details = differences.prefix(3).map { path in
+      "\(path): \(found[path].map { "\($0)" } ?? "nothing") instead of \(expected[path].map { "\($0)" } ?? "nothing")"
+    }
+    #expect(differences.isEmpty, "\(comment?.rawValue ?? ""): \(details)", sourceLocation: sourceLocation)
+    #expect(indexer.index.violations == [], comment, sourceLocation: sourceLocation)
+    let followedContents = Dictionary(followed.values.map { ($0.path, known($0.facts)) }) { first, _ in first }
+    #expect(followed.count == found.count, comment, sourceLocation: sourceLocation)
+    #expect(followedContents == found, comment, sourceLocation: sourceLocation)
+  }
+
+  func number(_ name: String) -> FileNumber? {
+    let table = indexer.index.table
+    var number = table.roots.first
+    for component in name.split(separator: "/") {
+      number = number.flatMap { indexer.index.child(named: SystemPath(String(component)), of: $0) }
+    }
+    return number
+  }
+}

@@ -1,0 +1,392 @@
+import FileMetadata
+import FileWatching
+import Foundation
+import Glibc
+import SystemInterface
+import TestSupport
+import Testing
+
+@Suite("Reading and following a tree", .blocking)
+struct ScopeIndexerTests {
+  @Test("A tree is read as it is: files, directories, links and whatever else")
+  func reading() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.makeDirectory("a/b")
+    try tree.write("a/b/c", "12345")
+    try tree.symbolicLink(tree.path("a/loop"), to: "..")
+    mkfifo(tree.path("a/fifo").description, 0o600)
+    let indexed = try IndexedTree(tree)
+    indexed.expectCurrent()
+    #expect(indexed.contents.count == 6)
+    #expect(indexed.indexer.health.watchedDirectoryCount == 3)
+    #expect(indexed.indexer.health.isComplete)
+  }
+
+  @Test("L9: a loop of symbolic links is a link, not a directory")
+  func loop() throws {
+    let tree = try TemporaryTree()
+    try tree.symbolicLink(tree.path("self"), to: ".")
+    let indexed = try IndexedTree(tree)
+    #expect(indexed.contents[tree.path("self")]?.kind == .symbolicLink)
+    #expect(indexed.contents.count == 2)
+  }
+
+  @Test("L1: what is made in a directory that's just been made is found, 200 of 200 times")
+  func nestedRace() throws {
+    let tree = try TemporaryTree()
+    let indexed = try IndexedTree(tree)
+    let isDone = Guarded(false)
+    HostThread.start(name: "maker") {
+      for number in 0..<200 {
+        for name in ["r\(number)", "r\(number)/a", "r\(number)/a/b", "r\(number)/a/b/c"] {
+          try? tree.makeDirectory(name)
+        }
+        try? tree.write("r\(number)/a/b/c/f")
+      }
+      isDone.withLock { $0 = true }
+    }
+    while !isDone.withLock({ $0 }) { indexed.settle() }
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.contents.keys.count { $0.lastComponent == SystemPath("f") } == 200)
+  }
+
+  @Test("L2: events that were lost are made up for, exactly")
+  func overflow() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("d/old")
+    try tree.write("d/kept")
+    let indexed = try IndexedTree(tree)
+    let kept = try #require(indexed.number("d/kept"))
+    try tree.unlink("d/old")
+    try tree.write("d/new")
+    try tree.makeDirectory("d/e")
+    try tree.write("d/e/f")
+    indexed.watcher.loseEvents()
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.overflowCount == 1)
+    #expect(indexed.number("d/kept") == kept)
+    // It's watched again: nothing is lost afterwards.
+    try tree.write("d/e/g")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("A directory that was replaced while events were lost is watched again")
+  func overflowAndReplacement() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let indexed = try IndexedTree(tree)
+    try tree.removeTree(tree.path("d"))
+    try tree.makeDirectory("d")
+    indexed.watcher.loseEvents()
+    indexed.settle()
+    try tree.write("d/f")
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.number("d/f") != nil)
+  }
+
+  @Test("L3, R21: a directory that's renamed keeps its number and those of all in it; watches follow")
+  func directoryRename() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.makeDirectory("d/e")
+    try tree.makeDirectory("x")
+    try tree.write("d/e/f")
+    let indexed = try IndexedTree(tree)
+    let numbers = ["d", "d/e", "d/e/f"].map(indexed.number)
+    try tree.rename("d", to: "x/y")
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(["x/y", "x/y/e", "x/y/e/f"].map(indexed.number) == numbers)
+    try tree.write("x/y/e/g")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("L4, R20: a directory that's moved out is gone, and nothing is told of it any more; moved in it's there again")
+  func movedOut() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.makeDirectory("d/e")
+    try tree.write("d/e/f")
+    let indexed = try IndexedTree(tree)
+    let outside = tree.base.appending("outside")
+    try tree.rename(tree.path("d"), to: outside)
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.watchedDirectoryCount == 1)
+    try tree.write(outside.appending("e").appending("g"), "text")
+    indexed.indexer.processEvents()
+    #expect(indexed.indexer.takeChanges().isEmpty)
+    try tree.rename(outside, to: tree.path("d"))
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.number("d/e/g") != nil)
+  }
+
+  @Test("L5, R19: a rename over a file keeps the number of the one that was renamed")
+  func renameOver() throws {
+    let tree = try TemporaryTree()
+    try tree.write("a", "one")
+    try tree.write("b", "two!")
+    let indexed = try IndexedTree(tree)
+    let first = indexed.number("a")
+    try tree.rename("a", to: "b")
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.number("b") == first && indexed.number("a") == nil)
+  }
+
+  @Test("L6: two files, or two directories, that are exchanged are both right")
+  func exchange() throws {
+    let tree = try TemporaryTree()
+    try tree.write("a", "one")
+    try tree.write("b", "two!")
+    try tree.makeDirectory("d")
+    try tree.write("d/in d")
+    try tree.makeDirectory("e")
+    try tree.write("e/in e")
+    let indexed = try IndexedTree(tree)
+    try tree.rename("a", to: "b", .exchange)
+    try tree.rename("d", to: "e", .exchange)
+    indexed.settle()
+    indexed.expectCurrent()
+    try tree.write("d/later")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("L8: a file without a name that gets one is found under that")
+  func unnamedFile() throws {
+    let tree = try TemporaryTree()
+    let indexed = try IndexedTree(tree)
+    let files = HostFileSystem()
+    let file = try files.open(tree.root, at: .workingDirectory, flags: [.unnamed, .readWrite], mode: 0o600)
+    _ = try files.write(file, [1, 2, 3])
+    indexed.settle()
+    indexed.expectCurrent()
+    try files.link(
+      SystemPath("/proc/self/fd/\(file.rawValue)"), at: .workingDirectory, to: tree.path("named"),
+      at: .workingDirectory,
+      links: .follow)
+    try files.close(file)
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.contents.count == 2)
+  }
+
+  @Test("L10: hard links in the scope are two files, and both are told of what happens to one")
+  func hardLinks() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("a", "1")
+    let indexed = try IndexedTree(tree)
+    try tree.link(tree.path("a"), to: tree.path("d/b"))
+    indexed.settle()
+    indexed.expectCurrent("a second name")
+    try tree.write("d/b", "longer")
+    indexed.settle()
+    indexed.expectCurrent("written through one name")
+    try tree.unlink("a")
+    indexed.settle()
+    indexed.expectCurrent("one name less")
+  }
+
+  @Test("L12: without enough watches everything is found, followed by polling, and health says so")
+  func watchBudget() throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] { try tree.makeDirectory(name) }
+    let indexed = try IndexedTree(tree, watchCountMax: 2)
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.watchedDirectoryCount == 2)
+    #expect(indexed.indexer.health.polledDirectoryCount == 2)
+    #expect(indexed.indexer.health.pollingReason?.contains("ENOSPC") == true)
+    #expect(!indexed.indexer.health.isComplete)
+    for name in ["a/f", "b/f", "c/f"] { try tree.write(name) }
+    indexed.indexer.poll()
+    indexed.settle()
+    indexed.expectCurrent()
+    // There's room again: polling finds out, and ends.
+    indexed.watcher.allowWatches(.max)
+    indexed.indexer.poll()
+    indexed.settle()
+    #expect(indexed.indexer.health.isComplete)
+    try tree.write("c/g")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("A scope watches no more directories than it may")
+  func ownBudget() throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] { try tree.makeDirectory(name) }
+    let indexed = try IndexedTree(tree, options: ScopeOptions(watchCountMax: 3))
+    #expect(indexed.indexer.health.watchedDirectoryCount == 3)
+    #expect(indexed.indexer.health.polledDirectoryCount == 1)
+  }
+
+  @Test("L13: a root that's removed takes everything with it, and is found when it's made again")
+  func root() throws {
+    let tree = try TemporaryTree()
+    try tree.write("f")
+    let indexed = try IndexedTree(tree)
+    try tree.removeTree(tree.root)
+    indexed.settle()
+    #expect(indexed.contents.isEmpty)
+    #expect(indexed.indexer.health.missingRootCount == 1)
+    try tree.makeDirectory(tree.root)
+    try tree.write("g")
+    indexed.indexer.poll()
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.isComplete)
+  }
+
+  @Test("A root that's moved away, with another one in its place")
+  func movedRoot() throws {
+    let tree = try TemporaryTree()
+    try tree.write("f")
+    let indexed = try IndexedTree(tree)
+    try tree.rename(tree.root, to: tree.base.appending("elsewhere"))
+    try tree.makeDirectory(tree.root)
+    try tree.write("g")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
+  @Test("L15: paths longer than the kernel takes at once")
+  func longPaths() throws {
+    let tree = try TemporaryTree()
+    let files = HostFileSystem()
+    let name = SystemPath(String(repeating: "d", count: 255))
+    var place = try files.open(tree.root, at: .workingDirectory, flags: .directory, mode: 0)
+    for _ in 0..<20 {
+      try files.makeDirectory(name, at: place, mode: 0o755)
+      let next = try files.open(name, at: place, flags: .directory, mode: 0)
+      try files.close(place)
+      place = next
+    }
+    let indexed = try IndexedTree(tree)
+    #expect(indexed.indexer.index.count == 21)
+    let file = try files.open(SystemPath("f"), at: place, flags: [.create, .writeOnly], mode: 0o600)
+    try files.close(file)
+    try files.close(place)
+    indexed.settle()
+    #expect(indexed.indexer.index.count == 22)
+    #expect(indexed.contents.keys.map(\.bytes.count).max() ?? 0 > 5000)
+    #expect(indexed.indexer.health.isComplete)
+  }
+
+  @Test("L14: names that aren't UTF-8 are found and followed")
+  func bytes() throws {
+    let tree = try TemporaryTree()
+    let name = SystemPath(bytes: [0xC3, 0x28, 0xFF])
+    try tree.write(tree.root.appending(name), "1")
+    let indexed = try IndexedTree(tree)
+    try tree.write(tree.root.appending(name), "longer")
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.contents[tree.root.appending(name)]?.size == 6)
+  }
+
+  @Test("L19: a directory that can't be read is skipped and told, and read when that's possible")
+  func unreadable() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("locked")
+    try tree.write("locked/f")
+    try tree.write("g")
+    let locked = tree.path("locked")
+    let isLocked = Guarded(true)
+    let door = ScriptedFileSystem { call in
+      let isRead = call.call == .openWithoutSymbolicLinks && call.paths == [locked]
+      return isRead && isLocked.withLock({ $0 }) ? .fail(EACCES) : .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    #expect(indexed.contents.keys.sorted() == [tree.root, tree.path("g"), locked])
+    #expect(indexed.indexer.health.unreadableDirectoryCount == 1)
+    isLocked.withLock { $0 = false }
+    chmod(locked.description, 0o700)
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.isComplete)
+  }
+
+  @Test("Files that vanish while they're looked at aren't there")
+  func vanishing() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    for number in 0..<20 { try tree.write("d/\(number)") }
+    let door = ScriptedFileSystem { call in
+      guard call.call == .status, call.paths == [SystemPath("7")] else { return .proceed }
+      try? tree.unlink("d/7")
+      return .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    indexed.expectCurrent()
+    #expect(indexed.contents.count == 21)
+  }
+
+  @Test("A directory that's moved between being found and being read is read where it is then")
+  func movedBeforeRead() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("d/f")
+    let isMoved = Guarded(false)
+    let directory = tree.path("d")
+    let door = ScriptedFileSystem { call in
+      guard call.call == .openWithoutSymbolicLinks, call.paths == [directory] else { return .proceed }
+      let isFirst = isMoved.withLock { isMoved in
+        defer { isMoved = true }
+        return !isMoved
+      }
+      if isFirst { try? tree.rename("d", to: "e") }
+      return .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    indexed.expectCurrent()
+    #expect(indexed.number("e/f") != nil)
+  }
+
+  @Test("What is mounted inside belongs to the scope, unless that isn't wanted")
+  func mounts() throws {
+    // Volumes of the machine, none of which is written to.
+    let files = HostFileSystem()
+    let root = try files.status(of: SystemPath("/dev"), at: .workingDirectory, links: .noFollow)
+    let shared = try files.status(of: SystemPath("/dev/shm"), at: .workingDirectory, links: .noFollow)
+    try #require(root.device != shared.device)
+    let indexer = ScopeIndexer(
+      files, watcher: ManualFileWatcher(try InotifyWatcher()), options: ScopeOptions(includesMountedVolumes: false))
+    indexer.addRoot(SystemPath("/dev"))
+    indexer.work()
+    let top = try #require(indexer.index.table.roots.first)
+    let mount = try #require(indexer.index.child(named: SystemPath("shm"), of: top))
+    #expect(indexer.index.table.children(of: mount).isEmpty)
+    #expect(indexer.index.table.children(of: top).count > 3)
+  }
+
+  @Test("Whatever call fails while a tree is read, nothing is wrong that isn't told", arguments: 1...25)
+  func faults(number: Int) throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.makeDirectory("a/b")
+    try tree.write("a/b/c")
+    try tree.write("d")
+    let isBroken = Guarded(true)
+    let door = ScriptedFileSystem { call in
+      call.number == number && isBroken.withLock { $0 } ? .fail(EIO) : .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    #expect(indexed.indexer.index.violations == [])
+    if indexed.indexer.health.isComplete { indexed.expectCurrent() }
+    isBroken.withLock { $0 = false }
+    indexed.indexer.poll()
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.indexer.health.isComplete)
+  }
+}
