@@ -78,6 +78,9 @@ package struct BatchSchedule: Hashable, Sendable {
     return flushes && !isPaused && pendingCount > 0 ? deliver() : due(at: now)
   }
 
+  /// Tells everything that's pending at once, paused or not; `nil` if there's nothing to tell.
+  package mutating func flush() -> Delivery? { pendingCount > 0 || isFinishPending ? deliver() : nil }
+
   private mutating func due(at now: MonotonicTime) -> Delivery? {
     if isPaused { return nil }
     if isFinishPending { return deliver() }

@@ -46,7 +46,7 @@ extension FileTable {
   }
 
   /// All numbers that may stand for a file.
-  var numbers: [FileNumber] { (1..<UInt32(capacity)).map(FileNumber.init) }
+  var numbers: [FileNumber] { (1..<UInt32(max(1, capacity))).map(FileNumber.init) }
 
   /// The tops of scopes.
   package var roots: [FileNumber] { rootPaths.keys.sorted() }

@@ -8,12 +8,12 @@ extension ScopeIndexer {
   /// events tell. If none do, its own name is looked at, and so on up to the root.
   package func processEvents() {
     for _ in 0..<Self.roundCountMax {
-      let events = watcher.takeEvents()
+      let events = takeEvents()
       for event in events { apply(event) }
       if events.isEmpty { settleDepartures() }
-      let failed = look()
+      let failed = look(isQuiet: events.isEmpty)
       for (directory, names) in failed where index.table.contains(directory) {
-        looks[directory, default: []].formUnion(names)
+        looks.add(names, in: directory)
         if events.isEmpty { lookAt(directory) }
       }
       if events.isEmpty, looks.isEmpty {
@@ -23,6 +23,18 @@ extension ScopeIndexer {
       }
     }
     giveUp()
+  }
+
+  /// Takes events; waits for a moment if one half of a rename is there and the other isn't: the kernel tells them one after the other.
+  private func takeEvents() -> [WatchEvent] {
+    var events = watcher.takeEvents()
+    var waitCount = 0
+    while events.isEmpty, !departures.isEmpty, waitCount < Self.arrivalWaitCountMax {
+      HostThread.yield()
+      events = watcher.takeEvents()
+      waitCount += 1
+    }
+    return events
   }
 
   /// Directories whose name has been looked at, and which are still there, are read again.
@@ -42,8 +54,7 @@ extension ScopeIndexer {
   /// Directories move faster than they can be looked at: the next call, and polling, try again.
   private func giveUp() {
     settleDepartures()
-    for directory in looks.keys { queue.push(directory) }
-    looks = [:]
+    for directory in looks.take().keys { queue.push(directory) }
   }
 
   private func apply(_ event: WatchEvent) {
@@ -66,11 +77,12 @@ extension ScopeIndexer {
 
   private func apply(_ happening: WatchEvent.Happening, _ name: SystemPath, _ directory: FileNumber) {
     switch happening {
-    case .created, .removed, .changed: looks[directory, default: []].insert(name)
+    case .created, .changed: looks.add(name, in: directory)
+    case .removed: looks.add(name, in: directory, isGone: true)
     case .departed(let cookie):
       // What is under the name now is looked at when it's known where this has gone.
       guard let number = index.child(named: name, of: directory) else {
-        looks[directory, default: []].insert(name)
+        looks.add(name, in: directory)
         return
       }
       departures[cookie] = number
@@ -78,7 +90,7 @@ extension ScopeIndexer {
       if let number = departures.removeValue(forKey: cookie), index.table.contains(number) {
         move(number, to: directory, as: name)
       }
-      looks[directory, default: []].insert(name)
+      looks.add(name, in: directory)
     }
   }
 

@@ -3,18 +3,17 @@ internal import SystemInterface
 extension ScopeIndexer {
   /// Looks at all names that something has happened to.
   ///
+  /// - Parameter isQuiet: Whether the kernel has nothing else to tell, so that what's gone without a word is gone.
   /// - Returns: The directories that weren't where they should be; their names are to be looked at again.
-  func look() -> [FileNumber: Set<SystemPath>] {
-    let due = looks
-    looks = [:]
-    var failed: [FileNumber: Set<SystemPath>] = [:]
-    for (directory, names) in due where index.table.contains(directory) {
-      if !look(at: names, in: directory) { failed[directory] = names }
+  func look(isQuiet: Bool) -> [FileNumber: [SystemPath: Bool]] {
+    var failed: [FileNumber: [SystemPath: Bool]] = [:]
+    for (directory, names) in looks.take() where index.table.contains(directory) {
+      if !look(at: names, in: directory, isQuiet: isQuiet) { failed[directory] = names }
     }
     return failed
   }
 
-  private func look(at names: Set<SystemPath>, in directory: FileNumber) -> Bool {
+  private func look(at names: [SystemPath: Bool], in directory: FileNumber, isQuiet: Bool) -> Bool {
     do throws(SystemError) {
       let descriptor = try files.openDirectory(index.table.path(of: directory), flags: .pathOnly)
       defer { try? files.close(descriptor) }
@@ -22,7 +21,7 @@ extension ScopeIndexer {
       let facts = FileFacts(try files.status(of: SystemPath("."), at: descriptor, links: .noFollow))
       guard index.table.isDirectory(directory, facts) else { return false }
       note(directory, facts)
-      for name in names { _ = look(name, in: directory, descriptor) }
+      for (name, isGone) in names { _ = look(name, in: directory, descriptor, mayBeRemoved: isGone || isQuiet) }
       return true
     } catch {
       if error.isDisplacement { return false }
@@ -34,8 +33,16 @@ extension ScopeIndexer {
 
   /// Makes the index say what a name in an open directory stands for.
   ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - directory: The number of the directory.
+  ///   - descriptor: Its descriptor.
+  ///   - mayBeRemoved: Whether what isn't there is gone. Otherwise it may have been renamed, of which the kernel has yet to tell: it's
+  ///     looked at again then, so that it keeps its number.
   /// - Returns: Its number, if anything is there.
-  func look(_ name: SystemPath, in directory: FileNumber, _ descriptor: FileDescriptor) -> FileNumber? {
+  func look(
+    _ name: SystemPath, in directory: FileNumber, _ descriptor: FileDescriptor, mayBeRemoved: Bool
+  ) -> FileNumber? {
     let known = index.child(named: name, of: directory)
     let facts: FileFacts
     do throws(SystemError) {
@@ -43,7 +50,7 @@ extension ScopeIndexer {
     } catch {
       // In a directory that can't be searched, or something is broken, perhaps not for long.
       if !error.isDisplacement { unreadable.insert(directory) }
-      if let known { remove(known) }
+      if let known { mayBeRemoved ? remove(known) : looks.add(name, in: directory) }
       return nil
     }
     if let known {

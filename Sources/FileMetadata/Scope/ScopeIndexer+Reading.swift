@@ -55,12 +55,12 @@ extension ScopeIndexer {
     var missing = Set(index.table.children(of: directory))
     while let entries = try files.readDirectory(descriptor) {
       for entry in entries {
-        guard let child = look(entry.name, in: directory, descriptor) else { continue }
+        guard let child = look(entry.name, in: directory, descriptor, mayBeRemoved: false) else { continue }
         missing.remove(child)
         if deep, index.table.facts(of: child).kind == .directory { queue.push(child, deep: true) }
       }
     }
-    for child in missing where index.table.contains(child) { remove(child) }
+    for child in missing where index.table.contains(child) { lookAt(child) }
   }
 }
 

@@ -26,8 +26,8 @@ package final class ScopeIndexer {
   var roots: [Root] = []
   var watches = WatchMap()
   var queue = ReadQueue()
-  /// Names that something has happened to, by directory.
-  var looks: [FileNumber: Set<SystemPath>] = [:]
+  /// Names that something has happened to.
+  var looks = LookList()
   /// Directories that weren't where they should be when they were to be read, and how often.
   var misplaced: [FileNumber: Int] = [:]
   /// Files that were moved away, and nobody has said yet where to.
@@ -46,6 +46,8 @@ package final class ScopeIndexer {
 
   /// How often a directory that isn't where it should be is tried again before that's taken for an error.
   static let misplacementMax = 4
+  /// How often the second half of a rename is waited for.
+  static let arrivalWaitCountMax = 16
   /// How many rounds of events and looks one call makes.
   static let roundCountMax = 32
 
@@ -186,7 +188,7 @@ extension ScopeIndexer {
       queue.remove(number)
       polled.remove(number)
       unreadable.remove(number)
-      looks[number] = nil
+      looks.remove(number)
       misplaced[number] = nil
       doubles.remove(number)
     }
@@ -198,7 +200,7 @@ extension ScopeIndexer {
       for place in roots.indices where roots[place].number == number { checkRoot(place) }
       return
     }
-    looks[parent, default: []].insert(index.table.name(of: number))
+    looks.add(index.table.name(of: number), in: parent)
   }
 }
 

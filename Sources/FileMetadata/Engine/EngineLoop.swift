@@ -1,0 +1,182 @@
+internal import FileWatching
+internal import MetadataPredicates
+internal import SystemInterface
+
+/// What the thread of an engine does: orders, events, reading, telling, in turns.
+final class EngineLoop {
+  private let engine: ScopeEngine
+  private let watcher: any FileWatcher
+  private let clock: any CoordinationClock
+  private let indexer: ScopeIndexer
+  private var runners: [Int: QueryRunner] = [:]
+  private var barriers: [(query: Int, barrier: Barrier)] = []
+  private var snapshot: TableSnapshot
+  private var health = ScopeHealth()
+  /// Everything that there was has been read.
+  private var isGathered = false
+  private var hasBegun = false
+  private var nextPoll: MonotonicTime?
+  /// When the look at what isn't watched began that goes on.
+  private var pollBegan: MonotonicTime?
+  private var nextEvaluation: MonotonicTime?
+
+  /// How many directories are read before orders and batches have their turn.
+  private static let directoryCountMax = 64
+  /// How often what isn't watched is looked at, at most.
+  private static let pollInterval = Duration.seconds(1)
+  /// Looking at what isn't watched takes at most one part in so many of the time.
+  private static let pollShare = 20
+  /// How often predicates about the present moment are evaluated again.
+  private static let evaluationInterval = Duration.seconds(1)
+
+  init(
+    _ engine: ScopeEngine, _ key: ScopeEngine.Key, files: any FileSystem, watcher: any FileWatcher,
+    clock: any CoordinationClock
+  ) {
+    self.engine = engine
+    self.watcher = watcher
+    self.clock = clock
+    var options = key.options
+    options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
+    indexer = ScopeIndexer(files, watcher: watcher, options: options)
+    snapshot = TableSnapshot(FileTable())
+    for root in key.roots { indexer.addRoot(root) }
+  }
+
+  /// Half of what the kernel allows all programs of the user together.
+  private static func fairWatchCount(_ files: any FileSystem) -> Int {
+    guard let text = try? files.contents(of: SystemPath("/proc/sys/fs/inotify/max_user_watches")),
+      let limit = Int(String(decoding: text, as: UTF8.self).filter(\.isNumber))
+    else { return .max }
+    return max(1, limit / 2)
+  }
+
+  func run() {
+    while true {
+      guard let orders = engine.takeOrders(endingIf: hasBegun && runners.isEmpty) else { return end() }
+      for order in orders { carryOut(order) }
+      indexer.processEvents()
+      let isIdle = !indexer.hasWork
+      indexer.work(directoryCountMax: Self.directoryCountMax)
+      distribute()
+      if isIdle { settle() }
+      passTime()
+      if isIdle, !indexer.hasWork, !wait() { return end() }
+    }
+  }
+
+  private func carryOut(_ order: ScopeEngine.Order) {
+    let now = clock.now
+    switch order {
+    case .attach(let query, let plan, let port): attach(query, plan, port)
+    case .detach(let query): runners[query] = nil
+    case .pause(let query): runners[query]?.pause()
+    case .resume(let query): runners[query]?.resume(snapshot, health, at: now)
+    case .taken(let query, let count): runners[query]?.taken(count, snapshot, health, at: now)
+    case .readerBegan(let query, let count): runners[query]?.readerBegan(count, snapshot, health, at: now)
+    case .barrier(let query, let barrier):
+      barriers.append((query, barrier))
+      indexer.poll()
+    }
+  }
+
+  private func attach(_ query: Int, _ plan: QueryPlan, _ port: QueryPort) {
+    hasBegun = true
+    let runner = QueryRunner(plan, port, FileTable())
+    runners[query] = runner
+    runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+    if isGathered { runner.gatheringFinished(snapshot, health, at: clock.now) }
+  }
+
+  /// Tells all queries what has changed in the index.
+  private func distribute() {
+    let changes = indexer.takeChanges()
+    let isSameHealth = health == indexer.health
+    if changes.isEmpty, isSameHealth { return }
+    health = indexer.health
+    var numbers = changes.files
+    let table = indexer.index.table
+    for directory in changes.movedDirectories where table.contains(directory) {
+      table.forEach(in: directory) { numbers.insert($0) }
+    }
+    if !changes.isEmpty { snapshot = TableSnapshot(table) }
+    for runner in runners.values { runner.filesChanged(numbers, snapshot, health, at: clock.now) }
+    if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
+  }
+
+  /// Nothing is left to be read.
+  private func settle() {
+    if !isGathered {
+      isGathered = true
+      for runner in runners.values { runner.gatheringFinished(snapshot, health, at: clock.now) }
+    }
+    for (query, barrier) in barriers {
+      runners[query]?.flush(snapshot, health)
+      barrier.end()
+    }
+    barriers = []
+  }
+
+  private func passTime() {
+    let now = clock.now
+    for runner in runners.values where runner.deadline.map({ $0 <= now }) == true {
+      runner.timePassed(snapshot, health, at: now)
+    }
+    planPolling(now)
+    planEvaluation(now)
+  }
+
+  private func planPolling(_ now: MonotonicTime) {
+    if indexer.hasWork { return }
+    let cost = pollBegan.map { $0.duration(to: now) } ?? .zero
+    pollBegan = nil
+    if health.isComplete {
+      nextPoll = nil
+    } else if let due = nextPoll, due <= now {
+      nextPoll = nil
+      pollBegan = now
+      indexer.poll()
+    } else if nextPoll == nil {
+      nextPoll = now.advanced(by: max(Self.pollInterval, cost * Self.pollShare))
+    }
+  }
+
+  /// Files begin and cease to match as time passes.
+  ///
+  /// - Note: Rule R40.
+  private func planEvaluation(_ now: MonotonicTime) {
+    let dependent = runners.values.filter(\.plan.predicate.isTimeDependent)
+    if dependent.isEmpty {
+      nextEvaluation = nil
+    } else if let due = nextEvaluation, due <= now {
+      for runner in dependent { runner.filesChanged(snapshot.table.numbers, snapshot, health, at: now) }
+      nextEvaluation = now.advanced(by: Self.evaluationInterval)
+    } else if nextEvaluation == nil {
+      nextEvaluation = now.advanced(by: Self.evaluationInterval)
+    }
+  }
+
+  /// - Returns: `false` when the system doesn't let the thread wait.
+  private func wait() -> Bool {
+    let times = runners.values.compactMap(\.deadline) + [nextPoll, nextEvaluation].compactMap(\.self)
+    let watcher = watcher
+    let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
+    defer { alarm?.cancel() }
+    do {
+      try watcher.waitForEvents()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func end() {
+    for (_, barrier) in barriers { barrier.end() }
+    for runner in runners.values { runner.port.end() }
+    runners = [:]
+    while let orders = engine.takeOrders(endingIf: true) {
+      for case .barrier(_, let barrier) in orders { barrier.end() }
+      for case .attach(_, _, let port) in orders { port.end() }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import FoundationEssentials
+internal import MetadataPredicates
+internal import SystemInterface
+
+/// What a query looks for: prepared once.
+struct QueryPlan: Sendable {
+  let predicate: CompiledPredicate
+  let sortDescriptors: [MetadataSortDescriptor]
+  let batching: MetadataBatching
+  /// The attributes of the predicate, in its order.
+  private let attributes: [FileAttribute?]
+  private let sortAttributes: [FileAttribute]
+
+  init(
+    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching
+  ) throws(MetadataQueryError) {
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.batching = batching
+    attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
+    var sortAttributes: [FileAttribute] = []
+    for descriptor in sortDescriptors {
+      guard let attribute = FileAttribute(rawValue: descriptor.attribute), attribute.isIndexed else {
+        throw MetadataQueryError(
+          .unsortableAttribute, descriptor.attribute,
+          "results can be sorted by \(FileAttribute.indexedNames.sorted().joined(separator: ", "))")
+      }
+      sortAttributes.append(attribute)
+    }
+    self.sortAttributes = sortAttributes
+  }
+
+  /// What predicates take for the present moment.
+  static var environment: PredicateEnvironment {
+    PredicateEnvironment(now: MetadataDate(secondsSince1970: Date.now.timeIntervalSince1970))
+  }
+
+  /// The result that a file is; `nil` if it isn't one.
+  ///
+  /// Directories that are searched aren't results themselves.
+  func entry(_ number: FileNumber, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment) -> ResultEntry? {
+    let table = snapshot.table
+    guard table.contains(number) else { return nil }
+    if table.parent(of: number) == nil, table.facts(of: number).kind == .directory { return nil }
+    let item = RowItem(snapshot: snapshot, number: number, attributes: attributes)
+    return predicate.matches(item, in: environment) ? unfilteredEntry(number, snapshot) : nil
+  }
+
+  /// How a file is sorted, whether it's a result or not.
+  func unfilteredEntry(_ number: FileNumber, _ snapshot: TableSnapshot) -> ResultEntry {
+    ResultEntry(number.rawValue, SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) }))
+  }
+}

@@ -1,0 +1,150 @@
+internal import SystemInterface
+
+/// Where the engine leaves what a query has found, and readers fetch it.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | all | `state`'s lock | the engine's thread leaves batches, any thread takes them; whoever takes one decides the race with the next |
+///
+/// There's room for one batch. As long as nobody has taken it, the engine may put a larger one in its place, which says what has
+/// happened since as well: a slow reader gets fewer and larger batches, and never misses anything.
+final class QueryPort: Sendable {
+  typealias Waiter = CheckedContinuation<MetadataQueryChange?, Never>
+
+  /// What becomes of a batch.
+  enum Outcome {
+    /// Somebody has it, or nobody wants any.
+    case taken
+    /// It waits for a reader.
+    case stored
+    /// The one before was taken meanwhile, so that this one doesn't follow; or results are to stay as they are.
+    case outdated
+  }
+
+  private struct State: Sendable {
+    var results: MetadataResults?
+    var health = ScopeHealth()
+    var isGathering = true
+    var ready: MetadataQueryChange?
+    /// Who reads: only the last one that has begun to.
+    var reader: Int?
+    var readerCount = 0
+    var waiter: Waiter?
+    /// How often readers have taken a batch out of the port, or have come or gone.
+    var takenCount = 0
+    var pauseDepth = 0
+    var isEnded = false
+  }
+
+  private let state = Guarded(State())
+
+  var results: MetadataResults? { state.withLock { $0.results } }
+  var health: ScopeHealth { state.withLock { $0.health } }
+  var isGathering: Bool { state.withLock { $0.isGathering } }
+  var isEnded: Bool { state.withLock { $0.isEnded } }
+
+  // MARK: The engine
+
+  func note(_ health: ScopeHealth) { state.withLock { $0.health = health } }
+
+  /// Leaves a batch.
+  ///
+  /// - Parameters:
+  ///   - change: The batch.
+  ///   - takenCount: How many batches the engine knows to have been taken.
+  /// - Returns: What has become of it.
+  func put(_ change: MetadataQueryChange, takenCount: Int) -> Outcome {
+    let (outcome, waiter) = state.withLock { state -> (Outcome, Waiter?) in
+      if state.isEnded { return (.taken, nil) }
+      if state.takenCount != takenCount || state.pauseDepth > 0 { return (.outdated, nil) }
+      state.results = change.results
+      state.isGathering = change.isGathering
+      guard state.reader != nil else { return (.taken, nil) }
+      guard let waiter = state.waiter.take() else {
+        state.ready = change
+        return (.stored, nil)
+      }
+      return (.taken, waiter)
+    }
+    waiter?.resume(returning: change)
+    return outcome
+  }
+
+  /// Nothing follows.
+  func end() {
+    let waiter = state.withLock { state in
+      state.isEnded = true
+      state.isGathering = false
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: nil)
+  }
+
+  // MARK: Readers
+
+  /// Begins to read; whoever read before gets nothing any more.
+  ///
+  /// - Returns: The number of the reader, and how many batches have been taken.
+  func beginReading() -> (reader: Int, takenCount: Int) {
+    let (reader, takenCount, waiter) = state.withLock { state in
+      state.readerCount += 1
+      state.reader = state.readerCount
+      // What the engine has put meanwhile doesn't begin with nothing, as this reader does.
+      state.ready = nil
+      state.takenCount += 1
+      return (state.readerCount, state.takenCount, state.waiter.take())
+    }
+    waiter?.resume(returning: nil)
+    return (reader, takenCount)
+  }
+
+  /// Keeps results as they are from now on; nests.
+  func pause() { state.withLock { $0.pauseDepth += 1 } }
+
+  /// Ends one ``pause()``.
+  ///
+  /// - Returns: Whether there was one.
+  func resume() -> Bool {
+    state.withLock { state in
+      if state.pauseDepth == 0 { return false }
+      state.pauseDepth -= 1
+      return true
+    }
+  }
+
+  /// The next batch, or what to do to get one.
+  enum Fetch {
+    case change(MetadataQueryChange, takenCount: Int)
+    case ended
+    case waiting
+  }
+
+  /// Takes the next batch; if there's none, keeps the waiter for it.
+  func fetch(_ reader: Int, _ waiter: Waiter?) -> Fetch {
+    state.withLock { state in
+      guard state.reader == reader else { return .ended }
+      if let ready = state.ready.take() {
+        state.takenCount += 1
+        return .change(ready, takenCount: state.takenCount)
+      }
+      if state.isEnded { return .ended }
+      state.waiter = waiter
+      return .waiting
+    }
+  }
+
+  /// Ends the wait of a reader whose task was cancelled.
+  ///
+  /// - Returns: How many batches have been taken; `nil` if somebody else reads by now.
+  func cancel(_ reader: Int) -> Int? {
+    let (takenCount, waiter) = state.withLock { state -> (Int?, Waiter?) in
+      guard state.reader == reader else { return (nil, nil) }
+      state.reader = nil
+      state.ready = nil
+      state.takenCount += 1
+      return (state.takenCount, state.waiter.take())
+    }
+    waiter?.resume(returning: nil)
+    return takenCount
+  }
+}

@@ -1,0 +1,202 @@
+internal import SystemInterface
+
+/// Keeps the results of one query current: for the engine's thread alone.
+///
+/// Knows the results that readers have, and for each file that has changed since what it was and is to the query. From these two
+/// it can make a batch at any time, also a second one instead of a first that nobody has taken.
+final class QueryRunner {
+  /// Results at one moment.
+  private struct Version {
+    var list: OrderedList<ResultOrder>
+    var snapshot: TableSnapshot
+  }
+
+  /// What a file was and is to the query; never nothing both times.
+  private typealias Update = ListUpdate<ResultEntry>
+
+  /// A batch that waits in the port.
+  private struct Offer {
+    let version: Version
+    /// What has changed since.
+    var touched: Set<FileNumber> = []
+    let finishesGathering: Bool
+  }
+
+  let plan: QueryPlan
+  let port: QueryPort
+  /// What readers know.
+  private var known: Version
+  private var pending: [FileNumber: Update] = [:]
+  private var offer: Offer?
+  private var schedule: BatchSchedule
+  private var isGathering = true
+  /// The current reader hasn't been told of the end of the first search.
+  private var owesFinish = true
+  private var pauseDepth = 0
+  private var takenCount = 0
+  /// A batch is due that has to wait until the engine knows what a reader has taken.
+  private var isLate = false
+
+  init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable) {
+    self.plan = plan
+    self.port = port
+    known = Version(list: OrderedList(ResultOrder(plan.sortDescriptors)), snapshot: TableSnapshot(table))
+    schedule = BatchSchedule(plan.batching)
+  }
+
+  /// When the next batch is due.
+  var deadline: MonotonicTime? { schedule.deadline }
+
+  /// Whether older states of the index don't matter any more.
+  var isCurrent: Bool { pending.isEmpty && offer == nil }
+}
+
+// MARK: - What happens to files
+
+extension QueryRunner {
+  /// Some files may be others than before.
+  func filesChanged(
+    _ numbers: some Sequence<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+  ) {
+    port.note(health)
+    let environment = QueryPlan.environment
+    for number in numbers {
+      offer?.touched.insert(number)
+      note(number, plan.entry(number, now, environment), now)
+    }
+    if isCurrent { known.snapshot = now }
+    tell(schedule.pendingChanged(to: pending.count, at: time), now, health)
+  }
+
+  private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
+    let old = knownEntry(number)
+    let isSame = old == new && (new == nil || isSame(number, now))
+    pending[number] = isSame ? nil : Update(old: old, new: new)
+  }
+
+  private func knownEntry(_ number: FileNumber) -> ResultEntry? {
+    guard known.list.count > 0, known.snapshot.table.contains(number) else { return nil }
+    let entry = plan.unfilteredEntry(number, known.snapshot)
+    return known.list.place(of: entry).isMember ? entry : nil
+  }
+
+  private func isSame(_ number: FileNumber, _ now: TableSnapshot) -> Bool {
+    known.snapshot.table.facts(of: number) == now.table.facts(of: number)
+      && known.snapshot.table.path(of: number) == now.table.path(of: number)
+  }
+
+  /// Everything that there is has been found.
+  func gatheringFinished(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    isGathering = false
+    tell(schedule.gatheringFinished(at: time), now, health)
+  }
+
+  func timePassed(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    tell(schedule.timePassed(at: time), now, health)
+  }
+}
+
+// MARK: - What readers do
+
+extension QueryRunner {
+  func pause() {
+    pauseDepth += 1
+    schedule.pause()
+  }
+
+  /// The last one tells what has been held back.
+  func resume(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    if pauseDepth == 0 { return }
+    pauseDepth -= 1
+    // A batch may have been refused meanwhile.
+    _ = schedule.pendingChanged(to: pending.count, at: time)
+    tell(schedule.resume(at: time, flushes: pauseDepth == 0), now, health)
+    if isLate, pauseDepth == 0 {
+      isLate = false
+      tellOwedFinish(now, health)
+    }
+  }
+
+  /// A reader has taken the batch that waited.
+  func taken(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    takenCount = max(takenCount, count)
+    guard let offer = offer.take() else { return }
+    known = offer.version
+    if offer.finishesGathering { owesFinish = false }
+    pending = [:]
+    let environment = QueryPlan.environment
+    for number in offer.touched { note(number, plan.entry(number, now, environment), now) }
+    _ = schedule.pendingChanged(to: pending.count, at: time)
+    let isFlushing = isLate
+    isLate = false
+    tell(schedule.resume(at: time, flushes: isFlushing && pauseDepth == 0), now, health)
+    if isFlushing { tellOwedFinish(now, health) }
+  }
+
+  /// Somebody begins to read, who knows nothing.
+  func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    var current = known.list
+    _ = current.apply(Array(pending.values))
+    pending = [:]
+    for entry in current.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
+    known.list = OrderedList(ResultOrder(plan.sortDescriptors))
+    takenCount = max(takenCount, count)
+    owesFinish = true
+    if offer.take() != nil { _ = schedule.resume(at: time, flushes: false) }
+    let delivery = schedule.pendingChanged(to: pending.count, at: time)
+    if !isGathering, pauseDepth == 0 { return flush(now, health) }
+    tell(delivery, now, health)
+  }
+
+  /// Tells everything now, unless it's paused.
+  func flush(_ now: TableSnapshot, _ health: ScopeHealth) {
+    guard pauseDepth == 0 else { return }
+    if let delivery = schedule.flush() { return tell(delivery, now, health) }
+    tellOwedFinish(now, health)
+  }
+
+  /// The end of the first search was to be told, but to a reader who had gone.
+  private func tellOwedFinish(_ now: TableSnapshot, _ health: ScopeHealth) {
+    if owesFinish, !isGathering, offer == nil, pauseDepth == 0 { tell(.update, now, health) }
+  }
+
+  private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
+    guard let delivery else { return }
+    var version = Version(list: known.list, snapshot: now)
+    let difference = version.list.apply(pairedUpdates(now))
+    let finishes = owesFinish && (delivery != .progress)
+    let change = MetadataQueryChange(
+      difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
+      isGathering: delivery == .progress, finishesGathering: finishes, health: health)
+    switch port.put(change, takenCount: takenCount) {
+    case .taken:
+      known = version
+      pending = [:]
+      if finishes { owesFinish = false }
+    case .stored:
+      // Nothing more is told before it's taken, but for what flush() puts in its place.
+      if offer == nil { schedule.pause() }
+      offer = Offer(version: version, finishesGathering: finishes)
+    case .outdated:
+      isLate = true
+    }
+  }
+
+  /// A file that was removed and one that was made under the same path are one that has changed.
+  ///
+  /// - Note: Rule R16.
+  private func pairedUpdates(_ now: TableSnapshot) -> [Update] {
+    let removed = pending.filter { $0.value.new == nil }
+    let added = pending.filter { $0.value.old == nil }
+    if removed.isEmpty || added.isEmpty { return Array(pending.values) }
+    var updates = pending
+    let places = Dictionary(removed.keys.map { (known.snapshot.table.path(of: $0), $0) }) { first, _ in first }
+    for (number, update) in added {
+      guard let gone = places[now.table.path(of: number)], let old = updates.removeValue(forKey: gone)?.old else {
+        continue
+      }
+      updates[number] = Update(old: old, new: update.new)
+    }
+    return Array(updates.values)
+  }
+}

@@ -1,0 +1,117 @@
+internal import FileWatching
+internal import SystemInterface
+
+/// Follows one scope for all queries over it, on a thread of its own that ends with the last of them.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `inbox` | its lock | any thread gives orders, the engine's thread takes them; the end is decided under it, so no order is lost |
+/// | index, watches, runners | the engine's thread | they are in an ``EngineLoop`` that no one else can reach |
+final class ScopeEngine: Sendable {
+  /// What queries ask for, by the number of the query.
+  enum Order: Sendable {
+    case attach(Int, QueryPlan, QueryPort)
+    case detach(Int)
+    case pause(Int)
+    case resume(Int)
+    /// A reader has taken a batch.
+    case taken(Int, count: Int)
+    /// A reader has begun.
+    case readerBegan(Int, count: Int)
+    /// Tell when everything that was done before is told.
+    case barrier(Int, Barrier)
+  }
+
+  private struct Inbox: Sendable {
+    var orders: [Order] = []
+    var queryCount = 0
+    var isEnded = false
+  }
+
+  /// What is followed, and how.
+  struct Key: Hashable, Sendable {
+    let roots: [SystemPath]
+    let options: ScopeOptions
+  }
+
+  private let inbox = Guarded(Inbox())
+  private let watcher: any FileWatcher
+
+  init(_ key: Key, files: any FileSystem, watcher: any FileWatcher, clock: any CoordinationClock) {
+    self.watcher = watcher
+    HostThread.start(name: "file-metadata") {
+      EngineLoop(self, key, files: files, watcher: watcher, clock: clock).run()
+    }
+  }
+
+  /// Adds a query.
+  ///
+  /// - Returns: Its number; `nil` when the engine has ended.
+  func attach(_ plan: QueryPlan, _ port: QueryPort) -> Int? {
+    let query = inbox.withLock { inbox -> Int? in
+      if inbox.isEnded { return nil }
+      inbox.queryCount += 1
+      inbox.orders.append(.attach(inbox.queryCount, plan, port))
+      return inbox.queryCount
+    }
+    watcher.wake()
+    return query
+  }
+
+  /// Gives an order; none is carried out after the end, when nobody can be waiting for it.
+  func give(_ order: Order) {
+    let isEnded = inbox.withLock { inbox in
+      if !inbox.isEnded { inbox.orders.append(order) }
+      return inbox.isEnded
+    }
+    if isEnded, case .barrier(_, let barrier) = order { barrier.end() }
+    watcher.wake()
+  }
+
+  // MARK: The engine's thread
+
+  /// Takes all orders.
+  ///
+  /// - Parameter isIdle: Whether to end if there's none.
+  /// - Returns: `nil` at the end.
+  func takeOrders(endingIf isIdle: Bool) -> [Order]? {
+    inbox.withLock { inbox in
+      if isIdle, inbox.orders.isEmpty {
+        inbox.isEnded = true
+        return nil
+      }
+      defer { inbox.orders = [] }
+      return inbox.orders
+    }
+  }
+}
+
+extension ScopeEngine {
+  private struct Reference: Sendable {
+    weak var engine: ScopeEngine?
+  }
+
+  private static let engines = Guarded<[Key: Reference]>([:])
+
+  /// Adds a query to the engine of a scope, which is started if there's none.
+  ///
+  /// - Returns: The engine, and the number of the query.
+  /// - Throws: An error of inotify_init1(2).
+  static func attach(
+    _ key: Key, _ plan: QueryPlan, _ port: QueryPort
+  ) throws(SystemError) -> (engine: ScopeEngine, query: Int) {
+    if let found = engines.withLock({ engines in engines[key]?.engine }), let query = found.attach(plan, port) {
+      return (found, query)
+    }
+    let watcher = try InotifyWatcher()
+    let engine = ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+    engines.withLock { engines in
+      engines = engines.filter { $0.value.engine != nil }
+      engines[key] = Reference(engine: engine)
+    }
+    guard let query = engine.attach(plan, port) else {
+      preconditionFailure("an engine that nobody has used has ended")
+    }
+    return (engine, query)
+  }
+}

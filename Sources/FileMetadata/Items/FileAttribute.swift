@@ -1,0 +1,94 @@
+internal import FoundationEssentials
+internal import MetadataPredicates
+internal import SystemInterface
+
+/// An attribute that a plain file system can give.
+enum FileAttribute: String, CaseIterable, Sendable {
+  case name = "kMDItemFSName"
+  case displayName = "kMDItemDisplayName"
+  case path = "kMDItemPath"
+  case url = "kMDItemURL"
+  case size = "kMDItemFSSize"
+  case creationDate = "kMDItemFSCreationDate"
+  case contentCreationDate = "kMDItemContentCreationDate"
+  case contentChangeDate = "kMDItemFSContentChangeDate"
+  case contentModificationDate = "kMDItemContentModificationDate"
+  case attributeChangeDate = "kMDItemAttributeChangeDate"
+  case isInvisible = "kMDItemFSInvisible"
+  case nodeCount = "kMDItemFSNodeCount"
+  case owner = "kMDItemFSOwnerUserID"
+  case group = "kMDItemFSOwnerGroupID"
+  case contentType = "kMDItemContentType"
+  case contentTypeTree = "kMDItemContentTypeTree"
+  case isUbiquitous = "NSMetadataItemIsUbiquitousKey"
+  case comment = "kMDItemComment"
+  case finderComment = "kMDItemFinderComment"
+  case whereFroms = "kMDItemWhereFroms"
+  case userTags = "kMDItemUserTags"
+
+  /// Whether the index knows it; anything else is read from the file when it's asked for.
+  var isIndexed: Bool {
+    switch self {
+    case .comment, .finderComment, .whereFroms, .userTags: false
+    default: true
+    }
+  }
+
+  static let indexedNames = Set(allCases.filter(\.isIndexed).map(\.rawValue))
+}
+
+extension FileTable {
+  /// The value of an attribute; `.null` where the file system doesn't know it.
+  func value(of attribute: FileAttribute, for number: FileNumber) -> MetadataValue {
+    switch attribute {
+    case .name, .displayName: .string(name(of: number).description)
+    case .path: .string(path(of: number).description)
+    case .url:
+      .string(FileURLCoding.url(of: path(of: number), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
+    case .size: .integer(self[number].size)
+    case .creationDate, .contentCreationDate: facts(of: number).creationTime.map(Self.date) ?? .null
+    case .contentChangeDate, .contentModificationDate: Self.date(self[number].modificationTime)
+    case .attributeChangeDate: Self.date(self[number].changeTime)
+    case .isInvisible: .bool(name(of: number).bytes.first == UInt8(ascii: "."))
+    case .nodeCount: self[number].isDirectory ? .integer(Int64(children(of: number).count)) : .null
+    case .owner: Self.identifier(facts(of: number).owner)
+    case .group: Self.identifier(facts(of: number).group)
+    case .contentType: .string(contentType(of: number))
+    case .contentTypeTree: .array(ContentTypes.tree(of: contentType(of: number)).map(MetadataValue.string))
+    case .isUbiquitous: .bool(false)
+    case .comment, .finderComment: text("user.xdg.comment", of: number).map(MetadataValue.string) ?? .null
+    case .whereFroms: text("user.xdg.origin.url", of: number).map { .array([.string($0)]) } ?? .null
+    case .userTags:
+      text("user.xdg.tags", of: number).map { tags in
+        .array(tags.split(separator: ",").map { .string(String($0)) })
+      } ?? .null
+    }
+  }
+
+  private static func date(_ time: Int64) -> MetadataValue {
+    .date(MetadataDate(secondsSince1970: Double(time) / 1_000_000_000))
+  }
+
+  private static func identifier(_ number: UInt32) -> MetadataValue {
+    number == .max ? .null : .integer(Int64(number))
+  }
+
+  private func contentType(of number: FileNumber) -> String {
+    ContentTypes.type(of: facts(of: number).kind, named: name(of: number).description)
+  }
+
+  /// An extended attribute of what is there now; see xattr(7).
+  private func text(_ name: String, of number: FileNumber) -> String? {
+    guard facts(of: number).kind == .regular || facts(of: number).kind == .directory else { return nil }
+    let files = HostFileSystem()
+    do throws(SystemError) {
+      let file = try files.open(
+        path(of: number), at: .workingDirectory, flags: [.noFollow, .nonBlocking], mode: 0)
+      defer { try? files.close(file) }
+      let bytes = try files.extendedAttribute(ExtendedAttributeName(name), of: file)
+      return String(decoding: bytes, as: UTF8.self)
+    } catch {
+      return nil
+    }
+  }
+}

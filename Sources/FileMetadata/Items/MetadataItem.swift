@@ -1,0 +1,91 @@
+public import FoundationEssentials
+public import MetadataPredicates
+internal import SystemInterface
+
+/// A file as it was when a query told of it.
+///
+/// A value: what it says doesn't change when the file does. Only comments, tags and the like, which are kept in extended attributes, are
+/// read from the file at the moment they're asked for. Costs two words, and keeps the state of the index it's from alive.
+///
+/// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from.
+public struct MetadataItem: Sendable, Identifiable, Hashable {
+  /// Names a file as long as it's in the results of a query, also when it's renamed.
+  public struct ID: Hashable, Sendable {
+    let number: FileNumber
+  }
+
+  private let snapshot: TableSnapshot
+  /// The identity of the file among those of the same scope.
+  public let id: ID
+
+  init(_ snapshot: TableSnapshot, _ number: FileNumber) {
+    self.snapshot = snapshot
+    id = ID(number: number)
+  }
+
+  /// Whether both say the same of the same file.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.id == right.id
+      && (left.snapshot === right.snapshot
+        || (left.facts == right.facts && left.systemPath == right.systemPath))
+  }
+
+  /// Feeds the identity of the file.
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+  var systemPath: SystemPath { snapshot.table.path(of: id.number) }
+  private var facts: FileFacts { snapshot.table.facts(of: id.number) }
+
+  /// The absolute path, byte by byte.
+  public var pathBytes: [UInt8] { systemPath.bytes }
+  /// The absolute path; what isn't UTF-8 shows as U+FFFD.
+  public var path: String { systemPath.description }
+  /// The URL, which has every byte of the path.
+  public var url: URL? { FileURLCoding.url(of: systemPath, isDirectory: isDirectory) }
+  /// The name; what isn't UTF-8 shows as U+FFFD.
+  public var name: String { snapshot.table.name(of: id.number).description }
+  /// The size in bytes.
+  public var size: Int64 { facts.size }
+  /// When the contents changed last.
+  public var contentChangeDate: Date { Self.date(facts.modificationTime) }
+  /// When the file was made; `nil` where the file system doesn't keep it.
+  public var creationDate: Date? { facts.creationTime.map(Self.date) }
+  /// Whether it's a directory; a link to one isn't.
+  public var isDirectory: Bool { facts.kind == .directory }
+  /// Whether it's a symbolic link.
+  public var isSymbolicLink: Bool { facts.kind == .symbolicLink }
+
+  private static func date(_ time: Int64) -> Date { Date(timeIntervalSince1970: Double(time) / 1_000_000_000) }
+}
+
+extension MetadataItem: PredicateItem {
+  /// The value of an attribute.
+  ///
+  /// - Parameter name: The name of the attribute, such as `kMDItemFSSize`.
+  /// - Returns: The value; `.null` if the file hasn't got the attribute, or nobody can know it on a plain file system.
+  /// - Note: Rule R36.
+  public func value(forAttribute name: String) -> MetadataValue {
+    guard let attribute = FileAttribute(rawValue: name) else { return .null }
+    return snapshot.table.value(of: attribute, for: id.number)
+  }
+
+  /// The value of an attribute, for predicates.
+  public func value(forAttribute name: String, index: Int) -> MetadataValue { value(forAttribute: name) }
+
+  /// The names of all attributes that the file has.
+  ///
+  /// - Note: Rule R36.
+  public var attributeNames: [String] {
+    FileAttribute.allCases.map(\.rawValue).filter { value(forAttribute: $0) != .null }
+  }
+
+  /// All attributes by name.
+  public var wholeValue: MetadataValue {
+    .dictionary(Dictionary(uniqueKeysWithValues: attributeNames.map { ($0, value(forAttribute: $0)) }))
+  }
+
+  /// The attributes of the index that differ from those of an earlier state.
+  func alteredAttributes(since old: MetadataItem) -> Set<String> {
+    FileAttribute.indexedNames.filter { value(forAttribute: $0) != old.value(forAttribute: $0) }
+  }
+}

@@ -1,0 +1,195 @@
+public import FoundationEssentials
+public import MetadataPredicates
+internal import SystemInterface
+
+/// Finds files, and keeps what it has found current.
+///
+/// ```swift
+/// let query = try MetadataQuery(.fileName.hasSuffix(".md"), in: [directory], sortedBy: [MetadataSortDescriptor("kMDItemFSName")])
+/// try query.start()
+/// for await change in query.changes {
+///   print(change.added.map(\.item.name), change.removed.map(\.item.name))
+/// }
+/// ```
+///
+/// First it gathers what there is, then it tells what changes, without losing anything: directories are watched before they're
+/// read, and read again when the kernel has lost events. Symbolic links aren't followed. All queries over the same scopes share one
+/// index and one thread; no run loop is needed.
+///
+/// Not seen at once are changes through hard links outside of the scopes, stores through mmap(2) before the file is closed, and what
+/// other machines do on network file systems; see ``health``.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `session` | its lock | it's replaced by ``start()`` and ``stop()``, on any thread |
+public final class MetadataQuery: Sendable {
+  /// From one start to the next stop.
+  struct Session: Sendable {
+    let engine: ScopeEngine
+    let query: Int
+    let port: QueryPort
+    var isRunning = true
+  }
+
+  let plan: QueryPlan
+  let key: ScopeEngine.Key
+  private let session = Guarded<Session?>(nil)
+
+  /// Makes a query that doesn't search before ``start()``.
+  ///
+  /// Blocks for a few system calls.
+  ///
+  /// - Parameters:
+  ///   - predicate: What a file has to fulfil.
+  ///   - scopes: Directories, with everything in them; a file in several of them is found once. Links that lead to them are followed.
+  ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
+  ///   - batching: How changes are gathered before they're told.
+  ///   - options: How far scopes reach.
+  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
+  ///   be sorted by.
+  /// - Note: Rules Q17, Q25, Q26 and Q30.
+  public init(
+    _ predicate: MetadataPredicate, in scopes: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
+    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions()
+  ) throws(MetadataQueryError) {
+    let compiled: CompiledPredicate
+    do throws(MetadataPredicateError) {
+      compiled = try predicate.compiled()
+    } catch {
+      throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
+    }
+    plan = try QueryPlan(compiled, sortDescriptors, batching)
+    key = ScopeEngine.Key(roots: try Self.roots(scopes), options: options)
+  }
+
+  deinit { stop() }
+
+  /// Canonical paths, none of which is inside another one.
+  private static func roots(_ scopes: [URL]) throws(MetadataQueryError) -> [SystemPath] {
+    if scopes.isEmpty { throw MetadataQueryError(.noScope, "", "name at least one directory to search") }
+    var paths: Set<SystemPath> = []
+    for scope in scopes {
+      guard let path = FileURLCoding.path(of: scope) else {
+        throw MetadataQueryError(.invalidScope, scope.absoluteString, "it isn't a file URL; use URL(filePath:)")
+      }
+      do throws(SystemError) {
+        let files = HostFileSystem()
+        let canonical = try files.canonicalPath(of: path, resolvingLastComponent: true)
+        _ = try files.status(of: canonical, at: .workingDirectory, links: .noFollow)
+        paths.insert(canonical)
+      } catch {
+        throw MetadataQueryError(.invalidScope, path.description, error.description)
+      }
+    }
+    return paths.filter { path in !paths.contains { path.isInside($0) } }.sorted()
+  }
+
+  // MARK: - Running
+
+  /// Begins to search; results of an earlier run are dropped.
+  ///
+  /// Returns at once: the search runs on a thread of its own.
+  ///
+  /// - Returns: Whether the query wasn't running; otherwise nothing is done.
+  /// - Throws: ``MetadataQueryError`` when the system doesn't let the program watch files.
+  /// - Note: Rules Q3, Q4, Q12 and Q22.
+  @discardableResult
+  public func start() throws(MetadataQueryError) -> Bool {
+    let key = key
+    return try start { plan, port throws(SystemError) in try ScopeEngine.attach(key, plan, port) }
+  }
+
+  /// Begins to search with an engine that's found in some way.
+  func start(
+    attaching attach: (QueryPlan, QueryPort) throws(SystemError) -> (engine: ScopeEngine, query: Int)
+  ) throws(MetadataQueryError) -> Bool {
+    let plan = plan
+    do throws(SystemError) {
+      return try session.withLock { session throws(SystemError) in
+        if let session, session.isRunning, !session.port.isEnded { return false }
+        let port = QueryPort()
+        let (engine, query) = try attach(plan, port)
+        session = Session(engine: engine, query: query, port: port)
+        return true
+      }
+    } catch {
+      throw MetadataQueryError(.watchingUnavailable, "", error.description)
+    }
+  }
+
+  /// Ends the search and everything that follows it; results stay as they are.
+  ///
+  /// Sequences of ``changes`` end after what has been told.
+  ///
+  /// - Note: Rules Q9, Q10, Q11 and L18.
+  public func stop() {
+    let ended = session.withLock { session -> Session? in
+      guard let running = session, running.isRunning else { return nil }
+      session?.isRunning = false
+      return running
+    }
+    guard let ended else { return }
+    ended.port.end()
+    ended.engine.give(.detach(ended.query))
+  }
+
+  /// Whether the query searches, or follows what it has found.
+  public var isStarted: Bool { session.withLock { $0?.isRunning == true && $0?.port.isEnded == false } }
+
+  /// Whether the first search goes on.
+  ///
+  /// - Note: Rule Q8.
+  public var isGathering: Bool { isStarted && (current?.port.isGathering ?? false) }
+
+  /// The results that were told last.
+  ///
+  /// - Complexity: O(1).
+  /// - Note: Rules Q1, Q11 and R1.
+  public var results: MetadataResults {
+    current?.port.results ?? MetadataResults(OrderedList(ResultOrder([])), TableSnapshot(FileTable()))
+  }
+
+  /// How well the scopes are followed.
+  public var health: ScopeHealth { current?.port.health ?? ScopeHealth() }
+
+  var current: Session? { session.withLock { $0 } }
+
+  // MARK: - Order and time
+
+  /// Keeps results as they are until ``resume()`` has been called as often.
+  ///
+  /// - Note: Rules R1 and R2. Ends with the run of the query.
+  public func pause() {
+    guard let session = current else { return }
+    session.port.pause()
+    session.engine.give(.pause(session.query))
+  }
+
+  /// Ends one ``pause()``; after the last one everything is told that has happened meanwhile, in one batch.
+  ///
+  /// - Note: Rules R2 and R3.
+  public func resume() {
+    if let session = current, session.port.resume() { session.engine.give(.resume(session.query)) }
+  }
+
+  /// Waits until everything that was done to files before the call is in the results.
+  ///
+  /// Tells what is pending at once; while the query is paused, it doesn't. Returns early when the task is cancelled or the query stopped.
+  ///
+  /// - Returns: The results.
+  /// - Throws: `CancellationError` when the task was cancelled.
+  /// - Note: Rule L16.
+  @discardableResult
+  public func waitUntilCurrent() async throws(CancellationError) -> MetadataResults {
+    guard let session = current, session.isRunning else { return results }
+    let barrier = Barrier()
+    session.engine.give(.barrier(session.query, barrier))
+    await withTaskCancellationHandler {
+      await barrier.wait()
+    } onCancel: {
+      barrier.end()
+    }
+    if Task.isCancelled { throw CancellationError() }
+    return results
+  }
+}

@@ -1,0 +1,118 @@
+/// One batch of changes of the results of a query: exactly what makes the new results out of the ones before.
+///
+/// Positions of what's removed, or moved away, are those in the results before; positions of what's added, or moved there, those in
+/// ``results``. So a table view takes out first, and puts in then. An item is in one list only.
+///
+/// - Note: Rules R9 to R21. All lists are complete, whatever of the results was looked at.
+public struct MetadataQueryChange: Sendable {
+  /// A result that has come or gone.
+  public struct Placed: Sendable {
+    /// Its position.
+    public let position: Int
+    /// The file as it was found, or as it was when it was known last.
+    public let item: MetadataItem
+  }
+
+  /// A result that was there before and is still there, and has altered.
+  public struct Alteration: Sendable {
+    /// Its position in the results before.
+    public let oldPosition: Int
+    /// Its position in the results now.
+    public let newPosition: Int
+    /// The file before; its identity is another one if it was made anew under the same path.
+    public let old: MetadataItem
+    /// The file now.
+    public let new: MetadataItem
+    /// Whether it has passed by other results.
+    public let isMove: Bool
+
+    /// The names of the attributes that have other values now.
+    ///
+    /// - Complexity: Makes each value of both items that the index knows.
+    public var attributes: Set<String> { new.alteredAttributes(since: old) }
+  }
+
+  private let difference: ListDifference<ResultEntry>
+  private let before: TableSnapshot
+  private let after: TableSnapshot
+  /// The results with these changes.
+  public let results: MetadataResults
+  /// Whether the first search isn't over yet, so that more is going to be found.
+  public let isGathering: Bool
+  /// Whether the first search is over with this batch.
+  ///
+  /// True in exactly one batch for each reader of the sequence.
+  public let finishesGathering: Bool
+  /// How well the scopes are followed.
+  public let health: ScopeHealth
+
+  init(
+    _ difference: ListDifference<ResultEntry>, before: TableSnapshot, after: TableSnapshot, results: MetadataResults,
+    isGathering: Bool, finishesGathering: Bool, health: ScopeHealth
+  ) {
+    self.difference = difference
+    self.before = before
+    self.after = after
+    self.results = results
+    self.isGathering = isGathering
+    self.finishesGathering = finishesGathering
+    self.health = health
+  }
+
+  /// Results that are gone, or don't match any more, by position.
+  public var removed: [Placed] {
+    difference.removed.map {
+      Placed(position: $0.position, item: MetadataItem(before, FileNumber($0.element.number)))
+    }
+  }
+
+  /// Results that are new, or match now, by position.
+  public var added: [Placed] {
+    difference.added.map { Placed(position: $0.position, item: MetadataItem(after, FileNumber($0.element.number))) }
+  }
+
+  /// Results that have altered, by position now.
+  public var changed: [Alteration] {
+    difference.changed.map {
+      Alteration(
+        oldPosition: $0.oldPosition, newPosition: $0.newPosition,
+        old: MetadataItem(before, FileNumber($0.old.number)), new: MetadataItem(after, FileNumber($0.new.number)),
+        isMove: $0.isMove)
+    }
+  }
+
+  /// Whether results are the same as before; then the batch says that the first search is over.
+  public var isEmpty: Bool { difference.isEmpty }
+
+  /// Positions in the results before from which a table view takes out rows, moved ones included.
+  public var departedPositions: RangeSet<Int> {
+    let positions = difference.removed.map(\.position) + difference.changed.filter(\.isMove).map(\.oldPosition)
+    return RangeSet(positions.map { $0..<($0 + 1) })
+  }
+
+  /// Positions in the results now into which a table view puts rows, moved ones included.
+  public var arrivedPositions: RangeSet<Int> {
+    let positions = difference.added.map(\.position) + difference.changed.filter(\.isMove).map(\.newPosition)
+    return RangeSet(positions.map { $0..<($0 + 1) })
+  }
+
+  /// Positions in the results now of rows that stay in their place and show something else.
+  public var updatedPositions: RangeSet<Int> {
+    RangeSet(difference.changed.filter { !$0.isMove }.map { $0.newPosition..<($0.newPosition + 1) })
+  }
+
+  /// Makes the new results out of the ones before, item by item.
+  ///
+  /// - Parameter old: The results before.
+  /// - Returns: The results now.
+  /// - Complexity: O(*n*).
+  public func applied(to old: [MetadataItem]) -> [MetadataItem] {
+    var difference = ListDifference<MetadataItem>()
+    difference.removed = removed.map { .init(position: $0.position, element: $0.item) }
+    difference.added = added.map { .init(position: $0.position, element: $0.item) }
+    difference.changed = changed.map {
+      .init(oldPosition: $0.oldPosition, newPosition: $0.newPosition, old: $0.old, new: $0.new, isMove: $0.isMove)
+    }
+    return difference.applied(to: old)
+  }
+}

@@ -1,0 +1,67 @@
+extension MetadataQuery {
+  /// What happens to the results, batch by batch.
+  ///
+  /// The first batch says what there is already. Who reads slowly gets fewer and larger batches, and misses nothing: at most one batch
+  /// waits. There is one reader at a time; the last one that began gets everything, others end. Ends with ``stop()``, and when the
+  /// task is cancelled; at once if the query isn't started.
+  public var changes: Changes { Changes(query: self) }
+
+  /// Batches of changes.
+  public struct Changes: AsyncSequence, Sendable {
+    /// A batch.
+    public typealias Element = MetadataQueryChange
+    /// Nothing fails.
+    public typealias Failure = Never
+
+    let query: MetadataQuery
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(query) }
+  }
+
+  /// Reads batches of changes, for one task.
+  public struct Iterator: AsyncIteratorProtocol {
+    /// Nothing fails.
+    public typealias Failure = Never
+
+    /// Keeps the query alive.
+    private let query: MetadataQuery
+    private let session: Session?
+    private let reader: Int
+
+    init(_ query: MetadataQuery) {
+      self.query = query
+      session = query.current
+      guard let session else {
+        reader = 0
+        return
+      }
+      let (reader, takenCount) = session.port.beginReading()
+      self.reader = reader
+      session.engine.give(.readerBegan(session.query, count: takenCount))
+    }
+
+    /// Waits for the next batch.
+    ///
+    /// - Returns: The batch; `nil` at the end.
+    public mutating func next() async -> MetadataQueryChange? {
+      guard let session else { return nil }
+      let reader = reader
+      return await withTaskCancellationHandler {
+        await withCheckedContinuation { waiter in
+          switch session.port.fetch(reader, waiter) {
+          case .change(let change, let takenCount):
+            session.engine.give(.taken(session.query, count: takenCount))
+            waiter.resume(returning: change)
+          case .ended: waiter.resume(returning: nil)
+          case .waiting: break
+          }
+        }
+      } onCancel: {
+        if let takenCount = session.port.cancel(reader) {
+          session.engine.give(.taken(session.query, count: takenCount))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+internal import SystemInterface
+
+/// Names that something has happened to, by directory.
+struct LookList {
+  /// For each name whether it was told that it's gone.
+  ///
+  /// If not, and it is, then the kernel will tell soon whether it was removed or renamed.
+  private(set) var names: [FileNumber: [SystemPath: Bool]] = [:]
+
+  var isEmpty: Bool { names.isEmpty }
+  var directories: [FileNumber] { Array(names.keys) }
+
+  mutating func add(_ name: SystemPath, in directory: FileNumber, isGone: Bool = false) {
+    names[directory, default: [:]][name, default: false] = isGone || names[directory]?[name] == true
+  }
+
+  mutating func add(_ others: [SystemPath: Bool], in directory: FileNumber) {
+    names[directory, default: [:]].merge(others) { $0 || $1 }
+  }
+
+  mutating func remove(_ directory: FileNumber) { names[directory] = nil }
+
+  /// Takes all names out.
+  mutating func take() -> [FileNumber: [SystemPath: Bool]] {
+    defer { names = [:] }
+    return names
+  }
+}

@@ -1,0 +1,116 @@
+import FileWatching
+import Foundation
+import MetadataPredicates
+import SeededRandom
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileMetadata
+
+/// Queries beside programs that change files: also run under the thread sanitizer.
+@Suite("Live queries beside programs that change files at random", .blocking, .serialized)
+struct ConcurrencyMetadataQueryExplorationTests {
+  /// What there is to search and to sort by; the path decides in the end, so that the order doesn't depend on the past.
+  private static let predicates: [MetadataPredicate] = [
+    .constant(true), .fileName.hasSuffix("1"), .fileSize > .bytes(20),
+    !(.fileName.hasPrefix("n")) || .fileSize > .bytes(4), .path.contains("n3"),
+    .contentTypeTree.contains("public.directory"),
+  ]
+  private static let orders: [[MetadataSortDescriptor]] = [
+    [], [.init("kMDItemFSName")], [.init("kMDItemFSSize", .descending), .init("kMDItemFSName")],
+    [.init("kMDItemContentType"), .init("kMDItemFSContentChangeDate", .descending)],
+  ]
+
+  private static func query(_ tree: TemporaryTree, _ random: inout SplitMix) throws -> MetadataQuery {
+    let batchings = [
+      MetadataBatching.immediate, MetadataBatching(interval: .milliseconds(3)),
+      MetadataBatching(live: .init(countMax: 7, delayMax: .milliseconds(20))),
+    ]
+    return try MetadataQuery(
+      random.pick(predicates), in: [URL(filePath: tree.root.description)],
+      sortedBy: random.pick(orders) + [.init("kMDItemPath")], batching: random.pick(batchings))
+  }
+
+  /// What of a result a user sees.
+  private struct Row: Hashable {
+    let path: [UInt8]
+    let size: Int64
+    let modified: Date
+
+    init(_ item: MetadataItem) {
+      path = item.pathBytes
+      size = item.size
+      modified = item.contentChangeDate
+    }
+  }
+
+  /// Reads everything, and checks that batches lead from nothing to the results.
+  private static func read(_ query: MetadataQuery) -> Task<[Row], Never> {
+    let changes = query.changes.makeAsyncIterator()
+    return Task {
+      var changes = changes
+      var items: [MetadataItem] = []
+      var finishCount = 0
+      while let change = await changes.next() {
+        items = change.applied(to: items)
+        #expect(items.map(Row.init) == change.results.map(Row.init))
+        if change.finishesGathering { finishCount += 1 }
+        #expect(!change.isEmpty || change.finishesGathering)
+      }
+      #expect(finishCount == 1)
+      return items.map(Row.init)
+    }
+  }
+
+  /// How long to go on.
+  private static let duration = Budget.isLong ? Duration.seconds(30) : .milliseconds(700)
+
+  @Test("Results are those of a fresh search after every pause, and batches lead to them", arguments: [false, true])
+  func agreement(withFaults: Bool) async throws {
+    let seed = Budget.seed ?? UInt64.random(in: 0..<1_000_000)
+    let end = ContinuousClock.now + Self.duration
+    var round: UInt64 = 0
+    repeat {
+      try await explore(seed &+ round, withFaults: withFaults)
+      round += 1
+    } while ContinuousClock.now < end
+  }
+
+  private func explore(_ seed: UInt64, withFaults: Bool) async throws {
+    let tree = try TemporaryTree()
+    var churner = Churner(seed: seed, tree, makesHardLinks: false)
+    for _ in 0..<30 { churner.step() }
+    let watcher = ManualFileWatcher(try InotifyWatcher())
+    if withFaults { watcher.allowWatches(5) }
+    let queries = try (0..<3).map { _ in try Self.query(tree, &churner.random) }
+    let engine = ScopeEngine(queries[0].key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+    for query in queries {
+      _ = try query.start { plan, port throws(SystemError) in
+        guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
+        return (engine, number)
+      }
+    }
+    let readers = queries.map(Self.read)
+    for _ in 0..<6 {
+      let paused = churner.random.chance(1, in: 3) ? churner.random.pick(queries) : nil
+      paused?.pause()
+      for _ in 0..<(1 + churner.random.below(15)) { churner.step() }
+      if withFaults, churner.random.chance(1, in: 3) { watcher.loseEvents() }
+      if withFaults { watcher.allowWatches(churner.random.below(4)) }
+      paused?.resume()
+      for query in queries { try await compare(query, tree, seed) }
+    }
+    for query in queries { query.stop() }
+    for (query, reader) in zip(queries, readers) { #expect(await reader.value == query.results.map(Row.init)) }
+  }
+
+  private func compare(_ query: MetadataQuery, _ tree: TemporaryTree, _ seed: UInt64) async throws {
+    let results = try await query.waitUntilCurrent().map(Row.init)
+    let fresh = try query.copy()
+    try fresh.start()
+    let expected = try await fresh.waitUntilCurrent().map(Row.init)
+    #expect(Set(results) == Set(expected), "seed \(seed)")
+    #expect(results == expected, "seed \(seed), the order")
+  }
+}

@@ -1,0 +1,407 @@
+import Foundation
+import Glibc
+import MetadataPredicates
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileMetadata
+
+@Suite("Queries, from the first search on", .timeLimit(.minutes(2)))
+struct MetadataQueryTests {
+  @Test("Q1, Q4, Q8, Q9, Q11: a query before it's started, while it runs and after it's stopped")
+  func lifeCycle() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
+    #expect(!query.isStarted && !query.isGathering && query.results.isEmpty)
+    #expect(try query.start())
+    #expect(query.isStarted)
+    try await query.waitUntilCurrent()
+    #expect(!query.isGathering)
+    query.stop()
+    try tree.write("b")
+    try await query.waitUntilCurrent()
+    #expect(!query.isStarted && query.results.map(\.name) == ["a"])
+  }
+
+  @Test("Q3: a query that runs isn't started again, and not disturbed")
+  func startedTwice() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    #expect(try !live.query.start())
+    try await live.gather()
+    try tree.write("a")
+    #expect(try await live.next().added.map(\.item.name) == ["a"])
+  }
+
+  @Test("Q12: a query that's started again finds everything anew")
+  func restarted() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    live.query.stop()
+    try tree.unlink("a")
+    try tree.write("b")
+    try live.query.start()
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["b"])
+  }
+
+  @Test("Q7: the end of the search is told although nothing was found")
+  func nothing() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    let change = try await live.next()
+    #expect(change.finishesGathering && change.isEmpty && !change.isGathering)
+  }
+
+  @Test("Q30: a file in two scopes that are inside each other is found once")
+  func nestedScopes() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.write("a/f")
+    let query = try MetadataQuery(
+      .fileName == "f", in: [tree.path("a"), tree.root, tree.path("a")].map { URL(filePath: $0.description) })
+    try query.start()
+    #expect(try await query.waitUntilCurrent().count == 1)
+  }
+
+  @Test("Q25: several scopes make one list")
+  func severalScopes() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] {
+      try tree.makeDirectory(name)
+      try tree.write("\(name)/in \(name)")
+    }
+    let query = try MetadataQuery(
+      .constant(true), in: ["a", "c"].map { URL(filePath: tree.path($0).description) },
+      sortedBy: [MetadataSortDescriptor("kMDItemFSName", .descending)])
+    try query.start()
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["in c", "in a"])
+  }
+
+  @Test("Queries over one scope share an index and what follows it")
+  func shared() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a.md")
+    try tree.write("b.txt")
+    var first = try await LiveQuery(tree, .fileName.hasSuffix(".md"))
+    try await first.gather()
+    var second = try await LiveQuery(tree, .fileName.hasSuffix(".txt"))
+    try await second.gather()
+    #expect(first.query.current?.engine === second.query.current?.engine)
+    #expect(first.names == ["a.md"] && second.names == ["b.txt"])
+    try tree.rename("a.md", to: "a.txt")
+    #expect(try await first.next().removed.map(\.item.name) == ["a.md"])
+    #expect(try await second.next().added.map(\.item.name) == ["a.txt"])
+  }
+
+  @Test("What can't be a query is an error that says why")
+  func errors() throws {
+    let tree = try TemporaryTree()
+    let scope = URL(filePath: tree.root.description)
+    func code(
+      _ scopes: [URL], _ predicate: MetadataPredicate = .constant(true), _ sort: [MetadataSortDescriptor] = []
+    ) -> MetadataQueryError.Code? {
+      do {
+        _ = try MetadataQuery(predicate, in: scopes, sortedBy: sort)
+        return nil
+      } catch {
+        #expect(error.description.contains(error.code.rawValue))
+        return error.code
+      }
+    }
+    #expect(code([]) == .noScope)
+    #expect(code([try #require(URL(string: "https://example.org"))]) == .invalidScope)
+    #expect(code([scope.appending(path: "none")]) == .invalidScope)
+    #expect(code([URL(filePath: "/~")]) == .invalidScope)
+    #expect(code([scope], .constant(true), [MetadataSortDescriptor("kMDItemComment")]) == .unsortableAttribute)
+    let unbound = try MetadataPredicate(format: "kMDItemFSName == $NAME")
+    #expect(code([scope], unbound) == .invalidPredicate)
+    #expect(code([scope]) == nil)
+  }
+
+  @Test("L18: an engine ends with its last query, and the next one gets a new one")
+  func end() async throws {
+    let tree = try TemporaryTree()
+    let first = try await LiveQuery(tree)
+    try await first.query.waitUntilCurrent()
+    let engine = try #require(first.query.current?.engine)
+    first.query.stop()
+    // The end of a barrier says that the engine has seen the end of the query.
+    let barrier = Barrier()
+    engine.give(.barrier(0, barrier))
+    await barrier.wait()
+    try tree.write("a")
+    let second = try await LiveQuery(tree)
+    #expect(try await second.query.waitUntilCurrent().map(\.name) == ["a"])
+  }
+
+  @Test("A reader whose task is cancelled ends, and the query goes on")
+  func cancellation() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    let query = live.query
+    let reader = Task {
+      var count = 0
+      for await _ in query.changes { count += 1 }
+      return count
+    }
+    // Whoever begins to read ends the one who read before, so that it's known that the task waits.
+    #expect(await live.isEnded())
+    reader.cancel()
+    #expect(await reader.value <= 1)
+    try tree.write("a")
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["a"])
+  }
+}
+
+@Suite("Changes of results", .timeLimit(.minutes(2)))
+struct MetadataQueryChangeTests {
+  @Test("R9, R10, R22: made, written and removed")
+  func life() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("b")
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    try tree.makeDirectory("a")
+    #expect(try await live.next().added.map(\.position) == [0])
+    live.query.pause()
+    try tree.write("b", "longer than before")
+    try await live.query.waitUntilCurrent()
+    live.query.resume()
+    let change = try await live.next()
+    #expect(change.changed.map(\.new.size) == [18] && change.changed.map(\.old.size) == [4])
+    #expect(change.changed.first?.attributes.isSuperset(of: ["kMDItemFSSize", "kMDItemFSContentChangeDate"]) == true)
+    try tree.unlink("b")
+    #expect(try await live.next().removed.map(\.item.name) == ["b"])
+    #expect(live.names == ["a"])
+  }
+
+  @Test("R11, R12, R13: what begins or ceases to match comes and goes; what matches before and after has changed")
+  func matching() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("f", "1")
+    var live = try await LiveQuery(tree, .fileSize >= .bytes(4))
+    try await live.gather()
+    try tree.write(tree.path("f"), "2345", adding: true)
+    #expect(try await live.next().added.map(\.item.size) == [5])
+    try tree.write(tree.path("f"), "6", adding: true)
+    #expect(try await live.next().changed.map(\.new.size) == [6])
+    truncate(tree.path("f").description, 2)
+    #expect(try await live.next().removed.map(\.item.size) == [6])
+  }
+
+  @Test("R15: made and removed within one batch isn't mentioned")
+  func transient() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    live.query.pause()
+    try tree.write("short-lived")
+    try tree.unlink("short-lived")
+    try tree.write("kept")
+    try await live.query.waitUntilCurrent()
+    live.query.resume()
+    #expect(try await live.next().added.map(\.item.name) == ["kept"])
+  }
+
+  @Test("R16, L7: made anew under the same name, also as editors save, is changed")
+  func madeAnew() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("f", "old")
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    for round in 1...2 {
+      live.query.pause()
+      if round == 1 {
+        try tree.unlink("f")
+        try tree.write("f", "newer")
+      } else {
+        try tree.write(".temporary", "the newest")
+        try tree.rename(".temporary", to: "f")
+      }
+      try await live.query.waitUntilCurrent()
+      live.query.resume()
+      let change = try await live.next()
+      #expect(change.added.isEmpty && change.removed.isEmpty)
+      #expect(change.changed.map(\.new.size) == [round == 1 ? 5 : 10])
+    }
+    #expect(live.names == ["f"])
+  }
+
+  @Test("R19: a rename is one change, and the file keeps its identity")
+  func rename() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] { try tree.write(name) }
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    let id = live.items[0].id
+    try tree.rename("a", to: "d")
+    let change = try await live.next()
+    let moved = try #require(change.changed.first { $0.new.name == "d" })
+    #expect(change.added.isEmpty && change.removed.isEmpty)
+    #expect(moved.isMove && moved.oldPosition == 0 && moved.newPosition == 2 && moved.new.id == id)
+    #expect(moved.old.path.hasSuffix("/a"))
+    #expect(change.departedPositions == RangeSet(0..<1) && change.arrivedPositions == RangeSet(2..<3))
+    #expect(live.names == ["b", "c", "d"])
+  }
+
+  @Test("R20, R21: a directory that's moved changes the paths of all in it; out of the scope it takes them along")
+  func directory() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    for number in 0..<50 { try tree.write("d/\(number).md") }
+    var live = try await LiveQuery(tree, .fileName.hasSuffix(".md"))
+    try await live.gather()
+    try tree.rename("d", to: "e")
+    let change = try await live.next()
+    #expect(change.changed.count == 50 && change.added.isEmpty && change.removed.isEmpty)
+    #expect(live.items.allSatisfy { $0.path == tree.path("e").appending($0.name).description })
+    #expect(change.changed.allSatisfy { $0.old.path == tree.path("d").appending($0.new.name).description })
+    try tree.rename(tree.path("e"), to: tree.base.appending("outside"))
+    #expect(try await live.next().removed.count == 50)
+    try tree.rename(tree.base.appending("outside"), to: tree.path("back"))
+    while live.items.count < 50 { _ = try await live.next() }
+  }
+
+  @Test("R1, R2, R3: results stay as they are during pauses, which nest, and all is told in one batch after the last")
+  func pauses() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    live.query.pause()
+    live.query.pause()
+    for number in 0..<5 {
+      try tree.write("\(number)")
+      #expect(try await live.query.waitUntilCurrent().isEmpty)
+    }
+    live.query.resume()
+    #expect(try await live.query.waitUntilCurrent().isEmpty)
+    live.query.resume()
+    live.query.resume()
+    #expect(try await live.next().added.count == 5)
+  }
+
+  @Test("L16: what was done before the call is in the results after it, whatever the batching")
+  func barrier() async throws {
+    let tree = try TemporaryTree()
+    let live = try await LiveQuery(tree, batching: .standard)
+    for number in 0..<50 {
+      try tree.write("\(number)")
+      #expect(try await live.query.waitUntilCurrent().count == number + 1)
+    }
+  }
+
+  @Test("A reader that's slow gets one batch for all that has happened")
+  func slowReader() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    for number in 0..<20 {
+      try tree.write("\(number)")
+      if number > 0 { try tree.unlink("\(number - 1)") }
+      try await live.query.waitUntilCurrent()
+    }
+    #expect(try await live.next().added.map(\.item.name) == ["19"])
+    #expect(live.names == ["19"])
+  }
+
+  @Test("A reader that begins late is told everything first, and that the first search is over")
+  func lateReader() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    let live = try await LiveQuery(tree)
+    try await live.query.waitUntilCurrent()
+    var iterator = live.query.changes.makeAsyncIterator()
+    let change = try #require(await iterator.next())
+    #expect(change.added.map(\.item.name) == ["a", "b"] && change.finishesGathering)
+  }
+
+  @Test("A snapshot of results stays as it is")
+  func snapshot() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a", "1")
+    let live = try await LiveQuery(tree)
+    let results = try await live.query.waitUntilCurrent()
+    try tree.write("a", "12345")
+    try tree.rename("a", to: "b")
+    let later = try await live.query.waitUntilCurrent()
+    #expect(results.map(\.name) == ["a"] && results.map(\.size) == [1])
+    #expect(later.map(\.name) == ["b"] && later.map(\.size) == [5])
+    #expect(results[0].id == later[0].id)
+  }
+
+  @Test("R40: a file that's too old leaves the results, though nothing has happened to it")
+  func time() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("f")
+    let predicate = try MetadataPredicate(query: "kMDItemFSContentChangeDate >= $time.now(-2)")
+    var live = try await LiveQuery(tree, predicate)
+    try await live.gather()
+    #expect(live.names == ["f"])
+    #expect(try await live.next().removed.map(\.item.name) == ["f"])
+  }
+}
+
+@Suite("Attributes of files")
+struct MetadataItemTests {
+  @Test("R22, R36: a plain file system gives what it knows, and nothing else")
+  func attributes() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d.d")
+    try tree.write("d.d/.hidden é.PNG", "12345")
+    let live = try await LiveQuery(tree, .fileName.contains("hidden"))
+    let item = try #require(try await live.query.waitUntilCurrent().first)
+    #expect(item.value(forAttribute: "kMDItemFSSize") == 5)
+    #expect(item.value(forAttribute: "kMDItemFSName") == ".hidden é.PNG")
+    #expect(item.value(forAttribute: "kMDItemPath") == .string(tree.path("d.d/.hidden é.PNG").description))
+    #expect(item.value(forAttribute: "kMDItemFSInvisible") == true)
+    #expect(item.value(forAttribute: "kMDItemContentType") == "public.png")
+    #expect(item.value(forAttribute: "kMDItemFSOwnerUserID") == .integer(Int64(getuid())))
+    #expect(item.value(forAttribute: "NSMetadataItemIsUbiquitousKey") == false)
+    #expect(item.value(forAttribute: "kMDItemPixelHeight") == nil)
+    #expect(item.value(forAttribute: "kMDItemFSNodeCount") == nil)
+    guard case .array(let tree) = item.value(forAttribute: "kMDItemContentTypeTree") else {
+      Issue.record("no tree of types")
+      return
+    }
+    #expect(Set(tree).isSuperset(of: ["public.png", "public.image", "public.data", "public.item"]))
+    #expect(!tree.contains("public.text"))
+    #expect(abs(item.contentChangeDate.timeIntervalSinceNow) < 60)
+    #expect(item.attributeNames.allSatisfy { item.value(forAttribute: $0) != nil })
+    #expect(item.url?.lastPathComponent == ".hidden é.PNG")
+  }
+
+  @Test("L14: a name that isn't UTF-8 has a URL that leads to it")
+  func bytes() async throws {
+    let tree = try TemporaryTree()
+    let name = SystemPath(bytes: [0x61, 0xFF, 0x25, 0x3F, 0x23])
+    try tree.write(tree.root.appending(name), "text")
+    let live = try await LiveQuery(tree)
+    let item = try #require(try await live.query.waitUntilCurrent().first)
+    #expect(item.pathBytes == tree.root.appending(name).bytes)
+    #expect(item.name == "a\u{FFFD}%?#")
+    let url = try #require(item.url)
+    let query = try MetadataQuery(.constant(true), in: [url])
+    try query.start()
+    #expect(try await query.waitUntilCurrent().map(\.pathBytes) == [item.pathBytes])
+  }
+
+  @Test("Comments and tags are read from extended attributes, in predicates as well")
+  func extendedAttributes() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("f")
+    let files = HostFileSystem()
+    let file = try files.open(tree.path("f"), at: .workingDirectory, flags: .readWrite, mode: 0)
+    defer { try? files.close(file) }
+    var live = try await LiveQuery(tree, try MetadataPredicate(format: "kMDItemUserTags CONTAINS 'red'"))
+    try await live.gather()
+    #expect(live.names == [])
+    try files.setExtendedAttribute(ExtendedAttributeName("user.xdg.tags"), of: file, to: Array("blue,red".utf8))
+    #expect(try await live.next().added.map(\.item.name) == ["f"])
+    #expect(live.items[0].value(forAttribute: "kMDItemUserTags") == ["blue", "red"])
+  }
+}
