@@ -1,26 +1,26 @@
 /// Directories that are to be read, each once; the last one that was added comes first.
 struct ReadQueue {
   private var stack: [FileNumber] = []
-  /// Whether everything below is to be read again as well.
-  private var depths: [FileNumber: Bool] = [:]
+  /// For each directory whether it's to be watched again as well, because the end of a watch may not have been told.
+  private var isWatchedAgain: [FileNumber: Bool] = [:]
 
-  var isEmpty: Bool { depths.isEmpty }
+  var isEmpty: Bool { isWatchedAgain.isEmpty }
 
-  mutating func push(_ directory: FileNumber, deep: Bool = false) {
-    guard let known = depths[directory] else {
-      depths[directory] = deep
+  mutating func push(_ directory: FileNumber, watchingAgain: Bool = false) {
+    guard let known = isWatchedAgain[directory] else {
+      isWatchedAgain[directory] = watchingAgain
       stack.append(directory)
       return
     }
-    depths[directory] = known || deep
+    isWatchedAgain[directory] = known || watchingAgain
   }
 
-  mutating func pop() -> (directory: FileNumber, deep: Bool)? {
+  mutating func pop() -> (directory: FileNumber, watchingAgain: Bool)? {
     while let directory = stack.popLast() {
-      if let deep = depths.removeValue(forKey: directory) { return (directory, deep) }
+      if let again = isWatchedAgain.removeValue(forKey: directory) { return (directory, again) }
     }
     return nil
   }
 
-  mutating func remove(_ directory: FileNumber) { depths[directory] = nil }
+  mutating func remove(_ directory: FileNumber) { isWatchedAgain[directory] = nil }
 }

@@ -18,7 +18,7 @@ extension ScopeIndexer {
       let descriptor = try files.openDirectory(index.table.path(of: directory), flags: .pathOnly)
       defer { try? files.close(descriptor) }
       // Its own times have changed with its members.
-      let facts = FileFacts(try files.status(of: SystemPath("."), at: descriptor, links: .noFollow))
+      let facts = try facts(of: descriptor)
       guard index.table.isDirectory(directory, facts) else { return false }
       note(directory, facts)
       for (name, isGone) in names { _ = look(name, in: directory, descriptor, mayBeRemoved: isGone || isQuiet) }

@@ -9,37 +9,42 @@ extension ScopeIndexer {
   @discardableResult
   package func work(directoryCountMax: Int = .max) -> Bool {
     var count = 0
-    while count < directoryCountMax, let (directory, deep) = queue.pop() {
+    while count < directoryCountMax, let (directory, again) = queue.pop() {
       count += 1
-      if index.table.contains(directory) { read(directory, deep: deep) }
+      if index.table.contains(directory) { read(directory, watchingAgain: again) }
     }
     return queue.isEmpty
   }
 
-  private func read(_ directory: FileNumber, deep: Bool) {
+  private func read(_ directory: FileNumber, watchingAgain: Bool) {
     do throws(SystemError) {
       let descriptor = try files.openDirectory(index.table.path(of: directory))
       defer { try? files.close(descriptor) }
-      let facts = FileFacts(
-        try files.status(of: SystemPath("."), at: descriptor, links: .noFollow))
-      guard index.table.isDirectory(directory, facts) else { return misplace(directory) }
+      let found = try facts(of: descriptor)
+      guard index.table.isDirectory(directory, found) else { return misplace(directory, watchingAgain) }
       unreadable.remove(directory)
-      note(directory, facts)
       misplaced[directory] = nil
-      if isExcluded(directory, facts) { return }
-      watch(directory, descriptor, again: deep)
-      try readMembers(of: directory, descriptor, deep)
+      if isExcluded(directory, found) { return note(directory, found) }
+      watch(directory, descriptor, again: watchingAgain)
+      // Only now: what had happened before it was watched may have changed its times.
+      note(directory, try facts(of: descriptor))
+      try readMembers(of: directory, descriptor)
     } catch {
-      if error.isDisplacement { return misplace(directory) }
+      if error.isDisplacement { return misplace(directory, watchingAgain) }
       // Without permission, without a free descriptor, or broken.
       unreadable.insert(directory)
       for child in index.table.children(of: directory) { remove(child) }
     }
   }
 
+  func facts(of directory: FileDescriptor) throws(SystemError) -> FileFacts {
+    FileFacts(try files.status(of: SystemPath("."), at: directory, links: .noFollow))
+  }
+
   /// Something else is where the directory was: what happened to it will be told, or seen when its name is looked at.
-  private func misplace(_ directory: FileNumber) {
-    misplaced[directory, default: 0] += 1
+  private func misplace(_ directory: FileNumber, _ watchingAgain: Bool) {
+    let known = misplaced[directory]
+    misplaced[directory] = ((known?.count ?? 0) + 1, watchingAgain || known?.watchingAgain == true)
     lookAt(directory)
   }
 
@@ -50,14 +55,13 @@ extension ScopeIndexer {
   }
 
   private func readMembers(
-    of directory: FileNumber, _ descriptor: FileDescriptor, _ deep: Bool
+    of directory: FileNumber, _ descriptor: FileDescriptor
   ) throws(SystemError) {
     var missing = Set(index.table.children(of: directory))
     while let entries = try files.readDirectory(descriptor) {
       for entry in entries {
         guard let child = look(entry.name, in: directory, descriptor, mayBeRemoved: false) else { continue }
         missing.remove(child)
-        if deep, index.table.facts(of: child).kind == .directory { queue.push(child, deep: true) }
       }
     }
     for child in missing where index.table.contains(child) { lookAt(child) }
@@ -98,7 +102,7 @@ extension ScopeIndexer {
   private func double(_ directory: FileNumber, _ other: FileNumber) {
     if doubles.insert(directory).inserted {
       lookAt(other)
-      misplaced[directory, default: 0] += 1
+      misplaced[directory] = (1, false)
     } else {
       doubles.remove(directory)
       poll(directory, because: "a directory is mounted in two places")
