@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface"]),
     // The predicate language alone, for programs that have items of their own to select.
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
+    .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     .executable(name: "filecoord", targets: ["filecoord"]),
   ],
@@ -53,7 +54,8 @@ let package = Package(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
       swiftSettings: librarySettings),
     .executableTarget(
-      name: "filecoord", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
+      name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],
+      swiftSettings: settings),
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
     // What tests of several targets need.

@@ -46,8 +46,12 @@ struct Terminal: Sendable {
   /// - Parameter text: What to write.
   /// - Returns: Whether there's still somebody who reads.
   @discardableResult
-  func write(_ text: String) -> Bool {
-    var rest = Array(text.utf8)[...]
+  func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+  /// Writes bytes, likewise.
+  @discardableResult
+  func write(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }

@@ -6,7 +6,8 @@ import Testing
 struct CommandTests {
   /// All commands of the tool.
   private static let commands = [
-    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "doctor", "serve", "tour",
+    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor", "serve",
+    "tour",
     "completion",
     "help",
   ]

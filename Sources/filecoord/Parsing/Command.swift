@@ -41,7 +41,8 @@ struct Command: Sendable {
 
   /// All commands, in the order of help.
   static let all: [Command] = [
-    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .predicate, .doctor, .serve, .tour, .completion,
+    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .doctor, .serve, .tour,
+    .completion,
     .help,
   ]
 }

@@ -25,7 +25,7 @@ struct ExitCode: Hashable, Sendable {
     ("0", "done"),
     ("1", "explain: somebody is in the way; doctor, tour: something is wrong"),
     ("64", "the command line was not understood"),
-    ("65", "predicate: it can't be used"),
+    ("65", "predicate, query: it can't be used"),
     ("66", "there is no such file"),
     ("69", "the other processes of the domain can't be reached"),
     ("70", "an error of a program, perhaps of this one"),

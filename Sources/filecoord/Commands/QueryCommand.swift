@@ -1,0 +1,219 @@
+import FileMetadata
+import FoundationEssentials
+import MetadataPredicates
+
+extension Option {
+  static let directory = Option(
+    name: "--in", kind: .text("DIR"), help: "Search this directory; usually the current one.")
+  static let live = Option(name: "--live", kind: .flag, help: "Go on, and print what changes.")
+  static let sort = Option(
+    name: "--sort", kind: .text("ATTRIBUTES"),
+    help: "Sort by these attributes, with commas between them; a minus before one turns its order round.")
+  static let limit = Option(name: "--limit", kind: .count, help: "Print so many results at most.")
+  static let null = Option(name: "-0", kind: .flag, help: "End paths by a NUL, for xargs -0.")
+  static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
+}
+
+extension Command {
+  static let query = Command(
+    name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000,
+    options: [.directory, .live, .sort, .limit, .json, .null, .count, .spotlight, .untrusted, .events],
+    summary: "Find files by what a file system knows of them, and keep the answer current.",
+    details: """
+      Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort says otherwise.
+      Symbolic links aren't followed; names that begin with a dot are found like others. A predicate that can't be used ends
+      with 65, and the place of the mistake is shown.
+
+      With --live it goes on, and prints a line for each change until SIGINT, SIGTERM or SIGHUP, or until nobody reads its
+      output any more: "+ PATH" for what's found, or was there at the beginning, "- PATH" for what's gone or doesn't match any
+      more, "~ PATH" for what has altered, "> PATH" and where it was before for what was renamed. Says "watching N results" on standard
+      error when everything that was there is printed. What can't be followed at once is told on standard error.
+
+      With --json each line is an object with the members path, name, size, modified, created and type; with --live also event
+      (added, removed, changed) and was, the path before.
+
+      Attributes: kMDItemFSName, kMDItemPath, kMDItemFSSize (bytes), kMDItemFSContentChangeDate, kMDItemFSCreationDate,
+      kMDItemContentType, kMDItemContentTypeTree, kMDItemFSInvisible, kMDItemFSOwnerUserID, kMDItemFSOwnerGroupID,
+      kMDItemFSNodeCount, kMDItemComment, kMDItemUserTags, kMDItemWhereFroms.
+
+      Bytes of names that aren't UTF-8 are shown as U+FFFD, but printed as they are with -0.
+      """,
+    examples: [
+      Example(
+        line: #"filecoord query 'kMDItemFSName LIKE "*.swift"'"#,
+        explanation: "Prints all Swift files below this directory."),
+      Example(
+        line: #"filecoord query --sort -kMDItemFSSize --limit 10 'kMDItemFSSize > 1000000' /usr"#,
+        explanation: "Prints the ten largest files."),
+      Example(
+        line: #"filecoord query --live 'kMDItemContentTypeTree == "public.image"' ~/Pictures"#,
+        explanation: "Prints pictures as they come and go."),
+      Example(
+        line: #"filecoord query -0 --spotlight 'kMDItemFSName == "*.log"' /var/log | xargs -0 wc -l"#,
+        explanation: "The same language as mdfind, and paths for another program."),
+    ],
+    run: { session in try await QueryPrinter(session).run() })
+}
+
+/// Prints results, and what becomes of them.
+private struct QueryPrinter {
+  private let session: Session
+  private let query: MetadataQuery
+
+  init(_ session: Session) throws {
+    self.session = session
+    let invocation = session.invocation
+    if invocation.has(.live), invocation.has(.limit) || invocation.has(.count) || invocation.has(.null) {
+      throw Failure.usage("'--live' can't be combined with '--limit', '--count' or '-0'").about(.query)
+    }
+    var scopes = try invocation.operands.dropFirst().map { try URL(file: $0) }
+    if let directory = invocation.text(.directory) { scopes.append(try URL(file: Argument(directory))) }
+    if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
+    do {
+      query = try MetadataQuery(
+        Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),
+        batching: MetadataBatching(interval: .milliseconds(20)))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private static func predicate(_ invocation: Invocation) throws(Failure) -> MetadataPredicate {
+    let text = invocation.operands[0].text
+    let limits: PredicateLimits = invocation.has(.untrusted) ? .untrusted : .standard
+    do throws(MetadataPredicateError) {
+      return invocation.has(.spotlight)
+        ? try MetadataPredicate(query: text, limits: limits) : try MetadataPredicate(format: text, limits: limits)
+    } catch {
+      throw Failure(.dataError, "the predicate can't be used\n\(error)")
+    }
+  }
+
+  private static func order(_ invocation: Invocation) -> [MetadataSortDescriptor] {
+    let names = invocation.text(.sort)?.split(separator: ",") ?? []
+    let descriptors = names.map { name in
+      name.hasPrefix("-")
+        ? MetadataSortDescriptor(String(name.dropFirst()), .descending) : MetadataSortDescriptor(String(name))
+    }
+    return descriptors + [MetadataSortDescriptor("kMDItemPath")]
+  }
+
+  func run() async throws -> ExitCode {
+    let query = query
+    do throws(MetadataQueryError) { try query.start() } catch { throw Failure(error) }
+    return try await session.signals.handling({ _ in query.stop() }) {
+      session.invocation.has(.live) ? await follow() : try await printOnce()
+    }
+  }
+
+  // MARK: Once
+
+  private func printOnce() async throws -> ExitCode {
+    let results = try await query.waitUntilCurrent()
+    if let number = session.signals.first { throw Failure(.signal(number), "ended by signal \(number)") }
+    warn(query.health)
+    if session.invocation.has(.count) {
+      Terminal.output.write("\(results.count)\n")
+      return .success
+    }
+    // Not one write for each line: there may be a million.
+    var bytes: [UInt8] = []
+    for item in results.prefix(session.invocation.count(.limit) ?? .max) {
+      append(item, to: &bytes)
+      if bytes.count > 1 << 16 {
+        if !Terminal.output.write(bytes) { return .success }
+        bytes = []
+      }
+    }
+    Terminal.output.write(bytes)
+    return .success
+  }
+
+  private func append(_ item: MetadataItem, to bytes: inout [UInt8]) {
+    if session.invocation.has(.json) {
+      bytes += Array((JSON.object(Self.members(item)).text + "\n").utf8)
+    } else if session.invocation.has(.null) {
+      bytes += item.pathBytes + [0]
+    } else {
+      bytes += Array((item.path.onOneLine + "\n").utf8)
+    }
+  }
+
+  private static func members(_ item: MetadataItem) -> [(String, JSON)] {
+    [
+      ("path", .string(item.path)), ("name", .string(item.name)), ("size", .integer(Int(item.size))),
+      ("modified", .string(time(item.contentChangeDate))), ("created", JSON(item.creationDate.map(time))),
+      ("type", JSON(text(item.value(forAttribute: "kMDItemContentType")))),
+    ]
+  }
+
+  private static func text(_ value: MetadataValue) -> String? {
+    if case .string(let text) = value { return text }
+    return nil
+  }
+
+  private static func time(_ date: Date) -> String {
+    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  // MARK: Live
+
+  private func follow() async -> ExitCode {
+    var remaining = session.invocation.count(.events) ?? .max
+    for await change in query.changes {
+      for line in lines(change) {
+        if remaining == 0 { break }
+        remaining -= 1
+        if !Terminal.output.write(line + "\n") { return .success }
+      }
+      if change.finishesGathering {
+        Terminal.error.write("watching \(change.results.count) results\n")
+        warn(change.health)
+      }
+      if remaining == 0 { break }
+    }
+    query.stop()
+    return .success
+  }
+
+  private func lines(_ change: MetadataQueryChange) -> [String] {
+    change.removed.map { line("-", "removed", $0.item, nil) } + change.added.map { line("+", "added", $0.item, nil) }
+      + change.changed.map { alteration in
+        let isRenamed = alteration.old.pathBytes != alteration.new.pathBytes
+        return line(isRenamed ? ">" : "~", "changed", alteration.new, isRenamed ? alteration.old.path : nil)
+      }
+  }
+
+  private func line(_ sign: String, _ event: String, _ item: MetadataItem, _ oldPath: String?) -> String {
+    if session.invocation.has(.json) {
+      return JSON.object([("event", .string(event)), ("was", JSON(oldPath))] + Self.members(item)).text
+    }
+    return "\(sign) \(item.path.onOneLine)" + (oldPath.map { " was \($0.onOneLine)" } ?? "")
+  }
+
+  /// Says what isn't found, or is found late.
+  private func warn(_ health: ScopeHealth) {
+    if health.unreadableDirectoryCount > 0 {
+      Terminal.error.write("\(health.unreadableDirectoryCount) directories can't be read\n")
+    }
+    if session.invocation.has(.live), health.polledDirectoryCount > 0 {
+      Terminal.error.write(
+        "\(health.polledDirectoryCount) directories aren't watched, but looked at from time to time: "
+          + "\((health.pollingReason ?? "").onOneLine)\n")
+    }
+    if health.isFull { Terminal.error.write("there are more files than can be counted\n") }
+  }
+}
+
+extension Failure {
+  fileprivate init(_ error: MetadataQueryError) {
+    let code: ExitCode =
+      switch error.code {
+      case .invalidPredicate: .dataError
+      case .noScope, .unsortableAttribute: .usage
+      case .invalidScope: .noInput
+      case .watchingUnavailable: .unavailable
+      }
+    self.init(code, error.description)
+  }
+}

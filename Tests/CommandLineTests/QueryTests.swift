@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("filecoord query", .blocking)
+struct QueryTests {
+  private let bench: Workbench
+
+  init() throws {
+    bench = try Workbench()
+    try bench.makeFile("b10.md", "0123456789")
+    try bench.makeFile("b9.md", "0")
+    try bench.makeFile("c.txt", "012")
+  }
+
+  @Test("It prints the files that fulfil a predicate, in either language, sorted as people expect")
+  func finding() throws {
+    let found = try bench.run("query", "--in", bench.root, "kMDItemFSName LIKE '*.md'")
+    #expect(found.status == 0 && found.errors.isEmpty)
+    #expect(found.output == "\(bench.path("b9.md"))\n\(bench.path("b10.md"))\n")
+    #expect(try bench.run("query", "--spotlight", "kMDItemFSName == '*.md'", bench.root).output == found.output)
+  }
+
+  @Test("--sort, --limit and --count")
+  func sorting() throws {
+    let sorted = try bench.run(
+      "query", "--sort", "-kMDItemFSSize", "--limit", "2", "kMDItemFSSize > 0", bench.root)
+    #expect(sorted.output == "\(bench.path("b10.md"))\n\(bench.path("c.txt"))\n")
+    #expect(try bench.run("query", "--count", "TRUEPREDICATE", bench.root).output == "3\n")
+  }
+
+  @Test("--json prints one object on each line, and -0 the bytes of paths")
+  func formats() throws {
+    let name = "say \"hi\"\n"
+    try bench.makeFile(name)
+    let json = try bench.run("query", "--json", "kMDItemFSName BEGINSWITH 'say'", bench.root)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    #expect(Set(object.keys) == ["path", "name", "size", "modified", "created", "type"])
+    #expect(object["name"] as? String == name && object["size"] as? Int == 5)
+    #expect(
+      try bench.run("query", "-0", "kMDItemFSName BEGINSWITH 'say'", bench.root).output == bench.path(name) + "\0")
+  }
+
+  @Test("--live prints what is there, and then exactly what changes")
+  func live() throws {
+    let tool = try bench.start("query", "--live", "--events", "6", "kMDItemFSName LIKE '*.md'", bench.root)
+    _ = try tool.errors.line { $0 == "watching 2 results" }
+    #expect(Set(tool.output.lines) == ["+ \(bench.path("b9.md"))", "+ \(bench.path("b10.md"))"])
+    try FileManager.default.moveItem(atPath: bench.path("b9.md"), toPath: bench.path("a.md"))
+    _ = try tool.output.line { $0 == "> \(self.bench.path("a.md")) was \(self.bench.path("b9.md"))" }
+    try FileManager.default.moveItem(atPath: bench.path("c.txt"), toPath: bench.path("c.md"))
+    _ = try tool.output.line { $0 == "+ \(self.bench.path("c.md"))" }
+    let file = try FileHandle(forWritingTo: URL(filePath: bench.path("c.md")))
+    try file.write(contentsOf: Data("x".utf8))
+    _ = try tool.output.line { $0 == "~ \(self.bench.path("c.md"))" }
+    try file.close()
+    try FileManager.default.removeItem(atPath: bench.path("a.md"))
+    #expect(try tool.end() == 0)
+    #expect(tool.output.lines.last == "- \(bench.path("a.md"))")
+  }
+
+  @Test("--live ends by a signal")
+  func signal() throws {
+    let tool = try bench.start("query", "--live", "TRUEPREDICATE", bench.root)
+    _ = try tool.errors.line { $0 == "watching 3 results" }
+    tool.signal(SIGTERM)
+    #expect(try tool.end() == 0)
+  }
+
+  @Test("What can't be done is said, with an exit code")
+  func mistakes() throws {
+    let predicate = try bench.run("query", "kMDItemFSSize >", bench.root)
+    #expect(predicate.status == 65 && predicate.errors.contains("expected an expression"))
+    #expect(try bench.run("query", "TRUEPREDICATE", bench.path("none")).status == 66)
+    #expect(try bench.run("query", "--sort", "kMDItemTitle", "TRUEPREDICATE", bench.root).status == 64)
+    #expect(try bench.run("query", "--live", "--count", "TRUEPREDICATE", bench.root).status == 64)
+  }
+}
