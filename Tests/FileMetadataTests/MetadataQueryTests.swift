@@ -309,6 +309,21 @@ struct MetadataQueryChangeTests {
     #expect(live.names == ["19"])
   }
 
+  @Test("A batch that waits for a reader is taken back when everything in it has been undone")
+  func undone() async throws {
+    let tree = try TemporaryTree()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    try tree.write("a")
+    #expect(try await live.query.waitUntilCurrent().count == 1)
+    try tree.unlink("a")
+    #expect(try await live.query.waitUntilCurrent().isEmpty)
+    try tree.makeDirectory("b")
+    #expect(try await live.next().added.map(\.item.name) == ["b"])
+    try tree.makeDirectory("c")
+    #expect(try await live.next().added.map(\.item.name) == ["c"])
+  }
+
   @Test("A reader that begins late is told everything first, and that the first search is over")
   func lateReader() async throws {
     let tree = try TemporaryTree()
@@ -338,7 +353,10 @@ struct MetadataQueryChangeTests {
   func time() async throws {
     let tree = try TemporaryTree()
     try tree.write("f")
-    let predicate = try MetadataPredicate(query: "kMDItemFSContentChangeDate >= $time.now(-2)")
+    let files = HostFileSystem()
+    let soon = Int64(Date.now.timeIntervalSince1970 + 4) * 1_000_000_000
+    try files.setModificationTime(of: tree.path("f"), at: .workingDirectory, to: soon)
+    let predicate = try MetadataPredicate(query: "kMDItemFSContentChangeDate >= $time.now(-1)")
     var live = try await LiveQuery(tree, predicate)
     try await live.gather()
     #expect(live.names == ["f"])

@@ -111,7 +111,7 @@ final class EngineLoop {
       for runner in runners.values { runner.gatheringFinished(snapshot, health, at: clock.now) }
     }
     for (query, barrier) in barriers {
-      runners[query]?.flush(snapshot, health)
+      runners[query]?.flush(snapshot, health, at: clock.now)
       barrier.end()
     }
     barriers = []

@@ -70,6 +70,21 @@ final class QueryPort: Sendable {
     return outcome
   }
 
+  /// Takes back the batch that waits, because the results are those before it.
+  ///
+  /// - Parameters:
+  ///   - results: The results.
+  ///   - takenCount: How many batches the engine knows to have been taken.
+  /// - Returns: Whether nobody had taken it.
+  func withdraw(_ results: MetadataResults, takenCount: Int) -> Bool {
+    state.withLock { state in
+      if state.takenCount != takenCount || state.isEnded || state.pauseDepth > 0 { return false }
+      state.ready = nil
+      state.results = results
+      return true
+    }
+  }
+
   /// Nothing follows.
   func end() {
     let waiter = state.withLock { state in

@@ -144,15 +144,24 @@ extension QueryRunner {
     owesFinish = true
     if offer.take() != nil { _ = schedule.resume(at: time, flushes: false) }
     let delivery = schedule.pendingChanged(to: pending.count, at: time)
-    if !isGathering, pauseDepth == 0 { return flush(now, health) }
+    if !isGathering, pauseDepth == 0 { return flush(now, health, at: time) }
     tell(delivery, now, health)
   }
 
   /// Tells everything now, unless it's paused.
-  func flush(_ now: TableSnapshot, _ health: ScopeHealth) {
+  func flush(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     guard pauseDepth == 0 else { return }
     if let delivery = schedule.flush() { return tell(delivery, now, health) }
-    tellOwedFinish(now, health)
+    guard let offer, !offer.touched.isEmpty else { return tellOwedFinish(now, health) }
+    // What waits isn't true any more: everything in it has been undone.
+    if offer.finishesGathering { return tell(.update, now, health) }
+    if port.withdraw(MetadataResults(known.list, now), takenCount: takenCount) {
+      self.offer = nil
+      known.snapshot = now
+      _ = schedule.resume(at: time, flushes: false)
+    } else {
+      isLate = true
+    }
   }
 
   /// The end of the first search was to be told, but to a reader who had gone.
