@@ -46,7 +46,7 @@ struct QueryTests {
   func live() throws {
     let tool = try bench.start("query", "--live", "--events", "6", "kMDItemFSName LIKE '*.md'", bench.root)
     _ = try tool.errors.line { $0 == "watching 2 results" }
-    #expect(Set(tool.output.lines) == ["+ \(bench.path("b9.md"))", "+ \(bench.path("b10.md"))"])
+    for name in ["b9.md", "b10.md"] { _ = try tool.output.line { $0 == "+ \(self.bench.path(name))" } }
     try FileManager.default.moveItem(atPath: bench.path("b9.md"), toPath: bench.path("a.md"))
     _ = try tool.output.line { $0 == "> \(self.bench.path("a.md")) was \(self.bench.path("b9.md"))" }
     try FileManager.default.moveItem(atPath: bench.path("c.txt"), toPath: bench.path("c.md"))

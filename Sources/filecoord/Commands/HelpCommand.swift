@@ -20,7 +20,7 @@ extension Command {
 
   /// Written out, because the table of commands is made of this one too.
   private static let commandNames = [
-    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "doctor", "serve", "tour",
-    "completion", "help",
+    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor", "serve",
+    "tour", "completion", "help",
   ]
 }

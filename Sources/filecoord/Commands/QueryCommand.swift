@@ -10,7 +10,7 @@ extension Option {
     name: "--sort", kind: .text("ATTRIBUTES"),
     help: "Sort by these attributes, with commas between them; a minus before one turns its order round.")
   static let limit = Option(name: "--limit", kind: .count, help: "Print so many results at most.")
-  static let null = Option(name: "-0", kind: .flag, help: "End paths by a NUL, for xargs -0.")
+  static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
   static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
 }
 
@@ -64,18 +64,14 @@ private struct QueryPrinter {
     self.session = session
     let invocation = session.invocation
     if invocation.has(.live), invocation.has(.limit) || invocation.has(.count) || invocation.has(.null) {
-      throw Failure.usage("'--live' can't be combined with '--limit', '--count' or '-0'").about(.query)
+      throw Failure.usage("'--live' can't be combined with '--limit', '--count' or '--null'").about(.query)
     }
     var scopes = try invocation.operands.dropFirst().map { try URL(file: $0) }
     if let directory = invocation.text(.directory) { scopes.append(try URL(file: Argument(directory))) }
     if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
-    do {
-      query = try MetadataQuery(
-        Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),
-        batching: MetadataBatching(interval: .milliseconds(20)))
-    } catch {
-      throw Failure(error)
-    }
+    query = try MetadataQuery(
+      Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),
+      batching: MetadataBatching(interval: .milliseconds(20)))
   }
 
   private static func predicate(_ invocation: Invocation) throws(Failure) -> MetadataPredicate {
@@ -100,7 +96,7 @@ private struct QueryPrinter {
 
   func run() async throws -> ExitCode {
     let query = query
-    do throws(MetadataQueryError) { try query.start() } catch { throw Failure(error) }
+    try query.start()
     return try await session.signals.handling({ _ in query.stop() }) {
       session.invocation.has(.live) ? await follow() : try await printOnce()
     }
@@ -202,18 +198,5 @@ private struct QueryPrinter {
           + "\((health.pollingReason ?? "").onOneLine)\n")
     }
     if health.isFull { Terminal.error.write("there are more files than can be counted\n") }
-  }
-}
-
-extension Failure {
-  fileprivate init(_ error: MetadataQueryError) {
-    let code: ExitCode =
-      switch error.code {
-      case .invalidPredicate: .dataError
-      case .noScope, .unsortableAttribute: .usage
-      case .invalidScope: .noInput
-      case .watchingUnavailable: .unavailable
-      }
-    self.init(code, error.description)
   }
 }

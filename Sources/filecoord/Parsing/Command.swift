@@ -30,7 +30,9 @@ struct Command: Sendable {
   var completesFiles: Bool { takesFiles && operandChoices == nil && operandCount.upperBound > 0 }
 
   var usage: String {
-    let words = ["filecoord", name] + options.map { "[\($0.usage)]" } + (operands.isEmpty ? [] : [operands])
+    // As many as fit into a line.
+    let optionWords = options.count > 6 ? ["[OPTION…]"] : options.map { "[\($0.usage)]" }
+    let words = ["filecoord", name] + optionWords + (operands.isEmpty ? [] : [operands])
     return words.joined(separator: " ")
   }
 

@@ -94,6 +94,9 @@ extension Option {
   static let help = Option(name: "--help", kind: .flag, help: "Print how it's used.")
   static let version = Option(name: "--version", kind: .flag, help: "Print the version.")
 
+  /// What other tools call some options.
+  static let shortNames = ["-h": help.name, "-0": null.name]
+
   /// The options that every command takes.
   static let common: [Option] = [.timeout, .skipStopped, .waitReport, .domain, .label, .help, .version]
 }

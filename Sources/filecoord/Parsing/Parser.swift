@@ -44,7 +44,7 @@ struct Parser {
     while let word = rest.first?.text, word.hasPrefix("-"), word != "-", word != "--" {
       rest.removeFirst()
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let name = parts[0] == "-h" ? Option.help.name : parts[0]
+      let name = Option.shortNames[parts[0]] ?? parts[0]
       guard let option = known.first(where: { $0.name == name }) else {
         throw .usage("there is no option '\(name)'" + Nearest.hint(for: name, among: known.map(\.name)))
       }

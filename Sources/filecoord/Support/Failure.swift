@@ -1,4 +1,5 @@
 import FileCoordination
+import FileMetadata
 
 /// Why a command didn't do what it was to do.
 struct Failure: Error {
@@ -36,12 +37,22 @@ extension Failure {
     switch error {
     case let failure as Failure: self = failure
     case let error as FileCoordinationError: self.init(ExitCode(error), error.description)
+    case let error as MetadataQueryError: self.init(ExitCode(error), error.description)
     default: self.init(.software, "\(error)")
     }
   }
 }
 
 extension ExitCode {
+  fileprivate init(_ error: MetadataQueryError) {
+    switch error.code {
+    case .invalidPredicate: self = .dataError
+    case .noScope, .unsortableAttribute: self = .usage
+    case .invalidScope: self = .noInput
+    case .watchingUnavailable: self = .unavailable
+    }
+  }
+
   init(_ error: FileCoordinationError) {
     switch error.code {
     case .timedOut, .presenterUnresponsive, .deadlock, .accessLost: self = .tryAgain
