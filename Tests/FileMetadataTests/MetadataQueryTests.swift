@@ -388,7 +388,9 @@ struct MetadataItemTests {
     }
     #expect(Set(tree).isSuperset(of: ["public.png", "public.image", "public.data", "public.item"]))
     #expect(!tree.contains("public.text"))
-    #expect(abs(item.contentChangeDate.timeIntervalSinceNow) < 60)
+    let status = try HostFileSystem().status(
+      of: SystemPath(bytes: item.pathBytes), at: .workingDirectory, links: .noFollow)
+    #expect(abs(item.contentChangeDate.timeIntervalSince1970 - Double(status.modificationTime) / 1e9) < 0.001)
     #expect(item.attributeNames.allSatisfy { item.value(forAttribute: $0) != nil })
     #expect(item.url?.lastPathComponent == ".hidden é.PNG")
   }
