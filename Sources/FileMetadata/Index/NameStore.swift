@@ -3,7 +3,8 @@
 /// Names are at most 255 bytes long, as the kernel has it, and never cross the border of a block; so a place is 32 bits and copies
 /// share all blocks but the last.
 struct NameStore: Sendable {
-  private static let blockSize = 1 << 16
+  /// A little less than 16 bits can say: an array that grows has room for so many, and would double for the last few.
+  private static let blockSize = (1 << 16) - 64
 
   private var blocks: [[UInt8]] = []
   /// How many bytes names take, with their lengths.
