@@ -21,7 +21,8 @@ final class TemporaryTree: Sendable {
 
   deinit {
     chmod(base.description, 0o755)
-    try? FileManager.default.removeItem(atPath: base.description)
+    // Foundation stops at paths that are too long for the kernel.
+    try? HostFileSystem().removeItem(at: base)
   }
 
   func path(_ name: String) -> SystemPath { root.appending(name) }
