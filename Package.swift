@@ -12,6 +12,7 @@ import PackageDescription
 //   2  FileCoordination         the library people import
 //   3  FileMetadata             queries for files that are kept current
 //   4  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
+//   4  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
 //   4  filecoord                command-line tool on the public API only
 //
 // `.ci/imports` checks the import statements against this table.
@@ -34,6 +35,8 @@ let package = Package(
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
+    // Apple's names, for programs that were written for Apple platforms.
+    .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
     .executable(name: "filecoord", targets: ["filecoord"]),
   ],
   targets: [
@@ -52,6 +55,9 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "FoundationCompatibility", dependencies: ["FileCoordination", "MetadataPredicates", "SystemInterface"],
       swiftSettings: librarySettings),
     .executableTarget(
       name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],
@@ -112,6 +118,10 @@ let package = Package(
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
+    .testTarget(
+      name: "FoundationCompatibilityTests",
+      dependencies: ["FileCoordination", "FileCoordinationTesting", "FoundationCompatibility", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationStressTests",
       dependencies: ["FileCoordination", "FileCoordinationTesting", "SeededRandom", "SystemInterface"],

@@ -11,8 +11,13 @@ internal import SystemInterface
 /// - Note: Rule C-180.
 public struct BlockingFileCoordinator: Sendable {
   let coordinator: FileCoordinator
+  /// What the thread does while it would only wait.
+  let server: (any BlockedThreadServer)?
 
-  init(_ coordinator: FileCoordinator) { self.coordinator = coordinator }
+  init(_ coordinator: FileCoordinator, serving server: (any BlockedThreadServer)? = nil) {
+    self.coordinator = coordinator
+    self.server = server
+  }
 
   /// Reads an item.
   ///
@@ -146,7 +151,7 @@ public struct BlockingFileCoordinator: Sendable {
   ) throws {
     let plan = try coordinator.preparationPlan(reading, readingOptions, writing, writingOptions)
     try withAccess(plan, deadlines) { _ in
-      try FileAnswer<Void>.waitBlocking { try body($0) }
+      try FileAnswer<Void>.waitBlocking(serving: server) { try body($0) }
     }
   }
 
@@ -154,7 +159,7 @@ public struct BlockingFileCoordinator: Sendable {
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
   ) throws -> Result {
     let waiter = try request(plan, deadlines)
-    if waiter.answer == nil { waiter.block() }
+    if waiter.answer == nil { waiter.block(serving: server) }
     let access = try GrantedAccess(coordinator, waiter, plan)
     defer { access.end() }
     if access.hasUploads { try access.takeSnapshots() }
@@ -166,7 +171,10 @@ public struct BlockingFileCoordinator: Sendable {
 
   private func request(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) throws(FileCoordinationError) -> AccessWaiter
   {
-    guard let link = coordinator.host.link else { return try coordinator.begin(plan, deadlines, blocks: true) }
+    // A thread that reads what the service tells can do nothing else.
+    guard server == nil, let link = coordinator.host.link else {
+      return try coordinator.begin(plan, deadlines, blocks: true)
+    }
     return try link.reading { () throws(FileCoordinationError) in
       try coordinator.begin(plan, deadlines, blocks: true)
     } until: {

@@ -8,7 +8,7 @@ internal import SystemInterface
 /// the access waited, a symbolic link may have been resolved, or it may be a snapshot. It can't be copied, so it can't
 /// leave the accessor.
 public struct FileAccess: ~Copyable, Sendable {
-  private let reference: AccessReference
+  let reference: AccessReference
   private let index: Int
 
   /// Never inlined: Swift 6.3.1 crashes in its optimiser ("Cannot initialize a nonCopyable type with a guaranteed value")
@@ -185,7 +185,7 @@ public struct FileAccess: ~Copyable, Sendable {
 
 /// Access to the items of a request made with intents, valid inside the accessor that receives it and nowhere else.
 public struct FileAccessSet: ~Copyable, Sendable {
-  private let access: GrantedAccess
+  let access: GrantedAccess
 
   /// Never inlined, for the same reason as that of ``FileAccess``.
   @inline(never)

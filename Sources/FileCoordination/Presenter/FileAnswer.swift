@@ -56,15 +56,17 @@ public final class FileAnswer<Value: Sendable>: Sendable {
   }
 
   /// Blocks the calling thread until the handler that `body` gets has been called or dropped.
-  static func waitBlocking(_ body: (FileAnswer) throws -> Void) throws -> Value {
-    let event = ThreadEvent()
+  static func waitBlocking(
+    serving server: (any BlockedThreadServer)? = nil, _ body: (FileAnswer) throws -> Void
+  ) throws -> Value {
+    let end = WaitEnd()
     let result = Guarded<Result<Value, any Error>?>(nil)
     try body(
       FileAnswer { answer in
         result.withLock { $0 = answer }
-        event.signal()
+        end.come()
       })
-    event.wait()
+    end.wait(serving: server)
     guard let answer = result.withLock({ $0 }) else { preconditionFailure("signalled without an answer") }
     return try answer.get()
   }

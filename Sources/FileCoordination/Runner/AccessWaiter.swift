@@ -27,7 +27,7 @@ final class AccessWaiter: Sendable {
   private struct State {
     var answer: Answer?
     var continuation: CheckedContinuation<Void, Never>?
-    var event: ThreadEvent?
+    var end: WaitEnd?
     /// Items that are elsewhere than they were requested at.
     var places: [Int: Place] = [:]
     /// Items that the accessor sees as snapshots, which nobody moves.
@@ -74,13 +74,13 @@ final class AccessWaiter: Sendable {
   func noteLoss() { state.withLock { $0.isLost = true } }
 
   func resolve(_ answer: Answer) {
-    let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, ThreadEvent?) in
+    let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, WaitEnd?) in
       precondition(state.answer == nil, "\(id) is answered twice")
       state.answer = answer
-      return (state.continuation.take(), state.event.take())
+      return (state.continuation.take(), state.end.take())
     }
     sleepers.0?.resume()
-    sleepers.1?.signal()
+    sleepers.1?.come()
   }
 
   /// Suspends until there's an answer.
@@ -98,14 +98,16 @@ final class AccessWaiter: Sendable {
   }
 
   /// Blocks the calling thread until there's an answer.
-  func block() {
-    let event = ThreadEvent()
+  ///
+  /// - Parameter server: What the thread does meanwhile, if anything.
+  func block(serving server: (any BlockedThreadServer)? = nil) {
+    let end = WaitEnd()
     let isAnswered = state.withLock { state -> Bool in
       if state.answer != nil { return true }
-      state.event = event
+      state.end = end
       return false
     }
-    if !isAnswered { event.wait() }
+    if !isAnswered { end.wait(serving: server) }
   }
 
   func url(of index: Int) -> URL { state.withLock { $0.places[index]?.url } ?? items[index].location.url }

@@ -1,0 +1,13 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import SystemInterface
+
+  /// Where everything with Apple's names meets others.
+  enum CompatibilityDomain {
+    private static let chosen = Guarded<CoordinationDomain?>(nil)
+
+    static var current: CoordinationDomain { chosen.withLock { $0 } ?? .standard }
+
+    static func use(_ domain: CoordinationDomain) { chosen.withLock { $0 = domain } }
+  }
+#endif

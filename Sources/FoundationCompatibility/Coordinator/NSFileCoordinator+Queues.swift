@@ -1,0 +1,53 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import Foundation
+  internal import SystemInterface
+
+  extension NSFileCoordinator {
+    /// Threads for accesses that wait: threads of the cooperative pool may all be blocked by programs that block them.
+    private static let threads = ElasticThreadPool(threadCountMax: 64)
+
+    /// Asks for access in a task of its own, and runs the accessor on the queue.
+    func coordinateLater(
+      _ intents: [NSFileAccessIntent], _ queue: OperationQueue,
+      _ accessor: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+      let (native, ongoing, deadlines) = (native, ongoing, deadlines)
+      let isReading = intents.allSatisfy(\.isReading)
+      let queue = SharedQueue(queue)
+      Task(executorPreference: Self.threads) {
+        do {
+          try await native.coordinate(intents.map(\.native), deadlines: deadlines) { access in
+            let (nesting, announcer) = (CarriedNesting(), access.moveAnnouncer)
+            await queue.run {
+              ongoing.during(announcer) { nesting.run { accessor(nil) } }
+            }
+          }
+        } catch {
+          let error = NSError.ofAccess(error, isReading: isReading)
+          await queue.run { accessor(error) }
+        }
+      }
+    }
+  }
+
+  /// A queue for tasks to run things on.
+  ///
+  /// Adding operations is safe on any thread.
+  struct SharedQueue: @unchecked Sendable {
+    private let queue: OperationQueue
+
+    init(_ queue: OperationQueue) { self.queue = queue }
+
+    /// Suspends until `body` has run on the queue.
+    func run(_ body: @escaping @Sendable () -> Void) async {
+      await withCheckedContinuation { continuation in
+        queue.addOperation(
+          SteadfastOperation {
+            body()
+            continuation.resume()
+          })
+      }
+    }
+  }
+#endif

@@ -1,0 +1,164 @@
+#if !canImport(ObjectiveC)
+  public import Foundation
+
+  /// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
+  ///
+  /// Apple's protocol. Register a presenter with `NSFileCoordinator.addFilePresenter(_:)`; it isn't kept alive.
+  ///
+  /// **Optional methods.** All but the first two requirements are optional: they have default implementations. Methods with a
+  /// completion handler may be written in their `async` form instead; of a presenter that has both, the one with the handler is
+  /// called. Swift can't tell on Linux whether a class has written a method. So each class is tried: its first presenter that a
+  /// message is for is called on its queue, and if that's the default implementation, the class is remembered as one that hasn't
+  /// written the method, is from then on neither asked nor waited for, and counts by the rules for presenters that don't implement
+  /// it (a package whose class has written no subitem method is told `presentedItemDidChange`; an eviction is refused). So a class
+  /// that wrote nothing costs others at most one turn on its queue for each kind of message.
+  ///
+  /// A method that only a *subclass* of the conforming class adds is never called, because there's no Objective-C runtime that
+  /// could find it. Write it in the class that conforms, and override it.
+  ///
+  /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods begin in turn
+  /// and run where they are isolated to. Operations that are cancelled don't take messages along. While a thread of a serial queue
+  /// is blocked, because the program waits for access on it, what presenters of that queue are asked is asked on that thread.
+  ///
+  /// **Waiting.** Whoever accesses the item waits until the methods that ask have been answered. A handler that's dropped answers with
+  /// an error, one that's never called is waited for until the deadline of the access (see `NSFileCoordinator.deadlines`), and what's
+  /// called twice counts once (C-186, C-188).
+  ///
+  /// - Note: Sections 2.4 and 4 of the specification; rules C-030…C-112, C-181…C-209, N-6 and N-7.
+  @preconcurrency
+  public protocol NSFilePresenter: NSObjectProtocol {
+    /// Where the presented item is; `nil` while it has never been saved. May be asked on any thread.
+    var presentedItemURL: URL? { get }
+
+    /// Where the presenter gets its messages. May be asked on any thread.
+    var presentedItemOperationQueue: OperationQueue { get }
+
+    /// The item that this one belongs to, for sandboxes; means nothing here.
+    var primaryPresentedItemURL: URL? { get }
+
+    /// The ubiquity attributes to be told about; all unless written. Read when the presenter gets a location (C-207).
+    var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
+
+    /// Somebody is about to read the item. Call `reader` when the presenter has let go of it.
+    ///
+    /// - Parameter reader: Takes what to run on the presenter's queue when the reader has finished, if anything.
+    func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+
+    /// Somebody is about to write the item. Call `writer` when the presenter has let go of it.
+    ///
+    /// - Parameter writer: Takes what to run on the presenter's queue when the writer has finished, if anything.
+    func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+
+    /// Save unsaved changes now: somebody needs them in the file.
+    ///
+    /// - Parameter completionHandler: Takes an error to fail the access that asked.
+    func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Save unsaved changes now: somebody needs them in the file.
+    ///
+    /// - Throws: An error to fail the access that asked.
+    func savePresentedItemChanges() async throws
+
+    /// The item is about to be deleted or replaced. Close it, or answer with an error to prevent that.
+    ///
+    /// - Parameter completionHandler: Takes an error to fail the access that asked.
+    func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// The item is about to be deleted or replaced. Close it, or throw to prevent that.
+    ///
+    /// - Throws: An error to fail the access that asked.
+    func accommodatePresentedItemDeletion() async throws
+
+    /// The item's contents are about to be removed from this machine. Close it and remove the presenter, or answer with an error.
+    ///
+    /// Not to write this method is a veto (C-208).
+    ///
+    /// - Parameter completionHandler: Takes an error to keep the contents.
+    func accommodatePresentedItemEviction(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// The item's contents are about to be removed from this machine. Close it and remove the presenter, or throw.
+    ///
+    /// - Throws: An error to keep the contents.
+    func accommodatePresentedItemEviction() async throws
+
+    /// Something inside the presented package is about to be deleted or replaced.
+    ///
+    /// - Parameters:
+    ///   - url: The item inside the package.
+    ///   - completionHandler: Takes an error to fail the access that asked.
+    func accommodatePresentedSubitemDeletion(
+      at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Something inside the presented package is about to be deleted or replaced.
+    ///
+    /// - Parameter url: The item inside the package.
+    /// - Throws: An error to fail the access that asked.
+    func accommodatePresentedSubitemDeletion(at url: URL) async throws
+
+    /// The item was moved or renamed, or a directory around it was.
+    ///
+    /// - Parameter newURL: Where it is now.
+    func presentedItemDidMove(to newURL: URL)
+
+    /// The item may have changed: somebody had write access to it. Look before discarding anything (C-202).
+    func presentedItemDidChange()
+
+    /// Ubiquity attributes of the item were announced to have changed.
+    ///
+    /// - Parameter attributes: Those that changed and are observed.
+    func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>)
+
+    /// A version of the item was added.
+    ///
+    /// - Parameter version: The version.
+    func presentedItemDidGain(_ version: NSFileVersion)
+
+    /// A version of the item was removed.
+    ///
+    /// - Parameter version: The version.
+    func presentedItemDidLose(_ version: NSFileVersion)
+
+    /// A conflict between versions of the item was resolved.
+    ///
+    /// - Parameter version: The version.
+    func presentedItemDidResolveConflict(_ version: NSFileVersion)
+
+    /// A new item is inside the presented directory, at any depth.
+    ///
+    /// - Parameter url: The new item.
+    func presentedSubitemDidAppear(at url: URL)
+
+    /// An item inside the presented directory was moved, perhaps out of it.
+    ///
+    /// - Parameters:
+    ///   - oldURL: Where it was.
+    ///   - newURL: Where it is now.
+    func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
+
+    /// An item inside the presented directory may have changed, or is gone.
+    ///
+    /// - Parameter url: The item.
+    func presentedSubitemDidChange(at url: URL)
+
+    /// A version of an item inside the presented directory was added.
+    ///
+    /// - Parameters:
+    ///   - url: The item.
+    ///   - version: The version.
+    func presentedSubitem(at url: URL, didGain version: NSFileVersion)
+
+    /// A version of an item inside the presented directory was removed.
+    ///
+    /// - Parameters:
+    ///   - url: The item.
+    ///   - version: The version.
+    func presentedSubitem(at url: URL, didLose version: NSFileVersion)
+
+    /// A conflict between versions of an item inside the presented directory was resolved.
+    ///
+    /// - Parameters:
+    ///   - url: The item.
+    ///   - version: The version.
+    func presentedSubitem(at url: URL, didResolve version: NSFileVersion)
+  }
+#endif

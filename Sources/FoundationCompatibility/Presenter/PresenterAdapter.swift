@@ -1,0 +1,122 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import Foundation
+  internal import SystemInterface
+
+  /// A reference to an object of the program, which isn't kept alive.
+  ///
+  /// `@unchecked Sendable`: the object is used on its queue, and for what may be asked on any thread.
+  struct WeakPresenter: @unchecked Sendable {
+    private(set) weak var presenter: (any NSFilePresenter)?
+
+    /// - Parameter presenter: The object; if it's being deallocated, there's none.
+    init(_ presenter: any NSFilePresenter) { self.presenter = presenter }
+  }
+
+  /// What stands for a presenter of the program in the native coordinator: passes each message on, on the presenter's queue.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `isRegistered` | its lock | set by whoever adds and removes the presenter, read before each message |
+  final class PresenterAdapter: FilePresenter {
+    let target: WeakPresenter
+    let presenterLabel: String
+    let domain: CoordinationDomain
+    private let registered = Guarded(false)
+
+    init(_ presenter: any NSFilePresenter, _ domain: CoordinationDomain) {
+      target = WeakPresenter(presenter)
+      presenterLabel = String(describing: type(of: presenter))
+      self.domain = domain
+    }
+
+    var isRegistered: Bool {
+      get { registered.withLock { $0 } }
+      set { registered.withLock { $0 = newValue } }
+    }
+
+    var presentedItemURL: URL? { target.presenter?.presentedItemURL?.absoluteURL }
+
+    /// What its class has written, as far as that's known when it registers.
+    var presentedItemCallbacks: FilePresenterCallbacks { FilePresenterCallbacks(allBut: unwritten) }
+
+    var observedPresentedItemUbiquityAttributes: Set<String>? {
+      guard let presenter = target.presenter else { return nil }
+      let attributes = presenter.observedPresentedItemUbiquityAttributes
+      return unwritten.contains(.observedAttributes) ? nil : Set(attributes.map(\.rawValue))
+    }
+
+    var unwritten: WrittenCallbacks { target.presenter.map(UnwrittenCallbacks.shared.of) ?? [] }
+
+    /// Whether the presented item is treated as one file.
+    var presentsPackage: Bool {
+      guard let name = presentedItemURL?.lastPathComponent else { return false }
+      return domain.configuration.packageExtensions.contains { name.count > $0.count + 1 && name.hasSuffix("." + $0) }
+    }
+
+    /// Runs `body` on the presenter's queue, as a message that somebody waits for.
+    ///
+    /// - Parameters:
+    ///   - absent: The answer of a presenter that's gone or removed.
+    ///   - body: Calls the presenter, and sees to an answer.
+    /// - Returns: The answer.
+    /// - Throws: The error that the presenter answered with, or that it dropped the answer.
+    func ask<Answer: Sendable>(
+      absent: Answer, _ body: @escaping @Sendable (any NSFilePresenter, FileAnswer<Answer>) -> Void
+    ) async throws -> Answer {
+      guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(absent) }
+      let nesting = CarriedNesting()
+      return try await FileAnswer<Answer>.wait { answer in
+        PresenterTurns.shared.ask(on: queue) { [self] in
+          guard isRegistered, let presenter = target.presenter else { return answer.succeed(leave(absent)) }
+          nesting.run { body(presenter, answer) }
+        }
+      }
+    }
+
+    /// Runs `body` on the presenter's queue, as a message that nobody waits for.
+    ///
+    /// Returns when it has run, so that no more than one is in the queue, unless the queue is blocked by somebody who waits.
+    func tell(_ body: @escaping @Sendable (any NSFilePresenter) -> Void) async {
+      guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(()) }
+      await run(on: queue) { [self] in
+        if isRegistered, let presenter = target.presenter { body(presenter) }
+      }
+    }
+
+    /// Runs something on a presenter's queue, in turn.
+    private func run(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) async {
+      let nesting = CarriedNesting()
+      // It's answered in any case.
+      _ = try? await FileAnswer<Void>.wait { answer in
+        PresenterTurns.shared.tell(on: queue) {
+          nesting.run(body)
+          answer.succeed()
+        } release: {
+          answer.succeed()
+        }
+      }
+    }
+
+    /// What takes the item back, on the queue that the presenter had when it relinquished; it runs even if the presenter is gone (C-165).
+    func reacquirer(_ body: @escaping @Sendable () -> Void, on queue: SharedReference<OperationQueue>) -> FileReacquirer
+    {
+      { [self] in await run(on: queue.value, body) }
+    }
+
+    /// The presenter has gone without having been removed.
+    private func leave<Answer>(_ answer: Answer) -> Answer {
+      if target.presenter == nil { PresenterRegistry.shared.noteGone(self) }
+      return answer
+    }
+  }
+
+  /// A reference to an object of the program that's handed through tasks.
+  ///
+  /// `@unchecked Sendable`: only used for what's safe on any thread, or on the object's queue.
+  struct SharedReference<Object>: @unchecked Sendable {
+    let value: Object
+
+    init(_ value: Object) { self.value = value }
+  }
+#endif

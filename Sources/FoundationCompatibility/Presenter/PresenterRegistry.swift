@@ -1,0 +1,132 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import Foundation
+  internal import SystemInterface
+
+  /// The presenters of this process, and what stands for them in the native coordinator.
+  ///
+  /// Presenters are known by their addresses and never kept: they may remove themselves in `deinit`, or never.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `state` | its lock | presenters are added and removed on any thread |
+  ///
+  /// Nothing of the program and nothing of the native coordinator runs under the lock.
+  final class PresenterRegistry: Sendable {
+    static let shared = PresenterRegistry()
+
+    fileprivate struct Entry {
+      let adapter: PresenterAdapter
+      let number: UInt64
+      /// Absent while it's being registered, and when that failed.
+      var registration: FilePresenterRegistration?
+    }
+
+    fileprivate struct WeakAdapter {
+      weak var adapter: PresenterAdapter?
+    }
+
+    fileprivate struct State {
+      var last: UInt64 = 0
+      var entries: [ObjectIdentifier: Entry] = [:]
+      /// Also of presenters that have coordinators only.
+      var adapters: [ObjectIdentifier: WeakAdapter] = [:]
+      var adapterCountAtPurge = 0
+    }
+
+    private let state = Guarded(State())
+
+    /// Whether there is any presenter.
+    var hasPresenters: Bool { state.withLock { !$0.entries.isEmpty } }
+
+    var presenters: [any NSFilePresenter] {
+      let entries = state.withLock { Array($0.entries.values) }
+      return entries.sorted { $0.number < $1.number }.compactMap { $0.adapter.target.presenter }
+    }
+
+    /// What stands for a presenter: the same for all its coordinators and its registration, as long as one of them lives.
+    func adapter(of presenter: any NSFilePresenter) -> PresenterAdapter {
+      let fresh = PresenterAdapter(presenter, CompatibilityDomain.current)
+      let isGoing = fresh.target.presenter == nil
+      return state.withLock { state in
+        let key = ObjectIdentifier(presenter)
+        if let known = state.adapters[key]?.adapter, known.isStill(presenter, isGoing: isGoing) { return known }
+        state.adapters[key] = WeakAdapter(adapter: fresh)
+        state.purge()
+        return fresh
+      }
+    }
+
+    func add(_ presenter: any NSFilePresenter) {
+      let adapter = adapter(of: presenter)
+      let (number, previous) = state.withLock { state -> (UInt64?, Entry?) in
+        let key = ObjectIdentifier(presenter)
+        let previous = state.entries[key]
+        if previous?.adapter === adapter { return (nil, nil) }
+        state.last += 1
+        state.entries[key] = Entry(adapter: adapter, number: state.last)
+        return (state.last, previous)
+      }
+      // Of an object that was at this address before.
+      previous?.end()
+      guard let number else { return }
+      adapter.isRegistered = true
+      do {
+        let registration = try adapter.register()
+        let isWanted = state.withLock { state -> Bool in
+          guard state.entries[ObjectIdentifier(presenter)]?.number == number else { return false }
+          state.entries[ObjectIdentifier(presenter)]?.registration = registration
+          return true
+        }
+        if !isWanted { registration.end() }
+      } catch {
+        Misuse.report("the presenter '\(adapter.presenterLabel)' couldn't be registered and gets no messages: \(error)")
+      }
+    }
+
+    /// Never keeps the presenter, which may be in its `deinit`.
+    func remove(_ presenter: any NSFilePresenter) { remove(ObjectIdentifier(presenter)) { _ in true } }
+
+    /// A presenter is gone that nobody removed.
+    func noteGone(_ adapter: PresenterAdapter) {
+      let key = state.withLock { state in state.entries.first { $0.value.adapter === adapter }?.key }
+      if let key { remove(key) { $0.adapter === adapter } }
+    }
+
+    private func remove(_ key: ObjectIdentifier, if isMeant: (Entry) -> Bool) {
+      let entry = state.withLock { state -> Entry? in
+        guard let entry = state.entries[key], isMeant(entry) else { return nil }
+        state.entries[key] = nil
+        return entry
+      }
+      entry?.end()
+    }
+  }
+
+  extension PresenterRegistry.Entry {
+    fileprivate func end() {
+      adapter.isRegistered = false
+      registration?.end()
+    }
+  }
+
+  extension PresenterRegistry.State {
+    /// Forgets what's gone, each time the number of entries has doubled.
+    fileprivate mutating func purge() {
+      guard adapters.count > 2 * adapterCountAtPurge + 64 else { return }
+      adapters = adapters.filter { $0.value.adapter != nil }
+      adapterCountAtPurge = adapters.count
+    }
+  }
+
+  extension PresenterAdapter {
+    /// Whether it stands for this object, not for an earlier one at the same address.
+    ///
+    /// No weak reference leads to an object that's being deallocated; then the adapter's doesn't either.
+    fileprivate func isStill(_ presenter: any NSFilePresenter, isGoing: Bool) -> Bool {
+      isGoing ? target.presenter == nil : target.presenter === presenter
+    }
+
+    fileprivate func register() throws -> FilePresenterRegistration { try domain.register(self) }
+  }
+#endif

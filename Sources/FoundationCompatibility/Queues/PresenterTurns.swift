@@ -1,0 +1,202 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import Foundation
+  internal import SystemInterface
+
+  /// The messages to presenters that wait for their turn on the presenters' queues.
+  ///
+  /// A message runs in an operation of its queue. A serial queue whose thread is blocked, because the program waits for access on it,
+  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself, and those
+  /// that only tell something don't keep them up any longer: they stay in the queue.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `state` | its lock | messages come on threads of the library, and are run by threads of queues |
+  ///
+  /// Nothing of the program runs under the lock.
+  final class PresenterTurns: Sendable {
+    static let shared = PresenterTurns()
+
+    /// How many messages that tell may be in a blocked queue beyond the one that others wait for.
+    static let releasedTurnCountMax = 4096
+
+    fileprivate struct Turn {
+      let number: UInt64
+      let isQuestion: Bool
+      let body: @Sendable () -> Void
+      /// Lets the next message to the presenter come, before this one has run.
+      var release: (@Sendable () -> Void)?
+    }
+
+    fileprivate struct QueueState {
+      /// The oldest comes first.
+      var turns: [Turn] = []
+      var servers: [Server] = []
+      var releasedCount = 0
+    }
+
+    fileprivate struct State {
+      var last: UInt64 = 0
+      var queues: [ObjectIdentifier: QueueState] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    /// Adds a message that asks something.
+    func ask(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) {
+      add(on: queue, isQuestion: true, body, release: nil)
+    }
+
+    /// Adds a message that tells something.
+    ///
+    /// - Parameters:
+    ///   - queue: The presenter's queue.
+    ///   - body: The message.
+    ///   - release: Called, perhaps before `body`, if the queue is blocked; `body` runs nevertheless.
+    func tell(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void, release: @escaping @Sendable () -> Void)
+    {
+      add(on: queue, isQuestion: false, body, release: release)
+    }
+
+    private func add(
+      on queue: OperationQueue, isQuestion: Bool, _ body: @escaping @Sendable () -> Void,
+      release: (@Sendable () -> Void)?
+    ) {
+      let key = ObjectIdentifier(queue)
+      let (number, servers, released) = state.withLock { state in
+        state.last += 1
+        var entry = state.queues[key] ?? QueueState()
+        entry.turns.append(Turn(number: state.last, isQuestion: isQuestion, body: body, release: release))
+        let released = entry.servers.isEmpty ? [] : entry.releaseAll()
+        state.queues[key] = entry
+        return (state.last, isQuestion ? entry.servers : [], released)
+      }
+      for release in released { release() }
+      // The queue is kept until the operation has run, so its address is nobody else's meanwhile.
+      queue.addOperation(
+        SteadfastOperation { [self] in
+          take(number, key)?.body()
+          _ = queue
+        })
+      for server in servers { server.wake() }
+    }
+
+    /// - Returns: The message, unless another thread has run it.
+    private func take(_ number: UInt64, _ key: ObjectIdentifier) -> Turn? {
+      state.withLock { state in state.take(key) { $0.firstIndex { $0.number == number } } }
+    }
+
+    fileprivate func takeQuestion(_ key: ObjectIdentifier) -> (@Sendable () -> Void)? {
+      state.withLock { state in state.take(key) { $0.firstIndex(where: \.isQuestion) } }?.body
+    }
+  }
+
+  extension PresenterTurns.State {
+    fileprivate mutating func take(
+      _ key: ObjectIdentifier, _ find: ([PresenterTurns.Turn]) -> Int?
+    ) -> PresenterTurns.Turn? {
+      guard var entry = queues[key], let index = find(entry.turns) else { return nil }
+      let turn = entry.turns.remove(at: index)
+      if !turn.isQuestion, turn.release == nil { entry.releasedCount -= 1 }
+      queues[key] = entry.turns.isEmpty && entry.servers.isEmpty ? nil : entry
+      return turn
+    }
+  }
+
+  extension PresenterTurns.QueueState {
+    /// Takes what lets the next messages come, as far as that's bounded.
+    fileprivate mutating func releaseAll() -> [@Sendable () -> Void] {
+      var releases: [@Sendable () -> Void] = []
+      for index in turns.indices where releasedCount < PresenterTurns.releasedTurnCountMax {
+        guard let release = turns[index].release else { continue }
+        turns[index].release = nil
+        releasedCount += 1
+        releases.append(release)
+      }
+      return releases
+    }
+  }
+
+  // MARK: - Threads that wait
+
+  extension PresenterTurns {
+    /// What a thread does that's about to wait for access: it serves the presenters of its queue, if that can run nothing else.
+    func serverOfThisThread() -> (any BlockedThreadServer)? {
+      guard PresenterRegistry.shared.hasPresenters, let queue = OperationQueue.current,
+        queue === OperationQueue.main || queue.maxConcurrentOperationCount == 1
+      else { return nil }
+      return Server(self, queue)
+    }
+
+    fileprivate func begin(_ server: Server) {
+      let released = state.withLock { state in
+        var entry = state.queues[server.key] ?? QueueState()
+        entry.servers.append(server)
+        let released = entry.releaseAll()
+        state.queues[server.key] = entry
+        return released
+      }
+      for release in released { release() }
+    }
+
+    fileprivate func end(_ server: Server) {
+      state.withLock { state in
+        guard var entry = state.queues[server.key] else { return }
+        entry.servers.removeAll { $0 === server }
+        state.queues[server.key] = entry.turns.isEmpty && entry.servers.isEmpty ? nil : entry
+      }
+    }
+
+    /// A thread of a serial queue while it waits for access.
+    ///
+    /// `@unchecked Sendable`: what changes is guarded by the condition.
+    fileprivate final class Server: BlockedThreadServer, @unchecked Sendable {
+      let key: ObjectIdentifier
+      private let turns: PresenterTurns
+      /// Kept, so that the key is nobody else's.
+      private let queue: OperationQueue
+      private let condition = NSCondition()
+      private var isOver = false
+      private var hasWork = false
+
+      init(_ turns: PresenterTurns, _ queue: OperationQueue) {
+        self.turns = turns
+        self.queue = queue
+        key = ObjectIdentifier(queue)
+      }
+
+      func wake() {
+        condition.withLock {
+          hasWork = true
+          condition.signal()
+        }
+      }
+
+      func serve(until arrange: (@escaping @Sendable () -> Void) -> Void) {
+        turns.begin(self)
+        defer { turns.end(self) }
+        arrange { [self] in
+          condition.withLock {
+            isOver = true
+            condition.signal()
+          }
+        }
+        // Messages may have been in the queue before.
+        condition.withLock { hasWork = true }
+        while waitForWork() {
+          // A suspended queue runs nothing, nor does its thread.
+          while !queue.isSuspended, !condition.withLock({ isOver }), let body = turns.takeQuestion(key) { body() }
+        }
+      }
+
+      /// - Returns: Whether there may be work; if not, the wait is over.
+      private func waitForWork() -> Bool {
+        condition.withLock {
+          while !isOver, !hasWork { condition.wait() }
+          hasWork = false
+          return !isOver
+        }
+      }
+    }
+  }
+#endif

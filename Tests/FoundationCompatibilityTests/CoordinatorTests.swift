@@ -1,0 +1,343 @@
+import FileCoordination
+import Foundation
+import FoundationCompatibility
+import TestSupport
+import Testing
+
+@Suite("Apple's coordinator", .blocking, .timeLimit(.minutes(4)))
+struct CoordinatorTests {
+  @Test("N-1: The raw values of options are Apple's")
+  func rawValues() {
+    let reading: [NSFileCoordinator.ReadingOptions] = [
+      .withoutChanges, .resolvesSymbolicLink, .immediatelyAvailableMetadataOnly, .forUploading,
+    ]
+    #expect(reading.map(\.rawValue) == [1, 2, 4, 8])
+    let writing: [NSFileCoordinator.WritingOptions] = [
+      .forDeleting, .forMoving, .forMerging, .forReplacing, .contentIndependentMetadataOnly,
+    ]
+    #expect(writing.map(\.rawValue) == [1, 2, 4, 8, 16])
+  }
+
+  @Test("C-168, C-180: Accessors run on the calling thread, and success leaves the error alone")
+  func synchronous() throws {
+    try withSandbox { box in
+      let url = try box.write("d/f")
+      let (thread, coordinator) = (Thread.current, NSFileCoordinator())
+      let marker = NSError(domain: "before", code: 1)
+      var error: NSError? = marker
+      var read = ""
+      coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &error) { url in
+        #expect(Thread.current === thread)
+        read = (try? box.text(url)) ?? ""
+      }
+      #expect(read == "old")
+      coordinator.coordinate(writingItemAt: url, error: &error) { url in
+        #expect(Thread.current === thread)
+        #expect((try? Data("new".utf8).write(to: url)) != nil)
+      }
+      #expect(error === marker)
+      #expect(try box.text(url) == "new")
+      let pointer: NSErrorPointer = nil
+      coordinator.coordinate(readingItemAt: url, error: pointer) { #expect($0 == url) }
+    }
+  }
+
+  @Test("C-134: Calls with two items get both URLs in the order of the arguments")
+  func twoItems() throws {
+    try withSandbox { box in
+      let (first, second) = (try box.write("a"), try box.write("b"))
+      let coordinator = NSFileCoordinator()
+      var error: NSError?
+      var calls = 0
+      coordinator.coordinate(readingItemAt: first, writingItemAt: second, error: &error) {
+        #expect($0 == first)
+        #expect($1 == second)
+        calls += 1
+      }
+      coordinator.coordinate(
+        writingItemAt: second, options: .forMoving, writingItemAt: first, options: .forReplacing, error: &error
+      ) {
+        #expect($0 == second)
+        #expect($1 == first)
+        calls += 1
+      }
+      #expect(calls == 2)
+      #expect(error == nil)
+    }
+  }
+
+  @Test("C-004: A write of one coordinator waits for that of another")
+  func exclusion() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let journal = Journal()
+      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
+        let worker = Worker {
+          NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in journal.note("second") }
+        }
+        box.awaitWait(for: url)
+        journal.note("first")
+        _ = worker
+      }
+      journal.wait(for: "second")
+      #expect(journal.entries == ["first", "second"])
+    }
+  }
+
+  @Test("C-160, C-162: cancel() ends a wait with Cocoa error 3072, and each later call too")
+  func cancelling() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let coordinator = NSFileCoordinator()
+      let canceller = SharedCoordinator(coordinator)
+      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
+        let worker = Worker {
+          var error: NSError?
+          canceller.value.coordinate(readingItemAt: url, error: &error) { _ in Issue.record("read") }
+          #expect(error?.domain == NSCocoaErrorDomain)
+          #expect(error?.code == CocoaError.userCancelled.rawValue)
+        }
+        box.awaitWait(for: url)
+        coordinator.cancel()
+        #expect(worker.join())
+      }
+      var error: NSError?
+      coordinator.coordinate(writingItemAt: url, error: &error) { _ in Issue.record("written") }
+      #expect(error?.code == 3072)
+    }
+  }
+
+  @Test("C-170: A URL that names no file is an error, and an impossible pair of options too")
+  func badInput() throws {
+    try withSandbox { box in
+      let web = try #require(URL(string: "https://example.com/f"))
+      var error: NSError?
+      NSFileCoordinator().coordinate(readingItemAt: web, error: &error) { _ in Issue.record("read") }
+      #expect(error?.domain == NSCocoaErrorDomain)
+      #expect(error?.code == CocoaError.fileReadUnsupportedScheme.rawValue)
+      NSFileCoordinator().coordinate(
+        writingItemAt: box.url("f"), options: [.forMoving, .forDeleting], error: &error
+      ) { _ in Issue.record("written") }
+      #expect(error?.domain == FileCoordinationError.nativeErrorDomain)
+      let native = error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError
+      #expect(native?.code == .conflictingOptions)
+      #expect(error?.localizedDescription == native?.description)
+      #expect(error?.code == native?.nativeErrorNumber)
+    }
+  }
+
+  @Test("C-021: A path where nothing is can be coordinated, and a snapshot of it can't be made: error 260")
+  func missing() throws {
+    try withSandbox { box in
+      var error: NSError?
+      var count = 0
+      NSFileCoordinator().coordinate(readingItemAt: box.url("none"), error: &error) { _ in count += 1 }
+      NSFileCoordinator().coordinate(writingItemAt: box.url("none"), options: .forDeleting, error: &error) { _ in
+        count += 1
+      }
+      #expect(count == 2)
+      #expect(error == nil)
+      NSFileCoordinator().coordinate(readingItemAt: box.url("none"), options: .forUploading, error: &error) { _ in
+        Issue.record("there is nothing to upload")
+      }
+      #expect(error?.code == CocoaError.fileReadNoSuchFile.rawValue)
+    }
+  }
+
+  @Test("A deadline that passes is an error of the native domain that says who is in the way")
+  func deadline() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
+        let late = NSFileCoordinator()
+        late.deadlines = .within(.milliseconds(20))
+        let waiting = SharedCoordinator(late)
+        let worker = Worker {
+          var inner: NSError?
+          waiting.value.coordinate(readingItemAt: url, error: &inner) { _ in Issue.record("read") }
+          #expect((inner?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError)?.code == .timedOut)
+        }
+        #expect(worker.join())
+      }
+    }
+  }
+
+  @Test("C-138: prepare() returns when its handler has been called on another thread, and fails if it's dropped")
+  func preparing() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let journal = Journal()
+      var error: NSError?
+      NSFileCoordinator().prepare(forReadingItemsAt: [url], writingItemsAt: [], error: &error) { completion in
+        _ = Worker {
+          journal.note("done")
+          completion()
+        }
+      }
+      #expect(journal.entries == ["done"])
+      #expect(error == nil)
+      NSFileCoordinator().prepare(forReadingItemsAt: [], writingItemsAt: [url], error: &error) { _ in }
+      #expect((error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError)?.code == .answerDropped)
+    }
+  }
+
+  @Test("C-113 to C-118: The purpose is the presenter's, or one's own, and misuse of it is reported")
+  func purposes() throws {
+    try withSandbox { box in
+      let presenter = QuietPresenter(box.url("f"))
+      let pair = [NSFileCoordinator(filePresenter: presenter), NSFileCoordinator(filePresenter: presenter)]
+      #expect(pair[0].purposeIdentifier == pair[1].purposeIdentifier)
+      #expect(NSFileCoordinator().purposeIdentifier != NSFileCoordinator().purposeIdentifier)
+      let (first, second) = (NSFileCoordinator(), NSFileCoordinator())
+      first.purposeIdentifier = "test.purpose"
+      second.purposeIdentifier = "test.purpose"
+      var reached = false
+      first.coordinate(writingItemAt: box.url("f"), error: nil) { url in
+        second.coordinate(writingItemAt: url, error: nil) { _ in reached = true }
+      }
+      #expect(reached)
+      let purpose = second.purposeIdentifier
+      second.purposeIdentifier = "too late"
+      #expect(second.purposeIdentifier == purpose)
+    }
+  }
+
+  @Test("N-9: A native coordinator and one with Apple's name exclude each other")
+  func nativeNeighbour() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let journal = Journal()
+      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
+        let worker = Worker {
+          let native = FileCoordinator(label: "native", domain: Sandbox.domain)
+          try? native.blocking.write(url) { _ in journal.note("native") }
+        }
+        box.awaitWait(for: url)
+        journal.note("Apple's")
+        _ = worker
+      }
+      journal.wait(for: "native")
+      #expect(journal.entries == ["Apple's", "native"])
+    }
+  }
+
+  @Test("Subclasses override what they like")
+  func subclass() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let coordinator = CountingCoordinator()
+      var reads = 0
+      coordinator.coordinate(readingItemAt: url, error: nil) { _ in reads += 1 }
+      #expect(coordinator.count == 1)
+      #expect(reads == 1)
+    }
+  }
+}
+
+@Suite("Apple's coordinator on a queue", .blocking, .timeLimit(.minutes(4)))
+struct QueueAccessTests {
+  @Test("N-8: The accessor runs once on the queue, with access")
+  func granted() throws {
+    try withSandbox { box in
+      let (first, second) = (try box.write("a"), try box.write("b"))
+      let (journal, queue) = (Journal(), serialQueue())
+      let intents = [NSFileAccessIntent.readingIntent(with: first), .writingIntent(with: second, options: .forMerging)]
+      NSFileCoordinator().coordinate(with: intents, queue: queue) { error in
+        #expect(error == nil)
+        #expect(OperationQueue.current === queue)
+        #expect(intents.map(\.url) == [first, second])
+        journal.note("accessor")
+      }
+      #expect(journal.wait(for: "accessor"))
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(journal.entries == ["accessor"])
+    }
+  }
+
+  @Test("N-8: When there's no access the accessor runs once on the queue, with the error")
+  func refused() throws {
+    try withSandbox { box in
+      let (journal, queue, coordinator) = (Journal(), serialQueue(), NSFileCoordinator())
+      coordinator.cancel()
+      coordinator.coordinate(with: [.readingIntent(with: box.url("f"))], queue: queue) { error in
+        #expect((error as? CocoaError)?.code == .userCancelled)
+        #expect(OperationQueue.current === queue)
+        journal.note("accessor")
+      }
+      #expect(journal.wait(for: "accessor"))
+      coordinator.coordinate(with: [], queue: queue) { error in
+        #expect(error != nil)
+        journal.note("nothing")
+      }
+      #expect(journal.wait(for: "nothing"))
+    }
+  }
+
+  @Test("N-8: Cancelling all operations of the queue doesn't lose the accessor")
+  func cancelledOperations() throws {
+    try withSandbox { box in
+      let (journal, queue) = (Journal(), serialQueue())
+      queue.isSuspended = true
+      NSFileCoordinator().coordinate(with: [.writingIntent(with: box.url("f"))], queue: queue) { error in
+        #expect(error == nil)
+        journal.note("accessor")
+      }
+      while queue.operationCount == 0 { sched_yield() }
+      queue.cancelAllOperations()
+      queue.isSuspended = false
+      #expect(journal.wait(for: "accessor"))
+    }
+  }
+
+  @Test("C-098: Intents show where the mover has put the item")
+  func movedWhileWaiting() throws {
+    try withSandbox { box in
+      let (old, new) = (try box.write("old"), box.url("new"))
+      let (journal, mover) = (Journal(), NSFileCoordinator())
+      let intent = NSFileAccessIntent.readingIntent(with: old)
+      mover.coordinate(writingItemAt: old, options: .forMoving, writingItemAt: new, options: .forReplacing, error: nil)
+      {
+        mover.item(at: $0, willMoveTo: $1)
+        NSFileCoordinator().coordinate(with: [intent], queue: serialQueue()) { error in
+          #expect(error == nil)
+          #expect(intent.url == new)
+          journal.note("read")
+        }
+        box.awaitWait(for: old)
+        #expect((try? FileManager.default.moveItem(at: $0, to: $1)) != nil)
+        mover.item(at: $0, didMoveTo: $1)
+      }
+      #expect(journal.wait(for: "read"))
+    }
+  }
+}
+
+/// Hands a coordinator to another thread, as programs in Swift 5 mode do.
+struct SharedCoordinator: @unchecked Sendable {
+  let value: NSFileCoordinator
+
+  init(_ value: NSFileCoordinator) { self.value = value }
+}
+
+private final class CountingCoordinator: NSFileCoordinator {
+  var count = 0
+
+  override func coordinate(
+    readingItemAt url: URL, options: ReadingOptions = [], error outError: NSErrorPointer,
+    byAccessor reader: (URL) -> Void
+  ) {
+    count += 1
+    super.coordinate(readingItemAt: url, options: options, error: outError, byAccessor: reader)
+  }
+}
+
+/// A presenter that has written nothing.
+final class QuietPresenter: NSObject, NSFilePresenter {
+  let presentedItemURL: URL?
+  let presentedItemOperationQueue: OperationQueue
+
+  init(_ url: URL?, _ queue: OperationQueue = serialQueue()) {
+    presentedItemURL = url
+    presentedItemOperationQueue = queue
+  }
+}
