@@ -52,7 +52,7 @@
     /// - Parameters:
     ///   - queue: The presenter's queue.
     ///   - body: The message.
-    ///   - release: Called, perhaps before `body`, if the queue is blocked; `body` runs nevertheless.
+    ///   - release: Called, perhaps before `body`, if the queue is blocked or suspended; `body` runs nevertheless.
     func tell(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void, release: @escaping @Sendable () -> Void)
     {
       add(on: queue, isQuestion: false, body, release: release)
@@ -63,11 +63,12 @@
       release: (@Sendable () -> Void)?
     ) {
       let key = ObjectIdentifier(queue)
+      let isSuspended = queue.isSuspended
       let (number, servers, released) = state.withLock { state in
         state.last += 1
         var entry = state.queues[key] ?? QueueState()
         entry.turns.append(Turn(number: state.last, isQuestion: isQuestion, body: body, release: release))
-        let released = entry.servers.isEmpty ? [] : entry.releaseAll()
+        let released = entry.servers.isEmpty && !isSuspended ? [] : entry.releaseAll()
         state.queues[key] = entry
         return (state.last, isQuestion ? entry.servers : [], released)
       }
