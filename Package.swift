@@ -120,7 +120,9 @@ let package = Package(
       name: "DocumentationTests", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
     .testTarget(
       name: "FoundationCompatibilityTests",
-      dependencies: ["FileCoordination", "FileCoordinationTesting", "FoundationCompatibility", "TestSupport"],
+      dependencies: [
+        "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility", "MetadataPredicates", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "FileCoordinationStressTests",

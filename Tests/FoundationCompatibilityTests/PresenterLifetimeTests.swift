@@ -143,8 +143,10 @@ private final class SavingAtTheEnd: NSObject, NSFilePresenter {
   }
 
   deinit {
-    NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: presentedItemURL!, error: nil) { _ in
-      journal.note("written")
+    if let url = presentedItemURL {
+      NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, error: nil) { _ in
+        journal.note("written")
+      }
     }
     NSFileCoordinator.removeFilePresenter(self)
   }

@@ -227,8 +227,9 @@ private final class PackagePresenter: JournalPresenter, NSFilePresenter, @unchec
 private final class SavingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     note("save")
+    guard let url = presentedItemURL else { return completionHandler(nil) }
     var error: NSError?
-    NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: presentedItemURL!, error: &error) { url in
+    NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, error: &error) { url in
       try? Data("saved".utf8).write(to: url)
       note("saved")
     }

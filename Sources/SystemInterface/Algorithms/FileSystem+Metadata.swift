@@ -14,6 +14,20 @@ extension FileSystem {
     try setMode(of: target, to: keepsOwner ? status.mode : status.mode & ~(S_ISUID | S_ISGID))
   }
 
+  /// Gives an item the owner, extended attributes and mode of another.
+  ///
+  /// - Parameters:
+  ///   - source: The item whose metadata is taken, as a canonical path.
+  ///   - target: The item that gets it, as a canonical path.
+  /// - Throws: ELOOP if one of them is a symbolic link, or the error of the call that failed.
+  package func copyMetadata(from source: SystemPath, to target: SystemPath) throws(SystemError) {
+    try withDescriptor(source, flags: [.noFollow, .nonBlocking]) { (source) throws(SystemError) in
+      try withDescriptor(target, flags: [.noFollow, .nonBlocking]) { (target) throws(SystemError) in
+        try copyMetadata(from: source, status(of: source), to: target)
+      }
+    }
+  }
+
   /// Sets owner and group if they differ and that is permitted; returns whether both are as wanted now.
   private func copyOwner(_ wanted: FileStatus, to target: FileDescriptor) throws(SystemError) -> Bool {
     let present = try status(of: target)

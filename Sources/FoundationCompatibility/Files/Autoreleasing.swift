@@ -1,0 +1,11 @@
+#if !canImport(ObjectiveC)
+  /// Runs `body`: without Objective-C nothing is ever released later.
+  ///
+  /// - Parameter body: The work.
+  /// - Returns: What `body` returned.
+  public func autoreleasepool<Result, Failure: Error>(
+    invoking body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body()
+  }
+#endif

@@ -1,0 +1,75 @@
+#if !canImport(ObjectiveC)
+  public import Foundation
+  internal import Glibc
+  internal import SystemInterface
+
+  extension FileManager {
+    /// Puts a new item in the place of another, so that there's always one of them.
+    ///
+    /// One rename within a file system; across file systems the new item is copied beside the old one first. The old item's mode, owner
+    /// and extended attributes are given to the new one unless `.usingNewMetadataOnly` is among the options. If `newItemURL` is on another
+    /// file system and something fails, the new item is still there.
+    ///
+    /// Use this instead of `replaceItemAt(_:withItemAt:)`, which on Linux renames the *old* item over the new one, so that the new
+    /// contents are lost.
+    ///
+    /// - Parameters:
+    ///   - originalItemURL: The item that's replaced.
+    ///   - newItemURL: The item that takes its place, and is gone from its own.
+    ///   - backupItemName: The name beside the original for a copy of the old item, made first and removed at the end unless
+    ///     `.withoutDeletingBackupItem` is among the options; `nil` for none.
+    ///   - options: What to keep.
+    ///   - resultingURL: Where to put the URL of the new item, which is the original's.
+    /// - Throws: `CocoaError`; nothing has been replaced then.
+    public func replaceItem(
+      at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
+      options: FileManager.ItemReplacementOptions = [], resultingItemURL resultingURL: UnsafeMutablePointer<NSURL?>?
+    ) throws {
+      try Self.replace(originalItemURL, newItemURL, backupItemName, options)
+      unsafe resultingURL?.pointee = originalItemURL as NSURL
+    }
+
+    private static func replace(
+      _ originalURL: URL, _ newURL: URL, _ backupName: String?, _ options: FileManager.ItemReplacementOptions
+    ) throws {
+      let (files, original) = (HostFileSystem(), try path(of: originalURL))
+      let new = try path(of: newURL)
+      do throws(SystemError) {
+        guard try files.statusIfPresent(of: original) != nil else {
+          throw SystemError(call: "replaceItem", paths: [original], errno: ENOENT)
+        }
+        if !options.contains(.usingNewMetadataOnly) {
+          do { try files.copyMetadata(from: original, to: new) } catch  where error.errno != ELOOP { throw error }
+        }
+      } catch { throw cocoaError(error, originalURL) }
+      let backup = try backupName.map { name in
+        try path(of: originalURL.deletingLastPathComponent().appendingPathComponent(name))
+      }
+      do throws(SystemError) {
+        if let backup { try files.copyItem(from: original, to: backup, replacing: true) }
+        try files.moveItem(from: new, to: original, replacing: true)
+        if let backup, !options.contains(.withoutDeletingBackupItem) { try files.removeItem(at: backup) }
+      } catch { throw cocoaError(error, originalURL) }
+    }
+
+    /// The canonical path of a URL; a symbolic link in its last component is the item itself.
+    private static func path(of url: URL) throws -> SystemPath {
+      guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
+      do throws(SystemError) {
+        return try HostFileSystem().canonicalPath(of: SystemPath(url.absoluteURL.path), resolvingLastComponent: false)
+      } catch { throw cocoaError(error, url) }
+    }
+
+    private static func cocoaError(_ error: SystemError, _ url: URL) -> CocoaError {
+      let code: CocoaError.Code =
+        switch error.errno {
+        case ENOENT: .fileNoSuchFile
+        case EACCES, EPERM: .fileWriteNoPermission
+        case EROFS: .fileWriteVolumeReadOnly
+        case ENOSPC, EDQUOT: .fileWriteOutOfSpace
+        default: .fileWriteUnknown
+        }
+      return CocoaError(code, userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: error])
+    }
+  }
+#endif

@@ -1,0 +1,107 @@
+#if !canImport(ObjectiveC)
+  public import Foundation
+  public import MetadataPredicates
+
+  // Foundation declares these as unavailable on Linux; what's declared here wins.
+
+  /// Lets an initializer of a class return an object of a subclass.
+  protocol MadeByFactory {}
+
+  extension MadeByFactory {
+    /// - Parameter make: Makes an object of the class or of a subclass.
+    init(madeBy make: () throws -> Any) rethrows {
+      guard let made = try make() as? Self else {
+        fatalError("a subclass of \(Self.self) can't be made from a format: make \(Self.self) itself")
+      }
+      self = made
+    }
+  }
+
+  extension NSPredicate: MadeByFactory {}
+
+  extension NSPredicate {
+    /// Reads a predicate in the format language.
+    ///
+    /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the program's own use
+    /// ``parsing(_:arguments:)``. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
+    /// everything that conforms to `PredicateItem`; there's no key-value coding that could look into other objects.
+    ///
+    /// - Parameters:
+    ///   - predicateFormat: The text.
+    ///   - args: One for each `%@`, `%K`, `%d` and the like outside quotes.
+    /// - Note: Rule N-2.
+    public convenience init(format predicateFormat: String, _ args: any CVarArg...) {
+      self.init(madeBy: { Self.made(predicateFormat, args) })
+    }
+
+    /// Reads a predicate in the format language; see ``init(format:_:)``.
+    ///
+    /// - Parameters:
+    ///   - predicateFormat: The text.
+    ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
+    public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+      self.init(madeBy: { Self.made(predicateFormat, arguments ?? []) })
+    }
+
+    /// Reads a query in Spotlight's language, such as `kMDItemFSName == "*.txt"c`.
+    ///
+    /// `nil` if it can't be read.
+    ///
+    /// - Parameter queryString: The text.
+    public convenience init?(fromMetadataQueryString queryString: String) {
+      guard let tree = try? MetadataPredicate(query: queryString), let predicate = try? FormatPredicate(tree) else {
+        return nil
+      }
+      self.init(madeBy: { predicate })
+    }
+
+    /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
+    ///
+    /// - Parameters:
+    ///   - format: The text. From strangers only with ``PredicateLimits/untrusted``.
+    ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
+    ///   - limits: What the text may cost and use.
+    /// - Returns: The predicate.
+    /// - Throws: `MetadataPredicateError` with the place of the first token that can't stand there.
+    public static func parsing(
+      _ format: String, arguments: [Any] = [], limits: PredicateLimits = .standard
+    ) throws(MetadataPredicateError) -> NSPredicate {
+      let values = arguments.map { MetadataValue(foundation: $0) }
+      return try FormatPredicate(MetadataPredicate(format: format, arguments: values, limits: limits))
+    }
+
+    /// Replaces variables by values, also inside of compound predicates.
+    ///
+    /// A variable without a value ends the program, as on Apple platforms.
+    ///
+    /// - Parameter variables: A value for each variable, by its name without `$`.
+    /// - Returns: The predicate without variables; itself if it isn't made from a format.
+    public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+      guard let result = substituted(variables) as? Self else { fatalError("\(self) isn't a \(Self.self) any more") }
+      return result
+    }
+
+    private func substituted(_ variables: [String: Any]) -> NSPredicate {
+      switch self {
+      case let predicate as FormatPredicate:
+        do { return try predicate.substituting(variables) } catch {
+          fatalError("NSPredicate.withSubstitutionVariables: \(error)")
+        }
+      case let predicate as NSCompoundPredicate:
+        return NSCompoundPredicate(
+          type: predicate.compoundPredicateType,
+          subpredicates: predicate.subpredicates.map { $0.substituted(variables) })
+      default: return self
+      }
+    }
+
+    private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {
+      do { return try parsing(format, arguments: arguments) } catch { fatalError("NSPredicate(format:): \(error)") }
+    }
+  }
+
+  extension NSObject: @retroactive CVarArg {
+    /// The object's address, for `%@`.
+    public var _cVarArgEncoding: [Int] { unsafe [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
+  }
+#endif

@@ -1,0 +1,105 @@
+#if !canImport(ObjectiveC)
+  public import Foundation
+  internal import MetadataPredicates
+
+  /// The sort descriptor behind `NSSortDescriptor(key:ascending:)`.
+  final class KeySortDescriptor: NSSortDescriptor {
+    private final class Unused {
+      var key: String { "" }
+    }
+
+    let sortKey: String?
+
+    init(_ key: String?, ascending: Bool) {
+      sortKey = key
+      super.init(keyPath: \Unused.key, ascending: ascending)
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+      guard let other = object as? KeySortDescriptor else { return false }
+      return other.sortKey == sortKey && other.ascending == ascending
+    }
+
+    override var hash: Int {
+      var hasher = Hasher()
+      hasher.combine(sortKey)
+      hasher.combine(ascending)
+      return hasher.finalize()
+    }
+
+    override var reversedSortDescriptor: Any { KeySortDescriptor(sortKey, ascending: !ascending) }
+
+    override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+      let order = Self.order(value(of: object1), value(of: object2))
+      if ascending || order == .orderedSame { return order }
+      return order == .orderedAscending ? .orderedDescending : .orderedAscending
+    }
+
+    private func value(of object: Any) -> MetadataValue {
+      guard let sortKey else { return FoundationItem(object: object).wholeValue }
+      var keys = sortKey.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      if keys.first == "self" || keys.first == "SELF" { keys.removeFirst() }
+      guard let first = keys.first else { return FoundationItem(object: object).wholeValue }
+      return keys.dropFirst().reduce(FoundationItem(object: object).value(forAttribute: first, index: 0)) {
+        $0.value(forAttribute: $1, index: 0)
+      }
+    }
+
+    /// Missing values come first; numbers and dates before texts, and the rest last, in the order it had.
+    private static func order(_ left: MetadataValue, _ right: MetadataValue) -> ComparisonResult {
+      switch (left, right) {
+      case (.string(let left), .string(let right)): return left.compare(right)
+      case (.integer(let left), .integer(let right)): return order(of: left, right)
+      default: break
+      }
+      if let left = number(left), let right = number(right) { return order(of: left, right) }
+      return order(of: rank(left), rank(right))
+    }
+
+    private static func order<Value: Comparable>(of left: Value, _ right: Value) -> ComparisonResult {
+      left < right ? .orderedAscending : (left > right ? .orderedDescending : .orderedSame)
+    }
+
+    private static func number(_ value: MetadataValue) -> Double? {
+      switch value {
+      case .bool(let flag): flag ? 1 : 0
+      case .integer(let number): Double(number)
+      case .real(let number): number
+      case .date(let date): date.secondsSince2001
+      case .null, .string, .data, .array, .set, .dictionary: nil
+      }
+    }
+
+    private static func rank(_ value: MetadataValue) -> Int {
+      switch value {
+      case .null: 0
+      case .bool, .integer, .real, .date: 1
+      case .string: 2
+      case .data, .array, .set, .dictionary: 3
+      }
+    }
+  }
+
+  extension NSSortDescriptor: MadeByFactory {}
+
+  extension NSSortDescriptor {
+    /// Sorts dictionaries and items by the value of a key, and values by themselves if there's no key.
+    ///
+    /// Texts are compared by their scalars, numbers and dates by what they count; missing values come first.
+    ///
+    /// - Parameters:
+    ///   - key: The key, or several with dots between them.
+    ///   - ascending: Whether the smallest comes first.
+    /// - Note: Rule N-3.
+    public convenience init(key: String?, ascending: Bool) {
+      self.init(madeBy: { KeySortDescriptor(key, ascending: ascending) })
+    }
+
+    /// The key, if it was made with one.
+    public var key: String? { (self as? KeySortDescriptor)?.sortKey }
+  }
+#endif

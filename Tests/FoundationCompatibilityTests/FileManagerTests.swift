@@ -1,0 +1,97 @@
+import Foundation
+import FoundationCompatibility
+import Testing
+
+@Suite("Apple's file manager, signed out", .timeLimit(.minutes(2)))
+struct FileManagerTests {
+  private let files = FileManager.default
+
+  @Test("Nobody is signed in: containers are nowhere, and what needs one throws and changes nothing")
+  func signedOut() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      #expect(files.ubiquityIdentityToken == nil)
+      #expect(files.url(forUbiquityContainerIdentifier: nil) == nil)
+      #expect(!files.isUbiquitousItem(at: url))
+      let calls: [() throws -> Void] = [
+        { try files.setUbiquitous(true, itemAt: url, destinationURL: box.url("g")) },
+        { try files.startDownloadingUbiquitousItem(at: url) }, { try files.evictUbiquitousItem(at: url) },
+        { _ = try files.url(forPublishingUbiquitousItemAt: url, expiration: nil) },
+      ]
+      for call in calls {
+        let error = #expect(throws: CocoaError.self) { try call() }
+        #expect(error?.code == .featureUnsupported)
+      }
+      #expect(try box.text(url) == "old")
+    }
+  }
+
+  @Test("Security scopes let everybody in, and promised items are there")
+  func scopes() throws {
+    try withSandbox { box in
+      let url = try box.write("f", "1234")
+      #expect(url.startAccessingSecurityScopedResource())
+      #expect((url as NSURL).startAccessingSecurityScopedResource())
+      url.stopAccessingSecurityScopedResource()
+      (url as NSURL).stopAccessingSecurityScopedResource()
+      #expect(try url.promisedItemResourceValues(forKeys: [.fileSizeKey]).fileSize == 4)
+      #expect(try url.checkPromisedItemIsReachable())
+      #expect(autoreleasepool { 5 } == 5)
+      #expect(throws: CocoaError.self) { try autoreleasepool { throw CocoaError(.userCancelled) } }
+      #expect(URLUbiquitousItemDownloadingStatus.current.rawValue.hasSuffix("Current"))
+    }
+  }
+
+  @Test("Replacing puts the new contents in the old place, with the old mode or the new one", arguments: [true, false])
+  func replacing(newMetadata: Bool) throws {
+    try withSandbox { box in
+      let (old, new) = (try box.write("old"), try box.write("new", "new"))
+      try files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: old.path)
+      try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: new.path)
+      var result: NSURL?
+      try files.replaceItem(
+        at: old, withItemAt: new, backupItemName: nil, options: newMetadata ? .usingNewMetadataOnly : [],
+        resultingItemURL: &result)
+      #expect(try box.text(old) == "new")
+      #expect(!files.fileExists(atPath: new.path))
+      #expect(result as URL? == old)
+      let mode = try files.attributesOfItem(atPath: old.path)[.posixPermissions] as? Int
+      #expect(mode == (newMetadata ? 0o600 : 0o640))
+      #expect(try files.contentsOfDirectory(atPath: box.root.path) == ["old"])
+    }
+  }
+
+  @Test("A backup is kept if wanted", arguments: [true, false])
+  func backups(keeps: Bool) throws {
+    try withSandbox { box in
+      let (old, new) = (try box.write("old"), try box.write("new", "new"))
+      try files.replaceItem(
+        at: old, withItemAt: new, backupItemName: "backup", options: keeps ? .withoutDeletingBackupItem : [],
+        resultingItemURL: nil)
+      #expect(try box.text(old) == "new")
+      let names = try files.contentsOfDirectory(atPath: box.root.path).sorted()
+      #expect(names == (keeps ? ["backup", "old"] : ["old"]))
+      if keeps { #expect(try box.text(box.url("backup")) == "old") }
+    }
+  }
+
+  @Test("A directory is replaced whole, and a missing item is an error that changes nothing")
+  func directoriesAndMissingItems() throws {
+    try withSandbox { box in
+      _ = try box.write("old.d/a")
+      let inside = try box.write("new.d/b", "new")
+      let (old, new) = (box.url("old.d"), box.url("new.d"))
+      try files.replaceItem(at: old, withItemAt: new, backupItemName: nil, resultingItemURL: nil)
+      #expect(try files.contentsOfDirectory(atPath: old.path) == [inside.lastPathComponent])
+      #expect(!files.fileExists(atPath: new.path))
+      let error = #expect(throws: CocoaError.self) {
+        try files.replaceItem(at: old, withItemAt: new, backupItemName: nil, resultingItemURL: nil)
+      }
+      #expect(error?.code == .fileNoSuchFile)
+      #expect(throws: CocoaError.self) {
+        try files.replaceItem(at: box.url("none"), withItemAt: old, backupItemName: nil, resultingItemURL: nil)
+      }
+      #expect(try files.contentsOfDirectory(atPath: old.path) == ["b"])
+    }
+  }
+}
