@@ -26,6 +26,10 @@ let settings: [SwiftSetting] = [
 ]
 let librarySettings = settings + [.strictMemorySafety()]
 
+// For declarations that stand for Apple's, which are older than Swift's concurrency: with all its checks inside, but clients in
+// Swift 5 mode don't get warnings about what they can't know, and presenters may leave out `@Sendable` in Swift 6 mode too.
+let precedingConcurrency: [SwiftSetting] = [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")]
+
 let package = Package(
   name: "swift-file-coordination",
   products: [
@@ -58,7 +62,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FoundationCompatibility", dependencies: ["FileCoordination", "MetadataPredicates", "SystemInterface"],
-      swiftSettings: librarySettings),
+      swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
       name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],
       swiftSettings: settings),
@@ -118,10 +122,21 @@ let package = Package(
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests", dependencies: ["FileCoordination", "MetadataPredicates"], swiftSettings: settings),
+    // Programs as people write them for Apple platforms, which a test runs. The first imports Foundation and nothing else.
+    .executableTarget(
+      name: "AppleIdioms5", dependencies: ["FoundationCompatibility"], path: "Tests/AppleIdioms5",
+      swiftSettings: [
+        .swiftLanguageMode(.v5), .treatAllWarnings(as: .error),
+        .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"]),
+      ]),
+    .executableTarget(
+      name: "AppleIdioms6", dependencies: ["FoundationCompatibility"], path: "Tests/AppleIdioms6",
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility", "MetadataPredicates", "TestSupport",
+        "AppleIdioms5", "AppleIdioms6", "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
+        "MetadataPredicates", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

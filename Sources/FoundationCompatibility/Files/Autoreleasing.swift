@@ -3,6 +3,7 @@
   ///
   /// - Parameter body: The work.
   /// - Returns: What `body` returned.
+  /// - Throws: What `body` threw.
   public func autoreleasepool<Result, Failure: Error>(
     invoking body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

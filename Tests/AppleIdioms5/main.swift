@@ -1,0 +1,10 @@
+import Foundation
+
+// Programs in the idioms of those that were written for Apple platforms in Swift 5: they import Foundation and nothing else.
+
+runDocumentStore()
+runTextDocument()
+runCoordinating()
+runSearching()
+print("all well")
+Scene.end(0)
