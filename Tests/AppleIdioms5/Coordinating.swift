@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
+// As people write it.
+
 import Foundation
 
 // A coordinator of a program's own, behind a protocol, and requests of several items with a timeout.

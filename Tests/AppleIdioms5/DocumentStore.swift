@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
+// As people write it.
+
 import Foundation
 
 // A store of documents with a delegate, closures on dispatch queues, and errors through NSError pointers.

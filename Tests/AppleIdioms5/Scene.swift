@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
+// As people write it.
+
 import Foundation
 
 /// What the programs of this target have in common: a folder, and checks that end the process when they fail.

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
+// As people write it.
+
 import Foundation
 
 // Predicates and sort descriptors as programs write them, and checks whether the user is signed in.

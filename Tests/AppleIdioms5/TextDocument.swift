@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
+// As people write it.
+
 import Foundation
 
 // A document like the document classes of UI frameworks: presents its file, autosaves, is closed before deletion.
