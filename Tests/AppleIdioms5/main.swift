@@ -8,6 +8,7 @@ import Foundation
 runDocumentStore()
 runTextDocument()
 runCoordinating()
+runMainQueue()
 runSearching()
 print("all well")
 Scene.end(0)

@@ -199,6 +199,7 @@ struct CoordinatorTests {
       let purpose = second.purposeIdentifier
       second.purposeIdentifier = "too late"
       #expect(second.purposeIdentifier == purpose)
+      #expect(Sandbox.misuse.entries.contains { $0.contains("has been set or used already") })
     }
   }
 

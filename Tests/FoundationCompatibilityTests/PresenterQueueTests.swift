@@ -51,7 +51,7 @@ struct PresenterQueueTests {
     }
   }
 
-  @Test("News that wait in a blocked queue don't keep questions up, and come afterwards in their order")
+  @Test("News that wait in a blocked queue don't keep questions up; their presenter hears them first")
   func newsBehindTheWait() throws {
     try withSandbox { box in
       let url = try box.write("f")
@@ -66,7 +66,6 @@ struct PresenterQueueTests {
         }
       }
       isBlocked.wait()
-      // Nobody relinquishes for an access of the presenter's own purpose, but others are told of it.
       let writer = NSFileCoordinator()
       writer.item(at: url, didChangeUbiquityAttributes: [.isUbiquitousItemKey])
       writer.item(at: url, didChangeUbiquityAttributes: [.isUbiquitousItemKey, .ubiquitousItemIsUploadedKey])
@@ -75,7 +74,7 @@ struct PresenterQueueTests {
       #expect(presenter.journal.wait(for: "reacquire"))
       NSFileCoordinator.removeFilePresenter(presenter)
       #expect(
-        presenter.journal.entries == ["relinquish to reader", "read", "attributes 1", "attributes 2", "reacquire"])
+        presenter.journal.entries == ["attributes 1", "attributes 2", "relinquish to reader", "read", "reacquire"])
     }
   }
 

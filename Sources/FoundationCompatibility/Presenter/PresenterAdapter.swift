@@ -67,7 +67,7 @@
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(absent) }
       let nesting = CarriedNesting()
       return try await FileAnswer<Answer>.wait { answer in
-        PresenterTurns.shared.ask(on: queue) { [self] in
+        PresenterTurns.shared.ask(self, on: queue) { [self] in
           guard isRegistered, let presenter = target.presenter else { return answer.succeed(leave(absent)) }
           nesting.run { body(presenter, answer) }
         }
@@ -89,7 +89,7 @@
       let nesting = CarriedNesting()
       // It's answered in any case.
       _ = try? await FileAnswer<Void>.wait { answer in
-        PresenterTurns.shared.tell(on: queue) {
+        PresenterTurns.shared.tell(self, on: queue) {
           nesting.run(body)
           answer.succeed()
         } release: {

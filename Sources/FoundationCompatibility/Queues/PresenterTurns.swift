@@ -6,8 +6,8 @@
   /// The messages to presenters that wait for their turn on the presenters' queues.
   ///
   /// A message runs in an operation of its queue. A serial queue whose thread is blocked, because the program waits for access on it,
-  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself, and those
-  /// that only tell something don't keep them up any longer: they stay in the queue.
+  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself. Messages that only
+  /// tell something stay in the queue, unless their presenter is asked after them: each presenter gets its messages in order.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -22,6 +22,7 @@
 
     fileprivate struct Turn {
       let number: UInt64
+      let presenter: ObjectIdentifier
       let isQuestion: Bool
       let body: @Sendable () -> Void
       /// Lets the next message to the presenter come, before this one has run.
@@ -43,31 +44,42 @@
     private let state = Guarded(State())
 
     /// Adds a message that asks something.
-    func ask(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) {
-      add(on: queue, isQuestion: true, body, release: nil)
+    ///
+    /// - Parameters:
+    ///   - presenter: Who is asked.
+    ///   - queue: The presenter's queue.
+    ///   - body: The message.
+    func ask(_ presenter: PresenterAdapter, on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) {
+      add(presenter, on: queue, isQuestion: true, body, release: nil)
     }
 
     /// Adds a message that tells something.
     ///
     /// - Parameters:
+    ///   - presenter: Who is told.
     ///   - queue: The presenter's queue.
     ///   - body: The message.
     ///   - release: Called, perhaps before `body`, if the queue is blocked or suspended; `body` runs nevertheless.
-    func tell(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void, release: @escaping @Sendable () -> Void)
-    {
-      add(on: queue, isQuestion: false, body, release: release)
+    func tell(
+      _ presenter: PresenterAdapter, on queue: OperationQueue, _ body: @escaping @Sendable () -> Void,
+      release: @escaping @Sendable () -> Void
+    ) {
+      add(presenter, on: queue, isQuestion: false, body, release: release)
     }
 
     private func add(
-      on queue: OperationQueue, isQuestion: Bool, _ body: @escaping @Sendable () -> Void,
-      release: (@Sendable () -> Void)?
+      _ presenter: PresenterAdapter, on queue: OperationQueue, isQuestion: Bool,
+      _ body: @escaping @Sendable () -> Void, release: (@Sendable () -> Void)?
     ) {
       let key = ObjectIdentifier(queue)
       let isSuspended = queue.isSuspended
       let (number, servers, released) = state.withLock { state in
         state.last += 1
         var entry = state.queues[key] ?? QueueState()
-        entry.turns.append(Turn(number: state.last, isQuestion: isQuestion, body: body, release: release))
+        entry.turns.append(
+          Turn(
+            number: state.last, presenter: ObjectIdentifier(presenter), isQuestion: isQuestion, body: body,
+            release: release))
         let released = entry.servers.isEmpty && !isSuspended ? [] : entry.releaseAll()
         state.queues[key] = entry
         return (state.last, isQuestion ? entry.servers : [], released)
@@ -87,8 +99,14 @@
       state.withLock { state in state.take(key) { $0.firstIndex { $0.number == number } } }
     }
 
+    /// - Returns: The first question, or what its presenter has to hear before it.
     fileprivate func takeQuestion(_ key: ObjectIdentifier) -> (@Sendable () -> Void)? {
-      state.withLock { state in state.take(key) { $0.firstIndex(where: \.isQuestion) } }?.body
+      state.withLock { state in
+        state.take(key) { turns in
+          guard let question = turns.first(where: \.isQuestion) else { return nil }
+          return turns.firstIndex { $0.presenter == question.presenter }
+        }
+      }?.body
     }
   }
 

@@ -12,8 +12,12 @@ struct Sandbox {
     configuration.packageExtensions = ["pkg"]
     let domain = CoordinationDomain(configuration)
     NSFileCoordinator.coordinationDomain = domain
+    NSFileCoordinator.setMisuseHandler { misuse.note($0) }
     return domain
   }()
+
+  /// What all tests have done wrong.
+  static let misuse = Journal()
 
   let root: URL
 
