@@ -24,6 +24,16 @@ struct PresenterLifetimeTests {
     }
   }
 
+  @Test("N-7: Registrations of presenters that never removed themselves don't pile up")
+  func crowd() throws {
+    try withSandbox { box in
+      let url = try box.write("crowd")
+      for _ in 0..<2000 { NSFileCoordinator.addFilePresenter(QuietPresenter(url)) }
+      let path = url.path
+      #expect(Sandbox.domain.snapshot().presenters.count { $0.path == path } < 1000)
+    }
+  }
+
   @Test("N-7: A coordinator may be made for a presenter in its deinit")
   func coordinatorInDeinit() throws {
     try withSandbox { box in

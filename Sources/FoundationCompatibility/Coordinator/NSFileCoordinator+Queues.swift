@@ -15,7 +15,8 @@
       let (native, ongoing, deadlines) = (native, ongoing, deadlines)
       let isReading = intents.allSatisfy(\.isReading)
       let queue = SharedQueue(queue)
-      Task(executorPreference: Self.threads) {
+      // Detached: it isn't part of an access that this is called in, and may outlive it.
+      Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) {
         do {
           try await native.coordinate(intents.map(\.native), deadlines: deadlines) { access in
             let (nesting, announcer) = (CarriedNesting(), access.moveAnnouncer)

@@ -32,6 +32,7 @@
       /// Also of presenters that have coordinators only.
       var adapters: [ObjectIdentifier: WeakAdapter] = [:]
       var adapterCountAtPurge = 0
+      var entryCountAtPurge = 0
     }
 
     private let state = Guarded(State())
@@ -70,6 +71,7 @@
       // Of an object that was at this address before.
       previous?.end()
       guard let number else { return }
+      endRegistrationsOfTheGone()
       adapter.isRegistered = true
       do {
         let registration = try adapter.register()
@@ -91,6 +93,17 @@
     func noteGone(_ adapter: PresenterAdapter) {
       let key = state.withLock { state in state.entries.first { $0.value.adapter === adapter }?.key }
       if let key { remove(key) { $0.adapter === adapter } }
+    }
+
+    /// Ends what nobody has ended, each time the number of registrations has doubled.
+    private func endRegistrationsOfTheGone() {
+      let entries = state.withLock { state -> [Entry] in
+        guard state.entries.count > 2 * state.entryCountAtPurge + 64 else { return [] }
+        state.entryCountAtPurge = state.entries.count
+        return Array(state.entries.values)
+      }
+      // Not under the lock: to look at an object may be what it's kept by, and then it goes here.
+      for entry in entries where entry.adapter.target.presenter == nil { noteGone(entry.adapter) }
     }
 
     private func remove(_ key: ObjectIdentifier, if isMeant: (Entry) -> Bool) {
