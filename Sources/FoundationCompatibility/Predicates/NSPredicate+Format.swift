@@ -23,7 +23,7 @@
     /// Reads a predicate in the format language.
     ///
     /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the program's own use
-    /// ``parsing(_:arguments:)``. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
+    /// ``parsing(_:arguments:limits:)``. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
     /// everything that conforms to `PredicateItem`; there's no key-value coding that could look into other objects.
     ///
     /// - Parameters:
@@ -58,7 +58,7 @@
     /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
     ///
     /// - Parameters:
-    ///   - format: The text. From strangers only with ``PredicateLimits/untrusted``.
+    ///   - format: The text. From strangers only with `PredicateLimits.untrusted`.
     ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
     ///   - limits: What the text may cost and use.
     /// - Returns: The predicate.
