@@ -51,7 +51,7 @@ struct PresenterQueueTests {
     }
   }
 
-  @Test("News that wait in a blocked queue don't keep questions up; their presenter hears them first")
+  @Test("News that wait in a blocked queue don't keep questions up, and come afterwards in their order")
   func newsBehindTheWait() throws {
     try withSandbox { box in
       let url = try box.write("f")
@@ -74,7 +74,7 @@ struct PresenterQueueTests {
       #expect(presenter.journal.wait(for: "reacquire"))
       NSFileCoordinator.removeFilePresenter(presenter)
       #expect(
-        presenter.journal.entries == ["attributes 1", "attributes 2", "relinquish to reader", "read", "reacquire"])
+        presenter.journal.entries == ["relinquish to reader", "read", "attributes 1", "attributes 2", "reacquire"])
     }
   }
 

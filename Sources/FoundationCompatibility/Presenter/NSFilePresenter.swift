@@ -18,8 +18,8 @@
   ///
   /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods begin in turn
   /// and run where they are isolated to. Operations that are cancelled don't take messages along. While a thread of a serial queue
-  /// is blocked, because the program waits for access on it, what presenters of that queue are asked is asked on that thread,
-  /// after what they were told before.
+  /// is blocked, because the program waits for access on it, what presenters of that queue are asked is asked on that thread;
+  /// it's told there of moves too, and other news come when the queue is free.
   ///
   /// **Waiting.** Whoever accesses the item waits until the methods that ask have been answered. A handler that's dropped answers with
   /// an error, one that's never called is waited for until the deadline of the access (see `NSFileCoordinator.deadlines`), and what's

@@ -6,7 +6,8 @@
 
   extension PresenterAdapter {
     func presentedItemDidMove(to url: URL, origin: AccessOrigin) async {
-      await tell(.itemDidMove) { $0.presentedItemDidMove(to: url) }
+      // What it's asked next, it answers for the new place.
+      if !unwritten.contains(.itemDidMove) { await tell(isServed: true) { $0.presentedItemDidMove(to: url) } }
     }
 
     func presentedItemDidChange(origin: AccessOrigin) async {

@@ -67,7 +67,7 @@
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(absent) }
       let nesting = CarriedNesting()
       return try await FileAnswer<Answer>.wait { answer in
-        PresenterTurns.shared.ask(self, on: queue) { [self] in
+        PresenterTurns.shared.ask(on: queue) { [self] in
           guard isRegistered, let presenter = target.presenter else { return answer.succeed(leave(absent)) }
           nesting.run { body(presenter, answer) }
         }
@@ -77,19 +77,19 @@
     /// Runs `body` on the presenter's queue, as a message that nobody waits for.
     ///
     /// Returns when it has run, so that no more than one is in the queue, unless the queue is blocked by somebody who waits.
-    func tell(_ body: @escaping @Sendable (any NSFilePresenter) -> Void) async {
+    func tell(isServed: Bool = false, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) async {
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(()) }
-      await run(on: queue) { [self] in
+      await run(on: queue, isServed: isServed) { [self] in
         if isRegistered, let presenter = target.presenter { body(presenter) }
       }
     }
 
     /// Runs something on a presenter's queue, in turn.
-    private func run(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) async {
+    private func run(on queue: OperationQueue, isServed: Bool, _ body: @escaping @Sendable () -> Void) async {
       let nesting = CarriedNesting()
       // It's answered in any case.
       _ = try? await FileAnswer<Void>.wait { answer in
-        PresenterTurns.shared.tell(self, on: queue) {
+        PresenterTurns.shared.tell(on: queue, isServed: isServed) {
           nesting.run(body)
           answer.succeed()
         } release: {
@@ -101,7 +101,7 @@
     /// What takes the item back, on the queue that the presenter had when it relinquished; it runs even if the presenter is gone (C-165).
     func reacquirer(_ body: @escaping @Sendable () -> Void, on queue: SharedReference<OperationQueue>) -> FileReacquirer
     {
-      { [self] in await run(on: queue.value, body) }
+      { [self] in await run(on: queue.value, isServed: true, body) }
     }
 
     /// The presenter has gone without having been removed.

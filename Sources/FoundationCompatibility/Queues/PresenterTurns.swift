@@ -6,8 +6,9 @@
   /// The messages to presenters that wait for their turn on the presenters' queues.
   ///
   /// A message runs in an operation of its queue. A serial queue whose thread is blocked, because the program waits for access on it,
-  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself. Messages that only
-  /// tell something stay in the queue, unless their presenter is asked after them: each presenter gets its messages in order.
+  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself, and those without
+  /// which a presenter would answer wrongly: moves and reacquirers. Other news stay in the queue: what presenters do when they hear of
+  /// changes, such as to read, isn't for a thread that waits already.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -22,11 +23,12 @@
 
     fileprivate struct Turn {
       let number: UInt64
-      let presenter: ObjectIdentifier
-      let isQuestion: Bool
+      /// Whether a thread of the queue that waits runs it.
+      let isServed: Bool
       let body: @Sendable () -> Void
       /// Lets the next message to the presenter come, before this one has run.
       var release: (@Sendable () -> Void)?
+      var isReleased = false
     }
 
     fileprivate struct QueueState {
@@ -46,29 +48,28 @@
     /// Adds a message that asks something.
     ///
     /// - Parameters:
-    ///   - presenter: Who is asked.
     ///   - queue: The presenter's queue.
     ///   - body: The message.
-    func ask(_ presenter: PresenterAdapter, on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) {
-      add(presenter, on: queue, isQuestion: true, body, release: nil)
+    func ask(on queue: OperationQueue, _ body: @escaping @Sendable () -> Void) {
+      add(on: queue, isServed: true, body, release: nil)
     }
 
     /// Adds a message that tells something.
     ///
     /// - Parameters:
-    ///   - presenter: Who is told.
     ///   - queue: The presenter's queue.
+    ///   - isServed: Whether a thread of the queue that waits runs it.
     ///   - body: The message.
     ///   - release: Called, perhaps before `body`, if the queue is blocked or suspended; `body` runs nevertheless.
     func tell(
-      _ presenter: PresenterAdapter, on queue: OperationQueue, _ body: @escaping @Sendable () -> Void,
+      on queue: OperationQueue, isServed: Bool, _ body: @escaping @Sendable () -> Void,
       release: @escaping @Sendable () -> Void
     ) {
-      add(presenter, on: queue, isQuestion: false, body, release: release)
+      add(on: queue, isServed: isServed, body, release: release)
     }
 
     private func add(
-      _ presenter: PresenterAdapter, on queue: OperationQueue, isQuestion: Bool,
+      on queue: OperationQueue, isServed: Bool,
       _ body: @escaping @Sendable () -> Void, release: (@Sendable () -> Void)?
     ) {
       let key = ObjectIdentifier(queue)
@@ -78,11 +79,11 @@
         var entry = state.queues[key] ?? QueueState()
         entry.turns.append(
           Turn(
-            number: state.last, presenter: ObjectIdentifier(presenter), isQuestion: isQuestion, body: body,
+            number: state.last, isServed: isServed, body: body,
             release: release))
         let released = entry.servers.isEmpty && !isSuspended ? [] : entry.releaseAll()
         state.queues[key] = entry
-        return (state.last, isQuestion ? entry.servers : [], released)
+        return (state.last, isServed ? entry.servers : [], released)
       }
       for release in released { release() }
       // The queue is kept until the operation has run, so its address is nobody else's meanwhile.
@@ -99,14 +100,9 @@
       state.withLock { state in state.take(key) { $0.firstIndex { $0.number == number } } }
     }
 
-    /// - Returns: The first question, or what its presenter has to hear before it.
+    /// - Returns: The first message that a waiting thread runs.
     fileprivate func takeQuestion(_ key: ObjectIdentifier) -> (@Sendable () -> Void)? {
-      state.withLock { state in
-        state.take(key) { turns in
-          guard let question = turns.first(where: \.isQuestion) else { return nil }
-          return turns.firstIndex { $0.presenter == question.presenter }
-        }
-      }?.body
+      state.withLock { state in state.take(key) { $0.firstIndex(where: \.isServed) } }?.body
     }
   }
 
@@ -116,7 +112,7 @@
     ) -> PresenterTurns.Turn? {
       guard var entry = queues[key], let index = find(entry.turns) else { return nil }
       let turn = entry.turns.remove(at: index)
-      if !turn.isQuestion, turn.release == nil { entry.releasedCount -= 1 }
+      if turn.isReleased { entry.releasedCount -= 1 }
       queues[key] = entry.turns.isEmpty && entry.servers.isEmpty ? nil : entry
       return turn
     }
@@ -129,6 +125,7 @@
       for index in turns.indices where releasedCount < PresenterTurns.releasedTurnCountMax {
         guard let release = turns[index].release else { continue }
         turns[index].release = nil
+        turns[index].isReleased = true
         releasedCount += 1
         releases.append(release)
       }
