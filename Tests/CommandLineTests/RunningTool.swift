@@ -44,6 +44,12 @@ final class RunningTool {
 
   func signal(_ number: Int32) { process.send(number) }
 
+  /// Stops it; on return none of its threads runs any more.
+  func stop() {
+    signal(SIGSTOP)
+    process.awaitState(WSTOPPED)
+  }
+
   func closeInput() { try? process.input?.close() }
 
   /// Waits until it has ended, and its output has been read.

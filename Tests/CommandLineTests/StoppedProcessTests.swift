@@ -27,7 +27,7 @@ struct StoppedProcessTests {
     // The first serves: somebody who isn't stopped.
     let server = try bench.hold("elsewhere")
     let watcher = try bench.watch("a")
-    watcher.signal(SIGSTOP)
+    watcher.stop()
     try coordinator(.standard).blocking.write(url) { access in try Data("new".utf8).write(to: access.url) }
     watcher.signal(SIGCONT)
     #expect(try watcher.output.line(containing: "did change").contains("by 'impatient'"))
@@ -40,7 +40,7 @@ struct StoppedProcessTests {
   func holder() throws {
     let server = try bench.hold("elsewhere")
     let holder = try bench.hold("a")
-    holder.signal(SIGSTOP)
+    holder.stop()
     let waiter = try bench.start("write", "--wait-report", "0.6", url.path, "--", "true")
     _ = try waiter.errors.line { $0.contains("(pid \(holder.pid) 'filecoord', stopped)") }
     waiter.signal(SIGINT)
@@ -61,7 +61,7 @@ struct StoppedProcessTests {
     let waiter = try bench.start(
       "write", "--label", "waiter", "--wait-report", "0.05", url.path, "--", "touch", bench.path("touched"))
     _ = try waiter.errors.line(containing: "waiting for ")
-    waiter.signal(SIGSTOP)
+    waiter.stop()
     holder.closeInput()
     #expect(try holder.end() == 0)
     let deadlines = AccessDeadlines(stoppedHolders: .milliseconds(100))
@@ -107,7 +107,7 @@ struct StoppedProcessTests {
   func loss() throws {
     let server = try bench.hold("elsewhere")
     let holder = try bench.hold("a")
-    holder.signal(SIGSTOP)
+    holder.stop()
     let deadlines = AccessDeadlines(stoppedHolders: .milliseconds(100))
     try coordinator(deadlines).blocking.write(url) { _ in
       holder.signal(SIGCONT)
@@ -124,7 +124,7 @@ struct StoppedProcessTests {
   func service() throws {
     let server = try bench.hold("elsewhere")
     #expect(try bench.run("read", url.path, "--", "true").status == 0)
-    server.signal(SIGSTOP)
+    server.stop()
     let waiter = try bench.run("write", url.path, "--", "true")
     #expect(waiter.status == 69)
     #expect(waiter.errors.contains("pid \(server.pid)") && waiter.errors.contains("kill -CONT"), "\(waiter.errors)")
@@ -139,7 +139,7 @@ struct StoppedProcessTests {
     let server = try bench.hold("elsewhere")
     let coordinator = coordinator(.standard)
     try coordinator.blocking.read(url) { _ in }
-    server.signal(SIGSTOP)
+    server.stop()
     let error = #expect(throws: FileCoordinationError.self) {
       try coordinator.blocking.write(URL(filePath: bench.path("elsewhere"))) { _ in }
     }

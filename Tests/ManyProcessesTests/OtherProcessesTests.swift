@@ -86,7 +86,7 @@ struct OtherProcessesTests {
     let place = try Place()
     defer { place.remove() }
     let helper = try place.helper("present", until: "presenting")
-    helper.send(SIGSTOP)
+    helper.stop()
     let deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(20), lateAnswers: .proceed)
     try place.coordinator.blocking.write(place.file, deadlines: deadlines) { _ in }
     helper.send(SIGCONT)

@@ -31,6 +31,12 @@ final class HelperProcess {
 
   func send(_ signal: Int32) { process.send(signal) }
 
+  /// Stops it; on return none of its threads runs any more.
+  func stop() {
+    process.send(SIGSTOP)
+    process.awaitState(WSTOPPED)
+  }
+
   func tell(_ line: String) throws { try process.input?.write(contentsOf: Data("\(line)\n".utf8)) }
 
   /// The next line that it reports; `nil` when it has ended.
