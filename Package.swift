@@ -121,7 +121,8 @@ let package = Package(
       name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "TestSupport"], swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
-      name: "DocumentationTests", dependencies: ["FileCoordination", "FoundationCompatibility", "MetadataPredicates"],
+      name: "DocumentationTests",
+      dependencies: ["FileCoordination", "FileMetadata", "FoundationCompatibility", "MetadataPredicates"],
       swiftSettings: settings),
     // Programs as people write them for Apple platforms, which a test runs. The first imports Foundation and nothing else.
     .executableTarget(
