@@ -6,10 +6,12 @@ import Testing
 struct SharingSnippets {
   private let place: Place
   private let url: URL
-  private let coordinator = FileCoordinator(label: "guide")
+  private let coordinator: FileCoordinator
 
   init() throws {
     place = try Place()
+    // Not before: until there's a place, the usual domain is that of the user.
+    coordinator = FileCoordinator(label: "guide")
     url = try place.file("count.txt", "41")
   }
 
