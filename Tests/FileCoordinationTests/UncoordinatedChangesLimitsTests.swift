@@ -44,6 +44,43 @@ struct UncoordinatedChangesLimitsTests {
     }
   }
 
+  @Test("C-200: A temporary file whose rename is read half by half is still the writer's")
+  func tornRename() async throws {
+    try await withManualWatcher { box, watcher in
+      let url = try box.write("d/f")
+      let directory = RecordingPresenter(box.url("d"), callbacks: .observing, observesUncoordinatedChanges: true)
+      let registration = try box.domain.register(directory)
+      defer { registration.end() }
+      watcher()?.tearRenames()
+      try await box.coordinator("writer").write(url) { access in
+        let temporary = try box.write("d/temporary", "new")
+        box.domain.readUncoordinatedChanges()
+        try HostFileSystem().rename(
+          SystemPath(temporary.path), at: .workingDirectory, to: SystemPath(access.url.path), at: .workingDirectory,
+          .replacing)
+      }
+      try await directory.wait(for: .subitemDidChange)
+      try await box.domain.wait(until: \.arePresentersIdle)
+      #expect(directory.messages.filter { !$0.origin.isCoordinated } == [])
+    }
+  }
+
+  @Test("C-200: A stranger's rename that is read half by half is told as a deletion and an appearance")
+  func tornMove() async throws {
+    try await withManualWatcher { box, watcher in
+      try box.write("d/old")
+      let directory = try box.observe("d", as: "D", [.subitemDidChange, .subitemDidAppear, .subitemDidMove])
+      watcher()?.tearRenames()
+      try HostFileSystem().rename(
+        SystemPath(box.url("d/old").path), at: .workingDirectory, to: SystemPath(box.url("d/new").path),
+        at: .workingDirectory, .replacing)
+      try await directory.waitUntil { _ in
+        let summary = directory.summary(in: box)
+        return summary.contains("subitemDidChange d/old*") && summary.contains("subitemDidAppear d/new*")
+      }
+    }
+  }
+
   @Test("C-201: Without enough watches the registration says so, and what to do")
   func exhaustion() async throws {
     try await withManualWatcher(allowing: 0) { box, _ in

@@ -9,7 +9,11 @@ extension ChangeReader {
   mutating func takeEvents() {
     var events = watcher.takeEvents()
     // The halves of a rename are queued one after the other, so the second may have come since.
-    if case .name(_, _, .departed, _)? = events.last { events += watcher.takeEvents() }
+    while case .name(_, _, .departed, _)? = events.last {
+      let more = watcher.takeEvents()
+      if more.isEmpty { break }
+      events += more
+    }
     if events.isEmpty { return }
     if events.contains(.overflow) { return watchEverythingAgain() }
     var halves = Halves(events)
@@ -82,14 +86,11 @@ extension ChangeReader {
         let target = Site(directory: place.path, name: arrival.name, isDirectory: site.isDirectory)
         noteMove(site, to: target)
       } else if isWanted(site) {
-        noteDeparture(site, cookie)
+        noteDeparture(site)
       }
     case .arrived(let cookie):
       if halves.isPaired(cookie) { return }
-      if let source = departures.removeValue(forKey: cookie), !isPresentedInside(source), isWanted(site) {
-        enter(site)
-        return output.see(.moved(from: source, to: site.path, replaced: false))
-      }
+      // Alone, it comes from elsewhere, or its departure has been told already.
       if isWanted(site) { noteAppearance(site, byRename: true) }
     }
   }
@@ -149,9 +150,7 @@ extension ChangeReader {
     if wasKnown || !owners.isEmpty { output.see(.vanished(path)) }
   }
 
-  private mutating func noteDeparture(_ site: Site, _ cookie: RenameCookie) {
-    if departures.count >= Self.departureCountMax { departures = [:] }
-    departures[cookie] = site.path
+  private mutating func noteDeparture(_ site: Site) {
     let isLed = presenters(of: site.path).first.flatMap { presented[$0]?.handle?.currentPath }
     guard let target = isLed, target != site.path else {
       if site.isDirectory, isPresentedInside(site.path) { lookAtHandles(inside: site.path) }
@@ -221,7 +220,6 @@ extension ChangeReader {
   /// Events were lost: anything may have changed, also what is watched.
   mutating func watchEverythingAgain() {
     unwatchInside(.root)
-    departures = [:]
     for id in presented.keys.sorted() { arm(id) }
     output.see(.unknown(.root))
   }

@@ -58,8 +58,6 @@ struct ChangeReader: Sendable {
   /// Presenters by the place of their item, and by what they await.
   var byPlace: [ItemPath: Set<PresenterID>] = [:]
   var places = WatchedPlaces()
-  /// Halves of renames whose other half hasn't come yet.
-  var departures: [RenameCookie: ItemPath] = [:]
   var moves: [ItemPath: UnsettledMove] = [:]
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
@@ -68,7 +66,6 @@ struct ChangeReader: Sendable {
 
   /// How many items are watched at most; beyond that it's as if the system's limit were reached.
   static let watchCountMax = 262_144
-  static let departureCountMax = 64
   static let moveCountMax = 1024
   static let problemCountMax = 64
 
