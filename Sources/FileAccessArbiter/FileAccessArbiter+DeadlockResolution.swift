@@ -5,7 +5,8 @@
 // 3. Own presenter: never asked about its own access                              → `isOwn`
 // 4. Save priority: a presenter's own access passes those who wait for its save    → `grantSavePriority`
 // 5. Lineage priority and soft edges: whom only the order keeps passes the queue  → `+QueueOrder`
-// 6. Otherwise one waiting access of the cycle fails                              → `victim`
+// 6. A question that was kept from the middle of a save is put                     → `serveDespiteSave`
+// 7. Otherwise one waiting access of the cycle fails                              → `victim`
 
 extension FileAccessArbiter {
   /// Looks at every access that got a new reason to wait in this event, until no cycle is left.
@@ -15,7 +16,7 @@ extension FileAccessArbiter {
       let suspect = suspects[next]
       next += 1
       while mayBeInCycle(suspect), let cycle = cycle(through: suspect) {
-        if !resolve(cycle) { failVictim(of: cycle) }
+        if !resolve(cycle), !serveDespiteSave(cycle) { failVictim(of: cycle) }
       }
     }
     suspects = []

@@ -1,6 +1,8 @@
 // One mailbox per presenter. Delivery is serial: the next message goes out when the callback before it has finished.
 // One exception keeps presenters that coordinate inside a callback from waiting for each other: while a presenter's
-// callback waits inside an access, the presenter is still asked (never told), re-entrantly.
+// callback waits inside an access, the presenter is still asked (never told), re-entrantly. Not so to save, or to let go of
+// the item, while what waits is its own write: presenters save one after the other, so the second save would wait for the
+// first, and nobody would know. The write passes those who ask instead; where that can't be, the question is put after all.
 
 extension FileAccessArbiter {
   /// Puts a message into the presenter's mailbox and delivers it if the presenter is free.
@@ -43,14 +45,53 @@ extension FileAccessArbiter {
   private func nextDeliverable(_ presenter: Presenter) -> Int? {
     if presenter.running.isEmpty { return presenter.pending.isEmpty ? nil : 0 }
     guard !presenter.pending.isEmpty, mayBeServed(presenter) else { return nil }
-    return presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered }
+    let isSaving = isSaving(presenter)
+    return presenter.pending.firstIndex { isServed(messages[$0].kind, whileSaving: isSaving) }
+  }
+
+  /// Whether a message is delivered to its presenter although a callback is under way there.
+  func mayBeServed(_ kind: Message.Kind, _ presenter: Presenter) -> Bool {
+    mayBeServed(presenter) && isServed(kind, whileSaving: kind.mayNeedSave && isSaving(presenter))
+  }
+
+  private func isServed(_ kind: Message.Kind, whileSaving isSaving: Bool) -> Bool {
+    kind.mustBeAnswered && !(isSaving && kind.mayNeedSave)
   }
 
   /// Whether the presenter can be asked although its callback is under way.
-  func mayBeServed(_ presenter: Presenter) -> Bool {
+  private func mayBeServed(_ presenter: Presenter) -> Bool {
     guard let top = presenter.running.last, presenter.servesWhileWaiting else { return false }
     return presenter.running.count < FileAccessArbiter.callbackNestingMax
       && isServable(.message(top), isActor: presenter.isActor)
+  }
+
+  /// Whether the callback under way waits in a write of the presenter's own.
+  private func isSaving(_ presenter: Presenter) -> Bool {
+    presenter.running.last.map { isWriting(.message($0), presenter) } ?? false
+  }
+
+  private func isWriting(_ context: ExecutionContext, _ presenter: Presenter) -> Bool {
+    children(of: context).contains { child in
+      let access = accesses[child]
+      guard access.isAwaitedByContext else { return false }
+      if isOwn(presenter, access), access.items.contains(where: \.access.isWrite) { return true }
+      return !access.isWaiting && isWriting(.access(child), presenter)
+    }
+  }
+
+  /// Puts the questions of a cycle that weren't put for the sake of a save.
+  ///
+  /// - Returns: Whether there was one.
+  mutating func serveDespiteSave(_ cycle: [WaitNode]) -> Bool {
+    for case .message(let id) in cycle {
+      guard case .pending = messages[id].state, messages[id].kind.mustBeAnswered else { continue }
+      let presenter = messages[id].presenter
+      if !mayBeServed(presenters[presenter]) { continue }
+      presenters[presenter].pending.removeAll { $0 == id }
+      deliver(id, to: presenter)
+      return true
+    }
+    return false
   }
 
   /// Whether what runs in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.

@@ -42,7 +42,7 @@ extension FileAccessArbiter {
       switch message.state {
       case .pending:
         let presenter = presenters[message.presenter]
-        if message.kind.mustBeAnswered, mayBeServed(presenter) { return }
+        if mayBeServed(message.kind, presenter) { return }
         if let top = presenter.running.last { body(.message(top)) }
       case .running: forEachAwaitedChild(message.children, body)
       }

@@ -92,6 +92,9 @@ extension Message.Kind {
     }
   }
 
+  /// Whether presenters answer it by saving, or may: such a question isn't put into the middle of a save.
+  var mayNeedSave: Bool { mustBeAnswered && !isRelinquish }
+
   package var isRelinquish: Bool { self == .relinquishToReader || self == .relinquishToWriter }
 
   /// The callback that a presenter must have declared to be sent this.

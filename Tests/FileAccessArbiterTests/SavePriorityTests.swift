@@ -132,6 +132,50 @@ struct SavePriorityTests {
     harness.finish()
   }
 
+  @Test("A presenter isn't asked to save in the middle of its own save: the write passes all who ask for that")
+  func noSaveInsideASave() {
+    // Presenters save one after the other, so a second callback would wait for the first, unknown to the arbiter.
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: .saveChanges)
+    let readers = (1...3).map { _ in harness.read("/d/f") }
+    guard let save = harness.top(presenter) else { return harness.record("no save") }
+    #expect(harness.taken(presenter) == [.saveChanges])
+    let write = harness.write("/d/f", own: presenter, inside: .message(save))
+    #expect(harness.isGranted(write) && harness.taken(presenter).isEmpty)
+    harness.release(write)
+    harness.answer(presenter)
+    harness.answer(presenter)
+    harness.answer(presenter)
+    #expect(readers.allSatisfy(harness.isGranted))
+    harness.finish()
+  }
+
+  @Test("Nor to let go of its item: that question waits for the end of the save")
+  func noDeletionInsideASave() {
+    // holder       [-----------]
+    // reader       r·· asks P to save ··········[--]
+    // C(P) write      w········[--]
+    // preparation       asks P ·················[--]   of a deletion, beside all locks
+    // P's save       [-----------------]
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.saveChanges, .accommodateDeletion])
+    let holder = harness.read("/d/f", withoutChanges: true)
+    _ = harness.read("/d/f")
+    guard let save = harness.top(presenter) else { return harness.record("no save") }
+    let write = harness.write("/d/f", own: presenter, inside: .message(save))
+    #expect(harness.isWaiting(write) && harness.taken(presenter) == [.saveChanges])
+    let deletion = harness.prepare([.init("/d/f", .deleting)])
+    #expect(harness.taken(presenter).isEmpty)
+    harness.release(holder)
+    #expect(harness.isGranted(write))
+    harness.release(write)
+    harness.answer(presenter)
+    #expect(harness.isRunning(presenter, .accommodateDeletion))
+    harness.answer(presenter)
+    #expect(harness.isGranted(deletion))
+    harness.finish()
+  }
+
   @Test("Two presenters that save by merging ask each other once, not for ever")
   func mutualMergingSaves() {
     let harness = ArbiterHarness()

@@ -229,8 +229,11 @@ extension World {
         let presenter = arbiter.presenters[id]
         let questions = MessageRules.questions(
           item.access, at: path, to: relation, isPreparation: access.isPreparation)
-        if arbiter.isOwn(presenter, access) || questions.messages(for: presenter.callbacks).isEmpty { return }
-        if let top = presenter.running.last, !arbiter.mayBeServed(presenter) { found.append(.message(top)) }
+        if arbiter.isOwn(presenter, access) { return }
+        let kinds = questions.messages(for: presenter.callbacks)
+        if let top = presenter.running.last, !kinds.allSatisfy({ arbiter.mayBeServed($0, presenter) }) {
+          found.append(.message(top))
+        }
       }
     }
     return found
