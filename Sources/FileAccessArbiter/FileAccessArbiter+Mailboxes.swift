@@ -40,6 +40,15 @@ extension FileAccessArbiter {
       let message = presenters[id].pending.remove(at: position)
       deliver(message, to: id)
     }
+    suspectHeldBack(presenters[id])
+  }
+
+  /// Those whose questions wait for the end of a save may be what the save waits for.
+  private mutating func suspectHeldBack(_ presenter: Presenter) {
+    if presenter.running.isEmpty || presenter.pending.isEmpty || !mayBeServed(presenter) { return }
+    for id in presenter.pending where messages[id].kind.mustBeAnswered {
+      if let access = messages[id].awaitingAccess { suspects.append(access) }
+    }
   }
 
   private func nextDeliverable(_ presenter: Presenter) -> Int? {
