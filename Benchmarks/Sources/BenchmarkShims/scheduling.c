@@ -22,11 +22,11 @@ int bench_allowed_cpus(int *cpus, int capacity) {
   return count;
 }
 
-int bench_pin_thread(int cpu) {
+int bench_pin_thread(int thread, int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+  return sched_setaffinity(thread, sizeof set, &set) == 0 ? 0 : errno;
 }
 
 void bench_context_switches(uint64_t *voluntary, uint64_t *involuntary) {

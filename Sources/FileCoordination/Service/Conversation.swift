@@ -18,6 +18,7 @@ final class Conversation: @unchecked Sendable {
   /// Nothing more comes.
   private(set) var isOver = false
   private var decoder = FrameDecoder<ServerFrame>()
+  private var watchfulness = Watchfulness()
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
   init(_ stream: LocalStream) {
@@ -44,11 +45,7 @@ final class Conversation: @unchecked Sendable {
   /// Perhaps not all of it: whoever watches the stream is told again that there's more.
   func read(for link: ServiceLink, waits: Bool = false) {
     guard !isOver else { return }
-    // A connection that breaks is no error: the next service is looked for.
-    let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-      (try? unsafe waits ? stream.readWaiting(into: bytes) : stream.read(into: bytes)) ?? .end
-    }
-    switch result {
+    switch waits ? awaitBytes() : receive() {
     case .wouldBlock: return
     case .end: return isOver = true
     case .bytes(let count): unsafe decoder.append(buffer.span.extracting(first: count).bytes)
@@ -62,6 +59,22 @@ final class Conversation: @unchecked Sendable {
       return isOver = true
     }
     take(frames, for: link)
+  }
+
+  private func awaitBytes() -> LocalStream.ReadResult {
+    watchfulness.await {
+      let result = receive()
+      return result == .wouldBlock ? nil : result
+    } orSleep: {
+      receive(waits: true)
+    }
+  }
+
+  private func receive(waits: Bool = false) -> LocalStream.ReadResult {
+    // A connection that breaks is no error: the next service is looked for.
+    unsafe buffer.withUnsafeMutableBytes { bytes in
+      (try? unsafe waits ? stream.readWaiting(into: bytes) : stream.read(into: bytes)) ?? .end
+    }
   }
 
   private func take(_ frames: [ServerFrame], for link: ServiceLink) {

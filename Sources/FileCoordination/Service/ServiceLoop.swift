@@ -25,6 +25,7 @@ struct ServiceLoop {
   /// How long those who ask for a snapshot wait for all processes to tell what they granted themselves.
   private static let surveyPatience = Duration.milliseconds(500)
   static let listenerToken: UInt64 = 0
+  private static let past = MonotonicTime(nanoseconds: 0)
 
   private var core: ServiceCore
   private let place: MeetingPlace
@@ -38,6 +39,7 @@ struct ServiceLoop {
   private var hurried: Set<ClientID> = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   private var numbers = ClientNumbers()
+  private var watchfulness = Watchfulness()
   /// Connections that have been told something in this turn.
   private var dirty: Set<ClientID> = []
   private var timers = TimerQueue()
@@ -72,7 +74,7 @@ struct ServiceLoop {
     var events: [ReadinessPoller.Event] = []
     while !isStopping(), !isHandedOver, !isBroken {
       // A poller that can't wait any more is of no use: whoever comes next elects another service.
-      guard (try? poller.wait(into: &events, until: nextLook)) != nil else { break }
+      guard (try? wait(into: &events)) != nil else { break }
       for event in events {
         switch event.token {
         case Self.listenerToken: accept()
@@ -85,6 +87,17 @@ struct ServiceLoop {
       flush()
     }
     close()
+  }
+
+  private mutating func wait(into events: inout [ReadinessPoller.Event]) throws(SystemError) {
+    let (poller, deadline) = (poller, nextLook)
+    var found: [ReadinessPoller.Event] = exchange(&events, with: [])
+    _ = try watchfulness.await { () throws(SystemError) -> Bool? in
+      try poller.wait(into: &found, until: Self.past) ? true : nil
+    } orSleep: { () throws(SystemError) -> Bool in
+      try poller.wait(into: &found, until: deadline)
+    }
+    events = found
   }
 
   /// Takes in what has arrived already, and tells what comes of it, so that what was told in time isn't lost.

@@ -11,8 +11,8 @@
 
 /// Fills `cpus` with the numbers of the CPUs this process may use, at most `capacity`; returns how many there are.
 int bench_allowed_cpus(int *cpus, int capacity);
-/// Pins the calling thread to a CPU; returns 0 or an error number.
-int bench_pin_thread(int cpu);
+/// Pins a thread, 0 for the calling one, to a CPU; returns 0 or an error number.
+int bench_pin_thread(int thread, int cpu);
 /// Voluntary and involuntary context switches of the calling thread.
 void bench_context_switches(uint64_t *voluntary, uint64_t *involuntary);
 /// CPU time of this process, user and system, in nanoseconds.

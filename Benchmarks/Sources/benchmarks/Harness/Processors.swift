@@ -1,4 +1,5 @@
 import BenchmarkShims
+import Foundation
 import Glibc
 
 /// The processors this process may use.
@@ -32,7 +33,16 @@ struct Processors: Sendable {
   }
 
   /// Pins the calling thread, as thread `thread` of a run.
-  func pin(thread: Int) { bench_pin_thread(numbers[thread % count]) }
+  func pin(thread: Int) { bench_pin_thread(0, numbers[thread % count]) }
+
+  /// Pins all threads of this process, and those that they start from now on, away from the first thread of a run.
+  ///
+  /// Messages between two processors take several times as long as those between two processes that share one, and the
+  /// scheduler moves processes together and apart as it likes: this tells which of the two is measured.
+  func keepProcessAway() {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    for thread in threads.compactMap({ Int32($0) }) { bench_pin_thread(thread, numbers[count - 1]) }
+  }
 }
 
 /// The priority of the session's processes among those of other sessions.

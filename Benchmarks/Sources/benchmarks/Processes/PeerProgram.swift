@@ -12,6 +12,7 @@ import Synchronization
 /// | `spin PATH` | writes the item again and again | `spinning` |
 /// | `spin-flock PATH` | the same with flock(2) | `spinning` |
 /// | `spin-berkeley-db DIRECTORY` | the same with the locks of a region there | `spinning` |
+/// | `stay-away` | keeps to another processor than who measures, if there is one | `staying` |
 /// | `stop` | ends that | how often it wrote |
 /// | `hold PATH` | writes the item until the process ends | `holding` |
 /// | `hold-all COUNT DIRECTORY` | writes so many items there until the process ends | `holding` |
@@ -60,6 +61,9 @@ struct PeerProgram {
       }
       let worker = Kept(try database.worker(BerkeleyDB.sharedItem))
       return spin { try? worker.lock.write {} }
+    case "stay-away":
+      Processors.allowed().keepProcessAway()
+      return "staying"
     case "stop":
       spinning.value.store(false, ordering: .relaxed)
       return "\(count.value.load(ordering: .relaxed))"

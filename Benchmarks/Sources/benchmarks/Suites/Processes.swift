@@ -74,6 +74,7 @@ private final class Field: @unchecked Sendable {
     let peer = try Peer(socketPath)
     // The peer uses it first, and so serves.
     try peer.ask("use \(tree.root)/x/f")
+    try peer.ask("stay-away")
     echo = try LocalSocket.accepted(at: "\(tree.root)/echo") { try peer.ask("echo \(tree.root)/echo") }
     self.peer = peer
     domain = .socket(socketPath)
