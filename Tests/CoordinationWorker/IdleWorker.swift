@@ -29,7 +29,9 @@ enum IdleWorker {
 
     func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
       Worker.report("asked")
-      try await Task.sleep(for: .seconds(3600))
+      let (never, end) = AsyncStream<Never>.makeStream()
+      for await _ in never {}
+      end.finish()
       return nil
     }
   }
