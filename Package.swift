@@ -61,7 +61,8 @@ let package = Package(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
-      name: "FoundationCompatibility", dependencies: ["FileCoordination", "MetadataPredicates", "SystemInterface"],
+      name: "FoundationCompatibility",
+      dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates", "SystemInterface"],
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
       name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],

@@ -92,6 +92,7 @@
 
     func value(forAttribute name: String, index: Int) -> MetadataValue {
       switch object {
+      case let item as NSMetadataItem: item.metadataValue(name)
       case let item as any PredicateItem: item.value(forAttribute: name, index: index)
       // Only what's looked at is converted.
       case let entries as [String: Any]: MetadataValue(foundation: entries[name])
@@ -101,7 +102,8 @@
     }
 
     var wholeValue: MetadataValue {
-      (object as? any PredicateItem)?.wholeValue ?? MetadataValue(foundation: object)
+      (object as? NSMetadataItem)?.wholeValue ?? (object as? any PredicateItem)?.wholeValue
+        ?? MetadataValue(foundation: object)
     }
   }
 

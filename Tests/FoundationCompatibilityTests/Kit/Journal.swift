@@ -19,9 +19,14 @@ final class Journal: @unchecked Sendable {
   /// Blocks until a line has come a number of times; gives up after a minute.
   @discardableResult
   func wait(for line: String, count: Int = 1) -> Bool {
+    wait { lines in lines.count { $0 == line } >= count }
+  }
+
+  /// Blocks until the lines are as wanted; gives up after a minute.
+  func wait(until isSatisfied: ([String]) -> Bool) -> Bool {
     let end = Date(timeIntervalSinceNow: 60)
     return condition.withLock {
-      while lines.count(where: { $0 == line }) < count {
+      while !isSatisfied(lines) {
         if !condition.wait(until: end) { return false }
       }
       return true

@@ -1,0 +1,134 @@
+#if !canImport(ObjectiveC)
+  internal import FileMetadata
+  public import Foundation
+  internal import MetadataPredicates
+  internal import SystemInterface
+
+  /// A file as a query found it.
+  ///
+  /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always says what was posted
+  /// last; when it isn't a result any more, it stays as it was. One made from a URL stays as it was then. Comments, tags and the like are
+  /// read from the file when they're asked for.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `source` | its lock | queries change it while any thread reads |
+  ///
+  /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from; rules R19, R22, R34 to R36.
+  open class NSMetadataItem: NSObject {
+    /// What is known.
+    enum Source: Sendable {
+      case file(MetadataItem)
+      case values([String: MetadataValue])
+    }
+
+    private let source: Guarded<Source>
+
+    init(_ source: Source) {
+      self.source = Guarded(source)
+      super.init()
+    }
+
+    /// Makes an item that has no attributes.
+    public override init() {
+      source = Guarded(.values([:]))
+      super.init()
+    }
+
+    /// Looks at a file.
+    ///
+    /// `nil` if there's none, or the URL isn't a file's. A symbolic link's item is what it leads to. Blocks for as long as it takes to look
+    /// at the file.
+    ///
+    /// - Parameter url: Where the file is.
+    /// - Note: Rule R35.
+    public convenience init?(url: URL) {
+      guard let source = LoneItem.source(url) else { return nil }
+      self.init(source)
+    }
+
+    /// The value of an attribute.
+    ///
+    /// - Parameter key: The name of the attribute, such as ``NSMetadataItemFSNameKey``.
+    /// - Returns: A `String`, `NSNumber`, `Date`, `URL` or array; `nil` if the file hasn't got the attribute.
+    open func value(forAttribute key: String) -> Any? {
+      if key == NSMetadataItemURLKey { return url }
+      return metadataValue(key).foundationObject
+    }
+
+    /// The values of some attributes.
+    ///
+    /// - Parameter keys: The names of the attributes.
+    /// - Returns: The values by name, without those that the file hasn't got.
+    /// - Note: Rule R34.
+    open func values(forAttributes keys: [String]) -> [String: Any]? {
+      var values: [String: Any] = [:]
+      for key in keys { values[key] = value(forAttribute: key) }
+      return values
+    }
+
+    /// The names of all attributes that the file has.
+    ///
+    /// - Note: Rule R36.
+    open var attributes: [String] {
+      switch source.withLock({ $0 }) {
+      case .file(let item): item.attributeNames
+      case .values(let values): values.keys.sorted()
+      }
+    }
+
+    /// The path, if there's a file.
+    open override var description: String {
+      "<NSMetadataItem: \(value(forAttribute: NSMetadataItemPathKey) as? String ?? "nothing")>"
+    }
+
+    private var url: URL? {
+      switch source.withLock({ $0 }) {
+      case .file(let item): return item.url
+      case .values(let values):
+        guard case .string(let text)? = values[NSMetadataItemURLKey] else { return nil }
+        return URL(string: text)
+      }
+    }
+
+    // MARK: For queries
+
+    var file: MetadataItem? {
+      guard case .file(let item) = source.withLock({ $0 }) else { return nil }
+      return item
+    }
+
+    func update(_ file: MetadataItem) { source.withLock { $0 = .file(file) } }
+
+    /// The value of an attribute as predicates see it; a URL is its path.
+    func metadataValue(_ key: String) -> MetadataValue {
+      let key = key == NSMetadataItemURLKey ? NSMetadataItemPathKey : key
+      switch source.withLock({ $0 }) {
+      case .file(let item): return item.value(forAttribute: key)
+      case .values(let values): return values[key] ?? .null
+      }
+    }
+
+    var wholeValue: MetadataValue {
+      .dictionary(Dictionary(uniqueKeysWithValues: attributes.map { ($0, metadataValue($0)) }))
+    }
+  }
+
+  extension MetadataValue {
+    /// The object that Apple's programs expect; `nil` for a missing value.
+    var foundationObject: Any? {
+      switch self {
+      case .null: nil
+      case .bool(let flag): NSNumber(value: flag)
+      case .integer(let number): NSNumber(value: number)
+      case .real(let number): NSNumber(value: number)
+      case .string(let text): text
+      case .date(let date): Date(timeIntervalSinceReferenceDate: date.secondsSince2001)
+      case .data(let bytes): Data(bytes)
+      case .array(let members): members.compactMap(\.foundationObject)
+      case .set(let members): members.compactMap(\.foundationObject)
+      case .dictionary(let entries): entries.compactMapValues(\.foundationObject)
+      }
+    }
+  }
+#endif

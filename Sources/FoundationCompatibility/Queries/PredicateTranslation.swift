@@ -1,0 +1,108 @@
+#if !canImport(ObjectiveC)
+  internal import Foundation
+  internal import MetadataPredicates
+
+  /// What a query can look for on behalf of a predicate of Foundation's.
+  struct PredicateTranslation {
+    /// Holds for everything for which the predicate does.
+    let tree: MetadataPredicate
+    /// Whether it holds for nothing else.
+    ///
+    /// Blocks, and subclasses of the program, have to be asked for each item.
+    let isExact: Bool
+
+    init(_ predicate: NSPredicate) {
+      switch predicate {
+      case let predicate as FormatPredicate: self.init(tree: predicate.tree.readingURLsAsPaths, isExact: true)
+      case let predicate as NSCompoundPredicate: self.init(compound: predicate)
+      default: self.init(constant: predicate)
+      }
+    }
+
+    private init(tree: MetadataPredicate, isExact: Bool) {
+      self.tree = tree
+      self.isExact = isExact
+    }
+
+    private init(compound: NSCompoundPredicate) {
+      // A subclass may answer otherwise than its members do.
+      guard type(of: compound) == NSCompoundPredicate.self else {
+        self.init(tree: .constant(true), isExact: false)
+        return
+      }
+      let members = compound.subpredicates.map { PredicateTranslation($0) }
+      let isExact = members.allSatisfy(\.isExact)
+      switch compound.compoundPredicateType {
+      case .and: self.init(tree: .and(members.map(\.tree)), isExact: isExact)
+      case .or: self.init(tree: .or(members.map(\.tree)), isExact: isExact)
+      case .not:
+        let tree = isExact ? members.first.map { MetadataPredicate.not($0.tree) } : nil
+        self.init(tree: tree ?? .constant(true), isExact: tree != nil)
+      }
+    }
+
+    private init(constant predicate: NSPredicate) {
+      guard type(of: predicate) == NSPredicate.self else {
+        self.init(tree: .constant(true), isExact: false)
+        return
+      }
+      switch (predicate as any Printed).predicateFormat {
+      case "TRUEPREDICATE": self.init(tree: .constant(true), isExact: true)
+      case "FALSEPREDICATE": self.init(tree: .constant(false), isExact: true)
+      default: self.init(tree: .constant(true), isExact: false)
+      }
+    }
+  }
+
+  /// Foundation's text of a predicate, which it marks as deprecated.
+  private protocol Printed {
+    var predicateFormat: String { get }
+  }
+
+  extension NSPredicate: Printed {}
+
+  // MARK: - URLs
+
+  extension MetadataPredicate {
+    /// The same, where the attribute `kMDItemURL` is the path, as the URLs that it's compared with are.
+    var readingURLsAsPaths: MetadataPredicate {
+      switch self {
+      case .constant: return self
+      case .and(let members): return .and(members.map(\.readingURLsAsPaths))
+      case .or(let members): return .or(members.map(\.readingURLsAsPaths))
+      case .not(let member): return .not(member.readingURLsAsPaths)
+      case .comparison(var comparison):
+        comparison.left = comparison.left.readingURLsAsPaths
+        comparison.right = comparison.right.readingURLsAsPaths
+        return .comparison(comparison)
+      }
+    }
+  }
+
+  extension MetadataExpression {
+    fileprivate var readingURLsAsPaths: MetadataExpression {
+      switch self {
+      case .constant, .itself, .anyKey, .variable: self
+      case .path(.itself, let steps) where steps.first == .key(NSMetadataItemURLKey):
+        .path(.itself, [.key(NSMetadataItemPathKey)] + steps.dropFirst())
+      case .path(let base, let steps): .path(base.readingURLsAsPaths, steps)
+      case .element(let base, .at(let place)): .element(base.readingURLsAsPaths, .at(place.readingURLsAsPaths))
+      case .element(let base, let index): .element(base.readingURLsAsPaths, index)
+      case .aggregate(let members): .aggregate(members.map(\.readingURLsAsPaths))
+      case .negation(let operand): .negation(operand.readingURLsAsPaths)
+      case .arithmetic(let sign, let left, let right):
+        .arithmetic(sign, left.readingURLsAsPaths, right.readingURLsAsPaths)
+      case .setOperation(let word, let left, let right):
+        .setOperation(word, left.readingURLsAsPaths, right.readingURLsAsPaths)
+      case .function(let name, let operands): .function(name, operands.map(\.readingURLsAsPaths))
+      case .subquery(let collection, let name, let condition):
+        // Inside, attributes are those of the collection's members.
+        .subquery(collection.readingURLsAsPaths, variable: name, condition)
+      case .ternary(let condition, let first, let second):
+        .ternary(condition.readingURLsAsPaths, first.readingURLsAsPaths, second.readingURLsAsPaths)
+      case .cast(let operand, let type): .cast(operand.readingURLsAsPaths, type: type)
+      case .assignment(let name, let value): .assignment(variable: name, value.readingURLsAsPaths)
+      }
+    }
+  }
+#endif

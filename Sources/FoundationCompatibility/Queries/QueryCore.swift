@@ -1,0 +1,234 @@
+#if !canImport(ObjectiveC)
+  internal import FileMetadata
+  internal import Foundation
+  internal import SystemInterface
+
+  /// The state of an `NSMetadataQuery`, which its runs use as well.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `state` | `lock` | programs use a query on any thread, and runs change its results where they post |
+  /// | `query` | nothing | set once, before anybody else knows the core |
+  ///
+  /// `@unchecked Sendable` for that reason, and because predicates and the like aren't sendable. Nothing of the program runs under
+  /// the lock: neither its delegate nor its predicates. Native queries are called under it; they never call back.
+  final class QueryCore: @unchecked Sendable {
+    struct State {
+      var configuration = QueryConfiguration()
+      var operationQueue: OperationQueue?
+      var isStarted = false
+      var isGathering = false
+      /// The last run, which may be over.
+      var run = 0
+      var native: MetadataQuery?
+      var freezeDepth = 0
+      /// Runs that wait until updates are enabled.
+      var waiters: [CheckedContinuation<Void, Never>] = []
+      var results = QueryResults()
+      var objects = QueryObjects()
+      /// Grows with every change of the results.
+      var generation = 0
+      var positions: Cached<[MetadataItem.ID: Int]>?
+      var valueLists: Cached<[String: [NSMetadataQueryAttributeValueTuple]]>?
+      var groups: Cached<[NSMetadataQueryResultGroup]>?
+      /// What isn't needed any more and may belong to the program, whose code would run when it goes.
+      var discarded: [Any] = []
+    }
+
+    /// Something made of the results of one generation.
+    struct Cached<Value> {
+      let generation: Int
+      let value: Value
+    }
+
+    private let lock = FutexLock()
+    private var state = State()
+    weak var query: NSMetadataQuery?
+
+    func withState<Result>(_ body: (inout State) -> Result) -> Result {
+      let (result, discarded) = lock.withLock {
+        let result = body(&state)
+        defer { if !state.discarded.isEmpty { state.discarded = [] } }
+        return (result, state.discarded)
+      }
+      // Goes here, not under the lock.
+      _ = discarded
+      return result
+    }
+
+    var configuration: QueryConfiguration { withState { $0.configuration } }
+    var operationQueue: OperationQueue? {
+      get { withState { $0.operationQueue } }
+      set { withState { $0.operationQueue = newValue } }
+    }
+    var isStarted: Bool { withState { $0.isStarted } }
+    var isGathering: Bool { withState { $0.isGathering } }
+    var results: QueryResults { withState { $0.results } }
+
+    /// Changes what counts from the next start.
+    func configure(_ change: (inout QueryConfiguration) -> Void) { withState { change(&$0.configuration) } }
+
+    /// Changes what to find; a query that runs begins anew.
+    func reconfigure(_ change: (inout QueryConfiguration) -> Void) {
+      let isStarted = withState { state in
+        state.discarded.append(state.configuration)
+        change(&state.configuration)
+        return state.isStarted
+      }
+      guard isStarted else { return }
+      stop()
+      _ = start()
+    }
+  }
+
+  // MARK: - Running
+
+  extension QueryCore {
+    func start() -> Bool {
+      let begun = withState { state -> (QueryConfiguration, NSPredicate, Int)? in
+        guard !state.isStarted, let predicate = state.configuration.predicate else { return nil }
+        state.begin()
+        return (state.configuration, predicate, state.run)
+      }
+      guard let (configuration, predicate, run) = begun else { return false }
+      do throws(MetadataQueryError) {
+        let request = try QueryRequest(configuration, predicate)
+        try request.native?.start()
+        if !adopt(request.native, run) {
+          // Somebody has stopped it meanwhile.
+          request.native?.stop()
+          return true
+        }
+        QueryRun(self, request, run).begin()
+        return true
+      } catch {
+        Misuse.report("NSMetadataQuery couldn't start: \(error)")
+        withState { if $0.run == run { _ = $0.end() } }
+        return false
+      }
+    }
+
+    private func adopt(_ native: MetadataQuery?, _ run: Int) -> Bool {
+      withState { state in
+        guard state.isStarted, state.run == run else { return false }
+        state.native = native
+        if state.freezeDepth > 0 { native?.pause() }
+        return true
+      }
+    }
+
+    func stop() {
+      let waiters = withState { $0.end() }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    func disableUpdates() {
+      withState { state in
+        state.freezeDepth += 1
+        if state.freezeDepth == 1 { state.native?.pause() }
+      }
+    }
+
+    /// - Returns: Whether updates were disabled.
+    func enableUpdates() -> Bool {
+      let waiters = withState { state -> [CheckedContinuation<Void, Never>]? in
+        guard state.freezeDepth > 0 else { return nil }
+        state.freezeDepth -= 1
+        if state.freezeDepth > 0 { return [] }
+        state.native?.resume()
+        defer { state.waiters = [] }
+        return state.waiters
+      }
+      for waiter in waiters ?? [] { waiter.resume() }
+      return waiters != nil
+    }
+  }
+
+  extension QueryCore.State {
+    fileprivate mutating func begin() {
+      run += 1
+      isStarted = true
+      isGathering = true
+      show(QueryResults())
+      discarded.append(objects)
+      objects = QueryObjects()
+    }
+
+    /// - Returns: Who waits for updates to be enabled.
+    fileprivate mutating func end() -> [CheckedContinuation<Void, Never>] {
+      isStarted = false
+      isGathering = false
+      run += 1
+      native?.stop()
+      native = nil
+      defer { waiters = [] }
+      return waiters
+    }
+
+    fileprivate mutating func show(_ new: QueryResults) {
+      discarded += [valueLists as Any, groups as Any]
+      results = new
+      generation += 1
+      positions = nil
+      valueLists = nil
+      groups = nil
+    }
+  }
+
+  // MARK: - What runs do
+
+  extension QueryCore {
+    /// What has become of something that was to be posted.
+    enum Outcome {
+      case posted
+      /// Updates are disabled.
+      case frozen
+      /// The run is over.
+      case over
+    }
+
+    /// Waits until updates are enabled.
+    ///
+    /// - Returns: Whether the run goes on.
+    func awaitEnabledUpdates(_ run: Int) async -> Bool {
+      await withCheckedContinuation { waiter in
+        let isWaiting = withState { state in
+          let mustWait = state.run == run && state.freezeDepth > 0
+          if mustWait { state.waiters.append(waiter) }
+          return mustWait
+        }
+        if !isWaiting { waiter.resume() }
+      }
+      return withState { $0.run == run }
+    }
+
+    /// Changes the state for a run, if that goes on and updates are enabled.
+    func advance<Result>(_ run: Int, _ body: (inout State) -> Result) -> (Outcome, Result?) {
+      withState { state in
+        if state.run != run { return (.over, nil) }
+        if state.freezeDepth > 0 { return (.frozen, nil) }
+        return (.posted, body(&state))
+      }
+    }
+
+    /// The objects that a batch is about.
+    struct Lists {
+      var added: [NSMetadataItem]
+      var changed: [NSMetadataItem]
+      /// With what the delegate has put in their places.
+      var removed: [(item: NSMetadataItem, replacement: Any?)]
+    }
+
+    /// Makes a batch the results.
+    func show(_ batch: QueryBatch, _ run: Int) -> (Outcome, Lists?) {
+      advance(run) { state in
+        let removed = batch.removed.map { state.objects.remove($0) }
+        let changed = batch.changed.map { state.objects.update($0) }
+        let added = batch.added.map { state.objects.object(for: $0) }
+        state.show(batch.results)
+        state.objects.renew(from: batch.results)
+        return Lists(added: added, changed: changed, removed: removed)
+      }
+    }
+  }
+#endif

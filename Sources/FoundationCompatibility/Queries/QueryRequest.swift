@@ -1,0 +1,75 @@
+#if !canImport(ObjectiveC)
+  internal import FileMetadata
+  internal import Foundation
+  internal import MetadataPredicates
+
+  /// What a program wants a query to find.
+  struct QueryConfiguration {
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var valueListAttributes: [String] = []
+    var groupingAttributes: [String]?
+    /// Apple's default, which here stands for ``MetadataBatching/standard``.
+    var batchingInterval: TimeInterval = 1
+    var isBatchingChosen = false
+    var searchScopes: [Any] = []
+    var searchItems: [Any]?
+
+    /// Attributes whose values are kept with the results.
+    ///
+    /// - Note: Rule R23.
+    var gatheredAttributes: Set<String> {
+      Set(valueListAttributes + (groupingAttributes ?? []) + sortDescriptors.compactMap(\.key))
+    }
+
+    var batching: MetadataBatching {
+      // The longest wait that a monotonic clock can express without overflowing is far beyond this.
+      let seconds = batchingInterval.isNaN ? 0 : min(max(batchingInterval, 0), 1e9)
+      return isBatchingChosen ? MetadataBatching(interval: .seconds(seconds)) : .standard
+    }
+  }
+
+  /// A native query that finds what a program wants, or more.
+  struct QueryRequest {
+    /// `nil` if there's nothing to search.
+    let native: MetadataQuery?
+    /// Takes out what's too much, and brings the rest in order.
+    let selection: QuerySelection?
+
+    /// Blocks for a few system calls.
+    ///
+    /// - Throws: An error for predicates that can't be evaluated.
+    init(_ configuration: QueryConfiguration, _ predicate: NSPredicate) throws(MetadataQueryError) {
+      let translation = PredicateTranslation(predicate)
+      let places = SearchPlaces(
+        scopes: configuration.searchScopes, items: configuration.searchItems,
+        computer: NSMetadataQuery.localComputerDirectories)
+      let tree = places.condition.map { .and([$0, translation.tree]) } ?? translation.tree
+      let residue = translation.isExact ? nil : predicate
+      if places.roots.isEmpty {
+        (native, selection) = (nil, nil)
+        return
+      }
+      let descriptors = configuration.sortDescriptors
+      if let order = Self.nativeOrder(descriptors) {
+        do throws(MetadataQueryError) {
+          native = try MetadataQuery(tree, in: places.roots, sortedBy: order, batching: configuration.batching)
+          selection = QuerySelection(residue, [])
+          return
+        } catch {
+          guard error.code == .unsortableAttribute else { throw error }
+        }
+      }
+      native = try MetadataQuery(tree, in: places.roots, batching: configuration.batching)
+      selection = QuerySelection(residue, descriptors)
+    }
+
+    /// - Returns: `nil` if only the program can compare.
+    private static func nativeOrder(_ descriptors: [NSSortDescriptor]) -> [MetadataSortDescriptor]? {
+      let order = descriptors.compactMap { descriptor in
+        descriptor.key.map { MetadataSortDescriptor($0, descriptor.ascending ? .ascending : .descending) }
+      }
+      return order.count == descriptors.count ? order : nil
+    }
+  }
+#endif

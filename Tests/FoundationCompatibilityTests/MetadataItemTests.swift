@@ -1,0 +1,180 @@
+import Foundation
+import FoundationCompatibility
+import TestSupport
+import Testing
+
+@Suite("Apple's metadata items, predicates and constants", .blocking, .timeLimit(.minutes(4)))
+struct AppleMetadataItemTests {
+  @Test("R34 to R36: an item of a URL has the values of a file, and none of what there isn't")
+  func items() throws {
+    try withSandbox { box in
+      let url = try box.write("photo.png", "12345")
+      let item = try #require(NSMetadataItem(url: url))
+      #expect(item.value(forAttribute: NSMetadataItemFSNameKey) as? String == "photo.png")
+      #expect(item.value(forAttribute: NSMetadataItemPathKey) as? String == url.path)
+      #expect(item.value(forAttribute: NSMetadataItemURLKey) as? URL == url)
+      #expect(item.value(forAttribute: NSMetadataItemFSSizeKey) as? NSNumber == 5)
+      #expect(item.value(forAttribute: NSMetadataItemFSSizeKey) as? Int64 == 5)
+      #expect(item.value(forAttribute: NSMetadataItemContentTypeKey) as? String == "public.png")
+      let types = item.value(forAttribute: NSMetadataItemContentTypeTreeKey) as? [String]
+      #expect(types?.contains("public.image") == true)
+      #expect(item.value(forAttribute: NSMetadataItemIsUbiquitousKey) as? Bool == false)
+      let change = try FileManager.default.attributesOfItem(atPath: url.path)[.modificationDate] as? Date
+      let date = try #require(item.value(forAttribute: NSMetadataItemFSContentChangeDateKey) as? Date)
+      #expect(abs(date.timeIntervalSince(try #require(change))) < 0.001)
+      #expect(item.value(forAttribute: NSMetadataItemTitleKey) == nil)
+      let values = try #require(item.values(forAttributes: [NSMetadataItemFSNameKey, NSMetadataItemTitleKey]))
+      #expect(Array(values.keys) == [NSMetadataItemFSNameKey])
+      #expect(item.attributes.contains(NSMetadataItemFSSizeKey) && !item.attributes.contains(NSMetadataItemTitleKey))
+      #expect(item.attributes.allSatisfy { item.value(forAttribute: $0) != nil })
+      #expect(NSMetadataItem(url: box.url("none")) == nil)
+      #expect(NSMetadataItem(url: try #require(URL(string: "https://example.org/"))) == nil)
+      #expect(NSMetadataItem().value(forAttribute: NSMetadataItemPathKey) == nil)
+    }
+  }
+
+  @Test("R36: the item of a directory's URL says the same as a query's")
+  func directories() throws {
+    try withSandbox { box in
+      _ = try box.write("d/.hidden/f")
+      for (name, url) in [("d", box.url("d")), (".hidden", box.url("d/.hidden"))] {
+        let watcher = QueryWatcher(box, "kMDItemFSName == '\(name)'")
+        watcher.gather()
+        let found = try #require(watcher.query.result(at: 0) as? NSMetadataItem)
+        let made = try #require(NSMetadataItem(url: url))
+        #expect(Set(found.attributes) == Set(made.attributes))
+        for key in found.attributes {
+          #expect("\(found.value(forAttribute: key) as Any)" == "\(made.value(forAttribute: key) as Any)", "\(key)")
+        }
+      }
+    }
+  }
+
+  @Test("N-2: a format finds the same in a query, alone, in a compound and in NSArray.filtered")
+  func formats() throws {
+    try withSandbox { box in
+      for name in ["a.txt", "b.TXT", "c.pdf", "sub/d.txt"] { _ = try box.write(name) }
+      let predicate = NSPredicate(format: "%K LIKE[c] %@", NSMetadataItemFSNameKey, "*.txt")
+      let watcher = QueryWatcher(box)
+      watcher.gather()
+      let items = try #require(watcher.query.results as? [NSMetadataItem])
+      let alone = items.filter { predicate.evaluate(with: $0) }.map(QueryWatcher.name)
+      #expect(alone == ["a.txt", "b.TXT", "d.txt"])
+      #expect(NSArray(array: items).filtered(using: predicate).map(QueryWatcher.name) == alone)
+      watcher.query.predicate = predicate
+      #expect(watcher.journal.wait(for: "finished", count: 2))
+      #expect(watcher.names == alone)
+      let inside = NSPredicate(format: "%K BEGINSWITH %@", NSMetadataItemPathKey, box.url("sub").path)
+      watcher.query.predicate = NSCompoundPredicate(
+        type: .and,
+        subpredicates: [
+          predicate, NSCompoundPredicate(notPredicateWithSubpredicate: inside),
+        ])
+      #expect(watcher.journal.wait(for: "finished", count: 3))
+      #expect(watcher.names == ["a.txt", "b.TXT"])
+    }
+  }
+
+  @Test(
+    "A URL counts as its path, in queries and in evaluate(with:)",
+    arguments: [
+      ("%K == %@", ["a.txt"]), ("%K.lastPathComponent LIKE '*.txt'", ["a.txt", "b.txt"]),
+      ("%K LIKE '*.txt'", ["a.txt", "b.txt"]),
+      ("%K.pathExtension == 'txt' AND NOT (%K ENDSWITH 'a.txt')", ["b.txt"]), ("%K IN {%@, 'x'}", ["a.txt"]),
+    ])
+  func urls(format: String, expected: [String]) throws {
+    try withSandbox { box in
+      let url = try box.write("a.txt")
+      _ = try box.write("b.txt")
+      _ = try box.write("c.pdf")
+      var arguments: [Any] = []
+      for place in format.ranges(of: "%") {
+        arguments.append(format[place.upperBound] == "K" ? NSMetadataItemURLKey : url as NSURL)
+      }
+      let watcher = QueryWatcher(box)
+      watcher.query.predicate = NSPredicate(format: format, argumentArray: arguments)
+      watcher.gather()
+      #expect(watcher.names == expected)
+      let all = ["a.txt", "b.txt", "c.pdf"].compactMap { NSMetadataItem(url: box.url($0)) }
+      #expect(all.filter { watcher.query.predicate?.evaluate(with: $0) == true }.map(QueryWatcher.name) == expected)
+    }
+  }
+
+  @Test("Blocks are asked for each item, alone and in compounds, and results follow changes")
+  func blocks() throws {
+    try withSandbox { box in
+      for (name, text) in [("a.txt", "1"), ("b.txt", "22"), ("c.pdf", "333")] { _ = try box.write(name, text) }
+      let isOdd = NSPredicate { object, _ in
+        ((object as? NSMetadataItem)?.value(forAttribute: NSMetadataItemFSSizeKey) as? Int ?? 0) % 2 == 1
+      }
+      let isText = NSPredicate(format: "kMDItemFSName ENDSWITH '.txt'")
+      let watcher = QueryWatcher(box)
+      for (predicate, expected) in [
+        (isOdd, ["a.txt", "c.pdf"]),
+        (NSCompoundPredicate(notPredicateWithSubpredicate: isOdd), ["b.txt"]),
+        (NSCompoundPredicate(orPredicateWithSubpredicates: [isOdd, isText]), ["a.txt", "b.txt", "c.pdf"]),
+        (NSPredicate(value: false), []), (NSPredicate(value: true), ["a.txt", "b.txt", "c.pdf"]),
+        (NSCompoundPredicate(andPredicateWithSubpredicates: [isOdd, isText]), ["a.txt"]),
+      ] {
+        watcher.query.stop()
+        watcher.query.predicate = predicate
+        watcher.gather()
+        #expect(watcher.names == expected)
+      }
+      _ = try box.write("b.txt", "4444")
+      try FileManager.default.moveItem(at: box.url("c.pdf"), to: box.url("c.txt"))
+      #expect(watcher.journal.wait(for: "updated +c.txt"))
+      try FileManager.default.removeItem(at: box.url("a.txt"))
+      #expect(watcher.journal.wait(for: "updated -a.txt"))
+      #expect(watcher.names == ["c.txt"])
+    }
+  }
+
+  @Test("N-3: keys order results, also those that only the file knows and comparisons of the program")
+  func sorting() throws {
+    try withSandbox { box in
+      for (name, text) in [("b1", "4444"), ("A10", "22"), ("a2", "22")] { _ = try box.write(name, text) }
+      let watcher = QueryWatcher(box)
+      let byName = NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: true)
+      let bySize = NSSortDescriptor(key: NSMetadataItemFSSizeKey, ascending: false)
+      let byComment = NSSortDescriptor(key: NSMetadataItemFinderCommentKey, ascending: true)
+      let byLength = NSSortDescriptor(keyPath: \NSMetadataItem.nameLength, ascending: true)
+      for (descriptors, expected) in [
+        ([byName], ["a2", "A10", "b1"]), ([bySize, byName], ["b1", "a2", "A10"]),
+        ([byComment, bySize, byName], ["b1", "a2", "A10"]), ([byLength, byName], ["a2", "b1", "A10"]),
+      ] {
+        watcher.query.stop()
+        watcher.query.sortDescriptors = descriptors
+        watcher.gather()
+        #expect(watcher.names == expected)
+      }
+      _ = try box.write("c", "")
+      #expect(watcher.journal.wait(for: "updated +c"))
+      #expect(watcher.names == ["c", "a2", "b1", "A10"])
+    }
+  }
+
+  @Test(
+    "R37, R38: constants have Apple's values",
+    arguments: [
+      (NSMetadataItemFSNameKey, "kMDItemFSName"), (NSMetadataItemURLKey, "kMDItemURL"),
+      (NSMetadataItemIsUbiquitousKey, "NSMetadataItemIsUbiquitousKey"),
+      (NSMetadataUbiquitousItemDownloadingStatusKey, "NSMetadataUbiquitousItemDownloadingStatusKey"),
+      (
+        NSMetadataUbiquitousItemDownloadingStatusCurrent, "NSMetadataUbiquitousItemDownloadingStatusCurrent"
+      ),
+      (NSMetadataItemPixelHeightKey, "kMDItemPixelHeight"), (NSMetadataItemGPSDifferentalKey, "kMDItemGPSDifferental"),
+      (NSMetadataItemAppleLoopsRootKeyKey, "kMDItemAppleLoopsRootKey"),
+      (NSMetadataQueryUserHomeScope, "kMDQueryScopeHome"),
+      (NSMetadataQueryLocalComputerScope, "kMDQueryScopeComputer"),
+      (NSMetadataQueryUbiquitousDocumentsScope, "NSMetadataQueryUbiquitousDocumentsScope"),
+      (NSMetadataQueryUpdateAddedItemsKey, "kMDQueryUpdateAddedItems"),
+      (NSMetadataQueryResultContentRelevanceAttribute, "kMDQueryResultContentRelevance"),
+      (Notification.Name.NSMetadataQueryDidUpdate.rawValue, "NSMetadataQueryDidUpdateNotification"),
+    ])
+  func constants(constant: String, value: String) { #expect(constant == value) }
+}
+
+extension NSMetadataItem {
+  fileprivate var nameLength: Int { QueryWatcher.name(self).count }
+}

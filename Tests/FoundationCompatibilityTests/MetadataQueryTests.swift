@@ -1,0 +1,235 @@
+import Foundation
+import FoundationCompatibility
+import TestSupport
+import Testing
+
+@Suite("Apple's metadata queries, from the first search on", .blocking, .timeLimit(.minutes(4)))
+struct AppleMetadataQueryTests {
+  @Test("Q1, Q2, Q18: a new query runs not, has nothing, and doesn't start without a predicate")
+  func unstarted() throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box, nil)
+      let query = watcher.query
+      #expect(!query.isStarted && !query.isGathering && query.isStopped && query.resultCount == 0)
+      #expect(NSMetadataQuery().notificationBatchingInterval == 1)
+      #expect(query.start() == false)
+      #expect(!query.isStarted)
+      watcher.onQueue {}
+      #expect(watcher.journal.entries.isEmpty)
+      query.stop()
+      query.enableUpdates()
+      #expect(Sandbox.misuse.entries.contains { $0.contains("enableUpdates()") })
+    }
+  }
+
+  @Test("Q4 to Q8, Q20, Q21: one beginning, what's found, one end, on the queue, with the query as object")
+  func phases() throws {
+    try withSandbox { box in
+      for name in ["b", "a"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box)
+      let gathering = Journal()
+      for name in [
+        Notification.Name.NSMetadataQueryDidStartGathering, .NSMetadataQueryGatheringProgress,
+        .NSMetadataQueryDidFinishGathering,
+      ] {
+        watcher.on(name) { notification in
+          let query = notification.object as? NSMetadataQuery
+          gathering.note("\(query === watcher.query) \(query?.isGathering == true) \(query?.resultCount ?? -1)")
+        }
+      }
+      watcher.gather()
+      #expect(watcher.query.isStarted && !watcher.query.isGathering)
+      #expect(watcher.journal.entries == ["began", "gathered +a +b", "finished"])
+      #expect(gathering.entries == ["true true 0", "true true 2", "true false 2"])
+      #expect(watcher.names == ["a", "b"])
+    }
+  }
+
+  @Test("Q7: the end is posted although nothing was found")
+  func nothing() throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box)
+      watcher.gather()
+      #expect(watcher.journal.entries == ["began", "finished"])
+    }
+  }
+
+  @Test("Q3: a query that runs isn't started again, and not disturbed")
+  func startedTwice() throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box)
+      watcher.gather()
+      #expect(watcher.query.start() == false)
+      _ = try box.write("a", "")
+      #expect(watcher.journal.wait(for: "updated +a"))
+      #expect(watcher.journal.entries == ["began", "finished", "updated +a"])
+    }
+  }
+
+  @Test("Q9, Q11, Q12: after stop() nothing is posted and results stay; start() finds everything anew")
+  func stopping() throws {
+    try withSandbox { box in
+      let old = try box.write("old")
+      let (watcher, witness) = (QueryWatcher(box), QueryWatcher(box))
+      watcher.gather()
+      witness.gather()
+      watcher.query.stop()
+      try FileManager.default.removeItem(at: old)
+      _ = try box.write("new", "")
+      #expect(witness.journal.wait { lines in lines.contains { $0.contains("+new") } })
+      #expect(watcher.query.isStopped && watcher.names == ["old"])
+      #expect(watcher.journal.entries == ["began", "gathered +old", "finished"])
+      watcher.gather()
+      #expect(watcher.names == ["new"])
+    }
+  }
+
+  @Test("Q10: a query that's stopped when it begins never tells of an end")
+  func stoppedAtOnce() throws {
+    try withSandbox { box in
+      _ = try box.write("a")
+      let (watcher, witness) = (QueryWatcher(box), QueryWatcher(box))
+      watcher.on(.NSMetadataQueryDidStartGathering) { _ in watcher.query.stop() }
+      #expect(watcher.query.start())
+      #expect(watcher.journal.wait(for: "began"))
+      witness.gather()
+      watcher.onQueue {}
+      #expect(watcher.journal.entries == ["began"])
+      #expect(!watcher.query.isGathering && watcher.query.resultCount == 0)
+    }
+  }
+
+  @Test(
+    "Q13 to Q16, Q31: what a running query finds is found anew when that's changed",
+    arguments: [
+      Change("predicate") { $0.predicate = NSPredicate(format: "kMDItemFSName != 'x'") },
+      Change("valueListAttributes") { $0.valueListAttributes = [NSMetadataItemFSSizeKey] },
+      Change("groupingAttributes") { $0.groupingAttributes = [NSMetadataItemFSSizeKey] },
+      Change("sortDescriptors") { $0.sortDescriptors = [NSSortDescriptor(key: "kMDItemFSName", ascending: false)] },
+      Change("searchScopes") { $0.searchScopes = $0.searchScopes },
+      Change("searchItems") { $0.searchItems = nil },
+    ])
+  func restarting(change: Change) throws {
+    try withSandbox { box in
+      for name in ["a", "b"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box)
+      watcher.gather()
+      change.body(watcher.query)
+      #expect(watcher.journal.wait(for: "finished", count: 2))
+      #expect(
+        watcher.journal.entries == ["began", "gathered +a +b", "finished", "began", "gathered +a +b", "finished"])
+      #expect(watcher.names == (change.testDescription == "sortDescriptors" ? ["b", "a"] : ["a", "b"]))
+    }
+  }
+
+  @Test("Q13: a running query whose predicate is taken away stops; a handler may change it")
+  func changingInHandlers() throws {
+    try withSandbox { box in
+      for name in ["a", "b"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box, "kMDItemFSName == 'a'")
+      watcher.on(.NSMetadataQueryDidFinishGathering) { _ in
+        if watcher.query.resultCount == 1 { watcher.query.predicate = NSPredicate(value: true) }
+      }
+      watcher.gather()
+      #expect(watcher.journal.wait(for: "finished", count: 2))
+      #expect(watcher.names == ["a", "b"])
+      watcher.query.predicate = nil
+      #expect(watcher.query.isStopped)
+      #expect(watcher.names == ["a", "b"])
+    }
+  }
+
+  @Test("N-4: without a queue everything is posted on the main thread, if that runs")
+  func mainThread() async throws {
+    try await withSandbox { box in
+      _ = try box.write("a")
+      let watcher = QueryWatcher(box, on: .main)
+      watcher.query.operationQueue = nil
+      let places = Journal()
+      watcher.on(.NSMetadataQueryDidFinishGathering) { _ in
+        places.note("\(OperationQueue.current === OperationQueue.main)")
+      }
+      await MainActor.run { _ = watcher.query.start() }
+      await untilNoted("finished", watcher.journal) {}
+      await untilNoted("updated +b", watcher.journal) { try? Data().write(to: box.url("b")) }
+      #expect(places.entries == ["true"])
+    }
+  }
+
+  @Test("N-4: a query posts on a queue that runs several operations at once, one notification after the other")
+  func concurrentQueue() throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box, on: OperationQueue())
+      watcher.gather()
+      _ = try box.write("a", "")
+      #expect(watcher.journal.wait(for: "updated +a"))
+      #expect(watcher.journal.entries == ["began", "finished", "updated +a"])
+    }
+  }
+
+  @Test("Typed messages come as well, once each")
+  func messages() async throws {
+    try await withSandbox { box in
+      let watcher = QueryWatcher(box)
+      let heard = Journal()
+      let center = NotificationCenter.default
+      let tokens = [
+        center.addObserver(of: watcher.query, for: .didStartGathering) { _ in heard.note("began") },
+        center.addObserver(of: watcher.query, for: .didFinishGathering) { _ in heard.note("finished") },
+      ]
+      defer { for token in tokens { center.removeObserver(token) } }
+      #expect(watcher.query.start())
+      await untilNoted("finished", heard) {}
+      #expect(Set(heard.entries) == ["began", "finished"] && heard.entries.count == 2)
+    }
+  }
+
+  @Test("A query that nobody keeps ends")
+  func released() throws {
+    try withSandbox { box in
+      let queue = serialQueue()
+      weak var query: NSMetadataQuery?
+      do {
+        let watcher = QueryWatcher(box, on: queue)
+        watcher.gather()
+        query = watcher.query
+      }
+      queue.waitUntilAllOperationsAreFinished()
+      let end = Date(timeIntervalSinceNow: 60)
+      // The thread that posted last may still hold it for a moment; nothing tells when it doesn't.
+      while query != nil, end.timeIntervalSinceNow > 0 { Thread.sleep(forTimeInterval: 0.001) }
+      #expect(query == nil)
+    }
+  }
+
+  @Test("A predicate with variables doesn't start, and that's reported")
+  func variables() throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box, "kMDItemFSName == $NAME")
+      #expect(watcher.query.start() == false)
+      #expect(!watcher.query.isStarted && !watcher.query.isGathering)
+      #expect(Sandbox.misuse.entries.contains { $0.contains("$NAME") })
+    }
+  }
+
+  private func untilNoted(_ line: String, _ journal: Journal, _ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      Thread {
+        body()
+        #expect(journal.wait(for: line))
+        continuation.resume()
+      }.start()
+    }
+  }
+}
+
+/// Something that's changed about a running query.
+struct Change: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let body: @Sendable (NSMetadataQuery) -> Void
+
+  init(_ name: String, _ body: @escaping @Sendable (NSMetadataQuery) -> Void) {
+    testDescription = name
+    self.body = body
+  }
+}
