@@ -12,6 +12,7 @@ struct Program {
     defer { try? FileManager.default.removeItem(at: folder) }
     try await runFileStore(in: folder)
     try await runFileMonitor(in: folder)
+    try await watchDocuments(in: folder)
     let predicate = NSPredicate(format: "%K > %@", "date", Date(timeIntervalSince1970: 0) as NSDate)
     guard predicate.evaluate(with: ["date": Date()]) else { throw Failure(description: "\(predicate)") }
     print("all well")
