@@ -6,7 +6,8 @@ import Foundation
 // A list of documents that a metadata query keeps current, as apps with documents in iCloud have it.
 
 protocol DocumentListDelegate: AnyObject {
-  func documentList(_ list: DocumentList, didInsert names: [String], didRemove removed: [String], didUpdate updated: [String])
+  func documentList(
+    _ list: DocumentList, didInsert names: [String], didRemove removed: [String], didUpdate updated: [String])
 }
 
 class DocumentList: NSObject {
@@ -40,7 +41,8 @@ class DocumentList: NSObject {
         self?.load()
         self?.isReady = true
       },
-      center.addObserver(forName: NSNotification.Name.NSMetadataQueryDidUpdate, object: query, queue: nil) { [weak self] in
+      center.addObserver(forName: NSNotification.Name.NSMetadataQueryDidUpdate, object: query, queue: nil) {
+        [weak self] in
         self?.update($0)
       },
     ]
@@ -69,7 +71,8 @@ class DocumentList: NSObject {
     }
     load()
     delegate?.documentList(
-      self, didInsert: names(NSMetadataQueryUpdateAddedItemsKey), didRemove: names(NSMetadataQueryUpdateRemovedItemsKey),
+      self, didInsert: names(NSMetadataQueryUpdateAddedItemsKey),
+      didRemove: names(NSMetadataQueryUpdateRemovedItemsKey),
       didUpdate: names(NSMetadataQueryUpdateChangedItemsKey))
   }
 }
@@ -87,7 +90,9 @@ class ListLogger: DocumentListDelegate {
   let changed = DispatchSemaphore(value: 0)
   var lines: [String] = []
 
-  func documentList(_ list: DocumentList, didInsert names: [String], didRemove removed: [String], didUpdate updated: [String]) {
+  func documentList(
+    _ list: DocumentList, didInsert names: [String], didRemove removed: [String], didUpdate updated: [String]
+  ) {
     lines.append("+\(names) -\(removed) ~\(updated)")
     changed.signal()
   }
@@ -115,9 +120,12 @@ func runDocumentList() {
   queued.delegate = logger
   queued.start()
   while !queued.isReady { queue.waitUntilAllOperationsAreFinished() }
-  try! FileManager.default.moveItem(at: folder.appendingPathComponent("a.doc"), to: folder.appendingPathComponent("b.doc"))
+  try! FileManager.default.moveItem(
+    at: folder.appendingPathComponent("a.doc"), to: folder.appendingPathComponent("b.doc"))
   Scene.wait(logger.changed, "an update on the queue")
-  queue.addOperations([BlockOperation { Scene.check(queued.entries.map(\.url.lastPathComponent) == ["b.doc"], "moved") }], waitUntilFinished: true)
+  queue.addOperations(
+    [BlockOperation { Scene.check(queued.entries.map(\.url.lastPathComponent) == ["b.doc"], "moved") }],
+    waitUntilFinished: true)
   Scene.check(logger.lines == ["+[] -[] ~[\"b.doc\"]"], "told \(logger.lines)")
 
   // With no queue, and nothing runs on the main thread: it's served all the same.
@@ -125,7 +133,9 @@ func runDocumentList() {
   let query = NSMetadataQuery()
   query.predicate = NSPredicate(fromMetadataQueryString: "kMDItemFSName == \"*.doc\"c")
   query.searchScopes = [folder.path]
-  let token = NotificationCenter.default.addObserver(forName: .NSMetadataQueryDidFinishGathering, object: nil, queue: nil) {
+  let token = NotificationCenter.default.addObserver(
+    forName: .NSMetadataQueryDidFinishGathering, object: nil, queue: nil
+  ) {
     guard $0.object as? NSMetadataQuery === query else { return }
     Scene.check(query.resultCount == 1, "found without a run loop")
     query.stop()

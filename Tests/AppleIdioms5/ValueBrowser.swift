@@ -23,12 +23,16 @@ class ValueBrowser: NSObject, NSMetadataQueryDelegate {
     query.searchScopes = [folder]
     query.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
       NSPredicate(format: "%K != 'public.folder'", NSMetadataItemContentTypeKey),
-      NSPredicate { item, _ in !((item as! NSMetadataItem).value(forAttribute: NSMetadataItemFSNameKey) as! String).hasPrefix(".") },
+      NSPredicate { item, _ in
+        !((item as! NSMetadataItem).value(forAttribute: NSMetadataItemFSNameKey) as! String).hasPrefix(".")
+      },
     ])
     query.valueListAttributes = [NSMetadataItemContentTypeKey, NSMetadataItemFSSizeKey]
     query.groupingAttributes = [NSMetadataItemContentTypeKey]
     query.operationQueue = OperationQueue()
-    observer = NotificationCenter.default.addObserver(forName: .NSMetadataQueryDidFinishGathering, object: query, queue: nil) {
+    observer = NotificationCenter.default.addObserver(
+      forName: .NSMetadataQueryDidFinishGathering, object: query, queue: nil
+    ) {
       [ready] _ in ready.signal()
     }
   }
@@ -37,7 +41,9 @@ class ValueBrowser: NSObject, NSMetadataQueryDelegate {
     Row(result)
   }
 
-  func metadataQuery(_ query: NSMetadataQuery, replacementValueForAttribute attrName: String, value attrValue: Any) -> Any {
+  func metadataQuery(_ query: NSMetadataQuery, replacementValueForAttribute attrName: String, value attrValue: Any)
+    -> Any
+  {
     guard attrName == NSMetadataItemFSSizeKey else { return attrValue }
     return (attrValue as! NSNumber).intValue > 10 ? "large" : "small"
   }
@@ -67,5 +73,6 @@ func runValueBrowser() {
   }
   Scene.check(titles.sorted() == ["a.txt", "b.txt", "c.png"], "titles")
   let item = NSMetadataItem(url: folder.appendingPathComponent("a.txt"))
-  Scene.check(item?.values(forAttributes: [NSMetadataItemFSSizeKey])?[NSMetadataItemFSSizeKey] as? Int == 3, "an item of a URL")
+  Scene.check(
+    item?.values(forAttributes: [NSMetadataItemFSSizeKey])?[NSMetadataItemFSSizeKey] as? Int == 3, "an item of a URL")
 }

@@ -37,7 +37,8 @@ final class DocumentWatcher: @unchecked Sendable {
   func documents() -> AsyncStream<[DocumentInfo]> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       for name in [Notification.Name.NSMetadataQueryDidFinishGathering, .NSMetadataQueryDidUpdate] {
-        let observer = NotificationCenter.default.addObserver(forName: name, object: query, queue: queue) { [weak self] _ in
+        let observer = NotificationCenter.default.addObserver(forName: name, object: query, queue: queue) {
+          [weak self] _ in
           guard let self else { return }
           query.disableUpdates()
           defer { query.enableUpdates() }
