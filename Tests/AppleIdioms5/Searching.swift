@@ -30,3 +30,15 @@ func runSearching() {
   defer { if isAccessed { url.stopAccessingSecurityScopedResource() } }
   autoreleasepool { Scene.check((try? Data(contentsOf: url)) != nil, "readable") }
 }
+
+// Throws a file away, as file browsers do; into a trash of its own.
+func runTrash() {
+  setenv("XDG_DATA_HOME", Scene.folder.appendingPathComponent("data").path, 1)
+  let url = Scene.file("rubbish", "rubbish")
+  var trashed: NSURL?
+  try! FileManager.default.trashItem(at: url, resultingItemURL: &trashed)
+  Scene.check(!FileManager.default.fileExists(atPath: url.path), "thrown away")
+  let place = (trashed as URL?)!
+  Scene.check(try! String(contentsOf: place, encoding: .utf8) == "rubbish", "in the trash")
+  Scene.check(place.path.hasPrefix(Scene.folder.path), "in its own trash")
+}

@@ -78,15 +78,16 @@ struct AppleMetadataItemTests {
   @Test(
     "A URL counts as its path, in queries and in evaluate(with:)",
     arguments: [
-      ("%K == %@", ["a.txt"]), ("%K.lastPathComponent LIKE '*.txt'", ["a.txt", "b.txt"]),
-      ("%K LIKE '*.txt'", ["a.txt", "b.txt"]),
-      ("%K.pathExtension == 'txt' AND NOT (%K ENDSWITH 'a.txt')", ["b.txt"]), ("%K IN {%@, 'x'}", ["a.txt"]),
+      ("%K == %@", ["a.txt"]), ("%K.lastPathComponent LIKE '?.txt' AND NOT (%K ENDSWITH 'd.txt')", ["a.txt", "b.txt"]),
+      ("%K LIKE '*.txt'", ["a.txt", "b.txt", "d.txt"]),
+      ("%K.pathExtension == 'txt' AND NOT (%K ENDSWITH 'a.txt')", ["b.txt", "d.txt"]), ("%K IN {%@, 'x'}", ["a.txt"]),
     ])
   func urls(format: String, expected: [String]) throws {
     try withSandbox { box in
       let url = try box.write("a.txt")
       _ = try box.write("b.txt")
       _ = try box.write("c.pdf")
+      _ = try box.write("sub/d.txt")
       var arguments: [Any] = []
       for place in format.ranges(of: "%") {
         arguments.append(format[place.upperBound] == "K" ? NSMetadataItemURLKey : url as NSURL)
@@ -95,7 +96,7 @@ struct AppleMetadataItemTests {
       watcher.query.predicate = NSPredicate(format: format, argumentArray: arguments)
       watcher.gather()
       #expect(watcher.names == expected)
-      let all = ["a.txt", "b.txt", "c.pdf"].compactMap { NSMetadataItem(url: box.url($0)) }
+      let all = ["a.txt", "b.txt", "c.pdf", "sub/d.txt"].compactMap { NSMetadataItem(url: box.url($0)) }
       #expect(all.filter { watcher.query.predicate?.evaluate(with: $0) == true }.map(QueryWatcher.name) == expected)
     }
   }

@@ -90,6 +90,30 @@ struct FoundationPredicateTests {
     await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "name == %@") }
   }
 
+  @Test(
+    "Predicates of formats are archived, with their values",
+    arguments: [
+      NSPredicate(format: "size > %d AND name BEGINSWITH[cd] %@", 3, "é\"x"),
+      NSPredicate(format: "date < %@", NSDate(timeIntervalSinceReferenceDate: 1.5)),
+      NSPredicate(format: "tags CONTAINS $tag OR ANY sizes IN {1, 2.5}"),
+      NSPredicate(fromMetadataQueryString: #"kMDItemFSName == "*.txt"cdw"#),
+    ].compactMap { $0.map { Evaluated($0, true) } })
+  func archiving(example: Evaluated) throws {
+    let archive = try NSKeyedArchiver.archivedData(withRootObject: example.predicate, requiringSecureCoding: true)
+    let copy = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSPredicate.self], from: archive) as? NSPredicate
+    #expect(copy == example.predicate && copy?.description == example.predicate.description)
+  }
+
+  @Test("Sort descriptors with keys are archived")
+  func archivingOrder() throws {
+    for descriptor in [NSSortDescriptor(key: "a.b", ascending: false), NSSortDescriptor(key: nil, ascending: true)] {
+      let archive = try NSKeyedArchiver.archivedData(withRootObject: descriptor, requiringSecureCoding: true)
+      let copy =
+        try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSSortDescriptor.self], from: archive) as? NSSortDescriptor
+      #expect(copy == descriptor && copy?.key == descriptor.key)
+    }
+  }
+
   @Test("N-3: Keys order dictionaries, in both directions, and missing values come first")
   func sorting() {
     let items = [["n": 2, "s": "b"], ["n": 1, "s": "c"], ["s": "a"], ["n": 2, "s": "a"]] as [[String: Any]]

@@ -398,4 +398,17 @@ struct EvaluationTests {
     #expect(try holds("path.lastPathComponent == 'notes.md' AND path.lastPathComponent.length == 8", for: item))
     #expect(try holds("%K.pathComponents.@count == %d", ["path", 4], for: item))
   }
+
+  @Test(
+    "Parts that URLs are asked for, of paths and of texts of file URLs",
+    arguments: [
+      ("/a/b/c.md", "/a/b/c.md", "/a/b"), ("/a/b/", "/a/b/", "/a"), ("/a", "/a", "/"), ("/", "/", "/"), ("a", "a", ""),
+      ("file:///a%20b/c", "/a b/c", "/a b"), ("file:///a/b/", "/a/b", "/a"), ("", "", ""),
+    ])
+  func urlParts(text: String, path: String, directory: String) throws {
+    let item: MetadataValue = ["url": .string(text)]
+    #expect(try holds("url.path == %@", [.string(path)], for: item))
+    #expect(try holds("url.URLByDeletingLastPathComponent.path == %@", [.string(directory)], for: item))
+    #expect(try holds("url.stringByDeletingLastPathComponent == %@", [.string(directory)], for: item))
+  }
 }

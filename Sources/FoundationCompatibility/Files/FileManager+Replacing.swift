@@ -60,7 +60,7 @@
       } catch { throw cocoaError(error, url) }
     }
 
-    private static func cocoaError(_ error: SystemError, _ url: URL) -> CocoaError {
+    static func cocoaError(_ error: SystemError, _ url: URL) -> CocoaError {
       let code: CocoaError.Code =
         switch error.errno {
         case ENOENT: .fileNoSuchFile

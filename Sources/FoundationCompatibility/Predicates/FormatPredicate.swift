@@ -6,7 +6,7 @@
   /// The predicate behind `NSPredicate(format:)`: Foundation's class with a tree of our own.
   ///
   /// Compiled once. Predicates with variables aren't compiled before these have values.
-  final class FormatPredicate: NSPredicate {
+  final class FormatPredicate: NSPredicate, NSSecureCoding {
     let tree: MetadataPredicate
     private let compiled: CompiledPredicate?
 
@@ -20,6 +20,27 @@
       }
       super.init(value: false)
     }
+
+    // MARK: Archives
+
+    private static let formatKey = "FoundationCompatibility.format"
+
+    static var supportsSecureCoding: Bool { true }
+
+    /// Reads what ``encode(with:)`` wrote.
+    ///
+    /// `nil` if it's no format.
+    convenience init?(coder: NSCoder) {
+      guard let format = coder.decodeObject(of: NSString.self, forKey: Self.formatKey),
+        let tree = try? MetadataPredicate(format: format as String)
+      else { return nil }
+      do { try self.init(tree) } catch { return nil }
+    }
+
+    /// Writes the format, for keyed archives.
+    func encode(with coder: NSCoder) { coder.encode(tree.formatString as NSString, forKey: Self.formatKey) }
+
+    // MARK: Values
 
     override var predicateFormat: String { tree.formatString }
 

@@ -3,7 +3,7 @@
   internal import MetadataPredicates
 
   /// The sort descriptor behind `NSSortDescriptor(key:ascending:)`.
-  final class KeySortDescriptor: NSSortDescriptor {
+  final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     private final class Unused {
       var key: String { "" }
     }
@@ -15,7 +15,22 @@
       super.init(keyPath: \Unused.key, ascending: ascending)
     }
 
-    required init?(coder: NSCoder) { nil }
+    private static let archivedKey = "FoundationCompatibility.key"
+    private static let archivedOrder = "FoundationCompatibility.ascending"
+
+    static var supportsSecureCoding: Bool { true }
+
+    /// Reads what ``encode(with:)`` wrote.
+    required convenience init?(coder: NSCoder) {
+      let key = coder.decodeObject(of: NSString.self, forKey: Self.archivedKey)
+      self.init(key as String?, ascending: coder.decodeBool(forKey: Self.archivedOrder))
+    }
+
+    /// Writes key and direction, for keyed archives.
+    func encode(with coder: NSCoder) {
+      coder.encode(sortKey as NSString?, forKey: Self.archivedKey)
+      coder.encode(ascending, forKey: Self.archivedOrder)
+    }
 
     override func copy(with zone: NSZone? = nil) -> Any { self }
 

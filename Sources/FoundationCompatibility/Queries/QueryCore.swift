@@ -103,7 +103,7 @@
         return true
       } catch {
         Misuse.report("NSMetadataQuery couldn't start: \(error)")
-        withState { if $0.run == run { _ = $0.end() } }
+        withState { $0.run == run ? $0.end() : Ending() }.tell()
         return false
       }
     }
@@ -117,10 +117,7 @@
       }
     }
 
-    func stop() {
-      let waiters = withState { $0.end() }
-      for waiter in waiters { waiter.resume() }
-    }
+    func stop() { withState { $0.end() }.tell() }
 
     func disableUpdates() {
       withState { state in
@@ -144,6 +141,21 @@
     }
   }
 
+  extension QueryCore {
+    /// Who has to know that a run is over.
+    struct Ending {
+      var native: MetadataQuery?
+      /// Runs that wait until updates are enabled.
+      var waiters: [CheckedContinuation<Void, Never>] = []
+
+      /// Not under the lock: tasks go on.
+      func tell() {
+        native?.stop()
+        for waiter in waiters { waiter.resume() }
+      }
+    }
+  }
+
   extension QueryCore.State {
     fileprivate mutating func begin() {
       run += 1
@@ -154,15 +166,12 @@
       objects = QueryObjects()
     }
 
-    /// - Returns: Who waits for updates to be enabled.
-    fileprivate mutating func end() -> [CheckedContinuation<Void, Never>] {
+    fileprivate mutating func end() -> QueryCore.Ending {
       isStarted = false
       isGathering = false
       run += 1
-      native?.stop()
-      native = nil
-      defer { waiters = [] }
-      return waiters
+      defer { (native, waiters) = (nil, []) }
+      return QueryCore.Ending(native: native, waiters: waiters)
     }
 
     fileprivate mutating func show(_ new: QueryResults) {

@@ -20,8 +20,11 @@
     }
 
     /// - Returns: The object of a file that isn't a result any more, and what the delegate has put in its place.
-    mutating func remove(_ file: MetadataItem) -> (item: NSMetadataItem, replacement: Any?) {
-      (items.removeValue(forKey: file.id) ?? NSMetadataItem(.file(file)), replacements.removeValue(forKey: file.id))
+    mutating func remove(_ change: QueryBatch.Alteration) -> (item: NSMetadataItem, replacement: Any?) {
+      (
+        items.removeValue(forKey: change.oldID) ?? NSMetadataItem(.file(change.item)),
+        replacements.removeValue(forKey: change.oldID)
+      )
     }
 
     /// - Returns: The object of a file that has altered.

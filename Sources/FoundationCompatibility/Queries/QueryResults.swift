@@ -27,7 +27,7 @@
 
   /// What a query tells at once.
   struct QueryBatch: Sendable {
-    /// A result that has altered.
+    /// A result that has altered or is gone.
     struct Alteration: Sendable {
       /// Who it was; somebody else if it was made anew under the same path.
       let oldID: MetadataItem.ID
@@ -36,7 +36,7 @@
 
     var added: [MetadataItem] = []
     var changed: [Alteration] = []
-    var removed: [MetadataItem] = []
+    var removed: [Alteration] = []
     var results = QueryResults()
 
     var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
@@ -46,7 +46,7 @@
     init(_ change: MetadataQueryChange) {
       added = change.added.map(\.item)
       changed = change.changed.map { Alteration(oldID: $0.old.id, item: $0.new) }
-      removed = change.removed.map(\.item)
+      removed = change.removed.map { Alteration(oldID: $0.item.id, item: $0.item) }
       results = QueryResults(change.results)
     }
   }

@@ -26,13 +26,13 @@
     /// - Returns: What is left of a batch.
     func select(_ all: QueryBatch) -> QueryBatch {
       var batch = QueryBatch()
-      for item in all.removed where chosen.remove(item.id) != nil { batch.removed.append(item) }
+      for change in all.removed where chosen.remove(change.oldID) != nil { batch.removed.append(change) }
       for change in all.changed {
         let (was, isChosen) = (chosen.remove(change.oldID) != nil, isChosen(change.item))
         if isChosen { chosen.insert(change.item.id) }
         switch (was, isChosen) {
         case (true, true): batch.changed.append(change)
-        case (true, false): batch.removed.append(change.item)
+        case (true, false): batch.removed.append(change)
         case (false, true): batch.added.append(change.item)
         case (false, false): break
         }

@@ -24,8 +24,41 @@ enum AttributePath {
       let name = text.split(separator: "/").last ?? ""
       guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .string("") }
       return .string(String(name[name.index(after: dot)...]))
+    // What URLs are asked for; here they're texts.
+    case "path": return .string(FileURLText.path(of: text) ?? text)
+    case "URLByDeletingLastPathComponent", "stringByDeletingLastPathComponent":
+      return .string(directory(of: FileURLText.path(of: text) ?? text))
     default: return .null
     }
+  }
+
+  private static func directory(of path: String) -> String {
+    let path = path.utf8.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}
+
+/// The text of a file URL.
+private enum FileURLText {
+  /// The path; `nil` for a text that isn't a file URL.
+  static func path(of text: String) -> String? {
+    guard text.hasPrefix("file:///") else { return nil }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8.dropFirst("file://".utf8.count))[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "%"), digits.count == 2,
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    if bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 
