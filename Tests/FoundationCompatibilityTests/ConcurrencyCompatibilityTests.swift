@@ -61,9 +61,9 @@ private final class CountingPresenter: JournalPresenter, NSFilePresenter, @unche
   private let condition = NSCondition()
   private var lent = 0
 
-  /// Waits until it has taken back everything; gives up after a minute.
+  /// Waits until it has taken back everything; gives up at last.
   func awaitBalance() -> Bool {
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: patience)
     return condition.withLock {
       while lent > 0 { if !condition.wait(until: end) { return false } }
       return lent == 0

@@ -195,7 +195,7 @@ struct AppleMetadataQueryTests {
         query = watcher.query
       }
       queue.waitUntilAllOperationsAreFinished()
-      let end = Date(timeIntervalSinceNow: 60)
+      let end = Date(timeIntervalSinceNow: patience)
       // The thread that posted last may still hold it for a moment; nothing tells when it doesn't.
       while query != nil, end.timeIntervalSinceNow > 0 { Thread.sleep(forTimeInterval: 0.001) }
       #expect(query == nil)

@@ -197,7 +197,7 @@ private final class Meeting: @unchecked Sendable {
   init(count: Int) { missing = count }
 
   func arrive() {
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: patience)
     condition.withLock {
       missing -= 1
       condition.broadcast()

@@ -1,5 +1,10 @@
 import Foundation
 
+/// How many seconds something may take that a test waits for; seldom more than a few thousandths.
+///
+/// Tasks of one test stand in a line with those of all others, which is longer than a minute on a slow machine.
+let patience: TimeInterval = 200
+
 /// What happened, in order, and threads that wait for it.
 final class Journal: @unchecked Sendable {
   private let condition = NSCondition()
@@ -16,15 +21,15 @@ final class Journal: @unchecked Sendable {
 
   func count(of line: String) -> Int { entries.count { $0 == line } }
 
-  /// Blocks until a line has come a number of times; gives up after a minute.
+  /// Blocks until a line has come a number of times; gives up at last.
   @discardableResult
   func wait(for line: String, count: Int = 1) -> Bool {
     wait { lines in lines.count { $0 == line } >= count }
   }
 
-  /// Blocks until the lines are as wanted; gives up after a minute.
+  /// Blocks until the lines are as wanted; gives up at last.
   func wait(until isSatisfied: ([String]) -> Bool) -> Bool {
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: patience)
     return condition.withLock {
       while !isSatisfied(lines) {
         if !condition.wait(until: end) { return false }
@@ -45,8 +50,8 @@ final class Worker: @unchecked Sendable {
     }.start()
   }
 
-  /// - Returns: Whether it ended within a minute.
-  func join() -> Bool { done.wait(timeout: .now() + 60) == .success }
+  /// - Returns: Whether it ended in time.
+  func join() -> Bool { done.wait(timeout: .now() + patience) == .success }
 }
 
 /// An operation queue that runs one thing at a time.

@@ -32,7 +32,7 @@ struct Sandbox {
     return url
   }
 
-  /// Blocks until somebody waits for access to an item; gives up after a minute.
+  /// Blocks until somebody waits for access to an item; gives up at last.
   func awaitWait(for url: URL) {
     let path = url.path
     awaitState { snapshot in
@@ -42,14 +42,14 @@ struct Sandbox {
     }
   }
 
-  /// Blocks until the domain is in a state; gives up after a minute.
+  /// Blocks until the domain is in a state; gives up at last.
   func awaitState(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) {
     let event = DispatchSemaphore(value: 0)
     let task = Task.detached {
       try? await Self.domain.wait(until: isSatisfied)
       event.signal()
     }
-    let result = event.wait(timeout: .now() + 60)
+    let result = event.wait(timeout: .now() + patience)
     task.cancel()
     #expect(result == .success, "no such state")
   }
