@@ -1,10 +1,11 @@
-import FileMetadata
 import FileWatching
 import Foundation
 import Glibc
 import SystemInterface
 import TestSupport
 import Testing
+
+@testable import FileMetadata
 
 @Suite("Reading and following a tree", .blocking)
 struct ScopeIndexerTests {
@@ -314,6 +315,32 @@ struct ScopeIndexerTests {
     indexed.settle()
     indexed.expectCurrent()
     #expect(indexed.indexer.health.isComplete)
+  }
+
+  @Test("A watch that ended while events were lost is made anew, also for a directory that can't be read just then")
+  func doubtfulWatch() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let isBroken = Guarded(false)
+    let directory = tree.path("d")
+    let door = ScriptedFileSystem { call in
+      let isRead = call.call == .openWithoutSymbolicLinks && call.paths == [directory]
+      return isRead && isBroken.withLock({ $0 }) ? .fail(EIO) : .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door)
+    let watch = try #require(indexed.number("d").flatMap { indexed.indexer.watches[$0] })
+    indexed.watcher.unwatch(watch)
+    indexed.watcher.loseEvents()
+    isBroken.withLock { $0 = true }
+    indexed.settle()
+    #expect(indexed.indexer.health.unreadableDirectoryCount == 1)
+    isBroken.withLock { $0 = false }
+    indexed.indexer.poll()
+    indexed.settle()
+    try tree.write("d/f")
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.number("d").flatMap { indexed.indexer.watches[$0] } != watch)
   }
 
   @Test("Files that vanish while they're looked at aren't there")

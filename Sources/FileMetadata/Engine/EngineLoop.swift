@@ -110,11 +110,11 @@ final class EngineLoop {
       isGathered = true
       for runner in runners.values { runner.gatheringFinished(snapshot, health, at: clock.now) }
     }
-    for (query, barrier) in barriers {
-      runners[query]?.flush(snapshot, health, at: clock.now)
-      barrier.end()
+    barriers.removeAll { query, barrier in
+      let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
+      if isTold { barrier.end() }
+      return isTold
     }
-    barriers = []
   }
 
   private func passTime() {

@@ -17,8 +17,10 @@ final class QueryPort: Sendable {
     case taken
     /// It waits for a reader.
     case stored
-    /// The one before was taken meanwhile, so that this one doesn't follow; or results are to stay as they are.
+    /// The one before was taken meanwhile, so that this one doesn't follow. The engine is going to be told.
     case outdated
+    /// Results are to stay as they are.
+    case paused
   }
 
   private struct State: Sendable {
@@ -56,7 +58,8 @@ final class QueryPort: Sendable {
   func put(_ change: MetadataQueryChange, takenCount: Int) -> Outcome {
     let (outcome, waiter) = state.withLock { state -> (Outcome, Waiter?) in
       if state.isEnded { return (.taken, nil) }
-      if state.takenCount != takenCount || state.pauseDepth > 0 { return (.outdated, nil) }
+      if state.pauseDepth > 0 { return (.paused, nil) }
+      if state.takenCount != takenCount { return (.outdated, nil) }
       state.results = change.results
       state.isGathering = change.isGathering
       guard state.reader != nil else { return (.taken, nil) }
@@ -75,13 +78,15 @@ final class QueryPort: Sendable {
   /// - Parameters:
   ///   - results: The results.
   ///   - takenCount: How many batches the engine knows to have been taken.
-  /// - Returns: Whether nobody had taken it.
-  func withdraw(_ results: MetadataResults, takenCount: Int) -> Bool {
+  /// - Returns: What has become of it; never ``Outcome/stored``.
+  func withdraw(_ results: MetadataResults, takenCount: Int) -> Outcome {
     state.withLock { state in
-      if state.takenCount != takenCount || state.isEnded || state.pauseDepth > 0 { return false }
+      if state.isEnded { return .taken }
+      if state.pauseDepth > 0 { return .paused }
+      if state.takenCount != takenCount { return .outdated }
       state.ready = nil
       state.results = results
-      return true
+      return .taken
     }
   }
 

@@ -34,7 +34,8 @@ final class QueryRunner {
   private var owesFinish = true
   private var pauseDepth = 0
   private var takenCount = 0
-  /// A batch is due that has to wait until the engine knows what a reader has taken.
+  /// A batch is due that has to wait until the engine knows what a reader has taken; ends with ``taken(_:_:_:at:)`` or
+  /// ``readerBegan(_:_:_:at:)``, which follow.
   private var isLate = false
 
   init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable) {
@@ -111,26 +112,26 @@ extension QueryRunner {
     // A batch may have been refused meanwhile.
     _ = schedule.pendingChanged(to: pending.count, at: time)
     tell(schedule.resume(at: time, flushes: pauseDepth == 0), now, health)
-    if isLate, pauseDepth == 0 {
-      isLate = false
-      tellOwedFinish(now, health)
-    }
+    tellOwedFinish(now, health)
   }
 
-  /// A reader has taken the batch that waited.
+  /// A reader has taken the batch that waited, or doesn't want any.
   func taken(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     takenCount = max(takenCount, count)
-    guard let offer = offer.take() else { return }
-    known = offer.version
-    if offer.finishesGathering { owesFinish = false }
-    pending = [:]
-    let environment = QueryPlan.environment
-    for number in offer.touched { note(number, plan.entry(number, now, environment), now) }
-    _ = schedule.pendingChanged(to: pending.count, at: time)
-    let isFlushing = isLate
+    let isFlushing = isLate && pauseDepth == 0
     isLate = false
-    tell(schedule.resume(at: time, flushes: isFlushing && pauseDepth == 0), now, health)
-    if isFlushing { tellOwedFinish(now, health) }
+    let offer = offer.take()
+    if let offer {
+      known = offer.version
+      if offer.finishesGathering { owesFinish = false }
+      pending = [:]
+      let environment = QueryPlan.environment
+      for number in offer.touched { note(number, plan.entry(number, now, environment), now) }
+    }
+    // The schedule takes for told what has been refused.
+    let delivery = schedule.pendingChanged(to: pending.count, at: time)
+    tell(offer == nil ? delivery : schedule.resume(at: time, flushes: isFlushing), now, health)
+    if isFlushing { flush(now, health, at: time) }
   }
 
   /// Somebody begins to read, who knows nothing.
@@ -141,32 +142,47 @@ extension QueryRunner {
     for entry in current.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
     known.list = OrderedList(ResultOrder(plan.sortDescriptors))
     takenCount = max(takenCount, count)
+    isLate = false
     owesFinish = true
     if offer.take() != nil { _ = schedule.resume(at: time, flushes: false) }
     let delivery = schedule.pendingChanged(to: pending.count, at: time)
-    if !isGathering, pauseDepth == 0 { return flush(now, health, at: time) }
     tell(delivery, now, health)
+    if !isGathering { flush(now, health, at: time) }
   }
 
   /// Tells everything now, unless it's paused.
-  func flush(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    guard pauseDepth == 0 else { return }
-    if let delivery = schedule.flush() { return tell(delivery, now, health) }
-    guard let offer, !offer.touched.isEmpty else { return tellOwedFinish(now, health) }
-    // What waits isn't true any more: everything in it has been undone.
-    if offer.finishesGathering { return tell(.update, now, health) }
-    if port.withdraw(MetadataResults(known.list, now), takenCount: takenCount) {
-      self.offer = nil
+  ///
+  /// - Returns: Whether that's done; otherwise it's going to be, when it's known what a reader has taken.
+  @discardableResult
+  func flush(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) -> Bool {
+    if pauseDepth > 0 { return true }
+    if isLate { return false }
+    if let delivery = schedule.flush() {
+      tell(delivery, now, health)
+    } else if let offer, !offer.touched.isEmpty {
+      withdraw(offer, now, health, at: time)
+    } else {
+      tellOwedFinish(now, health)
+    }
+    return !isLate
+  }
+
+  /// What waits isn't true any more: everything in it has been undone.
+  private func withdraw(_ undone: Offer, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    if undone.finishesGathering { return tell(.update, now, health) }
+    switch port.withdraw(MetadataResults(known.list, now), takenCount: takenCount) {
+    case .taken, .stored:
+      offer = nil
       known.snapshot = now
       _ = schedule.resume(at: time, flushes: false)
-    } else {
-      isLate = true
+    case .outdated: isLate = true
+    case .paused: break
     }
   }
 
-  /// The end of the first search was to be told, but to a reader who had gone.
+  /// The end of the first search was to be told, but to a reader who had gone, or while it was paused.
   private func tellOwedFinish(_ now: TableSnapshot, _ health: ScopeHealth) {
-    if owesFinish, !isGathering, offer == nil, pauseDepth == 0 { tell(.update, now, health) }
+    if owesFinish, !isGathering, !isLate, offer == nil, pauseDepth == 0 { tell(.update, now, health) }
   }
 
   private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
@@ -186,8 +202,9 @@ extension QueryRunner {
       // Nothing more is told before it's taken, but for what flush() puts in its place.
       if offer == nil { schedule.pause() }
       offer = Offer(version: version, finishesGathering: finishes)
-    case .outdated:
-      isLate = true
+    case .outdated: isLate = true
+    // It's told by resume(), which follows.
+    case .paused: break
     }
   }
 

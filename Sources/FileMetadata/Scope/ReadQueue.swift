@@ -1,26 +1,20 @@
 /// Directories that are to be read, each once; the last one that was added comes first.
 struct ReadQueue {
   private var stack: [FileNumber] = []
-  /// For each directory whether it's to be watched again as well, because the end of a watch may not have been told.
-  private var isWatchedAgain: [FileNumber: Bool] = [:]
+  private var members: Set<FileNumber> = []
 
-  var isEmpty: Bool { isWatchedAgain.isEmpty }
+  var isEmpty: Bool { members.isEmpty }
 
-  mutating func push(_ directory: FileNumber, watchingAgain: Bool = false) {
-    guard let known = isWatchedAgain[directory] else {
-      isWatchedAgain[directory] = watchingAgain
-      stack.append(directory)
-      return
-    }
-    isWatchedAgain[directory] = known || watchingAgain
+  mutating func push(_ directory: FileNumber) {
+    if members.insert(directory).inserted { stack.append(directory) }
   }
 
-  mutating func pop() -> (directory: FileNumber, watchingAgain: Bool)? {
+  mutating func pop() -> FileNumber? {
     while let directory = stack.popLast() {
-      if let again = isWatchedAgain.removeValue(forKey: directory) { return (directory, again) }
+      if members.remove(directory) != nil { return directory }
     }
     return nil
   }
 
-  mutating func remove(_ directory: FileNumber) { isWatchedAgain[directory] = nil }
+  mutating func remove(_ directory: FileNumber) { members.remove(directory) }
 }

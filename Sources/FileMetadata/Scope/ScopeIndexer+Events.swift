@@ -39,9 +39,9 @@ extension ScopeIndexer {
 
   /// Directories whose name has been looked at, and which are still there, are read again.
   private func readMisplaced() {
-    for (directory, attempt) in misplaced where index.table.contains(directory) {
-      if attempt.count < Self.misplacementMax {
-        queue.push(directory, watchingAgain: attempt.watchingAgain)
+    for (directory, count) in misplaced where index.table.contains(directory) {
+      if count < Self.misplacementMax {
+        queue.push(directory)
       } else {
         misplaced[directory] = nil
         unreadable.insert(directory)

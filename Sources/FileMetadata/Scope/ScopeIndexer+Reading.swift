@@ -9,28 +9,28 @@ extension ScopeIndexer {
   @discardableResult
   package func work(directoryCountMax: Int = .max) -> Bool {
     var count = 0
-    while count < directoryCountMax, let (directory, again) = queue.pop() {
+    while count < directoryCountMax, let directory = queue.pop() {
       count += 1
-      if index.table.contains(directory) { read(directory, watchingAgain: again) }
+      if index.table.contains(directory) { read(directory) }
     }
     return queue.isEmpty
   }
 
-  private func read(_ directory: FileNumber, watchingAgain: Bool) {
+  private func read(_ directory: FileNumber) {
     do throws(SystemError) {
       let descriptor = try files.openDirectory(index.table.path(of: directory))
       defer { try? files.close(descriptor) }
       let found = try facts(of: descriptor)
-      guard index.table.isDirectory(directory, found) else { return misplace(directory, watchingAgain) }
+      guard index.table.isDirectory(directory, found) else { return misplace(directory) }
       unreadable.remove(directory)
       misplaced[directory] = nil
       if isExcluded(directory, found) { return note(directory, found) }
-      watch(directory, descriptor, again: watchingAgain)
+      watch(directory, descriptor)
       // Only now: what had happened before it was watched may have changed its times.
       note(directory, try facts(of: descriptor))
       try readMembers(of: directory, descriptor)
     } catch {
-      if error.isDisplacement { return misplace(directory, watchingAgain) }
+      if error.isDisplacement { return misplace(directory) }
       // Without permission, without a free descriptor, or broken.
       unreadable.insert(directory)
       for child in index.table.children(of: directory) { remove(child) }
@@ -42,9 +42,8 @@ extension ScopeIndexer {
   }
 
   /// Something else is where the directory was: what happened to it will be told, or seen when its name is looked at.
-  private func misplace(_ directory: FileNumber, _ watchingAgain: Bool) {
-    let known = misplaced[directory]
-    misplaced[directory] = ((known?.count ?? 0) + 1, watchingAgain || known?.watchingAgain == true)
+  private func misplace(_ directory: FileNumber) {
+    misplaced[directory, default: 0] += 1
     lookAt(directory)
   }
 
@@ -72,24 +71,20 @@ extension ScopeIndexer {
 
 extension ScopeIndexer {
   /// Watches an open directory, by way of its descriptor: the path may lead elsewhere by now.
-  ///
-  /// - Parameters:
-  ///   - directory: Its number.
-  ///   - descriptor: Its descriptor.
-  ///   - again: Whether the end of a watch may have been lost.
-  private func watch(_ directory: FileNumber, _ descriptor: FileDescriptor, again: Bool) {
+  private func watch(_ directory: FileNumber, _ descriptor: FileDescriptor) {
+    if watches.isSure(directory) { return }
     let known = watches[directory]
-    if known != nil, !again { return }
     if known == nil, watches.count >= options.watchCountMax {
       return poll(directory, because: "as many directories are watched as may be")
     }
     do throws(SystemError) {
       let path = SystemPath("/proc/self/fd/\(descriptor.rawValue)/.")
       let watch = try watcher.watch(path, [.names, .contents, .itself], isDirectory: true)
-      if watch == known { return }
-      if let other = watches[watch], index.table.contains(other) { return double(directory, other) }
-      // A watch that was known and isn't this one has ended.
-      _ = watches.remove(directory)
+      if watch != known {
+        if let other = watches[watch], index.table.contains(other) { return double(directory, other) }
+        // A watch that was known and isn't this one has ended.
+        _ = watches.remove(directory)
+      }
       watches.add(watch, directory)
       polled.remove(directory)
       doubles.remove(directory)
@@ -102,7 +97,7 @@ extension ScopeIndexer {
   private func double(_ directory: FileNumber, _ other: FileNumber) {
     if doubles.insert(directory).inserted {
       lookAt(other)
-      misplaced[directory] = (1, false)
+      misplaced[directory] = 1
     } else {
       doubles.remove(directory)
       poll(directory, because: "a directory is mounted in two places")

@@ -28,8 +28,8 @@ package final class ScopeIndexer {
   var queue = ReadQueue()
   /// Names that something has happened to.
   var looks = LookList()
-  /// Directories that weren't where they should be when they were to be read, how often, and whether to watch them again.
-  var misplaced: [FileNumber: (count: Int, watchingAgain: Bool)] = [:]
+  /// Directories that weren't where they should be when they were to be read, and how often.
+  var misplaced: [FileNumber: Int] = [:]
   /// Files that were moved away, and nobody has said yet where to.
   var departures: [RenameCookie: FileNumber] = [:]
   /// Directories that aren't watched.
@@ -112,7 +112,8 @@ package final class ScopeIndexer {
     for root in index.table.roots {
       index.table.forEach(in: root) { if index.table.facts(of: $0).kind == .directory { directories.append($0) } }
     }
-    for directory in directories.reversed() { queue.push(directory, watchingAgain: true) }
+    watches.doubtAll()
+    for directory in directories.reversed() { queue.push(directory) }
     for place in roots.indices { checkRoot(place) }
   }
 }
