@@ -26,6 +26,7 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "BenchmarkShims", .product(name: "FileCoordination", package: "swift-file-coordination"),
+        .product(name: "FileMetadata", package: "swift-file-coordination"),
         .product(name: "MetadataPredicates", package: "swift-file-coordination"),
       ],
       swiftSettings: settings),

@@ -20,6 +20,11 @@ uint64_t bench_process_cpu_time(void);
 /// Removes a directory tree without following symbolic links. Async-signal-unsafe.
 int bench_remove_tree(const char *path);
 
+// MARK: Walking
+
+/// Reads a tree and asks for the status of each entry, as little else as possible; returns how many there are.
+int64_t bench_walk_with_status(const char *root);
+
 // MARK: Open-file-description locks
 
 /// `F_OFD_SETLKW` on the whole file; `type` is `F_RDLCK`, `F_WRLCK` or `F_UNLCK`. Returns 0 or an error number.

@@ -8,6 +8,10 @@ struct Benchmarks {
     if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "peer" {
       do { exit(try PeerProgram.run(CommandLine.arguments[2])) } catch { fail("peer: \(error)\n", status: 1) }
     }
+    // What the suite `query` starts.
+    if CommandLine.arguments.dropFirst() == [QueryChild.argument] {
+      do { exit(try QueryChild.run()) } catch { fail("query child: \(error)\n", status: 1) }
+    }
     let arguments: Arguments
     do throws(Arguments.Problem) { arguments = try Arguments.parse(Array(CommandLine.arguments.dropFirst())) } catch {
       fail("benchmarks: \(error)\n\n\(Arguments.usage)", status: 2)

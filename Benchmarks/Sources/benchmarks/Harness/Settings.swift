@@ -33,6 +33,16 @@ struct Settings: Sendable {
   /// Names that predicates are evaluated for, and names that are sorted.
   var nameCount = 200_000
   var sortedNameCount = 20_000
+  /// Files that are searched, and in a larger tree.
+  var fileCount = 200_000
+  var manyFileCount = 1_000_000
+  /// Files that are made while nobody reads what the kernel tells: more than it keeps events for.
+  var lostFileCount = 20_000
+  /// Files in a directory that is renamed.
+  var renamedFileCount = 10_000
+  /// How often nested directories are made, and how often that's repeated.
+  var nestedCount = 200
+  var nestedRoundCount = 10
   /// Whether the figures mean anything.
   var isTiny = false
   /// The first components of the names of rows; `nil` for all of them.
@@ -59,6 +69,12 @@ struct Settings: Sendable {
     settings.idlePresenterCount = 10
     settings.nameCount = 2_000
     settings.sortedNameCount = 500
+    settings.fileCount = 2_000
+    settings.manyFileCount = 4_000
+    settings.lostFileCount = 20
+    settings.renamedFileCount = 100
+    settings.nestedCount = 5
+    settings.nestedRoundCount = 2
     settings.isTiny = true
     return settings
   }()
