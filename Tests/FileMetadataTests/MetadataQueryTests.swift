@@ -1,3 +1,4 @@
+import FileWatching
 import Foundation
 import Glibc
 import MetadataPredicates
@@ -122,17 +123,29 @@ struct MetadataQueryTests {
     #expect(code([scope]) == nil)
   }
 
-  @Test("L18: an engine ends with its last query, and the next one gets a new one")
+  @Test("L18: the index, the watches and the thread go with the last query")
   func end() async throws {
+    let tree = try TemporaryTree()
+    let ended = Barrier()
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
+    _ = try query.start { plan, port throws(SystemError) in
+      let watcher = LastBreathWatcher(try InotifyWatcher(), ended)
+      let engine = ScopeEngine(query.key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+      guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
+      return (engine, number)
+    }
+    try await query.waitUntilCurrent()
+    query.stop()
+    // The query remembers its engine, but neither its thread nor its index.
+    await ended.wait()
+  }
+
+  @Test("L18: after the end of an engine the next query gets a new one")
+  func restartedEngine() async throws {
     let tree = try TemporaryTree()
     let first = try await LiveQuery(tree)
     try await first.query.waitUntilCurrent()
-    let engine = try #require(first.query.current?.engine)
     first.query.stop()
-    // The end of a barrier says that the engine has seen the end of the query.
-    let barrier = Barrier()
-    engine.give(.barrier(0, barrier))
-    await barrier.wait()
     try tree.write("a")
     let second = try await LiveQuery(tree)
     #expect(try await second.query.waitUntilCurrent().map(\.name) == ["a"])

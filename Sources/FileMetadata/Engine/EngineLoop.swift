@@ -55,6 +55,8 @@ final class EngineLoop {
     while true {
       guard let orders = engine.takeOrders(endingIf: hasBegun && runners.isEmpty) else { return end() }
       for order in orders { carryOut(order) }
+      // Nobody is interested any more; somebody may be in the meantime.
+      if hasBegun, runners.isEmpty { continue }
       indexer.processEvents()
       let isIdle = !indexer.hasWork
       indexer.work(directoryCountMax: Self.directoryCountMax)
@@ -84,8 +86,8 @@ final class EngineLoop {
     hasBegun = true
     let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
+    if isGathered { return runner.begin(snapshot, health, at: clock.now) }
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
-    if isGathered { runner.gatheringFinished(snapshot, health, at: clock.now) }
   }
 
   /// Tells all queries what has changed in the index.

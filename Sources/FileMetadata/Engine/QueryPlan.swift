@@ -39,11 +39,23 @@ struct QueryPlan: Sendable {
   ///
   /// Directories that are searched aren't results themselves.
   func entry(_ number: FileNumber, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment) -> ResultEntry? {
-    let table = snapshot.table
-    guard table.contains(number) else { return nil }
-    if table.parent(of: number) == nil, table.facts(of: number).kind == .directory { return nil }
-    let item = RowItem(snapshot: snapshot, number: number, attributes: attributes)
+    let item = RowItem(snapshot, attributes)
+    guard snapshot.table.contains(number), item.move(to: number, snapshot.table[number]) else { return nil }
     return predicate.matches(item, in: environment) ? unfilteredEntry(number, snapshot) : nil
+  }
+
+  /// All results, in order.
+  ///
+  /// - Complexity: O(*n*) in the number of files, with one evaluation for each.
+  func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
+    let environment = Self.environment
+    var entries: [ResultEntry] = []
+    let item = RowItem(snapshot, attributes)
+    snapshot.table.forEachRow { number, row in
+      guard item.move(to: number, row), predicate.matches(item, in: environment) else { return }
+      entries.append(sortAttributes.isEmpty ? ResultEntry(number.rawValue, .none) : unfilteredEntry(number, snapshot))
+    }
+    return OrderedList(ResultOrder(sortDescriptors), of: entries)
   }
 
   /// How a file is sorted, whether it's a result or not.

@@ -27,6 +27,8 @@ final class QueryRunner {
   /// What readers know.
   private var known: Version
   private var pending: [FileNumber: Update] = [:]
+  /// All results, in the place of `pending`, when readers know of none.
+  private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
   private var schedule: BatchSchedule
   private var isGathering = true
@@ -49,7 +51,9 @@ final class QueryRunner {
   var deadline: MonotonicTime? { schedule.deadline }
 
   /// Whether older states of the index don't matter any more.
-  var isCurrent: Bool { pending.isEmpty && offer == nil }
+  var isCurrent: Bool { pendingCount == 0 && offer == nil }
+
+  private var pendingCount: Int { fresh?.count ?? pending.count }
 }
 
 // MARK: - What happens to files
@@ -66,10 +70,31 @@ extension QueryRunner {
       note(number, plan.entry(number, now, environment), now)
     }
     if isCurrent { known.snapshot = now }
-    tell(schedule.pendingChanged(to: pending.count, at: time), now, health)
+    tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
+  }
+
+  /// Finds everything at once in an index that's complete.
+  func begin(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    port.note(health)
+    setFresh(plan.results(now))
+    gatheringFinished(now, health, at: time)
+  }
+
+  /// Readers know of nothing.
+  private func setFresh(_ list: OrderedList<ResultOrder>) {
+    known.list = OrderedList(ResultOrder(plan.sortDescriptors))
+    pending = [:]
+    fresh = list.count == 0 ? nil : list
+  }
+
+  /// Makes single changes of the results, of which some are going to be others.
+  private func unfold() {
+    guard let list = fresh.take() else { return }
+    for entry in list.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
   }
 
   private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
+    unfold()
     let old = knownEntry(number)
     let isSame = old == new && (new == nil || isSame(number, now))
     pending[number] = isSame ? nil : Update(old: old, new: new)
@@ -110,7 +135,7 @@ extension QueryRunner {
     if pauseDepth == 0 { return }
     pauseDepth -= 1
     // A batch may have been refused meanwhile.
-    _ = schedule.pendingChanged(to: pending.count, at: time)
+    _ = schedule.pendingChanged(to: pendingCount, at: time)
     tell(schedule.resume(at: time, flushes: pauseDepth == 0), now, health)
     tellOwedFinish(now, health)
   }
@@ -125,27 +150,26 @@ extension QueryRunner {
       known = offer.version
       if offer.finishesGathering { owesFinish = false }
       pending = [:]
+      fresh = nil
       let environment = QueryPlan.environment
       for number in offer.touched { note(number, plan.entry(number, now, environment), now) }
     }
     // The schedule takes for told what has been refused.
-    let delivery = schedule.pendingChanged(to: pending.count, at: time)
+    let delivery = schedule.pendingChanged(to: pendingCount, at: time)
     tell(offer == nil ? delivery : schedule.resume(at: time, flushes: isFlushing), now, health)
     if isFlushing { flush(now, health, at: time) }
   }
 
   /// Somebody begins to read, who knows nothing.
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    var current = known.list
+    var current = fresh ?? known.list
     _ = current.apply(Array(pending.values))
-    pending = [:]
-    for entry in current.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
-    known.list = OrderedList(ResultOrder(plan.sortDescriptors))
+    setFresh(current)
     takenCount = max(takenCount, count)
     isLate = false
     owesFinish = true
     if offer.take() != nil { _ = schedule.resume(at: time, flushes: false) }
-    let delivery = schedule.pendingChanged(to: pending.count, at: time)
+    let delivery = schedule.pendingChanged(to: pendingCount, at: time)
     tell(delivery, now, health)
     if !isGathering { flush(now, health, at: time) }
   }
@@ -187,8 +211,8 @@ extension QueryRunner {
 
   private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
     guard let delivery else { return }
-    var version = Version(list: known.list, snapshot: now)
-    let difference = version.list.apply(pairedUpdates(now))
+    var version = Version(list: fresh ?? known.list, snapshot: now)
+    let difference = fresh.map(ListDifference.init(adding:)) ?? version.list.apply(pairedUpdates(now))
     let finishes = owesFinish && (delivery != .progress)
     let change = MetadataQueryChange(
       difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
@@ -197,6 +221,7 @@ extension QueryRunner {
     case .taken:
       known = version
       pending = [:]
+      fresh = nil
       if finishes { owesFinish = false }
     case .stored:
       // Nothing more is told before it's taken, but for what flush() puts in its place.

@@ -25,7 +25,9 @@ final class ScopeEngine: Sendable {
   private struct Inbox: Sendable {
     var orders: [Order] = []
     var queryCount = 0
-    var isEnded = false
+    /// Ends with the engine, also if somebody still has that: it holds descriptors and watches.
+    var watcher: (any FileWatcher)?
+    var isEnded: Bool { watcher == nil }
   }
 
   /// What is followed, and how.
@@ -34,11 +36,10 @@ final class ScopeEngine: Sendable {
     let options: ScopeOptions
   }
 
-  private let inbox = Guarded(Inbox())
-  private let watcher: any FileWatcher
+  private let inbox: Guarded<Inbox>
 
   init(_ key: Key, files: any FileSystem, watcher: any FileWatcher, clock: any CoordinationClock) {
-    self.watcher = watcher
+    inbox = Guarded(Inbox(watcher: watcher))
     HostThread.start(name: "file-metadata") {
       EngineLoop(self, key, files: files, watcher: watcher, clock: clock).run()
     }
@@ -48,24 +49,27 @@ final class ScopeEngine: Sendable {
   ///
   /// - Returns: Its number; `nil` when the engine has ended.
   func attach(_ plan: QueryPlan, _ port: QueryPort) -> Int? {
-    let query = inbox.withLock { inbox -> Int? in
-      if inbox.isEnded { return nil }
+    let (query, watcher) = inbox.withLock { inbox -> (Int?, (any FileWatcher)?) in
+      if inbox.isEnded { return (nil, nil) }
       inbox.queryCount += 1
       inbox.orders.append(.attach(inbox.queryCount, plan, port))
-      return inbox.queryCount
+      return (inbox.queryCount, inbox.watcher)
     }
-    watcher.wake()
+    watcher?.wake()
     return query
   }
 
   /// Gives an order; none is carried out after the end, when nobody can be waiting for it.
   func give(_ order: Order) {
-    let isEnded = inbox.withLock { inbox in
+    let watcher = inbox.withLock { inbox in
       if !inbox.isEnded { inbox.orders.append(order) }
-      return inbox.isEnded
+      return inbox.watcher
     }
-    if isEnded, case .barrier(_, let barrier) = order { barrier.end() }
-    watcher.wake()
+    if let watcher {
+      watcher.wake()
+    } else if case .barrier(_, let barrier) = order {
+      barrier.end()
+    }
   }
 
   // MARK: The engine's thread
@@ -77,7 +81,7 @@ final class ScopeEngine: Sendable {
   func takeOrders(endingIf isIdle: Bool) -> [Order]? {
     inbox.withLock { inbox in
       if isIdle, inbox.orders.isEmpty {
-        inbox.isEnded = true
+        inbox.watcher = nil
         return nil
       }
       defer { inbox.orders = [] }

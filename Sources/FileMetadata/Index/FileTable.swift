@@ -48,6 +48,14 @@ extension FileTable {
   /// All numbers that may stand for a file.
   var numbers: [FileNumber] { (1..<UInt32(max(1, capacity))).map(FileNumber.init) }
 
+  /// Calls `body` for each number, used or not, with what is kept of it.
+  @inline(__always)
+  func forEachRow(_ body: (FileNumber, FileRow) -> Void) {
+    for (page, rows) in pages.enumerated() {
+      for (place, row) in rows.enumerated() { body(FileNumber(UInt32(page * Self.pageSize + place)), row) }
+    }
+  }
+
   /// The tops of scopes.
   package var roots: [FileNumber] { rootPaths.keys.sorted() }
 

@@ -26,6 +26,14 @@ struct NameStore: Sendable {
     return place
   }
 
+  /// Calls `body` with the bytes of a name.
+  @inline(__always)
+  func withName<Result>(at place: UInt32, _ body: (Span<UInt8>) -> Result) -> Result {
+    let block = blocks[Int(place >> 16)]
+    let start = Int(place & 0xFFFF) + 1
+    return body(block.span.extracting(start..<(start + Int(block[start - 1]))))
+  }
+
   subscript(place: UInt32) -> ArraySlice<UInt8> {
     let block = blocks[Int(place >> 16)]
     let start = Int(place & 0xFFFF) + 1

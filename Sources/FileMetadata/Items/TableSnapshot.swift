@@ -1,4 +1,5 @@
 internal import MetadataPredicates
+internal import SystemInterface
 
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {
@@ -7,15 +8,46 @@ final class TableSnapshot: Sendable {
   init(_ table: FileTable) { self.table = table }
 }
 
-/// A file as predicates see it, with the attributes they name looked up beforehand.
-struct RowItem: PredicateItem {
-  let snapshot: TableSnapshot
-  let number: FileNumber
-  let attributes: [FileAttribute?]
+/// One file after the other as predicates see it, with the attributes they name looked up beforehand.
+///
+/// A class, so that looking at the next file copies no references. For one thread.
+final class RowItem: PredicateItem {
+  private let snapshot: TableSnapshot
+  private let attributes: [FileAttribute?]
+  private let names: NameStore
+  private(set) var number = FileNumber.none
+  private var row = FileRow()
+
+  init(_ snapshot: TableSnapshot, _ attributes: [FileAttribute?]) {
+    self.snapshot = snapshot
+    self.attributes = attributes
+    names = snapshot.table.names
+  }
+
+  /// Looks at a file.
+  ///
+  /// - Returns: Whether it may be a result: directories that are searched aren't.
+  func move(to number: FileNumber, _ row: FileRow) -> Bool {
+    self.number = number
+    self.row = row
+    return row.isUsed && (row.parent != .none || !row.isDirectory)
+  }
 
   func value(forAttribute name: String, index: Int) -> MetadataValue {
     guard let attribute = attributes[index] else { return .null }
     return snapshot.table.value(of: attribute, for: number)
+  }
+
+  /// Answers by the bytes of the name, without making a string of it, and by columns.
+  func answer(_ question: PredicateQuestion) -> PredicateAnswer {
+    guard let attribute = attributes[question.index] else { return question.answer(.null) }
+    switch attribute {
+    case .name, .displayName:
+      if row.parent == .none { return question.answer(snapshot.table.name(of: number).description) }
+      return names.withName(at: row.name) { question.answer(utf8: $0) }
+    case .size: return question.answer(.integer(row.size))
+    default: return question.answer(snapshot.table.value(of: attribute, for: number))
+    }
   }
 
   var wholeValue: MetadataValue { MetadataItem(snapshot, number).wholeValue }

@@ -28,6 +28,12 @@ package struct ListDifference<Element: Sendable>: Sendable {
 
   package init() {}
 
+  /// Makes a list out of nothing.
+  package init<Order>(adding list: OrderedList<Order>) where Order.Element == Element {
+    added.reserveCapacity(list.count)
+    list.forEach { added.append(Placed(position: added.count, element: $0)) }
+  }
+
   /// Whether the lists are the same.
   package var isEmpty: Bool { removed.isEmpty && added.isEmpty && changed.isEmpty }
 

@@ -89,9 +89,14 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   package var elements: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)
-    root.forEach { result.append($0) }
+    forEach { result.append($0) }
     return result
   }
+
+  /// Calls `body` for all elements in order.
+  ///
+  /// - Complexity: O(*n*).
+  package func forEach(_ body: (Element) -> Void) { root.forEach(body) }
 }
 
 extension OrderedList {
