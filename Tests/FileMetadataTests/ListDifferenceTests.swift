@@ -49,6 +49,15 @@ struct ListDifferenceTests {
     }
   }
 
+  @Test("Many new elements at once are told as if they had come one by one", arguments: [0, 1, 100, 500])
+  func growth(count: Int) {
+    var random = SplitMix(seed: UInt64(count))
+    let old = (0..<count).map { Note(name: $0, key: random.below(50)) }
+    let new = old + (count..<(count + 60)).map { Note(name: $0, key: random.below(50)) }
+    let difference = check(old, new, touched: [])
+    #expect(difference.added.count == 60 && difference.changed.isEmpty && difference.removed.isEmpty)
+  }
+
   @Test("No more elements move than have to, as long as only named ones may", arguments: 0..<40)
   func fewMoves(seed: UInt64) {
     var random = SplitMix(seed: seed)

@@ -35,11 +35,15 @@ struct QueryPlan: Sendable {
     PredicateEnvironment(now: MetadataDate(secondsSince1970: Date.now.timeIntervalSince1970))
   }
 
+  /// What looks at one file after the other.
+  func item(in snapshot: TableSnapshot) -> RowItem { RowItem(snapshot, attributes) }
+
   /// The result that a file is; `nil` if it isn't one.
   ///
   /// Directories that are searched aren't results themselves.
-  func entry(_ number: FileNumber, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment) -> ResultEntry? {
-    let item = RowItem(snapshot, attributes)
+  func entry(
+    _ number: FileNumber, _ item: RowItem, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment
+  ) -> ResultEntry? {
     guard snapshot.table.contains(number), item.move(to: number, snapshot.table[number]) else { return nil }
     return predicate.matches(item, in: environment) ? unfilteredEntry(number, snapshot) : nil
   }
@@ -50,7 +54,7 @@ struct QueryPlan: Sendable {
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
     let environment = Self.environment
     var entries: [ResultEntry] = []
-    let item = RowItem(snapshot, attributes)
+    let item = item(in: snapshot)
     snapshot.table.forEachRow { number, row in
       guard item.move(to: number, row), predicate.matches(item, in: environment) else { return }
       entries.append(sortAttributes.isEmpty ? ResultEntry(number.rawValue, .none) : unfilteredEntry(number, snapshot))

@@ -61,14 +61,11 @@ final class QueryRunner {
 extension QueryRunner {
   /// Some files may be others than before.
   func filesChanged(
-    _ numbers: some Sequence<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+    _ numbers: some Collection<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
   ) {
     port.note(health)
-    let environment = QueryPlan.environment
-    for number in numbers {
-      offer?.touched.insert(number)
-      note(number, plan.entry(number, now, environment), now)
-    }
+    note(numbers, now)
+    for number in numbers { offer?.touched.insert(number) }
     if isCurrent { known.snapshot = now }
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
   }
@@ -93,8 +90,16 @@ extension QueryRunner {
     for entry in list.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
   }
 
+  private func note(_ numbers: some Collection<FileNumber>, _ now: TableSnapshot) {
+    let environment = QueryPlan.environment
+    let item = plan.item(in: now)
+    for number in numbers {
+      unfold()
+      note(number, plan.entry(number, item, now, environment), now)
+    }
+  }
+
   private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
-    unfold()
     let old = knownEntry(number)
     let isSame = old == new && (new == nil || isSame(number, now))
     pending[number] = isSame ? nil : Update(old: old, new: new)
@@ -151,8 +156,7 @@ extension QueryRunner {
       if offer.finishesGathering { owesFinish = false }
       pending = [:]
       fresh = nil
-      let environment = QueryPlan.environment
-      for number in offer.touched { note(number, plan.entry(number, now, environment), now) }
+      note(offer.touched, now)
     }
     // The schedule takes for told what has been refused.
     let delivery = schedule.pendingChanged(to: pendingCount, at: time)
@@ -237,9 +241,10 @@ extension QueryRunner {
   ///
   /// - Note: Rule R16.
   private func pairedUpdates(_ now: TableSnapshot) -> [Update] {
+    if !pending.values.contains(where: { $0.new == nil }) { return Array(pending.values) }
     let removed = pending.filter { $0.value.new == nil }
     let added = pending.filter { $0.value.old == nil }
-    if removed.isEmpty || added.isEmpty { return Array(pending.values) }
+    if added.isEmpty { return Array(pending.values) }
     var updates = pending
     let places = Dictionary(removed.keys.map { (known.snapshot.table.path(of: $0), $0) }) { first, _ in first }
     for (number, update) in added {

@@ -76,6 +76,8 @@ extension OrderedList {
   /// - Returns: The difference between the list before and after.
   /// - Complexity: O(*k* log *n*) for *k* updates of *n* elements.
   package mutating func apply(_ updates: [ListUpdate<Element>]) -> ListDifference<Element> {
+    let isGrowth = updates.count >= Self.mergeCountMin && updates.count >= count / Self.mergeShare
+    if isGrowth, updates.allSatisfy({ $0.old == nil }) { return merge(updates.compactMap(\.new)) }
     let oldPositions = updates.map { update in update.old.map { place(of: $0).position } }
     for update in updates {
       guard let old = update.old else { continue }

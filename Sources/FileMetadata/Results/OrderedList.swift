@@ -27,9 +27,12 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   ///
   /// - Complexity: O(*n* log *n*); O(*n*) if they're in order already.
   package init(_ order: Order, of elements: [Element], capacity: Int = 64) {
-    self.init(order, capacity: capacity)
     let isSorted = zip(elements, elements.dropFirst()).allSatisfy(order.precedes)
-    let sorted = isSorted ? elements : elements.sorted(by: order.precedes)
+    self.init(order, sorted: isSorted ? elements : elements.sorted(by: order.precedes), capacity: capacity)
+  }
+
+  private init(_ order: Order, sorted: [Element], capacity: Int) {
+    self.init(order, capacity: capacity)
     var level = Self.chunks(of: sorted, capacity).map { Node(elements: Array($0)) }
     while level.count > 1 { level = Self.chunks(of: level, capacity).map { Node(children: Array($0)) } }
     if let top = level.first { root = top }
@@ -100,6 +103,38 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
 }
 
 extension OrderedList {
+  /// From so many elements on, and so large a part of the list, it costs less to make the list anew than to put in one after the other.
+  static var mergeCountMin: Int { 32 }
+  static var mergeShare: Int { 16 }
+
+  /// Puts many elements that aren't in the list in their places.
+  ///
+  /// - Parameter new: The elements, in any order.
+  /// - Returns: Which are where.
+  /// - Complexity: O(*n* + *k* log *k*) for *k* new elements among *n*.
+  mutating func merge(_ new: [Element]) -> ListDifference<Element> {
+    let new = new.sorted(by: order.precedes)
+    var merged: [Element] = []
+    merged.reserveCapacity(count + new.count)
+    var difference = ListDifference<Element>()
+    difference.added.reserveCapacity(new.count)
+    var next = 0
+    func add(before element: Element?) {
+      while next < new.count, element.map({ order.precedes(new[next], $0) }) ?? true {
+        difference.added.append(.init(position: merged.count, element: new[next]))
+        merged.append(new[next])
+        next += 1
+      }
+    }
+    forEach { element in
+      add(before: element)
+      merged.append(element)
+    }
+    add(before: nil)
+    self = OrderedList(order, sorted: merged, capacity: capacity)
+    return difference
+  }
+
   /// Puts an element that isn't in the list in its place.
   ///
   /// - Complexity: O(log *n*).
