@@ -55,7 +55,7 @@ extension Sandbox {
     }
   }
 
-  /// Blocks until so many accesses wait for an item; gives up after a minute.
+  /// Blocks until so many accesses wait for an item; gives up at last.
   func awaitWaits(for url: URL, count: Int) {
     let path = url.path
     awaitState { snapshot in
