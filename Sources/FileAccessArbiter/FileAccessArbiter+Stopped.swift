@@ -5,19 +5,21 @@ extension FileAccessArbiter {
   ///
   /// Whoever hosts the arbiter finds out which of them don't run, and tells by ``clientsAreStopped(_:at:)``.
   ///
-  /// - Complexity: O(waits).
+  /// - Complexity: O(accesses) for each participant that waits for something, however long the queues are.
   package var clientsInTheWay: Set<ClientID> {
     if waitingCount == 0 { return [] }
+    var waiting: [ClientID: [AccessID]] = [:]
+    for id in accesses.sortedKeys where accesses[id].isWaiting { waiting[accesses[id].client, default: []].append(id) }
     var found: Set<ClientID> = []
-    for id in accesses.sortedKeys where accesses[id].isWaiting {
-      forEachWait(of: .access(id)) { node in
-        if let client = client(of: node), client != accesses[id].client { found.insert(client) }
+    for (waiter, ids) in waiting {
+      forEachWait(ofAny: ids) { node in
+        if let client = client(of: node), client != waiter { found.insert(client) }
       }
     }
     return found
   }
 
-  private func client(of node: WaitNode) -> ClientID? {
+  func client(of node: WaitNode) -> ClientID? {
     switch node {
     case .access(let id): accesses.find(id)?.client
     case .message(let id): messages.find(id).map { presenters[$0.presenter].client }

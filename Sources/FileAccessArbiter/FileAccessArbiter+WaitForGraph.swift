@@ -73,13 +73,8 @@ extension FileAccessArbiter {
       forEachWait(
         of: reached[next],
         among: { claim in
-          var index = skips.target(of: claim)
           // The start, number 0, stays in sight: it may be the goal.
-          while index != ItemTree.none, reached.number(of: .access(tree.claims[index].access)) ?? 0 > 0 {
-            skips.skip(index, to: tree.claims[index].previous)
-            index = skips.target(of: index)
-          }
-          return index
+          skips.next(from: claim, in: tree) { reached.number(of: .access($0)) ?? 0 > 0 }
         },
         { successor in
           if goal != nil { return }
@@ -101,6 +96,21 @@ extension FileAccessArbiter {
     return chain.reversed()
   }
 
+  /// Calls `body` with everything that one of several accesses waits for, each once.
+  ///
+  /// - Complexity: O(accesses that are waited for, and the depth of the items): a queue of *n* accesses has *n*²/2 waits, but
+  ///   who has been reached isn't looked at again.
+  func forEachWait(ofAny ids: [AccessID], _ body: (WaitNode) -> Void) {
+    var reached = WaitNodeNumbers()
+    var skips = ClaimSkips()
+    for id in ids {
+      forEachWait(
+        of: .access(id),
+        among: { claim in skips.next(from: claim, in: tree) { reached.number(of: .access($0)) != nil } },
+        { if reached.insert($0).isNew { body($0) } })
+    }
+  }
+
   /// A cycle through `id`, beginning with it; `nil` if it's in none.
   func cycle(through id: AccessID) -> [WaitNode]? {
     let start = WaitNode.access(id)
@@ -112,10 +122,20 @@ extension FileAccessArbiter {
 private struct ClaimSkips {
   private var targets: [ItemTree.ClaimIndex: ItemTree.ClaimIndex] = [:]
 
-  mutating func skip(_ claim: ItemTree.ClaimIndex, to target: ItemTree.ClaimIndex) { targets[claim] = target }
+  /// The first claim, from `claim` on, of an access that isn't to be skipped.
+  mutating func next(
+    from claim: ItemTree.ClaimIndex, in tree: borrowing ItemTree, where isSkipped: (AccessID) -> Bool
+  ) -> ItemTree.ClaimIndex {
+    var index = target(of: claim)
+    while index != ItemTree.none, isSkipped(tree.claims[index].access) {
+      targets[index] = tree.claims[index].previous
+      index = target(of: index)
+    }
+    return index
+  }
 
   /// The claim, or what comes in its place; chains of skips become short on the way.
-  mutating func target(of claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
+  private mutating func target(of claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
     if targets.isEmpty { return claim }
     var end = claim
     while let next = targets[end] { end = next }

@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import FileAccessArbiter
@@ -24,6 +25,32 @@ struct StoppedTests {
     harness.finish()
     let kinds = harness.deliveries(presenter).map(\.kind.callbackName)
     #expect(kinds == ["relinquishPresentedItem(toWriter:)", "presentedItemDidChange", "reacquirer"])
+  }
+
+  @Test("Who is in the way of a long queue is whom its members wait for, one by one", arguments: 1...40 as ClosedRange<UInt64>)
+  func longQueues(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    let harness = ArbiterHarness()
+    let paths: [ItemPath] = ["/d", "/d/f", "/d/f/g", "/e"]
+    for _ in 0..<30 {
+      let client = UInt64(random.below(4) + 1)
+      let path = paths[random.below(paths.count)]
+      if random.chance(1, in: 6) {
+        _ = harness.presenter(at: path, client: client)
+      } else if random.chance(1, in: 2) {
+        _ = harness.read(path, client: client)
+      } else {
+        _ = harness.write(path, random.chance(1, in: 3) ? .deleting : .update, client: client)
+      }
+      let arbiter = harness.world.arbiter
+      var expected: Set<ClientID> = []
+      for id in arbiter.accesses.sortedKeys where arbiter.accesses[id].isWaiting {
+        arbiter.forEachWait(of: .access(id)) { node in
+          if let other = arbiter.client(of: node), other != arbiter.accesses[id].client { expected.insert(other) }
+        }
+      }
+      #expect(arbiter.clientsInTheWay == expected)
+    }
   }
 
   @Test("C-187: A presenter that runs is waited for, also beside one that's stopped")
