@@ -139,7 +139,7 @@ let package = Package(
       name: "FoundationCompatibilityTests",
       dependencies: [
         "AppleIdioms5", "AppleIdioms6", "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
-        "MetadataPredicates", "TestSupport",
+        "MetadataPredicates", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,9 +1,10 @@
 import Foundation
 import FoundationCompatibility
+import SystemInterface
 import TestSupport
 import Testing
 
-@Suite("Apple's metadata items, predicates and constants", .blocking, .timeLimit(.minutes(4)))
+@Suite("Apple's metadata items, predicates and constants", .serialized, .blocking, .timeLimit(.minutes(4)))
 struct AppleMetadataItemTests {
   @Test("R34 to R36: an item of a URL has the values of a file, and none of what there isn't")
   func items() throws {
@@ -37,6 +38,15 @@ struct AppleMetadataItemTests {
   func directories() throws {
     try withSandbox { box in
       _ = try box.write("d/.hidden/f")
+      let files = HostFileSystem()
+      let directory = try files.open(SystemPath(box.url("d").path), at: .workingDirectory, flags: .directory, mode: 0)
+      defer { try? files.close(directory) }
+      // Where the file system keeps such attributes.
+      for (name, value) in [
+        ("user.xdg.comment", "fine"), ("user.xdg.tags", "red,blue"), ("user.xdg.origin.url", "x:y"),
+      ] {
+        try? files.setExtendedAttribute(ExtendedAttributeName(name), of: directory, to: Array(value.utf8))
+      }
       for (name, url) in [("d", box.url("d")), (".hidden", box.url("d/.hidden"))] {
         let watcher = QueryWatcher(box, "kMDItemFSName == '\(name)'")
         watcher.gather()

@@ -3,7 +3,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-@Suite("Results of Apple's metadata queries", .blocking, .timeLimit(.minutes(4)))
+@Suite("Results of Apple's metadata queries", .serialized, .blocking, .timeLimit(.minutes(4)))
 struct MetadataQueryResultTests {
   @Test("R1 to R3, N-5: results stay while updates are disabled, however often; then all comes in one update")
   func freezing() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FoundationCompatibility
 
-@Suite("Where Apple's metadata queries search", .blocking, .timeLimit(.minutes(4)))
+@Suite("Where Apple's metadata queries search", .serialized, .blocking, .timeLimit(.minutes(4)))
 struct MetadataQueryScopeTests {
   @Test("Q25, Q30: URLs and paths, beside and inside each other, find each file once")
   func mixedScopes() throws {

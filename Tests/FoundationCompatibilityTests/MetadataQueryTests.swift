@@ -3,7 +3,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-@Suite("Apple's metadata queries, from the first search on", .blocking, .timeLimit(.minutes(4)))
+@Suite("Apple's metadata queries, from the first search on", .serialized, .blocking, .timeLimit(.minutes(4)))
 struct AppleMetadataQueryTests {
   @Test("Q1, Q2, Q18: a new query runs not, has nothing, and doesn't start without a predicate")
   func unstarted() throws {

@@ -7,8 +7,8 @@
   /// A file as a query found it.
   ///
   /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always says what was posted
-  /// last; when it isn't a result any more, it stays as it was. One made from a URL stays as it was then. Comments, tags and the like are
-  /// read from the file when they're asked for.
+  /// last; when it isn't a result any more, it stays as it was. Of results, comments, tags and the like are read from the file when
+  /// they're asked for. An item that's made from a URL stays as it was then.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |

@@ -26,7 +26,7 @@
 
     /// All results.
     ///
-    /// Makes an object for each, which takes about 150 bytes as long as the query runs.
+    /// Makes an object for each, which takes a few hundred bytes as long as the file is a result.
     ///
     /// - Complexity: O(*n*).
     /// - Note: Rule R8.

@@ -139,7 +139,8 @@
     /// Begins to search; results of an earlier run are dropped.
     ///
     /// Returns at once, on any thread; everything is posted later. What keeps it from searching (a predicate with variables, a system that
-    /// doesn't let the program watch files) is reported to ``NSFileCoordinator/setMisuseHandler(_:)``.
+    /// doesn't let the program watch files) is reported to ``NSFileCoordinator/setMisuseHandler(_:)``. If another query follows the same
+    /// scopes already, what happened to files right before may be posted as an update after the first search.
     ///
     /// - Returns: `false` without a predicate, when it's running already, or can't search; then nothing is posted.
     /// - Note: Rules Q2, Q3, Q4 and Q12.

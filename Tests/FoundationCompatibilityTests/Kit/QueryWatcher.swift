@@ -4,6 +4,8 @@ import Testing
 
 /// A query that posts on a serial queue, and what it has posted.
 ///
+/// Suites that use it run one test after the other: the kernel lets a user have 128 inotify instances, and each query needs one.
+///
 /// Lines of the journal: `began`, `gathered +a ~b -c`, `finished`, `updated +a ~b -c`, with names in order.
 final class QueryWatcher: @unchecked Sendable {
   let query = NSMetadataQuery()
