@@ -42,6 +42,20 @@ struct QueryTests {
       try bench.run("query", "-0", "kMDItemFSName BEGINSWITH 'say'", bench.root).output == bench.path(name) + "\0")
   }
 
+  @Test("--attributes prints values behind paths, and as members of objects")
+  func attributes() throws {
+    let names = "kMDItemFSSize,kMDItemUserTags,kMDItemFSInvisible,kMDItemContentTypeTree"
+    let tree = ["public.plain-text", "public.text", "public.content", "public.data", "public.item"]
+    let table = try bench.run("query", "--attributes", names, "kMDItemFSName == 'c.txt'", bench.root)
+    #expect(table.output == "\(bench.path("c.txt"))\t3\t-\tfalse\t\(tree.joined(separator: ","))\n")
+    let json = try bench.run("query", "--json", "--attributes", names, "kMDItemFSName == 'c.txt'", bench.root)
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    let values = try #require(object["attributes"] as? [String: Any])
+    #expect(values["kMDItemFSSize"] as? Int == 3 && values["kMDItemFSInvisible"] as? Bool == false)
+    #expect(values["kMDItemUserTags"] is NSNull && values["kMDItemContentTypeTree"] as? [String] == tree)
+    #expect(try bench.run("query", "--attributes", names, "-0", "TRUEPREDICATE", bench.root).status == 64)
+  }
+
   @Test("--live prints what is there, and then exactly what changes")
   func live() throws {
     let tool = try bench.start("query", "--live", "--events", "6", "kMDItemFSName LIKE '*.md'", bench.root)

@@ -9,6 +9,9 @@ extension Option {
   static let sort = Option(
     name: "--sort", kind: .text("ATTRIBUTES"),
     help: "Sort by these attributes, with commas between them; a minus before one turns its order round.")
+  static let attributes = Option(
+    name: "--attributes", kind: .text("ATTRIBUTES"),
+    help: "Print the values of these attributes behind each path, with commas between their names.")
   static let limit = Option(name: "--limit", kind: .count, help: "Print so many results at most.")
   static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
   static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
@@ -17,7 +20,7 @@ extension Option {
 extension Command {
   static let query = Command(
     name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000,
-    options: [.directory, .live, .sort, .limit, .json, .null, .count, .spotlight, .untrusted, .events],
+    options: [.directory, .live, .sort, .attributes, .limit, .json, .null, .count, .spotlight, .untrusted, .events],
     summary: "Find files by what a file system knows of them, and keep the answer current.",
     details: """
       Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort says otherwise.
@@ -29,8 +32,11 @@ extension Command {
       more, "~ PATH" for what has altered, "> PATH" and where it was before for what was renamed. Says "watching N results" on standard
       error when everything that was there is printed. What can't be followed at once is told on standard error.
 
+      With --attributes a tab and a value follow for each of them, in their order: dates in ISO 8601, "-" where there's no value, and
+      commas between the members of a list.
+
       With --json each line is an object with the members path, name, size, modified, created and type; with --live also event
-      (added, removed, changed) and was, the path before.
+      (added, removed, changed) and was, the path before; with --attributes also attributes, an object by their names.
 
       Attributes: kMDItemFSName, kMDItemPath, kMDItemFSSize (bytes), kMDItemFSContentChangeDate, kMDItemFSCreationDate,
       kMDItemContentType, kMDItemContentTypeTree, kMDItemFSInvisible, kMDItemFSOwnerUserID, kMDItemFSOwnerGroupID,
@@ -46,6 +52,9 @@ extension Command {
         line: #"filecoord query --sort -kMDItemFSSize --limit 10 'kMDItemFSSize > 1000000' /usr"#,
         explanation: "Prints the ten largest files."),
       Example(
+        line: #"filecoord query --attributes kMDItemFSSize,kMDItemUserTags 'TRUEPREDICATE' ~/Documents"#,
+        explanation: "Prints sizes and tags behind the paths of all documents."),
+      Example(
         line: #"filecoord query --live 'kMDItemContentTypeTree == "public.image"' ~/Pictures"#,
         explanation: "Prints pictures as they come and go."),
       Example(
@@ -59,6 +68,8 @@ extension Command {
 private struct QueryPrinter {
   private let session: Session
   private let query: MetadataQuery
+  /// Whose values are printed.
+  private let attributes: [String]
 
   init(_ session: Session) throws {
     self.session = session
@@ -66,6 +77,10 @@ private struct QueryPrinter {
     if invocation.has(.live), invocation.has(.limit) || invocation.has(.count) || invocation.has(.null) {
       throw Failure.usage("'--live' can't be combined with '--limit', '--count' or '--null'").about(.query)
     }
+    if invocation.has(.null), invocation.has(.attributes) {
+      throw Failure.usage("'--attributes' can't be combined with '--null'").about(.query)
+    }
+    attributes = invocation.text(.attributes)?.split(separator: ",").map(String.init) ?? []
     var scopes = try invocation.operands.dropFirst().map { try URL(file: $0) }
     if let directory = invocation.text(.directory) { scopes.append(try URL(file: Argument(directory))) }
     if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
@@ -127,18 +142,29 @@ private struct QueryPrinter {
 
   private func append(_ item: MetadataItem, to bytes: inout [UInt8]) {
     if session.invocation.has(.json) {
-      bytes += Array((JSON.object(Self.members(item)).text + "\n").utf8)
+      bytes += Array((JSON.object(members(item)).text + "\n").utf8)
     } else if session.invocation.has(.null) {
       bytes += item.pathBytes + [0]
     } else {
-      bytes += Array((item.path.onOneLine + "\n").utf8)
+      bytes += Array((item.path.onOneLine + cells(item) + "\n").utf8)
     }
+  }
+
+  /// The values behind a path.
+  private func cells(_ item: MetadataItem) -> String {
+    attributes.map { "\t" + AttributeText.cell(item.value(forAttribute: $0)) }.joined()
+  }
+
+  private func members(_ item: MetadataItem) -> [(String, JSON)] {
+    let values = attributes.map { ($0, AttributeText.json(item.value(forAttribute: $0))) }
+    return Self.members(item) + (values.isEmpty ? [] : [("attributes", .object(values))])
   }
 
   private static func members(_ item: MetadataItem) -> [(String, JSON)] {
     [
       ("path", .string(item.path)), ("name", .string(item.name)), ("size", .integer(Int(item.size))),
-      ("modified", .string(time(item.contentChangeDate))), ("created", JSON(item.creationDate.map(time))),
+      ("modified", .string(AttributeText.time(item.contentChangeDate))),
+      ("created", JSON(item.creationDate.map(AttributeText.time))),
       ("type", JSON(text(item.value(forAttribute: "kMDItemContentType")))),
     ]
   }
@@ -146,10 +172,6 @@ private struct QueryPrinter {
   private static func text(_ value: MetadataValue) -> String? {
     if case .string(let text) = value { return text }
     return nil
-  }
-
-  private static func time(_ date: Date) -> String {
-    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
 
   // MARK: Live
@@ -182,9 +204,9 @@ private struct QueryPrinter {
 
   private func line(_ sign: String, _ event: String, _ item: MetadataItem, _ oldPath: String?) -> String {
     if session.invocation.has(.json) {
-      return JSON.object([("event", .string(event)), ("was", JSON(oldPath))] + Self.members(item)).text
+      return JSON.object([("event", .string(event)), ("was", JSON(oldPath))] + members(item)).text
     }
-    return "\(sign) \(item.path.onOneLine)" + (oldPath.map { " was \($0.onOneLine)" } ?? "")
+    return "\(sign) \(item.path.onOneLine)" + (oldPath.map { " was \($0.onOneLine)" } ?? "") + cells(item)
   }
 
   /// Says what isn't found, or is found late.
