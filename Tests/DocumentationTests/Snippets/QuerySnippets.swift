@@ -27,6 +27,40 @@ struct QuerySnippets {
     query.stop()
   }
 
+  @Test("The examples of the guide")
+  func guide() async throws {
+    let place = try Place()
+    let folder = place.url
+    _ = try place.file("a.md", "a")
+    _ = try place.file("b.md", "bb")
+    _ = try place.file("c.txt", "c")
+    // snippet: query-once
+    let query = try MetadataQuery(.fileName.hasSuffix(".md"), in: [folder])
+    try query.start()
+    let notes = try await query.waitUntilCurrent()
+    query.stop()
+    // end
+    #expect(Set(notes.map(\.name)) == ["a.md", "b.md"])
+    // snippet: query-groups
+    let types = notes.valueList(of: "kMDItemContentType")
+    let bySize = notes.groups(by: ["kMDItemFSSize"]).map(\.items.count)
+    // end
+    #expect(types.map(\.count) == [2] && bySize == [1, 1])
+    try query.start()
+    #expect(await follow(query) == Set(["a.md", "b.md"]))
+  }
+
+  private func follow(_ query: MetadataQuery) async -> Set<String> {
+    // snippet: query-follow
+    var items: [MetadataItem] = []
+    for await change in query.changes {
+      items = change.applied(to: items)
+      if change.finishesGathering { break }
+    }
+    // end
+    return Set(items.map(\.name))
+  }
+
   /// Whether there's a change that's wanted before the query is stopped.
   private func firstChange(of query: MetadataQuery, _ isWanted: @Sendable (MetadataQueryChange) -> Bool) async -> Bool {
     for await change in query.changes where isWanted(change) { return true }
