@@ -379,6 +379,43 @@ struct MetadataQueryChangeTests {
 
 @Suite("Attributes of files")
 struct MetadataItemTests {
+  @Test("L20: pipes, sockets, devices and files with holes block nobody, whatever is asked of them")
+  func specialFiles() async throws {
+    let tree = try TemporaryTree()
+    mkfifo(tree.path("pipe").description, 0o600)
+    let listener = try LocalListener(binding: LocalAddress(tree.path("socket")))
+    defer { withExtendedLifetime(listener) {} }
+    try tree.write("holes")
+    truncate(tree.path("holes").description, 1 << 40)
+    // Extended attributes are read by opening the file.
+    let live = try await LiveQuery(
+      tree, try MetadataPredicate(format: "kMDItemComment == nil AND kMDItemUserTags == nil"))
+    let results = try await live.query.waitUntilCurrent()
+    #expect(Set(results.map(\.name)) == ["pipe", "socket", "holes"])
+    #expect(results.first { $0.name == "holes" }?.size == 1 << 40)
+    #expect(results.first { $0.name == "pipe" }?.value(forAttribute: "kMDItemContentType") == "public.data")
+
+    let device = try MetadataPredicate(format: "kMDItemFSName == 'null' AND kMDItemComment == nil")
+    let devices = try MetadataQuery(device, in: [URL(filePath: "/dev")])
+    try devices.start()
+    #expect(try await devices.waitUntilCurrent().map(\.path) == ["/dev/null"])
+  }
+
+  @Test(
+    "R37, R38: attributes have the names that Apple's constants have",
+    arguments: [
+      "kMDItemFSName", "kMDItemDisplayName", "kMDItemURL", "kMDItemPath", "kMDItemFSSize", "kMDItemFSCreationDate",
+      "kMDItemFSContentChangeDate", "kMDItemContentType", "kMDItemContentTypeTree", "NSMetadataItemIsUbiquitousKey",
+    ])
+  func names(name: String) async throws {
+    let tree = try TemporaryTree()
+    try tree.write("f")
+    let live = try await LiveQuery(tree)
+    let item = try #require(try await live.query.waitUntilCurrent().first)
+    #expect(item.value(forAttribute: name) != .null)
+    #expect(item.attributeNames.contains(name))
+  }
+
   @Test("R22, R36: a plain file system gives what it knows, and nothing else")
   func attributes() async throws {
     let tree = try TemporaryTree()
