@@ -27,7 +27,7 @@ struct StoppedTests {
     #expect(kinds == ["relinquishPresentedItem(toWriter:)", "presentedItemDidChange", "reacquirer"])
   }
 
-  @Test("Who is in the way of a long queue is whom its members wait for, one by one", arguments: 1...40 as ClosedRange<UInt64>)
+  @Test("Who is in the way of a long queue is whom its members wait for", arguments: 1...40 as ClosedRange<UInt64>)
   func longQueues(seed: UInt64) {
     var random = SplitMix(seed: seed)
     let harness = ArbiterHarness()
