@@ -4,6 +4,21 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
+/// How many accesses a body makes known to the arbiter, at the least.
+///
+/// Threads beyond the first 64 of the process have no place in the tier, and other tests have threads as well: then it's tried
+/// again when some of those may have ended, of which nobody tells.
+private func newlyKnown(in domain: CoordinationDomain, _ body: () async throws -> Void) async throws -> UInt64 {
+  var least = UInt64.max
+  for _ in 0..<200 where least > 0 {
+    if least < .max { try await Task.sleep(for: .milliseconds(10)) }
+    let before = domain.knownAccessCount
+    try await body()
+    least = min(least, domain.knownAccessCount - before)
+  }
+  return least
+}
+
 /// Claims that the fast tier grants behave like all others as soon as anybody is interested.
 @Suite("Claims without the arbiter", .timeLimit(.minutes(4)))
 struct FastTierTests {
@@ -12,22 +27,23 @@ struct FastTierTests {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))
       let coordinator = box.coordinator("C")
-      let before = box.domain.knownAccessCount
-      try await onThread {
-        for _ in 0..<10 {
-          if isWriting {
-            try coordinator.blocking.write(item) { _ in }
-          } else {
-            try coordinator.blocking.read(item) { _ in }
+      let known = try await newlyKnown(in: box.domain) {
+        try await onThread {
+          for _ in 0..<10 {
+            if isWriting {
+              try coordinator.blocking.write(item) { _ in }
+            } else {
+              try coordinator.blocking.read(item) { _ in }
+            }
           }
         }
+        if isWriting {
+          try await coordinator.write(item) { _ in }
+        } else {
+          try await coordinator.read(item) { _ in }
+        }
       }
-      if isWriting {
-        try await coordinator.write(item) { _ in }
-      } else {
-        try await coordinator.read(item) { _ in }
-      }
-      #expect(box.domain.knownAccessCount == before)
+      #expect(known == 0)
     }
   }
 
@@ -303,9 +319,7 @@ struct FastTierPresenterTests {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))
       let presenter = try box.present("d")
-      let before = box.domain.knownAccessCount
-      try await box.coordinator("C").read(item) { _ in }
-      #expect(box.domain.knownAccessCount == before)
+      #expect(try await newlyKnown(in: box.domain) { try await box.coordinator("C").read(item) { _ in } } == 0)
       try await box.coordinator("C").write(item) { _ in }
       try await presenter.wait(for: .subitemDidChange)
       #expect(presenter.callbacks == [.subitemDidChange])
@@ -332,9 +346,7 @@ struct FastTierPresenterTests {
       let item = try box.domain.resolve(box.write("d/f"))
       let presenter = try box.present("d/f")
       box.domain(of: presenter).unregister(presenter)
-      let before = box.domain.knownAccessCount
-      try await box.coordinator("C").write(item) { _ in }
-      #expect(box.domain.knownAccessCount == before)
+      #expect(try await newlyKnown(in: box.domain) { try await box.coordinator("C").write(item) { _ in } } == 0)
     }
   }
 }

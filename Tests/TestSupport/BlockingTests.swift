@@ -5,7 +5,7 @@ package import Testing
 ///
 /// All others share a few threads, and would have to wait until they have their turn again.
 package struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
-  private static let threads = ElasticThreadPool(threadCountMax: 16)
+  private static let threads = ElasticThreadPool(threadCountMax: 8)
 
   package var isRecursive: Bool { true }
 
