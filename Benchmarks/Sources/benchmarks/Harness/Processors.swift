@@ -20,17 +20,12 @@ struct Processors: Sendable {
   func claimPriority() {
     // The scheduler first divides time among sessions, and only then among the processes of one (sched(7)). The session goes on
     // afterwards, so it gets back what it had.
-    if AutogroupPriority.set("-20") {
-      atexit { AutogroupPriority.set("0") }
-      for number in [SIGINT, SIGTERM] {
-        signal(number) { number in
-          AutogroupPriority.set("0")
-          _exit(128 + number)
-        }
-      }
-    }
+    if AutogroupPriority.set("-20") { atexit { Processors.returnPriority() } }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }
+
+  /// Gives the session back what it had; for those who end the program without exit(3).
+  static func returnPriority() { AutogroupPriority.set("0") }
 
   /// Pins the calling thread, as thread `thread` of a run.
   func pin(thread: Int) { bench_pin_thread(0, numbers[thread % count]) }

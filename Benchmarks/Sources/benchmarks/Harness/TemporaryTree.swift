@@ -51,6 +51,7 @@ struct TemporaryTree: Sendable {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in
+        Processors.returnPriority()
         remove()
         _exit(128 + number)
       }

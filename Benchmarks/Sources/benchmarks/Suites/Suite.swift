@@ -24,6 +24,8 @@ struct Suite: Sendable {
   static func selected(by filter: String?) -> [Suite] {
     guard let filter else { return all }
     let named = all.filter { "\($0.name)/".hasPrefix("\(filter)/") }
-    return named.isEmpty ? all.filter { filter.hasPrefix("\($0.name)/") } : named
+    if !named.isEmpty { return named }
+    // The row of one suite; others whose names are shorter have no row of that name.
+    return all.filter { filter.hasPrefix("\($0.name)/") }.max { $0.name.count < $1.name.count }.map { [$0] } ?? []
   }
 }
