@@ -40,8 +40,8 @@ package struct ItemPath: Hashable, Comparable, Sendable {
   /// This path as it is after `old`, which is this item or contains it, has become `new`.
   package func movedAlong(from old: ItemPath, to new: ItemPath) -> ItemPath {
     assert(old.isSameOrContains(self))
+    if self == old { return new }
     let rest = old.isRoot ? bytes[...] : bytes[old.bytes.count...]
-    if rest.isEmpty { return new }
     return ItemPath(canonical: (new.isRoot ? [] : new.bytes) + rest)
   }
 

@@ -4,6 +4,21 @@ import Testing
 
 @Suite("Moving, section 8.5")
 struct MovingTests {
+  @Test("9.2.15: Nobody moves the root, or puts anything in its place")
+  func rootStays() {
+    let harness = ArbiterHarness()
+    let writer = harness.write("/", .deleting)
+    #expect(harness.isGranted(writer))
+    #expect(!harness.world.arbiter.mayAnnounceMove(writer, from: "/", to: "/d"))
+    #expect(!harness.world.arbiter.mayAnnounceMove(writer, from: "/d", to: "/"))
+    #expect(harness.world.arbiter.mayAnnounceMove(writer, from: "/d", to: "/e"))
+    #expect(ItemPath.root.movedAlong(from: "/", to: "/d") == "/d")
+    #expect(ItemPath("/a").movedAlong(from: "/", to: "/d") == "/d/a")
+    #expect(ItemPath("/d/a").movedAlong(from: "/d", to: "/") == "/a")
+    harness.release(writer)
+    harness.finish()
+  }
+
   @Test("C-090: A move inside a write tells P its new place")
   func presenterIsTold() {
     let harness = ArbiterHarness()
