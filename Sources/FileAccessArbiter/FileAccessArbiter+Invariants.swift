@@ -223,10 +223,12 @@ extension FileAccessArbiter {
     for id in presenters.sortedKeys where presenters[id].reacquirersOwed != owed[id, default: 0] {
       broken.append("\(id) is owed \(owed[id, default: 0]) reacquirers, not \(presenters[id].reacquirersOwed)")
     }
-    var seen: Set<MessageID> = []
+    // Of the same presenter: what participants say of an earlier arbiter's messages nobody can compare.
+    var seen: Set<Access.Debt> = []
     for id in messages.sortedKeys {
       guard case .reacquire(let message) = messages[id].kind else { continue }
-      if !seen.insert(message).inserted { broken.append("the reacquirer of \(message) runs twice") }
+      let debt = Access.Debt(message: message, presenter: messages[id].presenter)
+      if !seen.insert(debt).inserted { broken.append("the reacquirer of \(message) runs twice") }
     }
   }
 

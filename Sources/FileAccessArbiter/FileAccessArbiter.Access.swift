@@ -100,7 +100,7 @@ extension FileAccessArbiter.Access {
   }
 
   /// The reacquirer that came with the answer to `message`.
-  struct Debt: Sendable {
+  struct Debt: Hashable, Sendable {
     let message: MessageID
     let presenter: PresenterID
   }

@@ -18,6 +18,28 @@ struct ServiceBorderTests {
     }
   }
 
+  private static func debt(_ message: UInt64) -> ClientFrame {
+    .reasserted(
+      .debt(
+        PresenterID(1), MessageID(message), owedFor: DebtOrigin(session: 2, access: AccessID(9))))
+  }
+
+  @Test("A reacquirer of an earlier service is named once: two processes may say the same, one may not")
+  func debtsAreRestatedOnce() {
+    let service = ServiceHarness()
+    for client in UInt64(1)...2 {
+      service.join(client)
+      service.tell(client, .present(1, "/a"), Self.debt(5))
+    }
+    #expect(service.disconnected.isEmpty)
+    #expect(service.core.arbiter.invariants() == [])
+    service.tell(1, Self.debt(5))
+    #expect(service.explanation(1).contains("twice"))
+    service.tell(2, Self.debt(6))
+    #expect(service.disconnected == [ClientID(1)])
+    #expect(service.core.arbiter.invariants() == [])
+  }
+
   private static let large = ServiceCore.localNumberEnd
   private static let lent = AccessRequest.plain("/a", .delegated(forWriting: true), purpose: 1)
 
@@ -38,6 +60,7 @@ struct ServiceBorderTests {
     Mistake("a delegation requested", .event(.accessRequested(AccessID(1), lent)), "lends itself"),
     Mistake("a delegation adopted", .adopt(1, lent), "lends itself"),
     Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), lent)), "lends itself"),
+    Mistake("a reacquirer of this service's own message", debt(.max), "isn't of an earlier service"),
     Mistake("an access adopted without a delegation", .adopt(1, .write("/a")), "without a right"),
     Mistake(
       "a presenter registered without waiting", .event(.presenterAdded(PresenterID(1), .plain("/a"))),

@@ -104,6 +104,20 @@ extension ServiceCore {
     return id
   }
 
+  /// A message that an earlier service sent, and whose reacquirer this one hasn't heard of: it would run twice.
+  mutating func newDebt(_ message: MessageID, of client: ClientID) throws(Malformed) -> MessageID {
+    if message.rawValue >= epoch << Self.messageBitCount {
+      throw Malformed("\(message) isn't of an earlier service, and it names its reacquirer")
+    }
+    if clients[client]?.restatedDebts.count ?? 0 >= Self.partyCountMax {
+      throw Malformed("it has more than \(Self.partyCountMax) reacquirers")
+    }
+    if clients[client]?.restatedDebts.insert(message).inserted == false {
+      throw Malformed("it names the reacquirer of \(message) twice")
+    }
+    return message
+  }
+
   private func checkRoom(for client: ClientID) throws(Malformed) {
     if arbiter.partyCount(of: client) >= Self.partyCountMax {
       throw Malformed("it has more than \(Self.partyCountMax) accesses and presenters")

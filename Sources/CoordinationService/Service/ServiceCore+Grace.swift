@@ -54,7 +54,8 @@ extension ServiceCore {
         if let path = registration.path { clients[id]?.latePaths.append(path) }
       }
     case .debt(let presenter, let message, let origin):
-      let debt = Grace.Debt(presenter: try Self.global(presenter, id), message: message, origin: origin)
+      let debt = Grace.Debt(
+        presenter: try Self.global(presenter, id), message: try newDebt(message, of: id), origin: origin)
       if has(.debtForgotten) { return }
       if grace == nil { pay(debt, at: time) } else { grace?.debts.append(debt) }
     }

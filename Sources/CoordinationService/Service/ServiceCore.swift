@@ -21,6 +21,8 @@ package struct ServiceCore: Sendable {
     var isSettled = false
     /// What it re-asserted too late: it may release that before it hears so.
     var lost: Set<AccessID> = []
+    /// Messages of earlier services that it said it holds a reacquirer of: each is told once.
+    var restatedDebts: Set<MessageID> = []
     /// Where it presents something as was told after the grace.
     var latePaths: [ItemPath] = []
     /// What it was lent and hasn't been asked back.
