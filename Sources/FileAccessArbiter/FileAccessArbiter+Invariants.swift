@@ -15,6 +15,7 @@ extension FileAccessArbiter {
     checkMailboxes(&broken)
     checkDebts(ids, &broken)
     checkContexts(ids, &broken)
+    checkOutlivedContexts(ids, &broken)
     checkTree(ids, &broken)
     return broken
   }
@@ -242,6 +243,14 @@ extension FileAccessArbiter {
         case .message(let outer): messages.contains(outer)
         }
       if isAlive, !children(of: context).contains(id) { broken.append("\(id) is missing in \(context)") }
+    }
+  }
+
+  private func checkOutlivedContexts(_ ids: [AccessID], _ broken: inout [String]) {
+    for (outer, count) in outlivedContexts {
+      let inner = ids.count { accesses[$0].lineage.first == .access(outer) }
+      if inner != count { broken.append("\(outer) has ended around \(inner) accesses, not \(count)") }
+      if accesses.contains(outer) { broken.append("\(outer) lives, and has ended around others") }
     }
   }
 

@@ -6,6 +6,9 @@ extension FileAccessArbiter {
     accesses.find(id).map { AccessSummary.Phase($0.phase) }
   }
 
+  /// Whether an access has ended, and some that were requested inside of it haven't: its number still means something.
+  package func isOutlived(_ id: AccessID) -> Bool { outlivedContexts[id] != nil }
+
   /// The number of items of a live access.
   package func itemCount(of id: AccessID) -> Int { accesses.find(id)?.items.count ?? 0 }
 

@@ -88,7 +88,8 @@ extension FileAccessArbiter {
     switch context {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
     case .message(let outer) where messages.contains(outer): messages[outer].children.append(id)
-    case .access, .message, nil: break
+    case .access(let outer): if let count = outlivedContexts[outer] { outlivedContexts[outer] = count + 1 }
+    case .message, nil: break
     }
   }
 
@@ -96,7 +97,10 @@ extension FileAccessArbiter {
     switch accesses[id].lineage.first {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.removeAll { $0 == id }
     case .message(let outer) where messages.contains(outer): messages[outer].children.removeAll { $0 == id }
-    case .access, .message, nil: break
+    case .access(let outer):
+      guard let count = outlivedContexts[outer] else { break }
+      outlivedContexts[outer] = count > 1 ? count - 1 : nil
+    case .message, nil: break
     }
   }
 
@@ -123,6 +127,7 @@ extension FileAccessArbiter {
     leaveContext(of: id)
     unpark(id)
     let access = accesses.remove(id)
+    if !access.children.isEmpty { outlivedContexts[id] = access.children.count }
     if case .delegated = access.items[0].access { delegationCount -= 1 }
     clients[access.client].references -= 1
     if let own = access.ownPresenter, presenters.contains(own) {

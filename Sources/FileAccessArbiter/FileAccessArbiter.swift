@@ -105,6 +105,8 @@ extension FileAccessArbiter {
     var profiles = PresenterProfiles()
     var messages = Table<Message>()
     var clients = Table<Client>()
+    /// Of accesses that have ended: how many that were requested inside of them haven't.
+    var outlivedContexts: [AccessID: Int] = [:]
     var effects: [Effect] = []
     var suspects: [AccessID] = []
     var newcomer: Newcomer?
@@ -127,6 +129,11 @@ extension FileAccessArbiter {
   var accesses: Table<Access> {
     _read { yield state.value.accesses }
     _modify { yield &state.value.accesses }
+  }
+
+  var outlivedContexts: [AccessID: Int] {
+    _read { yield state.value.outlivedContexts }
+    _modify { yield &state.value.outlivedContexts }
   }
 
   var presenters: Table<Presenter> {

@@ -128,12 +128,51 @@ struct ServiceBorderTests {
     #expect(service.core.arbiter.isQuiescent)
   }
 
+  @Test("An access that is requested inside of one that waits is inside of nothing")
+  func outerAccessesAreGrantedFirst() {
+    let service = ServiceHarness()
+    service.core.usesUntilDelegation = 100
+    service.join(1)
+    service.join(2)
+    service.tell(1, .write(1, "/a"))
+    var inner = AccessRequest.write("/a", purpose: 2)
+    inner.context = .access(AccessID(2))
+    service.tell(2, .write(2, "/a"), .event(.accessRequested(AccessID(3), inner)))
+    service.hangUp(1)
+    #expect(service.core.arbiter.invariants() == [])
+    service.tell(2, .release(2), .release(3))
+    #expect(service.refusals(2).isEmpty)
+    #expect(service.core.arbiter.isQuiescent)
+  }
+
   @Test("An access is requested once")
   func accessesAreRequestedOnce() {
     let service = ServiceHarness()
     service.join(1)
     service.tell(1, .write(1, "/a"), .write(1, "/b"))
     #expect(service.explanation(1).contains("requested twice"))
+  }
+
+  @Test("An access whose number is that of one that has ended, but around one that hasn't, is requested twice")
+  func numbersAreKeptWhileTheyMeanSomething() {
+    let service = ServiceHarness()
+    service.core.usesUntilDelegation = 100
+    service.join(1)
+    service.join(2)
+    service.tell(2, .write(1, "/b"))
+    var inner = AccessRequest.write("/b", purpose: 2)
+    inner.context = .access(AccessID(1))
+    service.tell(1, .write(1, "/a"), .event(.accessRequested(AccessID(2), inner)), .release(1))
+    service.tell(1, .write(1, "/c"))
+    #expect(service.explanation(1).contains("requested twice"))
+    service.hangUp(1)
+    service.hangUp(2)
+    #expect(service.core.arbiter.stateDescription.isEmpty)
+    // Another may have it when nobody is inside any more.
+    service.join(3)
+    service.tell(3, .write(1, "/a"), .event(.accessRequested(AccessID(2), inner)), .release(1), .release(2))
+    service.tell(3, .write(1, "/c"), .release(1))
+    #expect(service.refusals(3).isEmpty)
   }
 
   @Test("A waiting access can't be released")

@@ -82,8 +82,8 @@ extension ServiceCore {
     case nil: return nil
     case .access(let id):
       let outer = try Self.global(id, client)
-      // One that's lost isn't known any more, and one that's still to come isn't around anything yet.
-      if arbiter.phase(of: outer) == nil { return nil }
+      // One that's lost isn't known any more, and one that's still to come, or waits, isn't around anything yet.
+      guard arbiter.phase(of: outer) == .granted else { return nil }
       if arbiter.nestingDepth(of: outer) >= Self.nestingDepthMax {
         throw Malformed("it nests accesses more than \(Self.nestingDepthMax) deep")
       }
@@ -149,7 +149,9 @@ extension ServiceCore {
   /// A new access: its number isn't in use.
   func newAccess(_ id: AccessID, of client: ClientID) throws(Malformed) -> AccessID {
     let id = try Self.global(id, client)
-    if arbiter.phase(of: id) != nil { throw Malformed("\(Self.local(id)) is requested twice") }
+    if arbiter.phase(of: id) != nil || arbiter.isOutlived(id) {
+      throw Malformed("\(Self.local(id)) is requested twice")
+    }
     try checkRoom(for: client)
     return id
   }
