@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Queues of Apple's presenters", .blocking, .timeLimit(.minutes(4)))
 struct PresenterQueueTests {
+  enum QueueKind { case serial, onDispatchQueue }
+
   @Test("C-185: Two presenters that read in presentedItemDidChange, on serial queues of their own, both get through")
   func readingInDidChange() throws {
     try withSandbox { box in
@@ -33,11 +35,20 @@ struct PresenterQueueTests {
     }
   }
 
-  @Test("A coordinated read on a presenter's own serial queue is served by the thread that waits")
-  func readOnPresentersQueue() throws {
+  @Test(
+    "A coordinated read on a presenter's own queue is served by the thread that waits, if there may be no other",
+    arguments: [QueueKind.serial, .onDispatchQueue])
+  func readOnPresentersQueue(kind: QueueKind) throws {
     try withSandbox { box in
       let url = try box.write("f")
       let presenter = HandlerPresenter(url)
+      let dispatchQueue = DispatchQueue(label: "presenter")
+      if kind == .onDispatchQueue {
+        presenter.queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+        unsafe presenter.queue.underlyingQueue = dispatchQueue
+      }
+      // The operation queue doesn't keep it.
+      defer { withExtendedLifetime(dispatchQueue) {} }
       NSFileCoordinator.addFilePresenter(presenter)
       presenter.queue.addOperation {
         let thread = Thread.current

@@ -5,7 +5,7 @@
 
   /// The messages to presenters that wait for their turn on the presenters' queues.
   ///
-  /// A message runs in an operation of its queue. A serial queue whose thread is blocked, because the program waits for access on it,
+  /// A message runs in an operation of its queue. A queue whose threads are blocked, because the program waits for access on them,
   /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself, and those without
   /// which a presenter would answer wrongly: moves and reacquirers. Other news stay in the queue: what presenters do when they hear of
   /// changes, such as to read, isn't for a thread that waits already.
@@ -135,11 +135,21 @@
 
   // MARK: - Threads that wait
 
+  extension OperationQueue {
+    /// Whether its operations may all have to wait for one that's blocked.
+    ///
+    /// Nobody can say whether a dispatch queue below it is serial, as most are.
+    fileprivate var mayHaveNoOtherThread: Bool {
+      if unsafe underlyingQueue != nil { return true }
+      return maxConcurrentOperationCount != OperationQueue.defaultMaxConcurrentOperationCount
+        || self === OperationQueue.main
+    }
+  }
+
   extension PresenterTurns {
     /// What a thread does that's about to wait for access: it serves the presenters of its queue, if that can run nothing else.
     func serverOfThisThread() -> (any BlockedThreadServer)? {
-      guard PresenterRegistry.shared.hasPresenters, let queue = OperationQueue.current,
-        queue === OperationQueue.main || queue.maxConcurrentOperationCount == 1
+      guard PresenterRegistry.shared.hasPresenters, let queue = OperationQueue.current, queue.mayHaveNoOtherThread
       else { return nil }
       return Server(self, queue)
     }
