@@ -125,20 +125,10 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: ["FileCoordination", "FileMetadata", "FoundationCompatibility", "MetadataPredicates"],
       swiftSettings: settings),
-    // Programs as people write them for Apple platforms, which a test runs. The first imports Foundation and nothing else.
-    .executableTarget(
-      name: "AppleIdioms5", dependencies: ["FoundationCompatibility"], path: "Tests/AppleIdioms5",
-      swiftSettings: [
-        .swiftLanguageMode(.v5), .treatAllWarnings(as: .error),
-        .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"]),
-      ]),
-    .executableTarget(
-      name: "AppleIdioms6", dependencies: ["FoundationCompatibility"], path: "Tests/AppleIdioms6",
-      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "AppleIdioms5", "AppleIdioms6", "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
+        "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
         "MetadataPredicates", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),

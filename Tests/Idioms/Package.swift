@@ -1,25 +1,36 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs that were written for Apple platforms and say nothing but `import Foundation`. What brings them to Linux is here: one
-// dependency, and one setting that adds the import everywhere. `.ci/run unedited` builds and runs them.
+// Small programs in the idioms of those that were written for Apple platforms, each a target of its own. `.ci/run idioms` builds
+// and runs them: nothing that the library declares may warn in a client, in Swift 5 or Swift 6.
 
-let unedited: [SwiftSetting] = [
-  .unsafeFlags(
-    ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"], .when(platforms: [.linux])),
-  // Nothing that the library declares may warn.
-  .treatAllWarnings(as: .error),
+let library: Target.Dependency = .product(name: "FoundationCompatibility", package: "swift-file-coordination")
+
+/// Programs that say nothing but `import Foundation`: what brings them to Linux is one dependency, and this setting.
+let importsEverywhere: SwiftSetting = .unsafeFlags(
+  ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"], .when(platforms: [.linux]))
+
+func program(_ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting]) -> Target {
+  .executableTarget(
+    name: name + "\(mode)", dependencies: ["Scene", library], path: "Swift\(mode)/\(name)",
+    swiftSettings: settings + [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)])
+}
+
+/// As people wrote them before there was concurrency checking.
+let earlier = [
+  "Coordinating", "DocumentList", "DocumentStore", "MainQueue", "Notes", "Searching", "TextDocument", "ValueBrowser",
+]
+/// As people write them today; `Swift5` has links to them.
+let current = [
+  "ActorStore", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor", "IntentsWithTimeout",
+  "MainQueuePresenter", "PresenterQueues", "RemovedInDeinit", "SubclassedCoordinator", "ThrowingWrappers",
 ]
 
 let package = Package(
-  name: "zero-edit",
+  name: "idioms",
   dependencies: [.package(name: "swift-file-coordination", path: "../..")],
-  targets: [
-    .executableTarget(
-      name: "Notes5", dependencies: [.product(name: "FoundationCompatibility", package: "swift-file-coordination")],
-      swiftSettings: unedited + [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "Notes6", dependencies: [.product(name: "FoundationCompatibility", package: "swift-file-coordination")],
-      swiftSettings: unedited + [.swiftLanguageMode(.v6)]),
-  ]
+  targets: [.target(name: "Scene", swiftSettings: [.treatAllWarnings(as: .error)])]
+    + earlier.map { program($0, .v5, [importsEverywhere]) }
+    + [program("Notes", .v6, [importsEverywhere])]
+    + current.flatMap { [program($0, .v5, []), program($0, .v6, [])] },
 )

@@ -1,34 +1,52 @@
-// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, NeverForceUnwrap, NeverUseForceTry
-// As people write it.
-
 import Foundation
 
-/// What the programs of this target have in common: a folder, and checks that end the process when they fail.
-enum Scene {
-  static let folder: URL = {
+/// What the programs have in common: a folder, and checks that end the process when they fail.
+public enum Scene {
+  /// Of this process alone; removed at its end.
+  public static let folder: URL = {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("idioms-\(UUID().uuidString)")
       .resolvingSymlinksInPath()
-    try! FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    do {
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    } catch { fatalError("\(error)") }
     return url
   }()
 
-  static func file(_ name: String, _ text: String = "text") -> URL {
+  /// A new file in the folder.
+  public static func file(_ name: String, _ text: String = "text") -> URL {
     let url = folder.appendingPathComponent(name)
-    try! Data(text.utf8).write(to: url)
+    do { try Data(text.utf8).write(to: url) } catch { check(false, "\(error)") }
     return url
   }
 
-  static func check(_ condition: Bool, _ what: String, line: Int = #line) {
+  /// A new directory in the folder.
+  public static func directory(_ name: String) -> URL {
+    let url = folder.appendingPathComponent(name)
+    do {
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    } catch { check(false, "\(error)") }
+    return url
+  }
+
+  /// Ends the process when a condition doesn't hold.
+  public static func check(_ condition: Bool, _ what: String, line: Int = #line) {
     if condition { return }
     print("failed: \(what), line \(line)")
     end(1)
   }
 
-  static func wait(_ semaphore: DispatchSemaphore, _ what: String, line: Int = #line) {
+  /// Waits for something that must happen.
+  public static func wait(_ semaphore: DispatchSemaphore, _ what: String, line: Int = #line) {
     check(semaphore.wait(timeout: .now() + 60) == .success, "\(what) didn't come", line: line)
   }
 
-  static func end(_ status: Int32) -> Never {
+  /// The end of a program in which all checks held.
+  public static func finish() -> Never {
+    print("all well")
+    end(0)
+  }
+
+  private static func end(_ status: Int32) -> Never {
     try? FileManager.default.removeItem(at: folder)
     exit(status)
   }

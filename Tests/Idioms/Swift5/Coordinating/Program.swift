@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A coordinator of a program's own, behind a protocol, and requests of several items with a timeout.
 
@@ -64,5 +65,13 @@ func runCoordinating() {
       NSFileCoordinator().coordinate(readingItemAt: url, options: .withoutChanges, error: nil) { _ in }
       completion()
     }
+  }
+}
+
+@main
+struct Program {
+  static func main() {
+    runCoordinating()
+    Scene.finish()
   }
 }

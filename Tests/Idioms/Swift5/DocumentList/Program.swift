@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A list of documents that a metadata query keeps current, as apps with documents in iCloud have it.
 
@@ -145,4 +146,12 @@ func runDocumentList() {
   Scene.wait(blocked, "the end of the search")
   NotificationCenter.default.removeObserver(token)
   Scene.check(query.isStopped && query.resultCount == 1, "results stay")
+}
+
+@main
+struct Program {
+  static func main() {
+    runDocumentList()
+    Scene.finish()
+  }
 }

@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A store of documents with a delegate, closures on dispatch queues, and errors through NSError pointers.
 
@@ -121,4 +122,12 @@ func runDocumentStore() {
   }
   Scene.wait(done, "the error")
   store = nil
+}
+
+@main
+struct Program {
+  static func main() {
+    runDocumentStore()
+    Scene.finish()
+  }
 }

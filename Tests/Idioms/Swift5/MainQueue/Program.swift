@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A view controller whose presenter uses the main queue, and which coordinates on the main thread.
 
@@ -47,4 +48,12 @@ func runMainQueue() {
   }
   Scene.check(controller.changeCount > 0, "the change")
   NSFileCoordinator.removeFilePresenter(controller)
+}
+
+@main
+struct Program {
+  static func main() {
+    runMainQueue()
+    Scene.finish()
+  }
 }

@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // Predicates and sort descriptors as programs write them, and checks whether the user is signed in.
 
@@ -41,4 +42,13 @@ func runTrash() {
   let place = (trashed as URL?)!
   Scene.check(try! String(contentsOf: place, encoding: .utf8) == "rubbish", "in the trash")
   Scene.check(place.path.hasPrefix(Scene.folder.path), "in its own trash")
+}
+
+@main
+struct Program {
+  static func main() {
+    runSearching()
+    runTrash()
+    Scene.finish()
+  }
 }

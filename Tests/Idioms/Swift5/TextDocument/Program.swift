@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A document like the document classes of UI frameworks: presents its file, autosaves, is closed before deletion.
 
@@ -90,4 +91,12 @@ func runTextDocument() {
     try! FileManager.default.removeItem(at: url)
   }
   Scene.check(document.isClosed, "closed before it was deleted")
+}
+
+@main
+struct Program {
+  static func main() {
+    runTextDocument()
+    Scene.finish()
+  }
 }

@@ -2,6 +2,7 @@
 // As people write it.
 
 import Foundation
+import Scene
 
 // A browser of the values and groups of what was found, with a delegate of the query, as desktop programs have it.
 
@@ -75,4 +76,12 @@ func runValueBrowser() {
   let item = NSMetadataItem(url: folder.appendingPathComponent("a.txt"))
   Scene.check(
     item?.values(forAttributes: [NSMetadataItemFSSizeKey])?[NSMetadataItemFSSizeKey] as? Int == 3, "an item of a URL")
+}
+
+@main
+struct Program {
+  static func main() {
+    runValueBrowser()
+    Scene.finish()
+  }
 }

@@ -1,31 +1,10 @@
 import Foundation
 import FoundationCompatibility
+import Scene
 
-// An actor around the coordinator, with throwing and suspending wrappers.
+// An actor that owns a file and blocks itself while it waits, as its author didn't know better.
 
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
-
-extension NSFileCoordinator {
-  /// Suspends until the items are accessible, and ends the wait when the task is cancelled.
-  static func access<T: Sendable>(
-    _ intents: [NSFileAccessIntent], _ body: @escaping @Sendable () throws -> T
-  ) async throws -> T {
-    let queue = OperationQueue()
-    nonisolated(unsafe) let coordinator = NSFileCoordinator()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        coordinator.coordinate(with: intents, queue: queue) { error in
-          if let error { return continuation.resume(throwing: error) }
-          continuation.resume(with: Result { try body() })
-        }
-      }
-    } onCancel: {
-      coordinator.cancel()
-    }
-  }
-}
+struct NoResult: Error {}
 
 actor FileStore {
   let url: URL
@@ -39,7 +18,7 @@ actor FileStore {
       result = Result { try Data(contentsOf: url) }
     }
     if let coordinationError { throw coordinationError }
-    guard let result else { throw Failure(description: "no result") }
+    guard let result else { throw NoResult() }
     return try result.get()
   }
 
@@ -51,25 +30,41 @@ actor FileStore {
     }
     if let error = coordinationError ?? writeError { throw error }
   }
+
+  /// Reads, changes and writes in one access, so that nobody writes between.
+  func append(_ text: String) throws {
+    var error: NSError?
+    NSFileCoordinator(filePresenter: nil).coordinate(writingItemAt: url, options: .forMerging, error: &error) { url in
+      let old = (try? Data(contentsOf: url)) ?? Data()
+      try? (old + Data(text.utf8)).write(to: url, options: .atomic)
+    }
+    if let error { throw error }
+  }
 }
 
-func runFileStore(in folder: URL) async throws {
-  let store = FileStore(url: folder.appendingPathComponent("store"))
-  try await store.write(Data("one".utf8))
-  guard try await store.read() == Data("one".utf8) else { throw Failure(description: "what was written isn't read") }
+@main
+struct Program {
+  static func main() async throws {
+    let url = Scene.folder.appendingPathComponent("store")
+    let store = FileStore(url: url)
+    try await store.write(Data("one".utf8))
+    Scene.check(try await store.read() == Data("one".utf8), "what was written is read")
 
-  let intent = NSFileAccessIntent.writingIntent(with: store.url, options: .forMerging)
-  let count = try await NSFileCoordinator.access([intent]) { try Data(contentsOf: intent.url).count }
-  guard count == 3 else { throw Failure(description: "\(count) bytes") }
+    // Two actors of one file: neither loses what the other has written.
+    let other = FileStore(url: url)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<20 { group.addTask { try await (index % 2 == 0 ? store : other).append("+") } }
+      try await group.waitForAll()
+    }
+    Scene.check(try await store.read().count == 23, "nothing is lost")
 
-  let cancelled = Task {
-    try await NSFileCoordinator.access([.readingIntent(with: store.url)]) { throw Failure(description: "accessed") }
-  }
-  cancelled.cancel()
-  switch await cancelled.result {
-  case .success: throw Failure(description: "not cancelled")
-  case .failure(let error as CocoaError) where error.code == .userCancelled: break
-  case .failure(let error as Failure) where error.description == "accessed": break
-  case .failure(let error): throw error
+    let missing = FileStore(url: Scene.folder.appendingPathComponent("missing"))
+    do {
+      _ = try await missing.read()
+      Scene.check(false, "read what isn't there")
+    } catch let error as CocoaError {
+      Scene.check(error.code == .fileReadNoSuchFile, "\(error)")
+    }
+    Scene.finish()
   }
 }

@@ -3,6 +3,7 @@
 
 import Foundation
 import FoundationCompatibility
+import Scene
 
 /// What is known of a document: a value, because items can't leave the query's queue.
 struct DocumentInfo: Sendable, Hashable {
@@ -83,8 +84,6 @@ final class DocumentCounter {
 }
 
 func watchDocuments(in folder: URL) async throws {
-  let folder = folder.resolvingSymlinksInPath().appendingPathComponent("documents")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   try Data().write(to: folder.appendingPathComponent("doc one"))
   let watcher = DocumentWatcher(folder, predicate: NSPredicate(format: "%K LIKE[c] 'doc*'", NSMetadataItemFSNameKey))
   for await documents in watcher.documents() {
@@ -93,7 +92,7 @@ func watchDocuments(in folder: URL) async throws {
     if names == ["doc one", "Doc two"] { break }
   }
   let count = await DocumentCounter().count(in: folder)
-  precondition(count == 2, "counted")
+  Scene.check(count == 2, "counted")
 
   // Typed messages, of iOS 26 and later.
   let query = NSMetadataQuery()
@@ -105,11 +104,19 @@ func watchDocuments(in folder: URL) async throws {
   query.start()
   for await _ in ends { break }
   NotificationCenter.default.removeObserver(token)
-  precondition(query.resultCount == 2, "found")
+  Scene.check(query.resultCount == 2, "found")
   query.stop()
   var starts = NotificationCenter.default.messages(of: query, for: .didStartGathering).makeAsyncIterator()
   query.start()
   let start = try await starts.next()
-  precondition(start != nil, "started again")
+  Scene.check(start != nil, "started again")
   query.stop()
+}
+
+@main
+struct Program {
+  static func main() async throws {
+    try await watchDocuments(in: Scene.directory("documents"))
+    Scene.finish()
+  }
 }

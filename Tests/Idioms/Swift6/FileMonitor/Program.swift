@@ -1,5 +1,6 @@
 import Foundation
 import FoundationCompatibility
+import Scene
 
 // Presenters in Swift 6: changes as an asynchronous sequence, and a document on the main actor.
 
@@ -80,19 +81,35 @@ final class NotePresenter: NSObject, NSFilePresenter, @unchecked Sendable {
   }
 }
 
-func runFileMonitor(in folder: URL) async throws {
-  let url = folder.appendingPathComponent("monitored")
-  let monitor = FileMonitor(folder)
-  try await FileStore(url: url).write(Data("x".utf8))
-  // Whoever had access before may be told of last.
-  for await change in monitor.changes where change.lastPathComponent == "monitored" { break }
-  monitor.stop()
+@main
+struct Program {
+  static func main() async throws {
+    let url = Scene.folder.appendingPathComponent("monitored")
+    let monitor = FileMonitor(Scene.folder)
+    NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { try? Data("x".utf8).write(to: $0) }
+    // Whoever had access before may be told of last.
+    for await change in monitor.changes where change.lastPathComponent == "monitored" { break }
+    monitor.stop()
 
-  let noteURL = folder.appendingPathComponent("note")
-  let note = await Note(url: noteURL)
-  await note.write("unsaved")
-  let text = try await NSFileCoordinator.access([.readingIntent(with: noteURL)]) { try Data(contentsOf: noteURL) }
-  guard text == Data("unsaved".utf8), await note.saveCount == 1 else { throw Failure(description: "not saved") }
-  let removal = NSFileAccessIntent.writingIntent(with: noteURL, options: .forDeleting)
-  try await NSFileCoordinator.access([removal]) { try FileManager.default.removeItem(at: removal.url) }
+    let noteURL = Scene.folder.appendingPathComponent("note")
+    let note = Note(url: noteURL)
+    note.write("unsaved")
+    let read = NSFileAccessIntent.readingIntent(with: noteURL)
+    let text = try await access(read) { try Data(contentsOf: read.url) }
+    Scene.check(text == Data("unsaved".utf8), "saved")
+    Scene.check(note.saveCount == 1, "once")
+    let removal = NSFileAccessIntent.writingIntent(with: noteURL, options: .forDeleting)
+    try await access(removal) { try FileManager.default.removeItem(at: removal.url) }
+    Scene.finish()
+  }
+
+  static func access<T: Sendable>(
+    _ intent: NSFileAccessIntent, _ body: @escaping @Sendable () throws -> T
+  ) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      NSFileCoordinator().coordinate(with: [intent], queue: OperationQueue()) { error in
+        continuation.resume(with: Result { if let error { throw error } else { try body() } })
+      }
+    }
+  }
 }

@@ -1,0 +1,1 @@
+../../Swift6/IntentsWithTimeout/Program.swift
