@@ -116,7 +116,7 @@ extension FileAccessArbiter {
 
   /// Takes an access out of everything: claims, messages, debts, timers.
   ///
-  /// - Returns: Those who slept until its end.
+  /// - Returns: Those who slept until its end: behind it, or inside of it until a callback above ends, of which they're free now.
   mutating func leave(_ id: AccessID) -> [AccessID] {
     withdrawQuestions(of: id)
     disarmTimer(of: id)
@@ -138,7 +138,9 @@ extension FileAccessArbiter {
       }
     }
     for waiter in access.parked where accesses.find(waiter)?.parkedOn == id { accesses[waiter].parkedOn = nil }
-    return has(.lostWakeUp) ? [] : access.parked
+    if has(.lostWakeUp) { return [] }
+    if access.children.isEmpty { return access.parked }
+    return access.parked + descendants(of: access.children).filter { accesses[$0].phase == .ready }
   }
 
   /// Lets accesses look again whether they can go on, in order of request.

@@ -39,6 +39,24 @@ struct ReentrancyTests {
     harness.finish()
   }
 
+  @Test("An access that waits for a callback above doesn't when the access around it ends first")
+  func outerAccessEndsFirst() {
+    let harness = ArbiterHarness()
+    let (presenter, callback) = presenterInDidChange(harness)
+    let outer = harness.write("/o", inside: callback)
+    let holder = harness.write("/g")
+    let reader = harness.read("/d/f")
+    let inner = harness.read("/g", inside: .access(outer))
+    #expect(harness.deliveries(presenter).map(\.isReentrant) == [true])
+    harness.release(holder)
+    #expect(harness.isWaiting(inner))
+    harness.release(outer)
+    #expect(harness.isGranted(inner))
+    harness.answer(presenter)
+    #expect(harness.isGranted(reader))
+    harness.finish()
+  }
+
   @Test("An answer that comes before the callback is over doesn't lose the accesses requested inside the callback")
   func answerBeforeTheEnd() {
     // The message is answered while its callback still waits for /g, and a second callback runs above it.

@@ -67,7 +67,10 @@ extension World {
     var current = id
     while let request = requests[current], request.isAwaitedByContext, let context = request.context {
       switch context {
-      case .access(let outer): current = outer
+      case .access(let outer):
+        // One that has ended awaits nothing.
+        if !isGranted(outer) { return nil }
+        current = outer
       case .message(let message):
         guard let delivery = running[message], let stack = callbacks[delivery.presenter], stack.last != message,
           let position = stack.firstIndex(of: message)
