@@ -140,8 +140,8 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - writingOptions: Why; not `.forReplacing`.
   ///   - deadlines: How long presenters may take; those of the coordinator unless stated.
   ///   - body: The accesses that were prepared. It calls the handler when all is done, on any thread (C-138).
-  /// - Throws: ``FileCoordinationError`` when a presenter refused, or with code `.answerDropped` when the handler was
-  ///   dropped without having been called.
+  /// - Throws: ``FileCoordinationError`` when a presenter refused, with code `.answerDropped` when the handler was dropped without
+  ///   having been called, or with code `.cancelled` when ``FileCoordinator/cancel()`` was called meanwhile.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.prepare'")
   public func prepare(
     reading: [URL] = [], readingOptions: FileCoordinator.ReadingOptions = [],
@@ -150,8 +150,12 @@ public struct BlockingFileCoordinator: Sendable {
     body: (FileAnswer<Void>) throws -> Void
   ) throws {
     let plan = try coordinator.preparationPlan(reading, readingOptions, writing, writingOptions)
-    try withAccess(plan, deadlines) { _ in
-      try FileAnswer<Void>.waitBlocking(serving: server) { try body($0) }
+    try withAccess(plan, deadlines) { access in
+      defer { coordinator.forgetEnd(of: access.waiter.id) }
+      try FileAnswer<Void>.waitBlocking(serving: server) { answer in
+        coordinator.note(answer, of: access.waiter.id)
+        try body(answer)
+      }
     }
   }
 

@@ -42,7 +42,11 @@ public final class FileCoordinator: Sendable {
     var isPurposeFixed: Bool
     var isCancelled = false
     var live: Set<AccessID> = []
+    /// What batches that have been prepared wait for; dropped by the program, they answer by themselves.
+    var batchEnds: [AccessID: WeakBatchEnd] = [:]
   }
+
+  private struct WeakBatchEnd { weak var answer: FileAnswer<Void>? }
 
   /// Where the coordinator's accesses meet others.
   public let domain: CoordinationDomain
@@ -143,16 +147,29 @@ extension FileCoordinator {
 extension FileCoordinator {
   /// Ends every wait of this coordinator, and lets all its later calls fail with code `.cancelled`.
   ///
-  /// An accessor that runs already runs to its end. Presenters that have relinquished get their reacquirers (C-160…C-167).
+  /// An accessor that runs already runs to its end, but a blocking `prepare` doesn't wait for its completion handler any longer.
+  /// Presenters that have relinquished get their reacquirers (C-160…C-167).
   /// May be called from any thread, and returns at once.
   public func cancel() {
-    let live = state.withLock { state -> [AccessID] in
+    let (live, ends) = state.withLock { state -> ([AccessID], [FileAnswer<Void>]) in
       state.isCancelled = true
       gate.store(Self.gateClosed, ordering: .releasing)
-      return state.live.sorted()
+      return (state.live.sorted(), state.batchEnds.values.compactMap(\.answer))
     }
     for id in live { host.step(.accessCancelled(id)) }
+    for end in ends { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
   }
+
+  /// Lets ``cancel()`` answer for the program, until the batch is forgotten.
+  func note(_ end: FileAnswer<Void>, of batch: AccessID) {
+    let isCancelled = state.withLock { state in
+      state.batchEnds[batch] = WeakBatchEnd(answer: end)
+      return state.isCancelled
+    }
+    if isCancelled { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
+  }
+
+  func forgetEnd(of batch: AccessID) { state.withLock { $0.batchEnds[batch] = nil } }
 
   /// Whether ``cancel()`` was called.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }

@@ -168,7 +168,8 @@
     /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `batchAccessor`.
     ///
     /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was called; one that's
-    /// dropped without having been called ends the wait with an error (C-135…C-141).
+    /// dropped without having been called ends the wait with an error, and so does ``cancel()``. One that isn't called for as long as
+    /// presenters may take to answer is reported to the ``setMisuseHandler(_:)`` (C-135…C-141).
     ///
     /// - Parameters:
     ///   - readingURLs: Items to be read.
@@ -182,11 +183,16 @@
       writingItemsAt writingURLs: [URL], options writingOptions: WritingOptions = [],
       error outError: NSErrorPointer, byAccessor batchAccessor: (@escaping @Sendable () -> Void) -> Void
     ) {
+      let reminder = CompletionReminder(native.label, after: (deadlines ?? native.deadlines).waitingForAnswers)
+      defer { reminder.cancel() }
       unsafe report(to: outError, isReading: writingURLs.isEmpty) {
         try verbs.prepare(
           reading: readingURLs.map(\.absoluteURL), readingOptions: readingOptions.native,
           writing: writingURLs.map(\.absoluteURL), writingOptions: writingOptions.native, deadlines: deadlines
-        ) { answer in batchAccessor { answer.succeed() } }
+        ) { answer in
+          batchAccessor { answer.succeed() }
+          reminder.start()
+        }
       }
     }
 
