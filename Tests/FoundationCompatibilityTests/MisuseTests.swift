@@ -7,7 +7,7 @@ import Testing
 /// What programs do wrong, and what becomes of it; more of it stands beside what it's done wrong with.
 @Suite("Mistakes of programs with Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct MisuseTests {
-  @Test("A plain write that says it deletes: presenters let go, the contents are there, and who still presents hears of them")
+  @Test("A plain write that says it deletes: presenters let go, the contents are there, and who stays hears of them")
   func writeForDeleting() throws {
     try withSandbox { box in
       let url = try box.write("f")

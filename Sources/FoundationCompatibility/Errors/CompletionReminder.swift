@@ -12,7 +12,8 @@
       guard let patience else { return }
       timer.setEventHandler {
         Misuse.report(
-          "'\(label)' waits for the completion handler of prepare(), not called within \(patience) after the accessor returned")
+          "'\(label)' waits for the completion handler of prepare(), not called within \(patience) after the accessor returned"
+        )
       }
     }
 
