@@ -40,7 +40,7 @@ final class EngineLoop {
     options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
     indexer = ScopeIndexer(files, watcher: watcher, options: options)
     snapshot = TableSnapshot(FileTable())
-    for root in key.roots { indexer.addRoot(root) }
+    for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
   /// Half of what the kernel allows all programs of the user together.
@@ -132,7 +132,7 @@ final class EngineLoop {
     if indexer.hasWork { return }
     let cost = pollBegan.map { $0.duration(to: now) } ?? .zero
     pollBegan = nil
-    if health.isComplete {
+    if !indexer.needsPolling {
       nextPoll = nil
     } else if let due = nextPoll, due <= now {
       nextPoll = nil

@@ -32,8 +32,18 @@ final class ScopeEngine: Sendable {
 
   /// What is followed, and how.
   struct Key: Hashable, Sendable {
-    let roots: [SystemPath]
-    let options: ScopeOptions
+    /// Directories that are searched, none of which is inside another one.
+    var roots: [SystemPath]
+    /// Places that are looked at themselves, none of which is inside a directory that's searched.
+    var items: [SystemPath] = []
+    var options: ScopeOptions
+
+    /// What of each place may be a result.
+    var reaches: [(path: SystemPath, reach: RootReach)] {
+      let both = Set(roots).intersection(items)
+      return roots.map { ($0, both.contains($0) ? .itemAndContents : .contents) }
+        + items.filter { !both.contains($0) }.map { ($0, .item) }
+    }
   }
 
   private let inbox: Guarded<Inbox>

@@ -48,9 +48,12 @@ extension FileIndex {
   /// Adds the top of a scope, by its absolute path.
   ///
   /// - Returns: `nil` when the index is full: at four thousand million files.
-  package mutating func addRoot(_ path: SystemPath, _ facts: FileFacts) -> FileNumber? {
+  package mutating func addRoot(
+    _ path: SystemPath, _ facts: FileFacts, reach: RootReach = .contents
+  ) -> FileNumber? {
     guard let number = unusedNumber() else { return nil }
     table.rootPaths[number] = path
+    if reach != .contents { table.rootReaches[number] = reach }
     set(facts, of: number)
     count += 1
     return number
@@ -115,6 +118,7 @@ extension FileIndex {
     for number in numbers.reversed() {
       unlink(number)
       if number != top { childTable.remove(number, table) }
+      table.rootReaches[number] = nil
       if table.rootPaths.removeValue(forKey: number) == nil {
         deadNameByteCount += table.names[table[number].name].count + 1
       }

@@ -11,6 +11,8 @@ package struct FileTable: Sendable {
   var volumes = VolumeTable()
   /// The absolute paths of the tops of scopes.
   var rootPaths: [FileNumber: SystemPath] = [:]
+  /// What of them may be results; nothing for those of which it's the contents.
+  var rootReaches: [FileNumber: RootReach] = [:]
 
   package init() {}
 
@@ -58,6 +60,9 @@ extension FileTable {
 
   /// The tops of scopes.
   package var roots: [FileNumber] { rootPaths.keys.sorted() }
+
+  /// Whether the members of a directory aren't in the index, because only the directory was asked for.
+  func isUnread(_ number: FileNumber) -> Bool { rootReaches[number] == .item }
 
   /// Whether a number stands for a file.
   package func contains(_ number: FileNumber) -> Bool {

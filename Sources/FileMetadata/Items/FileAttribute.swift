@@ -50,7 +50,7 @@ extension FileTable {
     case .contentChangeDate, .contentModificationDate: Self.date(self[number].modificationTime)
     case .attributeChangeDate: Self.date(self[number].changeTime)
     case .isInvisible: .bool(name(of: number).bytes.first == UInt8(ascii: "."))
-    case .nodeCount: self[number].isDirectory ? .integer(Int64(children(of: number).count)) : .null
+    case .nodeCount: nodeCount(of: number)
     case .owner: Self.identifier(facts(of: number).owner)
     case .group: Self.identifier(facts(of: number).group)
     case .contentType: .string(contentType(of: number))
@@ -62,6 +62,21 @@ extension FileTable {
       text("user.xdg.tags", of: number).map { tags in
         .array(tags.split(separator: ",").map { .string(String($0)) })
       } ?? .null
+    }
+  }
+
+  private func nodeCount(of number: FileNumber) -> MetadataValue {
+    if !self[number].isDirectory { return .null }
+    if !isUnread(number) { return .integer(Int64(children(of: number).count)) }
+    let files = HostFileSystem()
+    do throws(SystemError) {
+      let directory = try files.openDirectory(path(of: number))
+      defer { try? files.close(directory) }
+      var count = 0
+      while let entries = try files.readDirectory(directory) { count += entries.count }
+      return .integer(Int64(count))
+    } catch {
+      return .null
     }
   }
 

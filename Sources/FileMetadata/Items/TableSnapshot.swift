@@ -26,11 +26,12 @@ final class RowItem: PredicateItem {
 
   /// Looks at a file.
   ///
-  /// - Returns: Whether it may be a result: directories that are searched aren't.
+  /// - Returns: Whether it may be a result: directories that are searched aren't, unless they're asked for themselves.
   func move(to number: FileNumber, _ row: FileRow) -> Bool {
     self.number = number
     self.row = row
-    return row.isUsed && (row.parent != .none || !row.isDirectory)
+    return row.isUsed
+      && (row.parent != .none || !row.isDirectory || snapshot.table.rootReaches[number] != nil)
   }
 
   func value(forAttribute name: String, index: Int) -> MetadataValue {

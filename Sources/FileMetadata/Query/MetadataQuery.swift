@@ -33,24 +33,64 @@ public final class MetadataQuery: Sendable {
 
   let plan: QueryPlan
   let key: ScopeEngine.Key
+  /// Where it searches.
+  public let scopes: [MetadataScope]
+  /// What it looks at besides, in the order in which it was named.
+  ///
+  /// - Note: Rule Q28.
+  public let items: [URL]
   private let session = Guarded<Session?>(nil)
 
-  /// Makes a query that doesn't search before ``start()``.
+  /// Makes a query of directories that doesn't search before ``start()``.
   ///
   /// Blocks for a few system calls.
   ///
   /// - Parameters:
   ///   - predicate: What a file has to fulfil.
-  ///   - scopes: Directories, with everything in them; a file in several of them is found once. Links that lead to them are followed.
+  ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
+  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
-  public init(
-    _ predicate: MetadataPredicate, in scopes: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
+  public convenience init(
+    _ predicate: MetadataPredicate, in directories: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
     batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions()
+  ) throws(MetadataQueryError) {
+    let places = try SearchPlaces(existing: directories)
+    try self.init(predicate, directories.map { .directory($0) }, [], places, sortDescriptors, batching, options)
+  }
+
+  /// Makes a query of scopes and single files that doesn't search before ``start()``.
+  ///
+  /// Nothing has to be there: a scope or item that's made later, or that's gone and comes back, is found at once. Blocks for a few system
+  /// calls.
+  ///
+  /// - Parameters:
+  ///   - predicate: What a file has to fulfil.
+  ///   - scopes: Where to search, each with everything in it; a file in several of them is found once.
+  ///   - items: Files and directories to look at besides, or instead if there are no scopes. Of a directory, what's in it isn't searched,
+  ///     and unlike a scope it may be a result itself.
+  ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
+  ///   - batching: How changes are gathered before they're told.
+  ///   - options: How far scopes reach.
+  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
+  ///   scopes beside others, and attributes that can't be sorted by.
+  /// - Note: Rules Q17 and Q23 to Q30.
+  public convenience init(
+    _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],
+    sortedBy sortDescriptors: [MetadataSortDescriptor] = [], batching: MetadataBatching = .standard,
+    options: ScopeOptions = ScopeOptions()
+  ) throws(MetadataQueryError) {
+    let places = try SearchPlaces(scopes: scopes, items: items)
+    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options)
+  }
+
+  private init(
+    _ predicate: MetadataPredicate, _ scopes: [MetadataScope], _ items: [URL], _ places: SearchPlaces,
+    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions
   ) throws(MetadataQueryError) {
     let compiled: CompiledPredicate
     do throws(MetadataPredicateError) {
@@ -59,30 +99,12 @@ public final class MetadataQuery: Sendable {
       throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
     }
     plan = try QueryPlan(compiled, sortDescriptors, batching)
-    key = ScopeEngine.Key(roots: try Self.roots(scopes), options: options)
+    self.scopes = scopes
+    self.items = items
+    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options)
   }
 
   deinit { stop() }
-
-  /// Canonical paths, none of which is inside another one.
-  private static func roots(_ scopes: [URL]) throws(MetadataQueryError) -> [SystemPath] {
-    if scopes.isEmpty { throw MetadataQueryError(.noScope, "", "name at least one directory to search") }
-    var paths: Set<SystemPath> = []
-    for scope in scopes {
-      guard let path = FileURLCoding.path(of: scope) else {
-        throw MetadataQueryError(.invalidScope, scope.absoluteString, "it isn't a file URL; use URL(filePath:)")
-      }
-      do throws(SystemError) {
-        let files = HostFileSystem()
-        let canonical = try files.canonicalPath(of: path, resolvingLastComponent: true)
-        _ = try files.status(of: canonical, at: .workingDirectory, links: .noFollow)
-        paths.insert(canonical)
-      } catch {
-        throw MetadataQueryError(.invalidScope, path.description, error.description)
-      }
-    }
-    return paths.filter { path in !paths.contains { path.isInside($0) } }.sorted()
-  }
 
   // MARK: - Running
 

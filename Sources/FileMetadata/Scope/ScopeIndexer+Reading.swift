@@ -11,7 +11,7 @@ extension ScopeIndexer {
     var count = 0
     while count < directoryCountMax, let directory = queue.pop() {
       count += 1
-      if index.table.contains(directory) { read(directory) }
+      if index.table.contains(directory), !index.table.isUnread(directory) { read(directory) }
     }
     return queue.isEmpty
   }

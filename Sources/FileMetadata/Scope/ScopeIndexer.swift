@@ -12,10 +12,13 @@ package import SystemInterface
 ///
 /// For one thread at a time. Blocks as long as the file system does.
 package final class ScopeIndexer {
-  /// The directory that was asked for, and its number if it's there.
+  /// A place that was asked for, and its number if anything is there.
   struct Root {
     let path: SystemPath
+    let reach: RootReach
     var number: FileNumber?
+    /// A link has come to be on the way, which isn't followed: nothing counts as there.
+    var isBehindLink = false
   }
 
   /// What is known.
@@ -24,6 +27,14 @@ package final class ScopeIndexer {
   let watcher: any FileWatcher
   let options: ScopeOptions
   var roots: [Root] = []
+  /// What tells about places that aren't inside any root.
+  var ties = RootTies()
+  /// Roots that may be elsewhere, or may be there now, or which nothing may tell of.
+  var uncertainRoots: Set<Int> = []
+  /// Roots that are where they were and may have altered.
+  var alteredRoots: Set<Int> = []
+  /// Roots that have to be looked at from time to time.
+  var blindRoots: Set<Int> = []
   var watches = WatchMap()
   var queue = ReadQueue()
   /// Names that something has happened to.
@@ -63,17 +74,15 @@ package final class ScopeIndexer {
     self.options = options
   }
 
-  /// Adds a directory with everything in it, to be read by ``work(directoryCountMax:)``.
-  ///
-  /// - Parameter path: An absolute path without symbolic links, that's neither inside another root nor around it.
-  package func addRoot(_ path: SystemPath) {
-    roots.append(Root(path: path, number: nil))
-    checkRoot(roots.count - 1)
-  }
-
   /// Whether something is known that hasn't been read.
   package var hasWork: Bool {
     !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
+      || !uncertainRoots.isEmpty || !alteredRoots.isEmpty
+  }
+
+  /// Whether ``poll()`` has to be called from time to time.
+  package var needsPolling: Bool {
+    !polled.isEmpty || !unreadable.isEmpty || !blindRoots.isEmpty || isFull
   }
 
   /// Takes what has changed since the last call.
@@ -89,18 +98,19 @@ package final class ScopeIndexer {
   package var health: ScopeHealth {
     var health = ScopeHealth()
     health.watchedDirectoryCount = watches.count
-    health.polledDirectoryCount = polled.count
+    health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
     health.overflowCount = overflowCount
     health.missingRootCount = roots.count { $0.number == nil }
     health.isFull = isFull
-    health.pollingReason = polled.isEmpty ? nil : pollingReason
+    health.pollingReason = polled.isEmpty && blindRoots.isEmpty ? nil : pollingReason
     return health
   }
 
   /// Looks at everything that isn't watched, and at roots that aren't there.
   package func poll() {
     for place in roots.indices { checkRoot(place) }
+    uncertainRoots.formUnion(blindRoots)
     for directory in polled where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
     for directory in unreadable { queue.push(directory) }
   }
@@ -122,6 +132,10 @@ extension ScopeIndexer {
   /// Looks whether a root is there, and is still the same.
   func checkRoot(_ place: Int) {
     let path = roots[place].path
+    if roots[place].isBehindLink {
+      if let number = roots[place].number { remove(number) }
+      return
+    }
     let facts: FileFacts
     do throws(SystemError) {
       facts = FileFacts(try files.status(of: path, at: .workingDirectory, links: .noFollow))
@@ -134,13 +148,13 @@ extension ScopeIndexer {
       if index.table.mayBecome(number, facts) { return note(number, facts) }
       remove(number)
     }
-    guard let number = index.addRoot(path, facts) else {
+    guard let number = index.addRoot(path, facts, reach: roots[place].reach) else {
       isFull = true
       return
     }
     roots[place].number = number
     changes.files.insert(number)
-    if facts.kind == .directory { queue.push(number) } else { polled.insert(number) }
+    if facts.kind == .directory { queue.push(number) }
   }
 
   /// Takes note of what a file is now.
@@ -187,10 +201,13 @@ extension ScopeIndexer {
       let facts = index.table.facts(of: number)
       if facts.isLinked { lookAtLinks(of: number, facts) }
     }
-    for place in roots.indices where roots[place].number == top { roots[place].number = nil }
+    for place in roots.indices where roots[place].number == top {
+      roots[place].number = nil
+      uncertainRoots.insert(place)
+    }
     for number in index.remove(top) {
       changes.files.insert(number)
-      if let watch = watches.remove(number) { watcher.unwatch(watch) }
+      if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
       queue.remove(number)
       polled.remove(number)
       unreadable.remove(number)
