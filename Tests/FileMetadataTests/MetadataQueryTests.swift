@@ -98,6 +98,24 @@ struct MetadataQueryTests {
     #expect(try await second.next().added.map(\.item.name) == ["a.txt"])
   }
 
+  @Test("L16: what was done before start() is found by the first search, also in an index that another query keeps")
+  func barrierAtStart() async throws {
+    let tree = try TemporaryTree()
+    let first = try await LiveQuery(tree)
+    try await first.query.waitUntilCurrent()
+    for number in 0..<60 {
+      try tree.write("\(number)")
+      if number > 0 { try tree.rename("\(number - 1)", to: "old \(number - 1)") }
+      var second = try await LiveQuery(tree, .fileName == "\(number)")
+      #expect(first.query.current?.engine === second.query.current?.engine)
+      try await second.gather()
+      #expect(second.names == ["\(number)"])
+      var third = try await LiveQuery(tree, .fileName.hasPrefix("old"), batching: .standard)
+      try await third.gather()
+      #expect(third.items.count == number)
+    }
+  }
+
   @Test("What can't be a query is an error that says why")
   func errors() throws {
     let tree = try TemporaryTree()
@@ -116,6 +134,7 @@ struct MetadataQueryTests {
     #expect(code([]) == .noScope)
     #expect(code([try #require(URL(string: "https://example.org"))]) == .invalidScope)
     #expect(code([scope.appending(path: "none")]) == .invalidScope)
+    #expect(code([URL(filePath: "/" + String(repeating: "n", count: 300))]) == .invalidScope)
     #expect(code([URL(filePath: "/~")]) == .invalidScope)
     #expect(code([scope], .constant(true), [MetadataSortDescriptor("kMDItemComment")]) == .unsortableAttribute)
     let unbound = try MetadataPredicate(format: "kMDItemFSName == $NAME")

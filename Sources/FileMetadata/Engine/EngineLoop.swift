@@ -10,6 +10,10 @@ final class EngineLoop {
   private let indexer: ScopeIndexer
   private var runners: [Int: QueryRunner] = [:]
   private var barriers: [(query: Int, barrier: Barrier)] = []
+  /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
+  private var arrivals: Set<Int> = []
+  /// Queries whose first search goes on.
+  private var gathering: Set<Int> = []
   private var snapshot: TableSnapshot
   private var health = ScopeHealth()
   /// Everything that there was has been read.
@@ -61,6 +65,7 @@ final class EngineLoop {
       let isIdle = !indexer.hasWork
       indexer.work(directoryCountMax: Self.directoryCountMax)
       distribute()
+      welcome(isCurrent: isIdle)
       if isIdle { settle() }
       passTime()
       if isIdle, !indexer.hasWork, !wait() { return end() }
@@ -71,7 +76,7 @@ final class EngineLoop {
     let now = clock.now
     switch order {
     case .attach(let query, let plan, let port): attach(query, plan, port)
-    case .detach(let query): runners[query] = nil
+    case .detach(let query): detach(query)
     case .pause(let query): runners[query]?.pause()
     case .resume(let query): runners[query]?.resume(snapshot, health, at: now)
     case .taken(let query, let count): runners[query]?.taken(count, snapshot, health, at: now)
@@ -86,8 +91,33 @@ final class EngineLoop {
     hasBegun = true
     let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
-    if isGathered { return runner.begin(snapshot, health, at: clock.now) }
+    if isGathered {
+      arrivals.insert(query)
+      return indexer.poll()
+    }
+    gathering.insert(query)
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+  }
+
+  private func detach(_ query: Int) {
+    runners[query] = nil
+    arrivals.remove(query)
+    gathering.remove(query)
+  }
+
+  /// Tells queries of an index that was there before them.
+  ///
+  /// - Parameter isCurrent: Whether it says all that was done before they were started; otherwise they're told what's known so far.
+  private func welcome(isCurrent: Bool) {
+    for query in arrivals {
+      if isCurrent {
+        runners[query]?.begin(snapshot, health, at: clock.now)
+      } else {
+        gathering.insert(query)
+        runners[query]?.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+      }
+    }
+    arrivals = []
   }
 
   /// Tells all queries what has changed in the index.
@@ -102,16 +132,17 @@ final class EngineLoop {
       table.forEach(in: directory) { numbers.insert($0) }
     }
     if !changes.isEmpty { snapshot = TableSnapshot(table) }
-    for runner in runners.values { runner.filesChanged(numbers, snapshot, health, at: clock.now) }
+    for (query, runner) in runners where !arrivals.contains(query) {
+      runner.filesChanged(numbers, snapshot, health, at: clock.now)
+    }
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
   }
 
   /// Nothing is left to be read.
   private func settle() {
-    if !isGathered {
-      isGathered = true
-      for runner in runners.values { runner.gatheringFinished(snapshot, health, at: clock.now) }
-    }
+    isGathered = true
+    for query in gathering { runners[query]?.gatheringFinished(snapshot, health, at: clock.now) }
+    gathering = []
     barriers.removeAll { query, barrier in
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }

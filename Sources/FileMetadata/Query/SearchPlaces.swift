@@ -31,6 +31,7 @@ struct SearchPlaces {
   }
 
   /// - Parameter directories: What has to be there.
+  /// - Throws: ``MetadataQueryError`` for URLs that lead nowhere.
   init(existing directories: [URL]) throws(MetadataQueryError) {
     if directories.isEmpty {
       throw MetadataQueryError(

@@ -120,8 +120,8 @@ extension ScopeIndexer {
 
   /// Watches a directory on the way.
   ///
-  /// - Parameter isNeeded: Whether the root has to be looked at from time to time if that can't be done.
-  /// - Returns: The watch; no watch if the directory can't be watched, and `nil` if it isn't there any more.
+  /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be looked at from time to time if it's
+  ///   needed; and `nil` if it isn't there any more.
   private func watch(
     _ directory: SystemPath, _ interest: InotifyQueue.Interest, _ way: inout Way, isNeeded: Bool = false
   ) -> WatchID?? {
