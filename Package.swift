@@ -138,8 +138,8 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "AppleIdioms5", "AppleIdioms6", "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
-        "MetadataPredicates", "SystemInterface", "TestSupport",
+        "AppleIdioms5", "AppleIdioms6", "FileCoordination", "FileCoordinationTesting", "FileMetadata",
+        "FoundationCompatibility", "MetadataPredicates", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

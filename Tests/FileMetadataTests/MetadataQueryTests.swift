@@ -479,6 +479,29 @@ struct MetadataItemTests {
     #expect(try await query.waitUntilCurrent().map(\.pathBytes) == [item.pathBytes])
   }
 
+  @Test("R35, R36: the item of a URL says the same as a query's, of files, directories and what links lead to")
+  func itemOfURL() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("d/f.png", "12345")
+    try tree.symbolicLink(tree.path("link"), to: "d/f.png")
+    let live = try await LiveQuery(tree)
+    let results = try await live.query.waitUntilCurrent()
+    for name in ["d", "d/f.png"] {
+      let found = try #require(results.first { $0.path == tree.path(name).description })
+      let made = try #require(MetadataItem(url: URL(filePath: tree.path(name).description)))
+      #expect(made.wholeValue == found.wholeValue && made.url == found.url)
+      #expect(made.id != found.id && made != found)
+      #expect(try #require(MetadataItem(url: URL(filePath: tree.path(name).description))) == made)
+    }
+    #expect(MetadataItem(url: URL(filePath: tree.path("link").description))?.name == "f.png")
+    #expect(MetadataItem(url: URL(filePath: tree.path("none").description)) == nil)
+    #expect(MetadataItem(url: try #require(URL(string: "https://example.org/"))) == nil)
+    let item = try #require(MetadataItem(url: URL(filePath: tree.path("d/f.png").description)))
+    try tree.unlink("d/f.png")
+    #expect(item.size == 5 && item.value(forAttribute: "kMDItemFSName") == "f.png")
+  }
+
   @Test("Comments and tags are read from extended attributes, in predicates as well")
   func extendedAttributes() async throws {
     let tree = try TemporaryTree()

@@ -4,8 +4,13 @@ internal import SystemInterface
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {
   let table: FileTable
+  /// Whether it's of a single file that no query has found.
+  let isLone: Bool
 
-  init(_ table: FileTable) { self.table = table }
+  init(_ table: FileTable, isLone: Bool = false) {
+    self.table = table
+    self.isLone = isLone
+  }
 }
 
 /// One file after the other as predicates see it, with the attributes they name looked up beforehand.

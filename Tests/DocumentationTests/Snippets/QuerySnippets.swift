@@ -48,6 +48,21 @@ struct QuerySnippets {
     #expect(types.map(\.count) == [2] && bySize == [1, 1])
     try query.start()
     #expect(await follow(query) == Set(["a.md", "b.md"]))
+    try await places(folder)
+  }
+
+  private func places(_ project: URL) async throws {
+    // snippet: query-scopes
+    let settings = try MetadataQuery(
+      .constant(true), scopes: [.directory(project.appending(path: "Plugins"))],
+      items: [project.appending(path: "settings.json")])
+    // end
+    try settings.start()
+    #expect(try await settings.waitUntilCurrent().isEmpty)
+    try FileManager.default.createDirectory(
+      at: project.appending(path: "Plugins/one"), withIntermediateDirectories: true)
+    try Data().write(to: project.appending(path: "settings.json"))
+    #expect(try await Set(settings.waitUntilCurrent().map(\.name)) == ["one", "settings.json"])
   }
 
   private func follow(_ query: MetadataQuery) async -> Set<String> {
