@@ -64,6 +64,7 @@ final class EngineLoop {
       indexer.processEvents()
       let isIdle = !indexer.hasWork
       indexer.work(directoryCountMax: Self.directoryCountMax)
+      noteProgress()
       distribute()
       welcome(isCurrent: isIdle)
       if isIdle { settle() }
@@ -111,6 +112,7 @@ final class EngineLoop {
   private func welcome(isCurrent: Bool) {
     for query in arrivals {
       if isCurrent {
+        noteProgress(of: query, isFinished: true)
         runners[query]?.begin(snapshot, health, at: clock.now)
       } else {
         gathering.insert(query)
@@ -138,10 +140,23 @@ final class EngineLoop {
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
   }
 
+  private func noteProgress() {
+    for query in gathering { noteProgress(of: query, isFinished: false) }
+  }
+
+  private func noteProgress(of query: Int, isFinished: Bool) {
+    var progress = indexer.progress
+    progress.isFinished = isFinished
+    runners[query]?.port.note(progress)
+  }
+
   /// Nothing is left to be read.
   private func settle() {
     isGathered = true
-    for query in gathering { runners[query]?.gatheringFinished(snapshot, health, at: clock.now) }
+    for query in gathering {
+      noteProgress(of: query, isFinished: true)
+      runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
+    }
     gathering = []
     barriers.removeAll { query, barrier in
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true

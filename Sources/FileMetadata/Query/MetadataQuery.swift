@@ -168,11 +168,14 @@ public final class MetadataQuery: Sendable {
   /// - Complexity: O(1).
   /// - Note: Rules Q1, Q11 and R1.
   public var results: MetadataResults {
-    current?.port.results ?? MetadataResults(OrderedList(ResultOrder([])), TableSnapshot(FileTable()))
+    current?.port.results ?? .none
   }
 
   /// How well the scopes are followed.
   public var health: ScopeHealth { current?.port.health ?? ScopeHealth() }
+
+  /// How far the first search is.
+  public var progress: MetadataQueryProgress { current?.port.progress ?? MetadataQueryProgress() }
 
   var current: Session? { session.withLock { $0 } }
 

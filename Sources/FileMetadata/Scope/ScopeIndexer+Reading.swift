@@ -12,6 +12,7 @@ extension ScopeIndexer {
     while count < directoryCountMax, let directory = queue.pop() {
       count += 1
       if index.table.contains(directory), !index.table.isUnread(directory) { read(directory) }
+      readCount += 1
     }
     return queue.isEmpty
   }
