@@ -153,12 +153,15 @@ struct MetadataQueryObservationTests {
     #expect(await other.next()?.added.count == 2)
   }
 
+  /// It has to outlive the tasks that prefer it.
+  private static let pool = ElasticThreadPool(threadCountMax: 1)
+
   @Test("Q21: closures run on the executor that's named")
   func executor() async throws {
     let tree = try TemporaryTree()
     let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
     try query.start()
-    let pool = ElasticThreadPool(threadCountMax: 1)
+    let pool = Self.pool
     let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
     let observation = query.observe(on: pool) { _, change in
       let isThere = withUnsafeCurrentTask { task in

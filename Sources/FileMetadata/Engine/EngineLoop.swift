@@ -12,6 +12,13 @@ final class EngineLoop {
   private var barriers: [(query: Int, barrier: Barrier)] = []
   /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
   private var arrivals: Set<Int> = []
+  /// What programs provide, if they do.
+  private let provided: ProvidedAttributes?
+  private let extraction: AttributeExtraction
+  /// Files that are being looked into.
+  private var awaited: Set<ProvidedAttributes.Want> = []
+  /// Files that have been looked into since queries were told last.
+  private var arrived: Set<FileNumber> = []
   /// Queries whose first search goes on.
   private var gathering: Set<Int> = []
   private var snapshot: TableSnapshot
@@ -43,7 +50,9 @@ final class EngineLoop {
     var options = key.options
     options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
     indexer = ScopeIndexer(files, watcher: watcher, options: options)
-    snapshot = TableSnapshot(FileTable())
+    provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
+    extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
+    snapshot = TableSnapshot(FileTable(), provided: provided)
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
@@ -66,9 +75,11 @@ final class EngineLoop {
       indexer.work(directoryCountMax: Self.directoryCountMax)
       noteProgress()
       distribute()
-      welcome(isCurrent: isIdle)
+      welcome(isCurrent: isIdle && provided == nil)
+      lookInside()
       if isIdle { settle() }
       passTime()
+      lookInside()
       if isIdle, !indexer.hasWork, !wait() { return end() }
     }
   }
@@ -85,7 +96,23 @@ final class EngineLoop {
     case .barrier(let query, let barrier):
       barriers.append((query, barrier))
       indexer.poll()
+    case .provided(let want, let values):
+      awaited.remove(want)
+      guard let values else { return }
+      arrived.insert(want.number)
+      provided?.note(values, of: want)
     }
+  }
+
+  /// Has somebody look into files of which queries want to know more than the index does.
+  private func lookInside() {
+    guard let provided else { return }
+    let wants = provided.takeWants().filter { snapshot.table.contains($0.number) && awaited.insert($0).inserted }
+    if wants.isEmpty { return }
+    extraction.add(
+      wants.sorted { $0.number < $1.number }.map {
+        AttributeExtraction.Request(want: $0, path: snapshot.table.path(of: $0.number))
+      })
   }
 
   private func attach(_ query: Int, _ plan: QueryPlan, _ port: QueryPort) {
@@ -126,14 +153,16 @@ final class EngineLoop {
   private func distribute() {
     let changes = indexer.takeChanges()
     let isSameHealth = health == indexer.health
-    if changes.isEmpty, isSameHealth { return }
+    if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    var numbers = changes.files
+    var numbers = changes.files.union(arrived)
+    arrived = []
+    defer { provided?.forgetArrivals() }
     let table = indexer.index.table
     for directory in changes.movedDirectories where table.contains(directory) {
       table.forEach(in: directory) { numbers.insert($0) }
     }
-    if !changes.isEmpty { snapshot = TableSnapshot(table) }
+    if !changes.isEmpty { snapshot = TableSnapshot(table, provided: provided) }
     for (query, runner) in runners where !arrivals.contains(query) {
       runner.filesChanged(numbers, snapshot, health, at: clock.now)
     }
@@ -152,6 +181,8 @@ final class EngineLoop {
 
   /// Nothing is left to be read.
   private func settle() {
+    // What's asked for isn't known before all of it has been looked at.
+    if !awaited.isEmpty { return }
     isGathered = true
     for query in gathering {
       noteProgress(of: query, isFinished: true)
@@ -219,6 +250,7 @@ final class EngineLoop {
   }
 
   private func end() {
+    extraction.end()
     for (_, barrier) in barriers { barrier.end() }
     for runner in runners.values { runner.port.end() }
     runners = [:]

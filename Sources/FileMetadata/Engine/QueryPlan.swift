@@ -9,23 +9,45 @@ struct QueryPlan: Sendable {
   let batching: MetadataBatching
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
-  private let sortAttributes: [FileAttribute]
+  private let sortAttributes: [SortAttribute]
+  /// Whether anything of it is given by providers, so that it isn't known at once.
+  let usesProviders: Bool
+
+  /// Where the values come from that results are sorted by.
+  private enum SortAttribute: Sendable {
+    case file(FileAttribute)
+    case provided(String)
+
+    func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
+      switch self {
+      case .file(let attribute): snapshot.table.value(of: attribute, for: number)
+      case .provided(let name): snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
+      }
+    }
+  }
 
   init(
-    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching
+    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
+    providing provided: Set<String> = []
   ) throws(MetadataQueryError) {
     self.predicate = predicate
     self.sortDescriptors = sortDescriptors
     self.batching = batching
     attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
-    var sortAttributes: [FileAttribute] = []
+    let used = predicate.attributes + sortDescriptors.map(\.attribute)
+    usesProviders = used.contains { provided.contains($0) && FileAttribute(rawValue: $0) == nil }
+    var sortAttributes: [SortAttribute] = []
     for descriptor in sortDescriptors {
+      if provided.contains(descriptor.attribute), FileAttribute(rawValue: descriptor.attribute) == nil {
+        sortAttributes.append(.provided(descriptor.attribute))
+        continue
+      }
       guard let attribute = FileAttribute(rawValue: descriptor.attribute), attribute.isIndexed else {
         throw MetadataQueryError(
           .unsortableAttribute, descriptor.attribute,
           "results can be sorted by \(FileAttribute.indexedNames.sorted().joined(separator: ", "))")
       }
-      sortAttributes.append(attribute)
+      sortAttributes.append(.file(attribute))
     }
     self.sortAttributes = sortAttributes
   }
@@ -64,6 +86,6 @@ struct QueryPlan: Sendable {
 
   /// How a file is sorted, whether it's a result or not.
   func unfilteredEntry(_ number: FileNumber, _ snapshot: TableSnapshot) -> ResultEntry {
-    ResultEntry(number.rawValue, SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) }))
+    ResultEntry(number.rawValue, SortKey(sortAttributes.map { $0.value(for: number, snapshot) }))
   }
 }

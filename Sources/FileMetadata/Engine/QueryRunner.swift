@@ -7,8 +7,25 @@ internal import SystemInterface
 final class QueryRunner {
   /// Results at one moment.
   private struct Version {
-    var list: OrderedList<ResultOrder>
+    var list: OrderedList<ResultOrder> {
+      didSet { entries = nil }
+    }
     var snapshot: TableSnapshot
+    private var entries: [UInt32: ResultEntry]?
+
+    init(list: OrderedList<ResultOrder>, snapshot: TableSnapshot) {
+      self.list = list
+      self.snapshot = snapshot
+    }
+
+    /// The entry of a result, looked up and not made anew.
+    ///
+    /// - Complexity: O(*n*) once after each change of the list.
+    mutating func entry(of number: FileNumber) -> ResultEntry? {
+      let known = entries ?? Dictionary(uniqueKeysWithValues: list.elements.map { ($0.number, $0) })
+      entries = known
+      return known[number.rawValue]
+    }
   }
 
   /// What a file was and is to the query; never nothing both times.
@@ -95,7 +112,13 @@ extension QueryRunner {
     let item = plan.item(in: now)
     for number in numbers {
       unfold()
-      note(number, plan.entry(number, item, now, environment), now)
+      let missCount = plan.usesProviders ? now.provided?.missCount : nil
+      var entry = plan.entry(number, item, now, environment)
+      if let missCount, now.provided?.missCount != missCount {
+        // It stays what it is to the query until somebody has looked into it.
+        entry = pending[number].map(\.new) ?? knownEntry(number)
+      }
+      note(number, entry, now)
     }
   }
 
@@ -106,6 +129,7 @@ extension QueryRunner {
   }
 
   private func knownEntry(_ number: FileNumber) -> ResultEntry? {
+    if plan.usesProviders { return known.entry(of: number) }
     guard known.list.count > 0, known.snapshot.table.contains(number) else { return nil }
     let entry = plan.unfilteredEntry(number, known.snapshot)
     return known.list.place(of: entry).isMember ? entry : nil

@@ -48,19 +48,22 @@ public final class MetadataQuery: Sendable {
   /// - Parameters:
   ///   - predicate: What a file has to fulfil.
   ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
-  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:)``.
+  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
   public convenience init(
     _ predicate: MetadataPredicate, in directories: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
-    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions()
+    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions(),
+    providers: [AttributeProvider] = []
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(existing: directories)
-    try self.init(predicate, directories.map { .directory($0) }, [], places, sortDescriptors, batching, options)
+    let scopes = directories.map { MetadataScope.directory($0) }
+    try self.init(predicate, scopes, [], places, sortDescriptors, batching, options, providers)
   }
 
   /// Makes a query of scopes and single files that doesn't search before ``start()``.
@@ -76,35 +79,45 @@ public final class MetadataQuery: Sendable {
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
   ///   scopes beside others, and attributes that can't be sorted by.
   /// - Note: Rules Q17 and Q23 to Q30.
   public convenience init(
     _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],
     sortedBy sortDescriptors: [MetadataSortDescriptor] = [], batching: MetadataBatching = .standard,
-    options: ScopeOptions = ScopeOptions()
+    options: ScopeOptions = ScopeOptions(), providers: [AttributeProvider] = []
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(scopes: scopes, items: items)
-    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options)
+    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options, providers)
   }
 
   private init(
     _ predicate: MetadataPredicate, _ scopes: [MetadataScope], _ items: [URL], _ places: SearchPlaces,
-    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions
+    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions,
+    _ providers: [AttributeProvider]
   ) throws(MetadataQueryError) {
     let compiled: CompiledPredicate
     do throws(MetadataPredicateError) {
-      compiled = try predicate.compiled()
+      compiled = try predicate.compiled(attributeCosts: Self.costs(providers))
     } catch {
       throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
     }
-    plan = try QueryPlan(compiled, sortDescriptors, batching)
+    let provided = Set(providers.flatMap(\.attributes))
+    plan = try QueryPlan(compiled, sortDescriptors, batching, providing: provided)
     self.scopes = scopes
     self.items = items
-    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options)
+    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options, providers: providers)
   }
 
   deinit { stop() }
+
+  /// What isn't in the index is asked for last: it's read from the file, or somebody has to look into that.
+  private static func costs(_ providers: [AttributeProvider]) -> [String: Int] {
+    let given = providers.flatMap(\.attributes).map { ($0, 100_000) }
+    let read = FileAttribute.allCases.filter { !$0.isIndexed }.map { ($0.rawValue, 1000) }
+    return Dictionary(read + given) { max($0, $1) }
+  }
 
   // MARK: - Running
 

@@ -6,7 +6,8 @@ extension MetadataQuery {
   /// the observation; at once if the query isn't started. Doesn't keep the query alive.
   ///
   /// - Parameters:
-  ///   - executor: Where the closure runs, unless it's isolated to an actor, where it runs then; the usual threads of tasks by default.
+  ///   - executor: Where the closure runs, unless it's isolated to an actor, where it runs then; the usual threads of tasks by default. It has to
+  ///     outlive the calls.
   ///   - handler: Gets the query and the batch.
   /// - Returns: What calls it off, when asked to or when nobody keeps it.
   /// - Note: Rules Q20 and Q21.

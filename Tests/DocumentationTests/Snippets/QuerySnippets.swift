@@ -49,6 +49,7 @@ struct QuerySnippets {
     try query.start()
     #expect(await follow(query) == Set(["a.md", "b.md"]))
     try await places(folder)
+    try await provide(folder)
     try query.start()
     try await query.waitUntilCurrent()
     let cursor = try #require(query.cursor)
@@ -98,6 +99,22 @@ struct QuerySnippets {
       }
     }
     // end
+  }
+
+  private func provide(_ folder: URL) async throws {
+    try Data("1\n2\n3\n4".utf8).write(to: folder.appending(path: "long.md"))
+    // snippet: query-provider
+    let lengths = AttributeProvider(["lineCount"], for: ["public.text"]) { url in
+      let text = try String(contentsOf: url, encoding: .utf8)
+      return ["lineCount": .integer(Int64(text.split(separator: "\n").count))]
+    }
+    let long = try MetadataQuery(
+      MetadataPredicate(format: "kMDItemFSName ENDSWITH '.md' AND lineCount > 2"), in: [folder],
+      sortedBy: [MetadataSortDescriptor("lineCount", .descending)], providers: [lengths])
+    // end
+    try long.start()
+    #expect(try await long.waitUntilCurrent().map(\.name) == ["long.md"])
+    try FileManager.default.removeItem(at: folder.appending(path: "long.md"))
   }
 
   private func places(_ project: URL) async throws {
