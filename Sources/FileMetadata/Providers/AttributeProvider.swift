@@ -15,7 +15,8 @@ internal import SystemInterface
 /// Such attributes may be in predicates and sort descriptors, and are among the values of items. The closure is called for a file only when one
 /// of its attributes is asked for, on one of a few threads of the library's own, never on the thread that follows the scopes; and for
 /// an item that's asked for a value, on the thread that asks. What it returned is remembered until the file is another one, or has another
-/// size or date. As long as a file is looked into, a query keeps it as it was; its first search isn't over, and
+/// size or date. As long as a file is looked into, a query keeps it as it was (but one that takes the place of
+/// another, as editors save, counts as new if a batch is told meanwhile); its first search isn't over, and
 /// ``MetadataQuery/waitUntilCurrent()`` doesn't return, before all are.
 ///
 /// When the query ends, closures that run are cancelled as tasks are: those that take long should look at `Task.isCancelled`.
