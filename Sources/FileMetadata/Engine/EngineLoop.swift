@@ -96,6 +96,7 @@ final class EngineLoop {
     case .barrier(let query, let barrier):
       barriers.append((query, barrier))
       indexer.poll()
+    case .replan(let query, let plan): runners[query]?.replan(plan, snapshot, health, at: now)
     case .provided(let want, let values):
       awaited.remove(want)
       guard let values else { return }

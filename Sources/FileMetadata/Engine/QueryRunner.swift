@@ -39,7 +39,7 @@ final class QueryRunner {
     let finishesGathering: Bool
   }
 
-  let plan: QueryPlan
+  private(set) var plan: QueryPlan
   let port: QueryPort
   /// What readers know.
   private var known: Version
@@ -85,6 +85,14 @@ extension QueryRunner {
     for number in numbers { offer?.touched.insert(number) }
     if isCurrent { known.snapshot = now }
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
+  }
+
+  /// Looks for something else from now on, in the same order, and tells at once what that changes.
+  func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
+    self.plan = plan
+    filesChanged(now.table.numbers, now, health, at: time)
+    flush(now, health, at: time)
   }
 
   /// Finds everything at once in an index that's complete.

@@ -21,6 +21,8 @@ final class ScopeEngine: Sendable {
     case readerBegan(Int, count: Int)
     /// Tell when everything that was done before is told.
     case barrier(Int, Barrier)
+    /// Look for something else from now on.
+    case replan(Int, QueryPlan)
     /// Somebody has looked into a file, or has found that it's another one by now, of which the kernel tells.
     case provided(ProvidedAttributes.Want, [String: MetadataValue]?)
   }
