@@ -25,7 +25,9 @@ final class EngineLoop {
   private var nextEvaluation: MonotonicTime?
 
   /// How many directories are read before orders and batches have their turn.
-  private static let directoryCountMax = 64
+  private static let directoryCountMax = 1024
+  /// After how many files no further directory is begun before orders and batches have their turn.
+  private static let memberCountMax = 1 << 14
   /// How often what isn't watched is looked at, at most.
   private static let pollInterval = Duration.seconds(1)
   /// Looking at what isn't watched takes at most one part in so many of the time.
@@ -42,10 +44,16 @@ final class EngineLoop {
     self.clock = clock
     var options = key.options
     options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
-    indexer = ScopeIndexer(files, watcher: watcher, options: options)
+    // Others than the machine's own files are read in an order that can be repeated.
+    let isHost = files is HostFileSystem
+    indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
+    indexer.readsFacts = !isHost || options.gatheringDepth == .attributes
     snapshot = TableSnapshot(FileTable())
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
+
+  /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
+  private static let helperCount = min(4, HostThread.usableProcessorCount)
 
   /// Half of what the kernel allows all programs of the user together.
   private static func fairWatchCount(_ files: any FileSystem) -> Int {
@@ -63,12 +71,17 @@ final class EngineLoop {
       if hasBegun, runners.isEmpty { continue }
       indexer.processEvents()
       let isIdle = !indexer.hasWork
-      indexer.work(directoryCountMax: Self.directoryCountMax)
+      indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       distribute()
       welcome(isCurrent: isIdle)
       if isIdle { settle() }
       passTime()
-      if isIdle, !indexer.hasWork, !wait() { return end() }
+      if !isIdle || indexer.hasWork { continue }
+      if indexer.hasRefills {
+        indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+      } else if !wait() {
+        return end()
+      }
     }
   }
 
@@ -91,13 +104,17 @@ final class EngineLoop {
     hasBegun = true
     let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
-    if isGathered {
+    if plan.needsFacts { indexer.readsFacts = true }
+    if isGathered || lacksFacts(query) {
       arrivals.insert(query)
       return indexer.poll()
     }
     gathering.insert(query)
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
   }
+
+  /// Whether a query has to wait until more is known than names and kinds.
+  private func lacksFacts(_ query: Int) -> Bool { runners[query]?.plan.needsFacts == true && indexer.hasRefills }
 
   private func detach(_ query: Int) {
     runners[query] = nil
@@ -109,7 +126,8 @@ final class EngineLoop {
   ///
   /// - Parameter isCurrent: Whether it says all that was done before they were started; otherwise they're told what's known so far.
   private func welcome(isCurrent: Bool) {
-    for query in arrivals {
+    for query in arrivals where !lacksFacts(query) {
+      arrivals.remove(query)
       if isCurrent {
         runners[query]?.begin(snapshot, health, at: clock.now)
       } else {
@@ -117,7 +135,6 @@ final class EngineLoop {
         runners[query]?.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
       }
     }
-    arrivals = []
   }
 
   /// Tells all queries what has changed in the index.
@@ -141,9 +158,12 @@ final class EngineLoop {
   /// Nothing is left to be read.
   private func settle() {
     isGathered = true
+    // Whatever comes now is told with what can be compared later.
+    indexer.readsFacts = true
     for query in gathering { runners[query]?.gatheringFinished(snapshot, health, at: clock.now) }
     gathering = []
     barriers.removeAll { query, barrier in
+      if arrivals.contains(query) { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
       return isTold

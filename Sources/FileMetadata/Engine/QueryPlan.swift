@@ -10,6 +10,10 @@ struct QueryPlan: Sendable {
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
   private let sortAttributes: [FileAttribute]
+  /// Whether it takes more than names and kinds to find results and to order them.
+  let needsFacts: Bool
+  /// Whether no value has to be made to order results.
+  private let sortsByNumbers: Bool
 
   init(
     _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching
@@ -28,6 +32,9 @@ struct QueryPlan: Sendable {
       sortAttributes.append(attribute)
     }
     self.sortAttributes = sortAttributes
+    let all = attributes.compactMap(\.self) + sortAttributes
+    sortsByNumbers = sortAttributes.count <= 2 && sortAttributes.allSatisfy(\.isNumber)
+    needsFacts = predicate.readsWholeItem || all.contains(where: \.needsFacts)
   }
 
   /// What predicates take for the present moment.
@@ -64,6 +71,18 @@ struct QueryPlan: Sendable {
 
   /// How a file is sorted, whether it's a result or not.
   func unfilteredEntry(_ number: FileNumber, _ snapshot: TableSnapshot) -> ResultEntry {
-    ResultEntry(number.rawValue, SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) }))
+    ResultEntry(number.rawValue, key(number, snapshot))
+  }
+
+  private func key(_ number: FileNumber, _ snapshot: TableSnapshot) -> SortKey {
+    if sortsByNumbers {
+      let row = snapshot.table[number]
+      switch sortAttributes.count {
+      case 0: return .none
+      case 1: return .number(row.order(of: sortAttributes[0]))
+      default: return .numbers(row.order(of: sortAttributes[0]), row.order(of: sortAttributes[1]))
+      }
+    }
+    return SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) })
   }
 }

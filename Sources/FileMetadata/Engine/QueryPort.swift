@@ -43,6 +43,7 @@ final class QueryPort: Sendable {
   var results: MetadataResults? { state.withLock { $0.results } }
   var health: ScopeHealth { state.withLock { $0.health } }
   var isGathering: Bool { state.withLock { $0.isGathering } }
+  var hasReader: Bool { state.withLock { $0.reader != nil } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
   // MARK: The engine
