@@ -32,7 +32,9 @@ final class EngineLoop {
   private var nextEvaluation: MonotonicTime?
 
   /// How many directories are read before orders and batches have their turn.
-  private static let directoryCountMax = 64
+  private static let directoryCountMax = 1024
+  /// After how many files no further directory is begun before orders and batches have their turn.
+  private static let memberCountMax = 1 << 14
   /// How often what isn't watched is looked at, at most.
   private static let pollInterval = Duration.seconds(1)
   /// Looking at what isn't watched takes at most one part in so many of the time.
@@ -49,12 +51,18 @@ final class EngineLoop {
     self.clock = clock
     var options = key.options
     options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
-    indexer = ScopeIndexer(files, watcher: watcher, options: options)
+    // Others than the machine's own files are read in an order that can be repeated.
+    let isHost = files is HostFileSystem
+    indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
+    indexer.readsFacts = !isHost || options.gatheringDepth == .attributes
     provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
     extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
     snapshot = TableSnapshot(FileTable(), provided: provided)
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
+
+  /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
+  private static let helperCount = min(4, HostThread.usableProcessorCount)
 
   /// Half of what the kernel allows all programs of the user together.
   private static func fairWatchCount(_ files: any FileSystem) -> Int {
@@ -72,7 +80,7 @@ final class EngineLoop {
       if hasBegun, runners.isEmpty { continue }
       indexer.processEvents()
       let isIdle = !indexer.hasWork
-      indexer.work(directoryCountMax: Self.directoryCountMax)
+      indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       noteProgress()
       distribute()
       welcome(isCurrent: isIdle && provided == nil)
@@ -80,7 +88,12 @@ final class EngineLoop {
       if isIdle { settle() }
       passTime()
       lookInside()
-      if isIdle, !indexer.hasWork, !wait() { return end() }
+      if !isIdle || indexer.hasWork { continue }
+      if indexer.hasRefills {
+        indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+      } else if !wait() {
+        return end()
+      }
     }
   }
 
@@ -96,7 +109,7 @@ final class EngineLoop {
     case .barrier(let query, let barrier):
       barriers.append((query, barrier))
       indexer.poll()
-    case .replan(let query, let plan): runners[query]?.replan(plan, snapshot, health, at: now)
+    case .replan(let query, let plan): replan(query, plan, now)
     case .provided(let want, let values):
       awaited.remove(want)
       guard let values else { return }
@@ -120,13 +133,26 @@ final class EngineLoop {
     hasBegun = true
     let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
-    if isGathered {
+    if plan.needsFacts { indexer.readsFacts = true }
+    if isGathered || lacksFacts(query) {
       arrivals.insert(query)
       return indexer.poll()
     }
     gathering.insert(query)
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
   }
+
+  private func replan(_ query: Int, _ plan: QueryPlan, _ now: MonotonicTime) {
+    if plan.needsFacts { indexer.readsFacts = true }
+    if arrivals.contains(query) {
+      runners[query]?.plan = plan
+    } else {
+      runners[query]?.replan(plan, snapshot, health, at: now)
+    }
+  }
+
+  /// Whether a query has to wait until more is known than names and kinds.
+  private func lacksFacts(_ query: Int) -> Bool { runners[query]?.plan.needsFacts == true && indexer.hasRefills }
 
   private func detach(_ query: Int) {
     runners[query] = nil
@@ -138,7 +164,8 @@ final class EngineLoop {
   ///
   /// - Parameter isCurrent: Whether it says all that was done before they were started; otherwise they're told what's known so far.
   private func welcome(isCurrent: Bool) {
-    for query in arrivals {
+    for query in arrivals where !lacksFacts(query) {
+      arrivals.remove(query)
       if isCurrent {
         noteProgress(of: query, isFinished: true)
         runners[query]?.begin(snapshot, health, at: clock.now)
@@ -147,7 +174,6 @@ final class EngineLoop {
         runners[query]?.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
       }
     }
-    arrivals = []
   }
 
   /// Tells all queries what has changed in the index.
@@ -156,7 +182,8 @@ final class EngineLoop {
     let isSameHealth = health == indexer.health
     if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    var numbers = changes.files.union(arrived)
+    var numbers = changes.files
+    numbers.formUnion(arrived)
     arrived = []
     defer { provided?.forgetArrivals() }
     let table = indexer.index.table
@@ -185,12 +212,15 @@ final class EngineLoop {
     // What's asked for isn't known before all of it has been looked at.
     if !awaited.isEmpty { return }
     isGathered = true
+    // Whatever comes now is told with what can be compared later.
+    indexer.readsFacts = true
     for query in gathering {
       noteProgress(of: query, isFinished: true)
       runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
     }
     gathering = []
     barriers.removeAll { query, barrier in
+      if arrivals.contains(query) { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
       return isTold

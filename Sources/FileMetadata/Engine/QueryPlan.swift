@@ -18,6 +18,11 @@ struct QueryPlan: Sendable {
     case file(FileAttribute)
     case provided(String)
 
+    var file: FileAttribute? {
+      if case .file(let attribute) = self { return attribute }
+      return nil
+    }
+
     func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
       switch self {
       case .file(let attribute): snapshot.table.value(of: attribute, for: number)
@@ -25,6 +30,10 @@ struct QueryPlan: Sendable {
       }
     }
   }
+  /// Whether it takes more than names and kinds to find results and to order them.
+  let needsFacts: Bool
+  /// What results are ordered by, if no value has to be made for that.
+  private let sortNumbers: [FileAttribute]?
 
   init(
     _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
@@ -50,6 +59,11 @@ struct QueryPlan: Sendable {
       sortAttributes.append(.file(attribute))
     }
     self.sortAttributes = sortAttributes
+    let sorting = sortAttributes.compactMap(\.file)
+    let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
+    sortNumbers = areNumbers ? sorting : nil
+    let all = attributes.compactMap(\.self) + sorting
+    needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
   }
 
   /// What predicates take for the present moment.
@@ -86,6 +100,18 @@ struct QueryPlan: Sendable {
 
   /// How a file is sorted, whether it's a result or not.
   func unfilteredEntry(_ number: FileNumber, _ snapshot: TableSnapshot) -> ResultEntry {
-    ResultEntry(number.rawValue, SortKey(sortAttributes.map { $0.value(for: number, snapshot) }))
+    ResultEntry(number.rawValue, key(number, snapshot))
+  }
+
+  private func key(_ number: FileNumber, _ snapshot: TableSnapshot) -> SortKey {
+    if let sortNumbers {
+      let row = snapshot.table[number]
+      switch sortNumbers.count {
+      case 0: return .none
+      case 1: return .number(row.order(of: sortNumbers[0]))
+      default: return .numbers(row.order(of: sortNumbers[0]), row.order(of: sortNumbers[1]))
+      }
+    }
+    return SortKey(sortAttributes.map { $0.value(for: number, snapshot) })
   }
 }

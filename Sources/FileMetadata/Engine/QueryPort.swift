@@ -46,6 +46,7 @@ final class QueryPort: Sendable {
   var health: ScopeHealth { state.withLock { $0.health } }
   var progress: MetadataQueryProgress { state.withLock { $0.progress } }
   var isGathering: Bool { state.withLock { $0.isGathering } }
+  var hasReader: Bool { state.withLock { $0.reader != nil } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
   // MARK: The engine

@@ -35,15 +35,17 @@ final class QueryRunner {
   private struct Offer {
     let version: Version
     /// What has changed since.
-    var touched: Set<FileNumber> = []
+    var touched = FileNumberSet()
     let finishesGathering: Bool
   }
 
-  private(set) var plan: QueryPlan
+  var plan: QueryPlan
   let port: QueryPort
   /// What readers know.
   private var known: Version
   private var pending: [FileNumber: Update] = [:]
+  /// Results besides those in `pending` that have been found in the order of their numbers, and of which readers know nothing.
+  private var found: [ResultEntry] = []
   /// All results, in the place of `pending`, when readers know of none.
   private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
@@ -70,7 +72,7 @@ final class QueryRunner {
   /// Whether older states of the index don't matter any more.
   var isCurrent: Bool { pendingCount == 0 && offer == nil }
 
-  private var pendingCount: Int { fresh?.count ?? pending.count }
+  private var pendingCount: Int { (fresh?.count ?? pending.count) + found.count }
 }
 
 // MARK: - What happens to files
@@ -78,11 +80,11 @@ final class QueryRunner {
 extension QueryRunner {
   /// Some files may be others than before.
   func filesChanged(
-    _ numbers: some Collection<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+    _ numbers: some Sequence<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
   ) {
     port.note(health)
     note(numbers, now)
-    for number in numbers { offer?.touched.insert(number) }
+    offer?.touched.formUnion(numbers)
     if isCurrent { known.snapshot = now }
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
   }
@@ -105,29 +107,47 @@ extension QueryRunner {
   /// Readers know of nothing.
   private func setFresh(_ list: OrderedList<ResultOrder>) {
     known.list = OrderedList(ResultOrder(plan.sortDescriptors))
-    pending = [:]
+    forget()
     fresh = list.count == 0 ? nil : list
+  }
+
+  /// Nothing is pending.
+  private func forget() {
+    pending = [:]
+    found = []
+    fresh = nil
   }
 
   /// Makes single changes of the results, of which some are going to be others.
   private func unfold() {
+    for entry in found { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
+    found = []
     guard let list = fresh.take() else { return }
     for entry in list.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
   }
 
-  private func note(_ numbers: some Collection<FileNumber>, _ now: TableSnapshot) {
+  private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
     let environment = QueryPlan.environment
     let item = plan.item(in: now)
     for number in numbers {
-      unfold()
       let missCount = plan.usesProviders ? now.provided?.missCount : nil
-      var entry = plan.entry(number, item, now, environment)
-      if let missCount, now.provided?.missCount != missCount {
-        // It stays what it is to the query until somebody has looked into it.
-        entry = pending[number].map(\.new) ?? knownEntry(number)
+      let entry = plan.entry(number, item, now, environment)
+      // Until somebody has looked into it, it stays what it is to the query.
+      let isUndecided = missCount != nil && now.provided?.missCount != missCount
+      if isNew(number) {
+        if let entry, !isUndecided { found.append(entry) }
+      } else {
+        unfold()
+        note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now)
       }
-      note(number, entry, now)
     }
+  }
+
+  /// Whether it's certain that a file is neither known nor pending.
+  private func isNew(_ number: FileNumber) -> Bool {
+    if fresh != nil || known.list.count > 0 && known.snapshot.table.contains(number) { return false }
+    if let last = found.last, last.number >= number.rawValue { return false }
+    return pending.isEmpty || pending[number] == nil
   }
 
   private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
@@ -144,7 +164,7 @@ extension QueryRunner {
   }
 
   private func isSame(_ number: FileNumber, _ now: TableSnapshot) -> Bool {
-    known.snapshot.table.facts(of: number) == now.table.facts(of: number)
+    known.snapshot.table.facts(of: number).hold(for: now.table.facts(of: number))
       && known.snapshot.table.path(of: number) == now.table.path(of: number)
   }
 
@@ -186,8 +206,7 @@ extension QueryRunner {
     if let offer {
       known = offer.version
       if offer.finishesGathering { owesFinish = false }
-      pending = [:]
-      fresh = nil
+      forget()
       note(offer.touched, now)
     }
     // The schedule takes for told what has been refused.
@@ -200,6 +219,7 @@ extension QueryRunner {
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     var current = fresh ?? known.list
     _ = current.apply(Array(pending.values))
+    _ = current.add(found)
     setFresh(current)
     takenCount = max(takenCount, count)
     isLate = false
@@ -247,8 +267,10 @@ extension QueryRunner {
 
   private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
     guard let delivery else { return }
+    // Nobody is told; who looks at the results sees twice as many from time to time.
+    if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
     var version = Version(list: fresh ?? known.list, snapshot: now)
-    let difference = fresh.map(ListDifference.init(adding:)) ?? version.list.apply(pairedUpdates(now))
+    let difference = fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now)
     let finishes = owesFinish && (delivery != .progress)
     let change = MetadataQueryChange(
       difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
@@ -256,8 +278,7 @@ extension QueryRunner {
     switch port.put(change, takenCount: takenCount) {
     case .taken:
       known = version
-      pending = [:]
-      fresh = nil
+      forget()
       if finishes { owesFinish = false }
     case .stored:
       // Nothing more is told before it's taken, but for what flush() puts in its place.
@@ -267,6 +288,12 @@ extension QueryRunner {
     // It's told by resume(), which follows.
     case .paused: break
     }
+  }
+
+  private func updates(_ list: inout OrderedList<ResultOrder>, _ now: TableSnapshot) -> ListDifference<ResultEntry> {
+    if pending.isEmpty { return list.add(found) }
+    unfold()
+    return list.apply(pairedUpdates(now))
   }
 
   /// A file that was removed and one that was made under the same path are one that has changed.

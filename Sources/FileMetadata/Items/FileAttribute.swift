@@ -35,7 +35,41 @@ enum FileAttribute: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether statx(2) has to have been asked of a file.
+  var needsFacts: Bool {
+    switch self {
+    case .size, .creationDate, .contentCreationDate, .contentChangeDate, .contentModificationDate, .attributeChangeDate,
+      .owner, .group:
+      true
+    default: false
+    }
+  }
+
+  /// Whether it's a number or a date of each row.
+  var isNumber: Bool {
+    switch self {
+    case .size, .creationDate, .contentCreationDate, .contentChangeDate, .contentModificationDate, .attributeChangeDate:
+      true
+    default: false
+    }
+  }
+
   static let indexedNames = Set(allCases.filter(\.isIndexed).map(\.rawValue))
+}
+
+extension FileRow {
+  /// A number in whose order the values of an attribute are; 0 for what is missing.
+  func order(of attribute: FileAttribute) -> UInt64 {
+    let value =
+      switch attribute {
+      case .size: size
+      case .creationDate, .contentCreationDate: creationTime
+      case .contentChangeDate, .contentModificationDate: modificationTime
+      case .attributeChangeDate: changeTime
+      default: preconditionFailure("\(attribute) isn't a number")
+      }
+    return UInt64(bitPattern: value) ^ 1 << 63
+  }
 }
 
 extension FileTable {
@@ -46,14 +80,15 @@ extension FileTable {
     case .path: .string(path(of: number).description)
     case .url:
       .string(FileURLCoding.url(of: path(of: number), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
-    case .size: .integer(self[number].size)
-    case .creationDate, .contentCreationDate: facts(of: number).creationTime.map(Self.date) ?? .null
-    case .contentChangeDate, .contentModificationDate: Self.date(self[number].modificationTime)
-    case .attributeChangeDate: Self.date(self[number].changeTime)
+    case .size: knownFacts(of: number).map { .integer($0.size) } ?? .null
+    case .creationDate, .contentCreationDate: knownFacts(of: number)?.creationTime.map(Self.date) ?? .null
+    case .contentChangeDate, .contentModificationDate:
+      knownFacts(of: number).map { Self.date($0.modificationTime) } ?? .null
+    case .attributeChangeDate: knownFacts(of: number).map { Self.date($0.changeTime) } ?? .null
     case .isInvisible: .bool(name(of: number).bytes.first == UInt8(ascii: "."))
     case .nodeCount: nodeCount(of: number)
-    case .owner: Self.identifier(facts(of: number).owner)
-    case .group: Self.identifier(facts(of: number).group)
+    case .owner: Self.identifier(knownFacts(of: number)?.owner ?? .max)
+    case .group: Self.identifier(knownFacts(of: number)?.group ?? .max)
     case .contentType: .string(contentType(of: number))
     case .contentTypeTree: .array(ContentTypes.tree(of: contentType(of: number)).map(MetadataValue.string))
     case .kind:
@@ -67,6 +102,20 @@ extension FileTable {
         .array(tags.split(separator: ",").map { .string(String($0)) })
       } ?? .null
     }
+  }
+
+  /// What is known of a file; what it is now, as long as only its name has been read.
+  ///
+  /// - Returns: `nil` if the file is gone before anything else was known of it.
+  func knownFacts(of number: FileNumber) -> FileFacts? {
+    let known = facts(of: number)
+    if known.isRead { return known }
+    let files = HostFileSystem()
+    guard let status = try? files.status(of: path(of: number), at: .workingDirectory, links: .noFollow) else {
+      return nil
+    }
+    let facts = FileFacts(status)
+    return facts.kind == known.kind && facts.identity == known.identity ? facts : nil
   }
 
   private func nodeCount(of number: FileNumber) -> MetadataValue {

@@ -5,8 +5,9 @@ internal import SystemInterface
 /// A file as it was when a query told of it.
 ///
 /// A value: what it says doesn't change when the file does. Only comments, tags and the like, which are kept in extended attributes, are
-/// read from the file at the moment they're asked for; so is the number of members of a directory that isn't searched. Costs two words, and
-/// keeps the state of the index it's from alive.
+/// read from the file at the moment they're asked for; so is the number of members of a directory that isn't searched, and so are size, dates
+/// and owner in the first moments after a search with ``ScopeOptions/GatheringDepth/names``. Costs two words, and keeps the state of the index it's
+/// from alive.
 ///
 /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from.
 public struct MetadataItem: Sendable, Identifiable, Hashable {
@@ -59,7 +60,8 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
   var systemPath: SystemPath { snapshot.table.path(of: number) }
-  private var facts: FileFacts { snapshot.table.facts(of: number) }
+  private var facts: FileFacts { snapshot.table.knownFacts(of: number) ?? snapshot.table.facts(of: number) }
+  private var kind: FileKind { snapshot.table.facts(of: number).kind }
 
   /// The absolute path, byte by byte.
   public var pathBytes: [UInt8] { systemPath.bytes }
@@ -76,9 +78,9 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// When the file was made; `nil` where the file system doesn't keep it.
   public var creationDate: Date? { facts.creationTime.map(Self.date) }
   /// Whether it's a directory; a link to one isn't.
-  public var isDirectory: Bool { facts.kind == .directory }
+  public var isDirectory: Bool { kind == .directory }
   /// Whether it's a symbolic link.
-  public var isSymbolicLink: Bool { facts.kind == .symbolicLink }
+  public var isSymbolicLink: Bool { kind == .symbolicLink }
 
   private static func date(_ time: Int64) -> Date { Date(timeIntervalSince1970: Double(time) / 1_000_000_000) }
 }

@@ -48,7 +48,8 @@ final class ProvidedAttributes: Sendable {
   /// The value of an attribute if it's known; otherwise `.null`, and the file is wanted.
   func value(of name: String, for number: FileNumber, _ table: FileTable) -> MetadataValue {
     guard let provider = provider(of: name, number, table) else { return .null }
-    let want = Want(number: number, version: FileVersion(table.facts(of: number)), provider: provider)
+    guard let facts = table.knownFacts(of: number) else { return .null }
+    let want = Want(number: number, version: FileVersion(facts), provider: provider)
     let arrived = state.withLock { $0.arrived[want] }
     if let values = arrived ?? provider.remembered(want.version) { return values[name] ?? .null }
     state.withLock { state in
@@ -77,7 +78,7 @@ final class ProvidedAttributes: Sendable {
   /// The value of an attribute; looks into the file if nobody has.
   func currentValue(of name: String, for number: FileNumber, _ table: FileTable) -> MetadataValue {
     guard let provider = provider(of: name, number, table) else { return .null }
-    let values = provider.values(of: FileVersion(table.facts(of: number)), at: table.path(of: number))
-    return values?[name] ?? .null
+    guard let facts = table.knownFacts(of: number) else { return .null }
+    return provider.values(of: FileVersion(facts), at: table.path(of: number))?[name] ?? .null
   }
 }

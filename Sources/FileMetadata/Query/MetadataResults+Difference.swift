@@ -48,7 +48,8 @@ private struct ResultComparison {
 
   private func hasAltered(_ number: UInt32) -> Bool {
     let number = FileNumber(number)
-    return before.facts(of: number) != after.facts(of: number) || before.path(of: number) != after.path(of: number)
+    return !before.facts(of: number).hold(for: after.facts(of: number))
+      || before.path(of: number) != after.path(of: number)
   }
 
   /// A file that's gone and one that has come under the same path are one that has changed.

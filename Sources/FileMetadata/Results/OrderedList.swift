@@ -135,6 +135,16 @@ extension OrderedList {
     return difference
   }
 
+  /// Puts elements that aren't in the list in their places.
+  ///
+  /// - Parameter new: The elements, in any order.
+  /// - Returns: Which are where.
+  /// - Complexity: O(*k* log *n*) for *k* new elements among *n*.
+  mutating func add(_ new: [Element]) -> ListDifference<Element> {
+    if new.count >= Self.mergeCountMin, new.count >= count / Self.mergeShare { return merge(new) }
+    return apply(new.map { ListUpdate(old: nil, new: $0) })
+  }
+
   /// Puts an element that isn't in the list in its place.
   ///
   /// - Complexity: O(log *n*).

@@ -37,6 +37,20 @@ package final class ScopeIndexer {
   var blindRoots: Set<Int> = []
   var watches = WatchMap()
   var queue = ReadQueue()
+  /// Directories of whose members only kinds are known, to be read once more when there's nothing else to do.
+  var refills = ReadQueue()
+  /// Whether statx(2) is asked of everything that's found.
+  ///
+  /// If not, see ``refill(directoryCountMax:memberCountMax:)``.
+  package var readsFacts = true
+  /// How many threads help to read when there's much to read.
+  let helperCount: Int
+  /// From how many directories on they do.
+  static let helpedDirectoryCountMin = 2
+  /// How many watches those may take who are reading directories.
+  var orderedWatchCount = 0
+  /// How many members of directories have been read, over all.
+  var readMemberCount = 0
   /// Names that something has happened to.
   var looks = LookList()
   /// Directories that weren't where they should be when they were to be read, and how often.
@@ -70,7 +84,11 @@ package final class ScopeIndexer {
   ///   - files: Where files are.
   ///   - watcher: Who tells what happens to them; of this scope alone.
   ///   - options: How far the scope reaches.
-  package init(_ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions()) {
+  ///   - helperCount: How many threads help to read when there's much to read.
+  package init(
+    _ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions(), helperCount: Int = 0
+  ) {
+    self.helperCount = helperCount
     self.files = files
     self.watcher = watcher
     self.options = options
@@ -171,19 +189,33 @@ extension ScopeIndexer {
   /// Takes note of what a file is now.
   func note(_ number: FileNumber, _ facts: FileFacts) {
     let old = index.table.facts(of: number)
-    guard index.update(number, facts) else { return }
-    changes.files.insert(number)
+    guard renew(number, old, facts) else { return }
     // It may be readable now, or not any more.
     if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
     if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
     if facts.isLinked { noteLinks(of: number, facts) }
   }
 
+  /// Takes note of other facts.
+  ///
+  /// What only the name was known of hasn't altered if it's still what it was when its name was read.
+  ///
+  /// - Returns: Whether they are other ones.
+  func renew(_ number: FileNumber, _ old: FileFacts, _ facts: FileFacts) -> Bool {
+    guard index.update(number, facts) else { return false }
+    if !old.isRead, facts.changeTime < old.changeTime {
+      changes.hasNewFacts = true
+    } else {
+      changes.files.insert(number)
+    }
+    return true
+  }
+
   /// The other names of a file have the same facts, and nobody else tells of them.
   func noteLinks(of number: FileNumber, _ facts: FileFacts) {
     let others = index.files(with: facts.identity)
     for other in others where other != number {
-      if index.update(other, facts) { changes.files.insert(other) }
+      _ = renew(other, index.table.facts(of: other), facts)
     }
     if others.count == 1 { unmatchedLinks[facts.identity.inode] = facts }
   }
@@ -201,7 +233,7 @@ extension ScopeIndexer {
     for number in index.table.numbers where index.table.contains(number) {
       guard let facts = unmatchedLinks[index.table.inode(of: number)] else { continue }
       let known = index.table.facts(of: number)
-      if !known.isLinked, known.identity == facts.identity, index.update(number, facts) { changes.files.insert(number) }
+      if !known.isLinked, known.identity == facts.identity { _ = renew(number, known, facts) }
     }
     unmatchedLinks = [:]
   }
@@ -220,6 +252,7 @@ extension ScopeIndexer {
       changes.files.insert(number)
       if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
       queue.remove(number)
+      refills.remove(number)
       polled.remove(number)
       unreadable.remove(number)
       looks.remove(number)
@@ -243,6 +276,9 @@ extension FileTable {
   func mayBecome(_ number: FileNumber, _ facts: FileFacts) -> Bool {
     self.facts(of: number).kind == .directory ? isDirectory(number, facts) : facts.kind != .directory
   }
+
+  /// Whether it's known on which device a file is.
+  func hasVolume(_ number: FileNumber) -> Bool { self[number].volume != 0 }
 
   func inode(of number: FileNumber) -> UInt64 { self[number].inode }
 
