@@ -100,6 +100,36 @@ struct MetadataQueryCursorTests {
     }
   }
 
+  @Test("Files of which only names were known haven't altered when more is known of them")
+  func namesFirst() async throws {
+    let tree = try TemporaryTree()
+    for number in 0..<20 { try tree.write("\(number).txt", "one two") }
+    // What was changed in the moment in which its name is read counts as changed.
+    tree.waitForFileTime()
+    let provider = AttributeProvider(["bytes"]) { url in ["bytes": .integer(Int64(try Data(contentsOf: url).count))] }
+    let query = try MetadataQuery(
+      .fileName.hasSuffix(".txt"), in: [URL(filePath: tree.root.description)], batching: .immediate,
+      options: ScopeOptions(gatheringDepth: .names), providers: [provider])
+    try query.start()
+    let results = try await query.waitUntilCurrent()
+    let cursor = try #require(query.cursor)
+    // A value is right however little is known.
+    #expect(results[0].value(forAttribute: "bytes") == 7)
+    try tree.write("5.txt", "more than before")
+    // Another one needs all that's known of files, of which the first learns then.
+    let sizes = try MetadataQuery(
+      .fileSize > .bytes(0), in: [URL(filePath: tree.root.description)], options: ScopeOptions(gatheringDepth: .names),
+      providers: [provider])
+    try sizes.start()
+    #expect(try await sizes.waitUntilCurrent().count == 20)
+    try await query.waitUntilCurrent()
+    let change = try Self.changes(query, cursor)
+    #expect(change.changed.map(\.new.name) == ["5.txt"] && change.added.isEmpty && change.removed.isEmpty)
+    try query.replacePredicate(by: try MetadataPredicate(format: "bytes > 7"))
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["5.txt"])
+    #expect(sizes.current?.engine === query.current?.engine)
+  }
+
   private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
 
   @Test("Whatever happens, the difference leads from the results then to those now", arguments: seeds)
