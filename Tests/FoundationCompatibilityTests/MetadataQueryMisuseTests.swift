@@ -24,7 +24,7 @@ struct MetadataQueryMisuseTests {
     }
   }
 
-  @Test("An equality with asterisks finds names that have asterisks, and nothing else; LIKE finds what was meant")
+  @Test("An equality with asterisks finds names that have asterisks, which is reported; LIKE finds what was meant")
   func wildcardInEquality() throws {
     try withSandbox { box in
       for name in ["a.plist", "*.plist"] { _ = try box.write(name) }
@@ -32,9 +32,16 @@ struct MetadataQueryMisuseTests {
       watcher.query.predicate = NSPredicate(format: "%K == '*.plist'", NSMetadataItemFSNameKey)
       watcher.gather()
       #expect(watcher.names == ["*.plist"])
+      #expect(Sandbox.misuse.entries.contains { $0.contains("'*.plist'") && $0.contains("LIKE") })
       watcher.query.predicate = NSPredicate(format: "%K LIKE '*.plist'", NSMetadataItemFSNameKey)
       #expect(watcher.journal.wait(for: "finished", count: 2))
       #expect(watcher.names == ["*.plist", "a.plist"])
+      let reportCount = Sandbox.misuse.entries.count { $0.contains("for a pattern") }
+      // In Spotlight's language they're patterns.
+      watcher.query.predicate = NSPredicate(fromMetadataQueryString: "kMDItemFSName == 'a*.plist'")
+      #expect(watcher.journal.wait(for: "finished", count: 3))
+      #expect(watcher.names == ["a.plist"])
+      #expect(Sandbox.misuse.entries.count { $0.contains("for a pattern") } == reportCount)
     }
   }
 

@@ -65,7 +65,7 @@
 
     /// What a file has to fulfil.
     ///
-    /// A change starts a running query anew (Q13); `nil` stops it.
+    /// With `==` an asterisk stands for itself, which is reported at the start for names and paths: patterns need `LIKE`. A change starts a running query anew (Q13); `nil` stops it.
     open var predicate: NSPredicate? {
       get { core.configuration.predicate }
       set { core.reconfigure { $0.predicate = newValue } }
