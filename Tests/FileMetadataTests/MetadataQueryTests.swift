@@ -558,6 +558,33 @@ struct MetadataItemTests {
     #expect(try await query.waitUntilCurrent().map(\.pathBytes) == [item.pathBytes])
   }
 
+  @Test("When a file was last read is said where the volume keeps it, and of nothing but files")
+  func lastUse() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("f")
+    var volume = statvfs()
+    #expect(unsafe statvfs(tree.root.description, &volume) == 0)
+    let isKept = volume.f_flag & 1 << 10 == 0
+    // Later than the last change, so that reading is noted with every option but noatime; and long ago.
+    let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_001, tv_nsec: 0)]
+    #expect(unsafe utimensat(AT_FDCWD, tree.path("f").description, times, 0) == 0)
+    let live = try await LiveQuery(tree)
+    let items = try await live.query.waitUntilCurrent()
+    #expect(items[0].value(forAttribute: "kMDItemLastUsedDate") == .null)
+    guard case .date(let before) = items[1].value(forAttribute: "kMDItemLastUsedDate") else {
+      #expect(!isKept)
+      return
+    }
+    #expect(isKept && before.secondsSince2001 == 1_000_000_000 - 978_307_200)
+    _ = try HostFileSystem().contents(of: tree.path("f"))
+    guard case .date(let after) = items[1].value(forAttribute: "kMDItemLastUsedDate") else {
+      Issue.record("no date")
+      return
+    }
+    #expect(after.secondsSince2001 >= before.secondsSince2001)
+  }
+
   @Test("R35, R36: the item of a URL says the same as a query's, of files, directories and what links lead to")
   func itemOfURL() async throws {
     let tree = try TemporaryTree()

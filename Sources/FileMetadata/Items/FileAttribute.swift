@@ -26,11 +26,12 @@ enum FileAttribute: String, CaseIterable, Sendable {
   case finderComment = "kMDItemFinderComment"
   case whereFroms = "kMDItemWhereFroms"
   case userTags = "kMDItemUserTags"
+  case lastUsedDate = "kMDItemLastUsedDate"
 
   /// Whether the index knows it; anything else is read from the file when it's asked for.
   var isIndexed: Bool {
     switch self {
-    case .comment, .finderComment, .whereFroms, .userTags: false
+    case .comment, .finderComment, .whereFroms, .userTags, .lastUsedDate: false
     default: true
     }
   }
@@ -101,6 +102,7 @@ extension FileTable {
       text("user.xdg.tags", of: number).map { tags in
         .array(tags.split(separator: ",").map { .string(String($0)) })
       } ?? .null
+    case .lastUsedDate: lastUsedDate(of: number)
     }
   }
 
@@ -116,6 +118,13 @@ extension FileTable {
     }
     let facts = FileFacts(status)
     return facts.kind == known.kind && facts.identity == known.identity ? facts : nil
+  }
+
+  private func lastUsedDate(of number: FileNumber) -> MetadataValue {
+    guard facts(of: number).kind == .regular,
+      let time = try? HostFileSystem().accessTime(of: path(of: number))
+    else { return .null }
+    return Self.date(time)
   }
 
   private func nodeCount(of number: FileNumber) -> MetadataValue {
