@@ -41,7 +41,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     let size: Int64
     let modified: Date
 
-    /// - Parameter isWhole: Whether to ask for more than what all items know.
+    /// Asks for sizes and dates only if all items know them.
     init(_ item: MetadataItem, isWhole: Bool = true) {
       path = item.pathBytes
       size = isWhole ? item.size : 0
