@@ -41,7 +41,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     let size: Int64
     let modified: Date
 
-    /// - Parameter isWhole: Whether to ask for more than what all items know.
+    /// Asks for sizes and dates only if all items know them.
     init(_ item: MetadataItem, isWhole: Bool = true) {
       path = item.pathBytes
       size = isWhole ? item.size : 0
@@ -76,14 +76,15 @@ struct ConcurrencyMetadataQueryExplorationTests {
   private static let seeds: any Sequence<UInt64> & Sendable =
     if let seed = Budget.seed {
       [seed]
-    } else if Budget.isLong {
+    } else if Budget.isLong || Budget.churnDuration != nil {
       UInt64.random(in: 0..<1_000_000)...
     } else {
       UInt64(0)..<3
     }
-  private static let duration = Duration.seconds(30)
+  private static let duration = Budget.churnDuration.map { $0 / 2 } ?? .seconds(30)
 
-  @Test("Results are those of a fresh search after every pause, and batches lead to them", arguments: [false, true])
+  @Test(
+    "L17: results are those of a fresh search after every pause, and batches lead to them", arguments: [false, true])
   func agreement(withFaults: Bool) async throws {
     let end = ContinuousClock.now + Self.duration
     for seed in Self.seeds {

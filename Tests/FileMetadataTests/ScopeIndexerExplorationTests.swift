@@ -9,7 +9,7 @@ import Testing
 struct ScopeIndexerExplorationTests {
   private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
 
-  @Test("After every pause the index is what is on the disk, and so is what was told of it", arguments: seeds)
+  @Test("L17: after every pause the index is what is on the disk, and so is what was told of it", arguments: seeds)
   func agreement(seed: UInt64) throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree)

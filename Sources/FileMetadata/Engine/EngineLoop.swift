@@ -49,8 +49,7 @@ final class EngineLoop {
     self.engine = engine
     self.watcher = watcher
     self.clock = clock
-    var options = key.options
-    options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
+    let options = key.options
     // Others than the machine's own files are read in an order that can be repeated.
     let isHost = files is HostFileSystem
     indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
@@ -63,14 +62,6 @@ final class EngineLoop {
 
   /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
   private static let helperCount = min(4, HostThread.usableProcessorCount)
-
-  /// Half of what the kernel allows all programs of the user together.
-  private static func fairWatchCount(_ files: any FileSystem) -> Int {
-    guard let text = try? files.contents(of: SystemPath("/proc/sys/fs/inotify/max_user_watches")),
-      let limit = Int(String(decoding: text, as: UTF8.self).filter(\.isNumber))
-    else { return .max }
-    return max(1, limit / 2)
-  }
 
   func run() {
     while true {
@@ -182,17 +173,14 @@ final class EngineLoop {
     let isSameHealth = health == indexer.health
     if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    var numbers = changes.files
-    numbers.formUnion(arrived)
+    var files = changes.files
+    files.formUnion(arrived)
     arrived = []
     defer { provided?.forgetArrivals() }
-    let table = indexer.index.table
-    for directory in changes.movedDirectories where table.contains(directory) {
-      table.forEach(in: directory) { numbers.insert($0) }
-    }
-    if !changes.isEmpty { snapshot = TableSnapshot(table, provided: provided) }
+    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided) }
     for (query, runner) in runners where !arrivals.contains(query) {
-      runner.filesChanged(numbers, snapshot, health, at: clock.now)
+      runner.filesChanged(
+        files, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
     }
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
   }

@@ -32,6 +32,8 @@ struct QueryPlan: Sendable {
   }
   /// Whether it takes more than names and kinds to find results and to order them.
   let needsFacts: Bool
+  /// Whether the path of a file decides whether it's a result, or where it comes.
+  let readsPaths: Bool
   /// What results are ordered by, if no value has to be made for that.
   private let sortNumbers: [FileAttribute]?
 
@@ -63,6 +65,7 @@ struct QueryPlan: Sendable {
     let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
     sortNumbers = areNumbers ? sorting : nil
     let all = attributes.compactMap(\.self) + sorting
+    readsPaths = predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
     needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
   }
 
@@ -86,16 +89,32 @@ struct QueryPlan: Sendable {
 
   /// All results, in order.
   ///
-  /// - Complexity: O(*n*) in the number of files, with one evaluation for each.
+  /// - Complexity: O(*n*) in the number of files, with one evaluation for each. Several threads share them if there are many.
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
     let environment = Self.environment
+    let pageCount = snapshot.table.pageCount
+    let partCount = max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
+    let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
+      entries(snapshot, inPages: (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount), environment)
+    }
+    return OrderedList(ResultOrder(sortDescriptors), of: Array(parts.results.joined()))
+  }
+
+  /// More threads than that would wait for memory.
+  private static let partCountMax = 4
+  /// Fewer pages, of a hundred files each, cost less than to start a thread.
+  private static let partPageCountMin = 128
+
+  private func entries(
+    _ snapshot: TableSnapshot, inPages pages: Range<Int>, _ environment: PredicateEnvironment
+  ) -> [ResultEntry] {
     var entries: [ResultEntry] = []
     let item = item(in: snapshot)
-    snapshot.table.forEachRow { number, row in
+    snapshot.table.forEachRow(inPages: pages) { number, row in
       guard item.move(to: number, row), predicate.matches(item, in: environment) else { return }
       entries.append(sortAttributes.isEmpty ? ResultEntry(number.rawValue, .none) : unfilteredEntry(number, snapshot))
     }
-    return OrderedList(ResultOrder(sortDescriptors), of: entries)
+    return entries
   }
 
   /// How a file is sorted, whether it's a result or not.

@@ -79,9 +79,22 @@ final class QueryRunner {
 
 extension QueryRunner {
   /// Some files may be others than before.
+  ///
+  /// - Parameters:
+  ///   - numbers: The files.
+  ///   - directories: Directories that have been moved, and everything in them with them.
+  ///   - now: What is known by now.
+  ///   - health: How well the scope is followed.
+  ///   - time: The present moment.
   func filesChanged(
-    _ numbers: some Sequence<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+    _ numbers: some Sequence<FileNumber>, movedDirectories directories: Set<FileNumber> = [], _ now: TableSnapshot,
+    _ health: ScopeHealth, at time: MonotonicTime
   ) {
+    if !directories.isEmpty {
+      var numbers = Set(numbers)
+      for directory in directories where now.table.contains(directory) { addAffected(by: directory, now, &numbers) }
+      return filesChanged(numbers, now, health, at: time)
+    }
     port.note(health)
     note(numbers, now)
     offer?.touched.formUnion(numbers)
@@ -95,6 +108,26 @@ extension QueryRunner {
     self.plan = plan
     filesChanged(now.table.numbers, now, health, at: time)
     flush(now, health, at: time)
+  }
+
+  /// Adds what is something else to the query because a directory was moved.
+  ///
+  /// Where paths decide nothing, these are results alone: however much there is in the directory, it costs no more than looking at all of them.
+  private func addAffected(by directory: FileNumber, _ now: TableSnapshot, _ numbers: inout Set<FileNumber>) {
+    let isWhole = plan.readsPaths || offer != nil
+    let countMax = isWhole ? .max : known.list.count + pending.count
+    var members: [FileNumber] = []
+    if now.table.forEach(in: directory, countMax: countMax, { members.append($0) }) {
+      numbers.formUnion(members)
+    } else {
+      known.list.forEach { entry in
+        let number = FileNumber(entry.number)
+        if now.table.contains(number), now.table.isInside(number, directory) { numbers.insert(number) }
+      }
+      for number in pending.keys where now.table.contains(number) && now.table.isInside(number, directory) {
+        numbers.insert(number)
+      }
+    }
   }
 
   /// Finds everything at once in an index that's complete.
@@ -129,6 +162,7 @@ extension QueryRunner {
   private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
     let environment = QueryPlan.environment
     let item = plan.item(in: now)
+    var paths = PathComparison(known.snapshot.table, now.table)
     for number in numbers {
       let missCount = plan.usesProviders ? now.provided?.missCount : nil
       let entry = plan.entry(number, item, now, environment)
@@ -138,7 +172,7 @@ extension QueryRunner {
         if let entry, !isUndecided { found.append(entry) }
       } else {
         unfold()
-        note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now)
+        note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now, &paths)
       }
     }
   }
@@ -150,9 +184,14 @@ extension QueryRunner {
     return pending.isEmpty || pending[number] == nil
   }
 
-  private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
+  private func note(
+    _ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot, _ paths: inout PathComparison
+  ) {
     let old = knownEntry(number)
-    let isSame = old == new && (new == nil || isSame(number, now))
+    let isSame =
+      old == new
+      && (new == nil
+        || known.snapshot.table.facts(of: number).hold(for: now.table.facts(of: number)) && paths.isSame(number))
     pending[number] = isSame ? nil : Update(old: old, new: new)
   }
 
@@ -161,11 +200,6 @@ extension QueryRunner {
     guard known.list.count > 0, known.snapshot.table.contains(number) else { return nil }
     let entry = plan.unfilteredEntry(number, known.snapshot)
     return known.list.place(of: entry).isMember ? entry : nil
-  }
-
-  private func isSame(_ number: FileNumber, _ now: TableSnapshot) -> Bool {
-    known.snapshot.table.facts(of: number).hold(for: now.table.facts(of: number))
-      && known.snapshot.table.path(of: number) == now.table.path(of: number)
   }
 
   /// Everything that there is has been found.
@@ -270,7 +304,10 @@ extension QueryRunner {
     // Nobody is told; who looks at the results sees twice as many from time to time.
     if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
     var version = Version(list: fresh ?? known.list, snapshot: now)
-    let difference = fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now)
+    // Who begins to read meanwhile makes the port refuse the batch.
+    let isNeeded = fresh == nil || port.hasReader
+    let difference =
+      isNeeded ? fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now) : ListDifference<ResultEntry>()
     let finishes = owesFinish && (delivery != .progress)
     let change = MetadataQueryChange(
       difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),

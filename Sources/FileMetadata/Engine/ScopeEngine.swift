@@ -123,7 +123,7 @@ extension ScopeEngine {
     if let found = engines.withLock({ engines in engines[key]?.engine }), let query = found.attach(plan, port) {
       return (found, query)
     }
-    let watcher = try InotifyWatcher()
+    let watcher = try InotifyWatcher(tellsMounts: true)
     let engine = ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
     engines.withLock { engines in
       engines = engines.filter { $0.value.engine != nil }

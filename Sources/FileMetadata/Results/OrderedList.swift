@@ -166,6 +166,14 @@ extension OrderedList {
     return removed
   }
 
+  /// Puts an element in the place of one that comes neither before nor behind it, and is in the list.
+  ///
+  /// - Complexity: O(log *n*).
+  mutating func replace(with element: Element) {
+    makeRootUnique()
+    root.replace(with: element, order)
+  }
+
   private mutating func makeRootUnique() {
     if !isKnownUniquelyReferenced(&root) { root = root.copy() }
   }

@@ -54,7 +54,7 @@ struct RootTies {
       let met = ties[watch] ?? [:]
       return (met.filter { !$0.value.contains(.own) }.map(\.key), met.filter { $0.value.contains(.own) }.map(\.key))
     case .itemMoved(let watch), .ended(let watch): return (Array((ties[watch] ?? [:]).keys), [])
-    case .overflow: return ([], [])
+    case .overflow, .mountsChanged: return ([], [])
     }
   }
 }

@@ -72,6 +72,7 @@ extension ScopeIndexer {
       // Gone, unmounted, or another one in its place.
       lookAt(directory)
       queue.push(directory)
+    case .mountsChanged: lookAtMounts()
     case .overflow:
       overflowCount += 1
       departures = [:]

@@ -15,7 +15,10 @@ extension ScopeIndexer {
     var directoryCount = 0
     let memberCount = readMemberCount
     let team = ReadingTeam(reader, helperCount: queue.count >= Self.helpedDirectoryCountMin ? helperCount : 0)
-    defer { team.end() }
+    defer {
+      team.end()
+      watchShare.trim(to: watches.count)
+    }
     while true {
       if directoryCount < directoryCountMax, readMemberCount - memberCount < memberCountMax {
         var orders: [ReadOrder] = []
@@ -202,6 +205,10 @@ extension ScopeIndexer {
     if watches.isSure(directory) { return false }
     if watches[directory] == nil, watches.count + orderedWatchCount >= options.watchCountMax {
       poll(directory, because: "as many directories are watched as may be")
+      return false
+    }
+    if watches[directory] == nil, !watchShare.reserve(beyond: watches.count + orderedWatchCount) {
+      poll(directory, because: "the queries of this process watch as many directories as they may")
       return false
     }
     orderedWatchCount += 1

@@ -47,6 +47,10 @@ package final class ScopeIndexer {
   let helperCount: Int
   /// From how many directories on they do.
   static let helpedDirectoryCountMin = 2
+  /// How many directories may be watched, among all scopes of the process.
+  var watchShare: WatchShare
+  /// What was mounted when it was looked at last.
+  var knownMounts: Set<MountTable.Mount>
   /// How many watches those may take who are reading directories.
   var orderedWatchCount = 0
   /// How many members of directories have been read, over all.
@@ -85,9 +89,13 @@ package final class ScopeIndexer {
   ///   - watcher: Who tells what happens to them; of this scope alone.
   ///   - options: How far the scope reaches.
   ///   - helperCount: How many threads help to read when there's much to read.
+  ///   - watchBudget: How many directories may be watched, among all who share it.
   package init(
-    _ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions(), helperCount: Int = 0
+    _ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions(), helperCount: Int = 0,
+    watchBudget: WatchBudget = .shared
   ) {
+    watchShare = WatchShare(watchBudget)
+    knownMounts = MountTable.mounts
     self.helperCount = helperCount
     self.files = files
     self.watcher = watcher
@@ -132,6 +140,7 @@ package final class ScopeIndexer {
     health.overflowCount = overflowCount
     health.missingRootCount = roots.count { $0.number == nil }
     health.isFull = isFull
+    health.processWatchCountMax = watchShare.budget.countMax
     health.pollingReason = polled.isEmpty && blindRoots.isEmpty ? nil : pollingReason
     return health
   }
