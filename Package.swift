@@ -128,7 +128,7 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FoundationCompatibility",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FoundationCompatibility",
         "MetadataPredicates", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),

@@ -100,6 +100,13 @@ static inline int64_t shim_coarse_nanoseconds(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/// clock_gettime(2) CLOCK_REALTIME_COARSE in nanoseconds: the time that files get when they're changed now.
+static inline int64_t shim_file_time(void) {
+  struct timespec time;
+  clock_gettime(5 /* CLOCK_REALTIME_COARSE */, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 /// clock_getres(2): how long shim_coarse_nanoseconds may stand still.
 static inline int64_t shim_coarse_resolution(void) {
   struct timespec time;

@@ -7,14 +7,22 @@ package import SystemInterface
 package final class InotifyWatcher: FileWatcher {
   private let queue: InotifyQueue
   private let poller: ReadinessPoller
+  /// If changes of it are told.
+  private let mounts: MountTable?
+  /// A change of the mounts has ended a wait, and hasn't been told.
+  private let hasMountsChanged = Guarded(false)
+  private static let mountsToken: UInt64 = 1
 
   /// Opens a queue of its own.
   ///
+  /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
-  package init() throws(SystemError) {
+  package init(tellsMounts: Bool = false) throws(SystemError) {
     queue = try InotifyQueue()
     poller = try ReadinessPoller()
     try poller.add(queue, token: 0, interest: .readable)
+    mounts = tellsMounts ? try? MountTable() : nil
+    if let mounts { try poller.add(mounts, token: Self.mountsToken, interest: .exceptional) }
   }
 
   package func watch(
@@ -25,11 +33,20 @@ package final class InotifyWatcher: FileWatcher {
 
   package func unwatch(_ watch: WatchID) { queue.unwatch(watch.rawValue) }
 
-  package func takeEvents() -> [WatchEvent] { queue.takeRecords().compactMap(WatchEvent.init) }
+  package func takeEvents() -> [WatchEvent] {
+    let events = queue.takeRecords().compactMap(WatchEvent.init)
+    guard let mounts else { return events }
+    let isTold = hasMountsChanged.withLock { flag in
+      defer { flag = false }
+      return flag
+    }
+    return mounts.takeChange() || isTold ? events + [.mountsChanged] : events
+  }
 
   package func waitForEvents() throws(SystemError) {
     var events: [ReadinessPoller.Event] = []
     _ = try poller.wait(into: &events)
+    if events.contains(where: { $0.token == Self.mountsToken }) { hasMountsChanged.withLock { $0 = true } }
   }
 
   package func wake() { poller.wake() }

@@ -28,6 +28,8 @@ package enum WatchEvent: Hashable, Sendable {
   case itemMoved(WatchID)
   /// The item isn't watched any more: it's gone, unmounted, or was unwatched. The last that is heard of the watch.
   case ended(WatchID)
+  /// Something was mounted or unmounted somewhere.
+  case mountsChanged
   /// Events were lost: read again whatever is watched.
   case overflow
 

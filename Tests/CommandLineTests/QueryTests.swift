@@ -56,6 +56,32 @@ struct QueryTests {
     #expect(try bench.run("query", "--attributes", names, "-0", "TRUEPREDICATE", bench.root).status == 64)
   }
 
+  @Test("--explain says what the index answers, where is searched, and what it took")
+  func explanation() throws {
+    let names = try bench.run("query", "--explain", "kMDItemFSName LIKE '*.md' AND kMDItemUserTags != NIL", bench.root)
+    #expect(names.status == 0 && names.errors.isEmpty)
+    let lines = names.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(lines.contains { $0.hasPrefix("kMDItemFSName: ") && $0.hasSuffix("[index]") })
+    #expect(
+      lines.contains { $0.contains("kMDItemUserTags") && !$0.hasPrefix("attributes") && !$0.hasSuffix("[index]") })
+    #expect(lines.contains("searches \(bench.root)"))
+    #expect(lines.contains("sorted by: kMDItemPath"))
+    #expect(lines.contains("statx(2) for directories only, for files afterwards"))
+    #expect(lines.contains { $0.hasPrefix("watches: 1 used, ") && $0.hasSuffix(" 0 directories polled") })
+    #expect(lines.last == "results: 0")
+    let sizes = try bench.run("query", "--explain", "kMDItemFSSize > 1", bench.root).output
+    #expect(sizes.contains("statx(2) for each file: sizes, dates or owners are needed"))
+    #expect(sizes.hasSuffix("results: 2\n"))
+    #expect(try bench.run("query", "--explain", "--live", "TRUEPREDICATE", bench.root).status == 64)
+  }
+
+  @Test("On a terminal a short search says nothing besides")
+  func terminal() throws {
+    let tool = try bench.start("query", "--count", "TRUEPREDICATE", bench.root, on: PseudoTerminal(width: 80))
+    #expect(try tool.end() == 0)
+    #expect(tool.errors.text.isEmpty)
+  }
+
   @Test("--live prints what is there, and then exactly what changes")
   func live() throws {
     let tool = try bench.start("query", "--live", "--events", "6", "kMDItemFSName LIKE '*.md'", bench.root)

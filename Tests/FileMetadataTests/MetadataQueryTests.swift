@@ -98,7 +98,104 @@ struct MetadataQueryTests {
     #expect(try await second.next().added.map(\.item.name) == ["a.txt"])
   }
 
-  @Test("What can't be a query is an error that says why")
+  @Test("L16: what was done before start() is found by the first search, also in an index that another query keeps")
+  func barrierAtStart() async throws {
+    let tree = try TemporaryTree()
+    let first = try await LiveQuery(tree)
+    try await first.query.waitUntilCurrent()
+    for number in 0..<60 {
+      try tree.write("\(number)")
+      if number > 0 { try tree.rename("\(number - 1)", to: "old \(number - 1)") }
+      var second = try await LiveQuery(tree, .fileName == "\(number)")
+      #expect(first.query.current?.engine === second.query.current?.engine)
+      try await second.gather()
+      #expect(second.names == ["\(number)"])
+      var third = try await LiveQuery(tree, .fileName.hasPrefix("old"), batching: .standard)
+      try await third.gather()
+      #expect(third.items.count == number)
+    }
+  }
+
+  @Test("Q13: a predicate that's replaced while the query runs changes the results by one exact difference")
+  func replacedPredicate() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a.md", "b.md", "b.txt", "c.txt"] { try tree.write(name) }
+    var live = try await LiveQuery(tree, .fileName.hasSuffix(".md"), batching: .standard)
+    try await live.gather()
+    #expect(live.names == ["a.md", "b.md"])
+    let engine = live.query.current?.engine
+    try live.query.replacePredicate(by: .fileName.hasPrefix("b"))
+    #expect(live.query.predicate == .fileName.hasPrefix("b"))
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["a.md"] && change.added.map(\.item.name) == ["b.txt"])
+    #expect(change.changed.isEmpty && live.names == ["b.md", "b.txt"])
+    // Changes are told by the new one, and a batch that waits is brought up to date.
+    try tree.write("b.new")
+    #expect(try await live.query.waitUntilCurrent().count == 3)
+    try live.query.replacePredicate(by: .fileName.hasSuffix(".txt"))
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["b.txt", "c.txt"])
+    while live.names != ["b.txt", "c.txt"] { _ = try await live.next() }
+    // One that can't be used changes nothing; the next run uses the last one that can.
+    let unbound = try MetadataPredicate(format: "kMDItemFSName == $NAME")
+    #expect(throws: MetadataQueryError.self) { try live.query.replacePredicate(by: unbound) }
+    #expect(live.query.current?.engine === engine && live.query.isStarted)
+    live.query.stop()
+    try live.query.replacePredicate(by: .fileName.hasPrefix("c"))
+    #expect(live.query.results.count == 2)
+    try live.query.start()
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["c.txt"])
+  }
+
+  @Test("R1, Q13: while results are to stay, a replaced predicate changes nothing, and all comes in one batch then")
+  func replacedPredicateInPause() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    var live = try await LiveQuery(tree, .fileName == "a")
+    try await live.gather()
+    live.query.pause()
+    try live.query.replacePredicate(by: .fileName == "b")
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["a"])
+    live.query.resume()
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["a"] && change.added.map(\.item.name) == ["b"])
+  }
+
+  @Test("Q14, Q15: any attribute's values are listed, and results grouped by it, without starting anew")
+  func listsAndGroups() async throws {
+    let tree = try TemporaryTree()
+    for (name, text) in [("a", "1"), ("b", "22"), ("c", "1")] { try tree.write(name, text) }
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    let results = live.query.results
+    #expect(results.valueList(of: "kMDItemFSSize").map(\.count) == [2, 1])
+    #expect(results.groups(by: ["kMDItemFSSize", "kMDItemFSName"]).map(\.items.count) == [2, 1])
+    try tree.makeDirectory("d")
+    #expect(try await live.next().added.map(\.item.name) == ["d"])
+    #expect(results.count == 3 && live.query.results.valueList(of: "kMDItemContentType").map(\.count) == [3, 1])
+  }
+
+  @Test("Q16, Q31: another order, or another scope, is another query; one over the same scopes reads nothing anew")
+  func otherOrder() async throws {
+    let tree = try TemporaryTree()
+    for name in ["d", "d/e"] { try tree.makeDirectory(name) }
+    for (name, text) in [("a", "22"), ("b", "1"), ("d/c", "333")] { try tree.write(name, text) }
+    let isFile = try MetadataPredicate(format: "kMDItemContentType != 'public.folder'")
+    var live = try await LiveQuery(tree, isFile)
+    try await live.gather()
+    var bySize = try await LiveQuery(tree, isFile, sortedBy: [MetadataSortDescriptor("kMDItemFSSize", .descending)])
+    try await bySize.gather()
+    #expect(live.names == ["a", "b", "c"] && bySize.names == ["c", "a", "b"])
+    #expect(live.query.current?.engine === bySize.query.current?.engine)
+    #expect(bySize.query.progress.readDirectoryCount == 3)
+    let deeper = try MetadataQuery(
+      isFile, scopes: [.directory(URL(filePath: tree.path("d").description))],
+      items: [URL(filePath: tree.path("b").description)])
+    try deeper.start()
+    #expect(try await Set(deeper.waitUntilCurrent().map(\.name)) == ["b", "c"])
+    #expect(deeper.current?.engine !== live.query.current?.engine)
+  }
+
+  @Test("Q2, Q23, Q24: what can't be a query is an error that says why")
   func errors() throws {
     let tree = try TemporaryTree()
     let scope = URL(filePath: tree.root.description)
@@ -116,6 +213,7 @@ struct MetadataQueryTests {
     #expect(code([]) == .noScope)
     #expect(code([try #require(URL(string: "https://example.org"))]) == .invalidScope)
     #expect(code([scope.appending(path: "none")]) == .invalidScope)
+    #expect(code([URL(filePath: "/" + String(repeating: "n", count: 300))]) == .invalidScope)
     #expect(code([URL(filePath: "/~")]) == .invalidScope)
     #expect(code([scope], .constant(true), [MetadataSortDescriptor("kMDItemComment")]) == .unsortableAttribute)
     let unbound = try MetadataPredicate(format: "kMDItemFSName == $NAME")
@@ -458,6 +556,56 @@ struct MetadataItemTests {
     let query = try MetadataQuery(.constant(true), in: [url])
     try query.start()
     #expect(try await query.waitUntilCurrent().map(\.pathBytes) == [item.pathBytes])
+  }
+
+  @Test("When a file was last read is said where the volume keeps it, and of nothing but files")
+  func lastUse() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("f")
+    var volume = statvfs()
+    #expect(unsafe statvfs(tree.root.description, &volume) == 0)
+    let isKept = volume.f_flag & 1 << 10 == 0
+    // Later than the last change, so that reading is noted with every option but noatime; and long ago.
+    let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_001, tv_nsec: 0)]
+    #expect(unsafe utimensat(AT_FDCWD, tree.path("f").description, times, 0) == 0)
+    let live = try await LiveQuery(tree)
+    let items = try await live.query.waitUntilCurrent()
+    #expect(items[0].value(forAttribute: "kMDItemLastUsedDate") == .null)
+    guard case .date(let before) = items[1].value(forAttribute: "kMDItemLastUsedDate") else {
+      #expect(!isKept)
+      return
+    }
+    #expect(isKept && before.secondsSince2001 == 1_000_000_000 - 978_307_200)
+    _ = try HostFileSystem().contents(of: tree.path("f"))
+    guard case .date(let after) = items[1].value(forAttribute: "kMDItemLastUsedDate") else {
+      Issue.record("no date")
+      return
+    }
+    #expect(after.secondsSince2001 >= before.secondsSince2001)
+  }
+
+  @Test("R35, R36: the item of a URL says the same as a query's, of files, directories and what links lead to")
+  func itemOfURL() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("d/f.png", "12345")
+    try tree.symbolicLink(tree.path("link"), to: "d/f.png")
+    let live = try await LiveQuery(tree)
+    let results = try await live.query.waitUntilCurrent()
+    for name in ["d", "d/f.png"] {
+      let found = try #require(results.first { $0.path == tree.path(name).description })
+      let made = try #require(MetadataItem(url: URL(filePath: tree.path(name).description)))
+      #expect(made.wholeValue == found.wholeValue && made.url == found.url)
+      #expect(made.id != found.id && made != found)
+      #expect(try #require(MetadataItem(url: URL(filePath: tree.path(name).description))) == made)
+    }
+    #expect(MetadataItem(url: URL(filePath: tree.path("link").description))?.name == "f.png")
+    #expect(MetadataItem(url: URL(filePath: tree.path("none").description)) == nil)
+    #expect(MetadataItem(url: try #require(URL(string: "https://example.org/"))) == nil)
+    let item = try #require(MetadataItem(url: URL(filePath: tree.path("d/f.png").description)))
+    try tree.unlink("d/f.png")
+    #expect(item.size == 5 && item.value(forAttribute: "kMDItemFSName") == "f.png")
   }
 
   @Test("Comments and tags are read from extended attributes, in predicates as well")

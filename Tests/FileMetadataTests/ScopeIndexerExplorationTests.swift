@@ -9,11 +9,13 @@ import Testing
 struct ScopeIndexerExplorationTests {
   private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
 
-  @Test("After every pause the index is what is on the disk, and so is what was told of it", arguments: seeds)
+  @Test("L17: after every pause the index is what is on the disk, and so is what was told of it", arguments: seeds)
   func agreement(seed: UInt64) throws {
     let tree = try TemporaryTree()
-    let indexed = try IndexedTree(tree)
     var churner = Churner(seed: seed, tree)
+    for _ in 0..<30 { churner.step() }
+    let indexed = try IndexedTree(tree, helperCount: Int(seed % 3), readsFacts: seed % 2 == 0)
+    indexed.expectCurrent("seed \(seed), the first search", linkedInodes: churner.linkedInodes)
     for round in 0..<25 {
       for _ in 0..<(1 + churner.random.below(12)) { churner.step() }
       indexed.settle()

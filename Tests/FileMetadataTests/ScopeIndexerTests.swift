@@ -24,6 +24,61 @@ struct ScopeIndexerTests {
     #expect(indexed.indexer.health.isComplete)
   }
 
+  @Test("Directories of thousands of files are read part by part, by several threads", arguments: [false, true])
+  func largeDirectories(readsFacts: Bool) throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] {
+      try tree.makeDirectory(name)
+      try tree.makeDirectory("\(name)/in")
+      for file in 0..<(name == "a" ? 12_000 : 300) { close(creat(tree.path("\(name)/f\(file)").description, 0o600)) }
+    }
+    let indexed = try IndexedTree(tree, helperCount: 2, readsFacts: readsFacts, isSettled: false)
+    #expect(!indexed.indexer.work(directoryCountMax: 2))
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.contents.count == 12_607)
+  }
+
+  @Test("What only the name was known of and hasn't been changed isn't told as changed when more is known of it")
+  func refill() throws {
+    let tree = try TemporaryTree()
+    try tree.write("old", "1234")
+    try tree.write("linked", "12345")
+    try tree.link(tree.path("linked"), to: tree.path("other"))
+    tree.waitForFileTime()
+    let indexed = try IndexedTree(tree, readsFacts: false, isSettled: false)
+    indexed.indexer.processEvents()
+    indexed.indexer.work()
+    let number = try #require(indexed.number("old"))
+    #expect(!indexed.indexer.index.table.facts(of: number).isRead)
+    #expect(indexed.indexer.takeChanges().files.count == 4)
+    #expect(indexed.indexer.hasRefills && !indexed.indexer.hasWork)
+    indexed.indexer.refill(directoryCountMax: 10, memberCountMax: 100)
+    #expect(!indexed.indexer.hasRefills && indexed.indexer.index.table.facts(of: number).size == 4)
+    let changes = indexed.indexer.takeChanges()
+    #expect(changes.files.isEmpty && changes.hasNewFacts)
+  }
+
+  @Test("What is changed after only its name was known is told, also when events were lost", arguments: [false, true])
+  func changeBeforeRefill(losesEvents: Bool) throws {
+    let tree = try TemporaryTree()
+    for name in ["old", "kept"] { try tree.write(name, "1234") }
+    tree.waitForFileTime()
+    let indexed = try IndexedTree(tree, readsFacts: false, isSettled: false)
+    indexed.indexer.processEvents()
+    indexed.indexer.work()
+    _ = indexed.indexer.takeChanges()
+    tree.waitForFileTime()
+    try tree.write("old", "56789")
+    if losesEvents { indexed.watcher.loseEvents() }
+    indexed.indexer.readsFacts = true
+    indexed.indexer.processEvents()
+    indexed.indexer.work()
+    let changes = indexed.indexer.takeChanges().files
+    #expect(try changes.contains(#require(indexed.number("old"))))
+    #expect(try !changes.contains(#require(indexed.number("kept"))))
+  }
+
   @Test("L9: a loop of symbolic links is a link, not a directory")
   func loop() throws {
     let tree = try TemporaryTree()
@@ -202,7 +257,9 @@ struct ScopeIndexerTests {
   func watchBudget() throws {
     let tree = try TemporaryTree()
     for name in ["a", "b", "c"] { try tree.makeDirectory(name) }
-    let indexed = try IndexedTree(tree, watchCountMax: 2)
+    // One for each directory on the way, and two more.
+    let wayCount = tree.root.bytes.count { $0 == UInt8(ascii: "/") }
+    let indexed = try IndexedTree(tree, watchCountMax: wayCount + 2)
     indexed.expectCurrent()
     #expect(indexed.indexer.health.watchedDirectoryCount == 2)
     #expect(indexed.indexer.health.polledDirectoryCount == 2)
@@ -242,7 +299,6 @@ struct ScopeIndexerTests {
     #expect(indexed.indexer.health.missingRootCount == 1)
     try tree.makeDirectory(tree.root)
     try tree.write("g")
-    indexed.indexer.poll()
     indexed.settle()
     indexed.expectCurrent()
     #expect(indexed.indexer.health.isComplete)

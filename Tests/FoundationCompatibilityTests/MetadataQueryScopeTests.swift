@@ -1,3 +1,4 @@
+import FileMetadata
 import Foundation
 import TestSupport
 import Testing
@@ -17,16 +18,18 @@ struct MetadataQueryScopeTests {
     }
   }
 
-  @Test("Q26: a tilde is taken literally, and what isn't there is reported and not searched")
+  @Test("Q26: a tilde is taken literally; what isn't there is found when it appears")
   func missingScopes() throws {
     try withSandbox { box in
-      _ = try box.write("a")
-      let watcher = QueryWatcher(box)
-      watcher.query.searchScopes = ["~/nowhere-\(box.root.lastPathComponent)", box.root, 7]
+      for name in ["a", "~/b"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box, "kMDItemContentType != 'public.folder'")
+      watcher.query.searchScopes = ["~", box.url("~").path, box.url("later/still"), 7]
       watcher.gather()
-      #expect(watcher.names == ["a"])
-      #expect(Sandbox.misuse.entries.contains { $0.contains("~/nowhere-\(box.root.lastPathComponent)") })
+      #expect(watcher.names == ["b"])
       #expect(Sandbox.misuse.entries.contains { $0.contains("'7' isn't searched") })
+      _ = try box.write("later/still/c", "")
+      #expect(watcher.journal.wait { lines in lines.contains { $0.contains("+c") } })
+      #expect(watcher.names == ["b", "c"])
     }
   }
 
@@ -57,9 +60,8 @@ struct MetadataQueryScopeTests {
       watcher.gather()
       #expect(watcher.names == ["a"])
       #expect(
-        SearchPlaces(scopes: [NSMetadataQueryLocalComputerScope], items: nil, computer: [box.root]).roots == [
-          box.root, FileManager.default.homeDirectoryForCurrentUser,
-        ])
+        SearchPlaces(scopes: [NSMetadataQueryLocalComputerScope], items: nil, computer: [box.root]).scopes
+          == ([box.root] + MetadataScope.home.directories).map(MetadataScope.directory))
     }
   }
 
@@ -74,6 +76,12 @@ struct MetadataQueryScopeTests {
       #expect(items.count == 4 && items[0] as? URL == box.url("a") && items[2] as? NSMetadataItem === item)
       watcher.gather()
       #expect(watcher.names == ["a", "c", "d"])
+      _ = try box.write("none")
+      #expect(watcher.journal.wait { lines in lines.contains { $0.contains("+none") } })
+      _ = try box.write("not an item")
+      try FileManager.default.removeItem(at: box.url("a"))
+      #expect(watcher.journal.wait(for: "updated -a"))
+      #expect(watcher.names == ["c", "d", "none"])
       watcher.query.stop()
       watcher.query.searchScopes = [box.url("d")]
       watcher.gather()
@@ -83,21 +91,5 @@ struct MetadataQueryScopeTests {
       watcher.gather()
       #expect(watcher.names.isEmpty)
     }
-  }
-
-  @Test("Volumes of other machines and what the kernel invents are told apart by their types")
-  func volumes() {
-    let volumes = MountedVolumes(
-      """
-      /dev/sda1 / ext4 rw 0 0
-      proc /proc proc rw 0 0
-      host:/export /mnt/with\\040space nfs4 rw 0 0
-      me@host: /remote fuse.sshfs rw 0 0
-      tmpfs /tmp tmpfs rw 0 0
-      broken
-      """)
-    #expect(volumes.networkDirectories.map(\.path) == ["/mnt/with space", "/remote"])
-    let members = ["dev", "etc", "proc", "remote", "sys", "tmp"]
-    #expect(volumes.localDirectories(of: members).map(\.path) == ["/etc", "/tmp"])
   }
 }

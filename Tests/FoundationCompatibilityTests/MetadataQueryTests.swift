@@ -66,6 +66,24 @@ struct AppleMetadataQueryTests {
     }
   }
 
+  @Test(
+    "What was done before start() is there when the first search is over, though another query follows the same scope")
+  func barrierAtStart() throws {
+    try withSandbox { box in
+      let witness = QueryWatcher(box)
+      witness.gather()
+      for round in 0..<20 {
+        let url = try box.write("\(round)", "")
+        let watcher = QueryWatcher(box, "kMDItemFSName == '\(round)'")
+        let found = Journal()
+        watcher.on(.NSMetadataQueryDidFinishGathering) { _ in found.note("\(watcher.query.resultCount)") }
+        watcher.gather()
+        #expect(found.entries == ["1"] && watcher.names == ["\(round)"])
+        try FileManager.default.removeItem(at: url)
+      }
+    }
+  }
+
   @Test("Q9, Q11, Q12: after stop() nothing is posted and results stay; start() finds everything anew")
   func stopping() throws {
     try withSandbox { box in

@@ -27,7 +27,7 @@ extension ChangeReader {
       case .itemChanged(let watch): for place in places[watch] { noteChange(at: place.path) }
       case .itemMoved: isSomethingMoved = true
       case .ended(let watch): noteEnd(of: watch)
-      case .overflow: break
+      case .overflow, .mountsChanged: break
       }
     }
     if isSomethingMoved { lookAtHandles() }

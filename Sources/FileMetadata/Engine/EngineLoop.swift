@@ -10,6 +10,17 @@ final class EngineLoop {
   private let indexer: ScopeIndexer
   private var runners: [Int: QueryRunner] = [:]
   private var barriers: [(query: Int, barrier: Barrier)] = []
+  /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
+  private var arrivals: Set<Int> = []
+  /// What programs provide, if they do.
+  private let provided: ProvidedAttributes?
+  private let extraction: AttributeExtraction
+  /// Files that are being looked into.
+  private var awaited: Set<ProvidedAttributes.Want> = []
+  /// Files that have been looked into since queries were told last.
+  private var arrived: Set<FileNumber> = []
+  /// Queries whose first search goes on.
+  private var gathering: Set<Int> = []
   private var snapshot: TableSnapshot
   private var health = ScopeHealth()
   /// Everything that there was has been read.
@@ -21,7 +32,9 @@ final class EngineLoop {
   private var nextEvaluation: MonotonicTime?
 
   /// How many directories are read before orders and batches have their turn.
-  private static let directoryCountMax = 64
+  private static let directoryCountMax = 1024
+  /// After how many files no further directory is begun before orders and batches have their turn.
+  private static let memberCountMax = 1 << 14
   /// How often what isn't watched is looked at, at most.
   private static let pollInterval = Duration.seconds(1)
   /// Looking at what isn't watched takes at most one part in so many of the time.
@@ -36,20 +49,19 @@ final class EngineLoop {
     self.engine = engine
     self.watcher = watcher
     self.clock = clock
-    var options = key.options
-    options.watchCountMax = min(options.watchCountMax, Self.fairWatchCount(files))
-    indexer = ScopeIndexer(files, watcher: watcher, options: options)
-    snapshot = TableSnapshot(FileTable())
-    for root in key.roots { indexer.addRoot(root) }
+    let options = key.options
+    // Others than the machine's own files are read in an order that can be repeated.
+    let isHost = files is HostFileSystem
+    indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
+    indexer.readsFacts = !isHost || options.gatheringDepth == .attributes
+    provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
+    extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
+    snapshot = TableSnapshot(FileTable(), provided: provided)
+    for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
-  /// Half of what the kernel allows all programs of the user together.
-  private static func fairWatchCount(_ files: any FileSystem) -> Int {
-    guard let text = try? files.contents(of: SystemPath("/proc/sys/fs/inotify/max_user_watches")),
-      let limit = Int(String(decoding: text, as: UTF8.self).filter(\.isNumber))
-    else { return .max }
-    return max(1, limit / 2)
-  }
+  /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
+  private static let helperCount = min(4, HostThread.usableProcessorCount)
 
   func run() {
     while true {
@@ -59,11 +71,20 @@ final class EngineLoop {
       if hasBegun, runners.isEmpty { continue }
       indexer.processEvents()
       let isIdle = !indexer.hasWork
-      indexer.work(directoryCountMax: Self.directoryCountMax)
+      indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+      noteProgress()
       distribute()
+      welcome(isCurrent: isIdle && provided == nil)
+      lookInside()
       if isIdle { settle() }
       passTime()
-      if isIdle, !indexer.hasWork, !wait() { return end() }
+      lookInside()
+      if !isIdle || indexer.hasWork { continue }
+      if indexer.hasRefills {
+        indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+      } else if !wait() {
+        return end()
+      }
     }
   }
 
@@ -71,7 +92,7 @@ final class EngineLoop {
     let now = clock.now
     switch order {
     case .attach(let query, let plan, let port): attach(query, plan, port)
-    case .detach(let query): runners[query] = nil
+    case .detach(let query): detach(query)
     case .pause(let query): runners[query]?.pause()
     case .resume(let query): runners[query]?.resume(snapshot, health, at: now)
     case .taken(let query, let count): runners[query]?.taken(count, snapshot, health, at: now)
@@ -79,40 +100,115 @@ final class EngineLoop {
     case .barrier(let query, let barrier):
       barriers.append((query, barrier))
       indexer.poll()
+    case .replan(let query, let plan): replan(query, plan, now)
+    case .provided(let want, let values):
+      awaited.remove(want)
+      guard let values else { return }
+      arrived.insert(want.number)
+      provided?.note(values, of: want)
     }
+  }
+
+  /// Has somebody look into files of which queries want to know more than the index does.
+  private func lookInside() {
+    guard let provided else { return }
+    let wants = provided.takeWants().filter { snapshot.table.contains($0.number) && awaited.insert($0).inserted }
+    if wants.isEmpty { return }
+    extraction.add(
+      wants.sorted { $0.number < $1.number }.map {
+        AttributeExtraction.Request(want: $0, path: snapshot.table.path(of: $0.number))
+      })
   }
 
   private func attach(_ query: Int, _ plan: QueryPlan, _ port: QueryPort) {
     hasBegun = true
     let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
-    if isGathered { return runner.begin(snapshot, health, at: clock.now) }
+    if plan.needsFacts { indexer.readsFacts = true }
+    if isGathered || lacksFacts(query) {
+      arrivals.insert(query)
+      return indexer.poll()
+    }
+    gathering.insert(query)
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+  }
+
+  private func replan(_ query: Int, _ plan: QueryPlan, _ now: MonotonicTime) {
+    if plan.needsFacts { indexer.readsFacts = true }
+    if arrivals.contains(query) {
+      runners[query]?.plan = plan
+    } else {
+      runners[query]?.replan(plan, snapshot, health, at: now)
+    }
+  }
+
+  /// Whether a query has to wait until more is known than names and kinds.
+  private func lacksFacts(_ query: Int) -> Bool { runners[query]?.plan.needsFacts == true && indexer.hasRefills }
+
+  private func detach(_ query: Int) {
+    runners[query] = nil
+    arrivals.remove(query)
+    gathering.remove(query)
+  }
+
+  /// Tells queries of an index that was there before them.
+  ///
+  /// - Parameter isCurrent: Whether it says all that was done before they were started; otherwise they're told what's known so far.
+  private func welcome(isCurrent: Bool) {
+    for query in arrivals where !lacksFacts(query) {
+      arrivals.remove(query)
+      if isCurrent {
+        noteProgress(of: query, isFinished: true)
+        runners[query]?.begin(snapshot, health, at: clock.now)
+      } else {
+        gathering.insert(query)
+        runners[query]?.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+      }
+    }
   }
 
   /// Tells all queries what has changed in the index.
   private func distribute() {
     let changes = indexer.takeChanges()
     let isSameHealth = health == indexer.health
-    if changes.isEmpty, isSameHealth { return }
+    if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    var numbers = changes.files
-    let table = indexer.index.table
-    for directory in changes.movedDirectories where table.contains(directory) {
-      table.forEach(in: directory) { numbers.insert($0) }
+    var files = changes.files
+    files.formUnion(arrived)
+    arrived = []
+    defer { provided?.forgetArrivals() }
+    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided) }
+    for (query, runner) in runners where !arrivals.contains(query) {
+      runner.filesChanged(
+        files, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
     }
-    if !changes.isEmpty { snapshot = TableSnapshot(table) }
-    for runner in runners.values { runner.filesChanged(numbers, snapshot, health, at: clock.now) }
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
+  }
+
+  private func noteProgress() {
+    for query in gathering { noteProgress(of: query, isFinished: false) }
+  }
+
+  private func noteProgress(of query: Int, isFinished: Bool) {
+    var progress = indexer.progress
+    progress.isFinished = isFinished
+    runners[query]?.port.note(progress)
   }
 
   /// Nothing is left to be read.
   private func settle() {
-    if !isGathered {
-      isGathered = true
-      for runner in runners.values { runner.gatheringFinished(snapshot, health, at: clock.now) }
+    // What's asked for isn't known before all of it has been looked at.
+    if !awaited.isEmpty { return }
+    isGathered = true
+    // Whatever comes now is told with what can be compared later.
+    indexer.readsFacts = true
+    for query in gathering {
+      noteProgress(of: query, isFinished: true)
+      runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
     }
+    gathering = []
     barriers.removeAll { query, barrier in
+      if arrivals.contains(query) { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
       return isTold
@@ -132,7 +228,7 @@ final class EngineLoop {
     if indexer.hasWork { return }
     let cost = pollBegan.map { $0.duration(to: now) } ?? .zero
     pollBegan = nil
-    if health.isComplete {
+    if !indexer.needsPolling {
       nextPoll = nil
     } else if let due = nextPoll, due <= now {
       nextPoll = nil
@@ -173,6 +269,7 @@ final class EngineLoop {
   }
 
   private func end() {
+    extraction.end()
     for (_, barrier) in barriers { barrier.end() }
     for runner in runners.values { runner.port.end() }
     runners = [:]

@@ -9,25 +9,64 @@ struct QueryPlan: Sendable {
   let batching: MetadataBatching
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
-  private let sortAttributes: [FileAttribute]
+  private let sortAttributes: [SortAttribute]
+  /// Whether anything of it is given by providers, so that it isn't known at once.
+  let usesProviders: Bool
+
+  /// Where the values come from that results are sorted by.
+  private enum SortAttribute: Sendable {
+    case file(FileAttribute)
+    case provided(String)
+
+    var file: FileAttribute? {
+      if case .file(let attribute) = self { return attribute }
+      return nil
+    }
+
+    func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
+      switch self {
+      case .file(let attribute): snapshot.table.value(of: attribute, for: number)
+      case .provided(let name): snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
+      }
+    }
+  }
+  /// Whether it takes more than names and kinds to find results and to order them.
+  let needsFacts: Bool
+  /// Whether the path of a file decides whether it's a result, or where it comes.
+  let readsPaths: Bool
+  /// What results are ordered by, if no value has to be made for that.
+  private let sortNumbers: [FileAttribute]?
 
   init(
-    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching
+    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
+    providing provided: Set<String> = []
   ) throws(MetadataQueryError) {
     self.predicate = predicate
     self.sortDescriptors = sortDescriptors
     self.batching = batching
     attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
-    var sortAttributes: [FileAttribute] = []
+    let used = predicate.attributes + sortDescriptors.map(\.attribute)
+    usesProviders = used.contains { provided.contains($0) && FileAttribute(rawValue: $0) == nil }
+    var sortAttributes: [SortAttribute] = []
     for descriptor in sortDescriptors {
+      if provided.contains(descriptor.attribute), FileAttribute(rawValue: descriptor.attribute) == nil {
+        sortAttributes.append(.provided(descriptor.attribute))
+        continue
+      }
       guard let attribute = FileAttribute(rawValue: descriptor.attribute), attribute.isIndexed else {
         throw MetadataQueryError(
           .unsortableAttribute, descriptor.attribute,
           "results can be sorted by \(FileAttribute.indexedNames.sorted().joined(separator: ", "))")
       }
-      sortAttributes.append(attribute)
+      sortAttributes.append(.file(attribute))
     }
     self.sortAttributes = sortAttributes
+    let sorting = sortAttributes.compactMap(\.file)
+    let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
+    sortNumbers = areNumbers ? sorting : nil
+    let all = attributes.compactMap(\.self) + sorting
+    readsPaths = predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
+    needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
   }
 
   /// What predicates take for the present moment.
@@ -50,20 +89,48 @@ struct QueryPlan: Sendable {
 
   /// All results, in order.
   ///
-  /// - Complexity: O(*n*) in the number of files, with one evaluation for each.
+  /// - Complexity: O(*n*) in the number of files, with one evaluation for each. Several threads share them if there are many.
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
     let environment = Self.environment
+    let pageCount = snapshot.table.pageCount
+    let partCount = max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
+    let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
+      entries(snapshot, inPages: (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount), environment)
+    }
+    return OrderedList(ResultOrder(sortDescriptors), of: Array(parts.results.joined()))
+  }
+
+  /// More threads than that would wait for memory.
+  private static let partCountMax = 4
+  /// Fewer pages, of a hundred files each, cost less than to start a thread.
+  private static let partPageCountMin = 128
+
+  private func entries(
+    _ snapshot: TableSnapshot, inPages pages: Range<Int>, _ environment: PredicateEnvironment
+  ) -> [ResultEntry] {
     var entries: [ResultEntry] = []
     let item = item(in: snapshot)
-    snapshot.table.forEachRow { number, row in
+    snapshot.table.forEachRow(inPages: pages) { number, row in
       guard item.move(to: number, row), predicate.matches(item, in: environment) else { return }
       entries.append(sortAttributes.isEmpty ? ResultEntry(number.rawValue, .none) : unfilteredEntry(number, snapshot))
     }
-    return OrderedList(ResultOrder(sortDescriptors), of: entries)
+    return entries
   }
 
   /// How a file is sorted, whether it's a result or not.
   func unfilteredEntry(_ number: FileNumber, _ snapshot: TableSnapshot) -> ResultEntry {
-    ResultEntry(number.rawValue, SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) }))
+    ResultEntry(number.rawValue, key(number, snapshot))
+  }
+
+  private func key(_ number: FileNumber, _ snapshot: TableSnapshot) -> SortKey {
+    if let sortNumbers {
+      let row = snapshot.table[number]
+      switch sortNumbers.count {
+      case 0: return .none
+      case 1: return .number(row.order(of: sortNumbers[0]))
+      default: return .numbers(row.order(of: sortNumbers[0]), row.order(of: sortNumbers[1]))
+      }
+    }
+    return SortKey(sortAttributes.map { $0.value(for: number, snapshot) })
   }
 }

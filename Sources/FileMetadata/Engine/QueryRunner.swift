@@ -7,8 +7,25 @@ internal import SystemInterface
 final class QueryRunner {
   /// Results at one moment.
   private struct Version {
-    var list: OrderedList<ResultOrder>
+    var list: OrderedList<ResultOrder> {
+      didSet { entries = nil }
+    }
     var snapshot: TableSnapshot
+    private var entries: [UInt32: ResultEntry]?
+
+    init(list: OrderedList<ResultOrder>, snapshot: TableSnapshot) {
+      self.list = list
+      self.snapshot = snapshot
+    }
+
+    /// The entry of a result, looked up and not made anew.
+    ///
+    /// - Complexity: O(*n*) once after each change of the list.
+    mutating func entry(of number: FileNumber) -> ResultEntry? {
+      let known = entries ?? Dictionary(uniqueKeysWithValues: list.elements.map { ($0.number, $0) })
+      entries = known
+      return known[number.rawValue]
+    }
   }
 
   /// What a file was and is to the query; never nothing both times.
@@ -18,15 +35,17 @@ final class QueryRunner {
   private struct Offer {
     let version: Version
     /// What has changed since.
-    var touched: Set<FileNumber> = []
+    var touched = FileNumberSet()
     let finishesGathering: Bool
   }
 
-  let plan: QueryPlan
+  var plan: QueryPlan
   let port: QueryPort
   /// What readers know.
   private var known: Version
   private var pending: [FileNumber: Update] = [:]
+  /// Results besides those in `pending` that have been found in the order of their numbers, and of which readers know nothing.
+  private var found: [ResultEntry] = []
   /// All results, in the place of `pending`, when readers know of none.
   private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
@@ -53,21 +72,62 @@ final class QueryRunner {
   /// Whether older states of the index don't matter any more.
   var isCurrent: Bool { pendingCount == 0 && offer == nil }
 
-  private var pendingCount: Int { fresh?.count ?? pending.count }
+  private var pendingCount: Int { (fresh?.count ?? pending.count) + found.count }
 }
 
 // MARK: - What happens to files
 
 extension QueryRunner {
   /// Some files may be others than before.
+  ///
+  /// - Parameters:
+  ///   - numbers: The files.
+  ///   - directories: Directories that have been moved, and everything in them with them.
+  ///   - now: What is known by now.
+  ///   - health: How well the scope is followed.
+  ///   - time: The present moment.
   func filesChanged(
-    _ numbers: some Collection<FileNumber>, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+    _ numbers: some Sequence<FileNumber>, movedDirectories directories: Set<FileNumber> = [], _ now: TableSnapshot,
+    _ health: ScopeHealth, at time: MonotonicTime
   ) {
+    if !directories.isEmpty {
+      var numbers = Set(numbers)
+      for directory in directories where now.table.contains(directory) { addAffected(by: directory, now, &numbers) }
+      return filesChanged(numbers, now, health, at: time)
+    }
     port.note(health)
     note(numbers, now)
-    for number in numbers { offer?.touched.insert(number) }
+    offer?.touched.formUnion(numbers)
     if isCurrent { known.snapshot = now }
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
+  }
+
+  /// Looks for something else from now on, in the same order, and tells at once what that changes.
+  func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
+    self.plan = plan
+    filesChanged(now.table.numbers, now, health, at: time)
+    flush(now, health, at: time)
+  }
+
+  /// Adds what is something else to the query because a directory was moved.
+  ///
+  /// Where paths decide nothing, these are results alone: however much there is in the directory, it costs no more than looking at all of them.
+  private func addAffected(by directory: FileNumber, _ now: TableSnapshot, _ numbers: inout Set<FileNumber>) {
+    let isWhole = plan.readsPaths || offer != nil
+    let countMax = isWhole ? .max : known.list.count + pending.count
+    var members: [FileNumber] = []
+    if now.table.forEach(in: directory, countMax: countMax, { members.append($0) }) {
+      numbers.formUnion(members)
+    } else {
+      known.list.forEach { entry in
+        let number = FileNumber(entry.number)
+        if now.table.contains(number), now.table.isInside(number, directory) { numbers.insert(number) }
+      }
+      for number in pending.keys where now.table.contains(number) && now.table.isInside(number, directory) {
+        numbers.insert(number)
+      }
+    }
   }
 
   /// Finds everything at once in an index that's complete.
@@ -80,40 +140,66 @@ extension QueryRunner {
   /// Readers know of nothing.
   private func setFresh(_ list: OrderedList<ResultOrder>) {
     known.list = OrderedList(ResultOrder(plan.sortDescriptors))
-    pending = [:]
+    forget()
     fresh = list.count == 0 ? nil : list
+  }
+
+  /// Nothing is pending.
+  private func forget() {
+    pending = [:]
+    found = []
+    fresh = nil
   }
 
   /// Makes single changes of the results, of which some are going to be others.
   private func unfold() {
+    for entry in found { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
+    found = []
     guard let list = fresh.take() else { return }
     for entry in list.elements { pending[FileNumber(entry.number)] = Update(old: nil, new: entry) }
   }
 
-  private func note(_ numbers: some Collection<FileNumber>, _ now: TableSnapshot) {
+  private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
     let environment = QueryPlan.environment
     let item = plan.item(in: now)
+    var paths = PathComparison(known.snapshot.table, now.table)
     for number in numbers {
-      unfold()
-      note(number, plan.entry(number, item, now, environment), now)
+      let missCount = plan.usesProviders ? now.provided?.missCount : nil
+      let entry = plan.entry(number, item, now, environment)
+      // Until somebody has looked into it, it stays what it is to the query.
+      let isUndecided = missCount != nil && now.provided?.missCount != missCount
+      if isNew(number) {
+        if let entry, !isUndecided { found.append(entry) }
+      } else {
+        unfold()
+        note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now, &paths)
+      }
     }
   }
 
-  private func note(_ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot) {
+  /// Whether it's certain that a file is neither known nor pending.
+  private func isNew(_ number: FileNumber) -> Bool {
+    if fresh != nil || known.list.count > 0 && known.snapshot.table.contains(number) { return false }
+    if let last = found.last, last.number >= number.rawValue { return false }
+    return pending.isEmpty || pending[number] == nil
+  }
+
+  private func note(
+    _ number: FileNumber, _ new: ResultEntry?, _ now: TableSnapshot, _ paths: inout PathComparison
+  ) {
     let old = knownEntry(number)
-    let isSame = old == new && (new == nil || isSame(number, now))
+    let isSame =
+      old == new
+      && (new == nil
+        || known.snapshot.table.facts(of: number).hold(for: now.table.facts(of: number)) && paths.isSame(number))
     pending[number] = isSame ? nil : Update(old: old, new: new)
   }
 
   private func knownEntry(_ number: FileNumber) -> ResultEntry? {
+    if plan.usesProviders { return known.entry(of: number) }
     guard known.list.count > 0, known.snapshot.table.contains(number) else { return nil }
     let entry = plan.unfilteredEntry(number, known.snapshot)
     return known.list.place(of: entry).isMember ? entry : nil
-  }
-
-  private func isSame(_ number: FileNumber, _ now: TableSnapshot) -> Bool {
-    known.snapshot.table.facts(of: number) == now.table.facts(of: number)
-      && known.snapshot.table.path(of: number) == now.table.path(of: number)
   }
 
   /// Everything that there is has been found.
@@ -154,8 +240,7 @@ extension QueryRunner {
     if let offer {
       known = offer.version
       if offer.finishesGathering { owesFinish = false }
-      pending = [:]
-      fresh = nil
+      forget()
       note(offer.touched, now)
     }
     // The schedule takes for told what has been refused.
@@ -168,6 +253,7 @@ extension QueryRunner {
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     var current = fresh ?? known.list
     _ = current.apply(Array(pending.values))
+    _ = current.add(found)
     setFresh(current)
     takenCount = max(takenCount, count)
     isLate = false
@@ -215,8 +301,13 @@ extension QueryRunner {
 
   private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
     guard let delivery else { return }
+    // Nobody is told; who looks at the results sees twice as many from time to time.
+    if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
     var version = Version(list: fresh ?? known.list, snapshot: now)
-    let difference = fresh.map(ListDifference.init(adding:)) ?? version.list.apply(pairedUpdates(now))
+    // Who begins to read meanwhile makes the port refuse the batch.
+    let isNeeded = fresh == nil || port.hasReader
+    let difference =
+      isNeeded ? fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now) : ListDifference<ResultEntry>()
     let finishes = owesFinish && (delivery != .progress)
     let change = MetadataQueryChange(
       difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
@@ -224,8 +315,7 @@ extension QueryRunner {
     switch port.put(change, takenCount: takenCount) {
     case .taken:
       known = version
-      pending = [:]
-      fresh = nil
+      forget()
       if finishes { owesFinish = false }
     case .stored:
       // Nothing more is told before it's taken, but for what flush() puts in its place.
@@ -235,6 +325,12 @@ extension QueryRunner {
     // It's told by resume(), which follows.
     case .paused: break
     }
+  }
+
+  private func updates(_ list: inout OrderedList<ResultOrder>, _ now: TableSnapshot) -> ListDifference<ResultEntry> {
+    if pending.isEmpty { return list.add(found) }
+    unfold()
+    return list.apply(pairedUpdates(now))
   }
 
   /// A file that was removed and one that was made under the same path are one that has changed.

@@ -1,4 +1,5 @@
 internal import FileWatching
+internal import MetadataPredicates
 internal import SystemInterface
 
 /// Follows one scope for all queries over it, on a thread of its own that ends with the last of them.
@@ -20,6 +21,10 @@ final class ScopeEngine: Sendable {
     case readerBegan(Int, count: Int)
     /// Tell when everything that was done before is told.
     case barrier(Int, Barrier)
+    /// Look for something else from now on.
+    case replan(Int, QueryPlan)
+    /// Somebody has looked into a file, or has found that it's another one by now, of which the kernel tells.
+    case provided(ProvidedAttributes.Want, [String: MetadataValue]?)
   }
 
   private struct Inbox: Sendable {
@@ -32,8 +37,19 @@ final class ScopeEngine: Sendable {
 
   /// What is followed, and how.
   struct Key: Hashable, Sendable {
-    let roots: [SystemPath]
-    let options: ScopeOptions
+    /// Directories that are searched, none of which is inside another one.
+    var roots: [SystemPath]
+    /// Places that are looked at themselves, none of which is inside a directory that's searched.
+    var items: [SystemPath] = []
+    var options: ScopeOptions
+    var providers: [AttributeProvider] = []
+
+    /// What of each place may be a result.
+    var reaches: [(path: SystemPath, reach: RootReach)] {
+      let both = Set(roots).intersection(items)
+      return roots.map { ($0, both.contains($0) ? .itemAndContents : .contents) }
+        + items.filter { !both.contains($0) }.map { ($0, .item) }
+    }
   }
 
   private let inbox: Guarded<Inbox>
@@ -107,7 +123,7 @@ extension ScopeEngine {
     if let found = engines.withLock({ engines in engines[key]?.engine }), let query = found.attach(plan, port) {
       return (found, query)
     }
-    let watcher = try InotifyWatcher()
+    let watcher = try InotifyWatcher(tellsMounts: true)
     let engine = ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
     engines.withLock { engines in
       engines = engines.filter { $0.value.engine != nil }

@@ -1,70 +1,78 @@
 /// Where a directory has which name: a hash table of file numbers, with open addressing.
 ///
-/// Keeps no keys: they are in the ``FileTable`` that's passed to each call.
+/// Keeps no keys, only 32 bits of their hashes: keys are in the ``FileTable`` that's passed to each call. The place of a hash is
+/// proportional to it, so that a larger table is filled from a smaller one in the order of both.
 struct ChildTable: Sendable {
-  private var slots = [FileNumber](repeating: .none, count: 16)
+  private struct Slot {
+    var number = FileNumber.none
+    var hash: UInt32 = 0
+  }
+
+  private var slots = [Slot](repeating: Slot(), count: 16)
   private(set) var count = 0
 
-  var byteCount: Int { slots.count * MemoryLayout<FileNumber>.stride }
+  var byteCount: Int { slots.count * MemoryLayout<Slot>.stride }
 
-  private static func home(_ parent: FileNumber, _ name: some Collection<UInt8>) -> Int {
-    name.quickHash(seed: parent.rawValue)
+  private func home(_ hash: UInt32) -> Int { Int((UInt64(hash) &* UInt64(slots.count)) >> 32) }
+
+  private func next(_ place: Int) -> Int { place + 1 == slots.count ? 0 : place + 1 }
+
+  private static func hash(of number: FileNumber, _ table: FileTable) -> UInt32 {
+    table.names.withName(at: table[number].name) { NameHash($0) }.combined(with: table[number].parent)
   }
-
-  private func home(of number: FileNumber, _ table: FileTable) -> Int {
-    Self.home(table[number].parent, table.names[table[number].name])
-  }
-
-  private func slot(_ hash: Int) -> Int { hash & (slots.count - 1) }
 
   /// The file of a name in a directory.
-  func child(_ name: [UInt8], of parent: FileNumber, _ table: FileTable) -> FileNumber? {
-    var place = slot(Self.home(parent, name))
-    while slots[place] != .none {
-      let row = table[slots[place]]
-      if row.parent == parent, table.names[row.name].elementsEqual(name) { return slots[place] }
-      place = slot(place + 1)
+  func child(_ name: Span<UInt8>, _ hash: NameHash, of parent: FileNumber, _ table: FileTable) -> FileNumber? {
+    let hash = hash.combined(with: parent)
+    var place = home(hash)
+    while slots[place].number != .none {
+      let slot = slots[place]
+      if slot.hash == hash, table[slot.number].parent == parent, table.names.isName(name, at: table[slot.number].name) {
+        return slot.number
+      }
+      place = next(place)
     }
     return nil
   }
 
-  /// Adds a file whose parent and name are in the table.
-  mutating func insert(_ number: FileNumber, _ table: FileTable) {
-    if (count + 1) * 4 > slots.count * 3 { grow(table) }
-    place(number, table)
+  /// Adds a file that isn't in the table.
+  mutating func insert(_ number: FileNumber, _ hash: NameHash, in parent: FileNumber) {
+    if (count + 1) * 5 > slots.count * 4 { grow() }
+    place(Slot(number: number, hash: hash.combined(with: parent)))
     count += 1
   }
 
-  private mutating func place(_ number: FileNumber, _ table: FileTable) {
-    var place = slot(home(of: number, table))
-    while slots[place] != .none { place = slot(place + 1) }
-    slots[place] = number
+  private mutating func place(_ slot: Slot) {
+    var place = home(slot.hash)
+    while slots[place].number != .none { place = next(place) }
+    slots[place] = slot
   }
 
-  private mutating func grow(_ table: FileTable) {
+  private mutating func grow() {
     let old = slots
-    slots = [FileNumber](repeating: .none, count: old.count * 2)
-    for number in old where number != .none { place(number, table) }
+    slots = [Slot](repeating: Slot(), count: old.count + old.count / 2)
+    for slot in old where slot.number != .none { place(slot) }
   }
 
   /// Takes out a file whose parent and name are still in the table.
   mutating func remove(_ number: FileNumber, _ table: FileTable) {
-    var hole = slot(home(of: number, table))
-    while slots[hole] != number {
-      precondition(slots[hole] != .none, "a file that isn't in the table of names")
-      hole = slot(hole + 1)
+    var hole = home(Self.hash(of: number, table))
+    while slots[hole].number != number {
+      precondition(slots[hole].number != .none, "a file that isn't in the table of names")
+      hole = next(hole)
     }
     // Closes the gap, so that no search ends too early.
-    var next = slot(hole + 1)
-    while slots[next] != .none {
-      let distance = slot(next - slot(home(of: slots[next], table)))
-      if distance >= slot(next - hole) {
-        slots[hole] = slots[next]
-        hole = next
+    var place = next(hole)
+    while slots[place].number != .none {
+      if distance(from: home(slots[place].hash), to: place) >= distance(from: hole, to: place) {
+        slots[hole] = slots[place]
+        hole = place
       }
-      next = slot(next + 1)
+      place = next(place)
     }
-    slots[hole] = .none
+    slots[hole] = Slot()
     count -= 1
   }
+
+  private func distance(from start: Int, to end: Int) -> Int { end >= start ? end - start : end - start + slots.count }
 }

@@ -17,6 +17,10 @@ package struct FileFacts: Hashable, Sendable {
   package var identity: FileIdentity
   /// Whether the file has other names.
   package var isLinked: Bool
+  /// Whether statx(2) was asked.
+  ///
+  /// If not, only kind and identity are known, and the change time is when the name was read.
+  package var isRead = true
 
   /// Bits of no kind, so that no file has a mode of 0.
   private static let unknownKind: UInt32 = 0o170000
@@ -34,6 +38,34 @@ package struct FileFacts: Hashable, Sendable {
     isLinked = status.linkCount > 1 && status.kind != .directory
   }
 
+  /// What a directory tells of something that isn't a directory.
+  ///
+  /// - Parameters:
+  ///   - kind: What it is.
+  ///   - identity: Its device and inode.
+  ///   - moment: The time that it would have got if it had been changed when it was read.
+  package init(kind: FileKind, _ identity: FileIdentity, readAt moment: Int64) {
+    mode = UInt16(truncatingIfNeeded: kind == .unknown ? Self.unknownKind : kind.modeBits)
+    owner = .max
+    group = .max
+    size = 0
+    modificationTime = 0
+    changeTime = moment & ~1
+    self.identity = identity
+    isLinked = false
+    isRead = false
+  }
+
+  /// What a listing tells of a member for which there's no error.
+  init(_ listing: DirectoryListing, _ member: DirectoryListing.Member, device: UInt64, readAt moment: Int64) {
+    if let status = listing.status(of: member) {
+      self.init(status)
+    } else {
+      let identity = FileIdentity(device: device, inode: member.inode ?? 0)
+      self.init(kind: member.kind ?? .unknown, identity, readAt: moment)
+    }
+  }
+
   init(_ row: FileRow, _ volume: VolumeTable.Volume) {
     mode = row.mode
     owner = volume.owner
@@ -41,9 +73,18 @@ package struct FileFacts: Hashable, Sendable {
     size = row.size
     modificationTime = row.modificationTime
     changeTime = row.changeTime
-    creationTime = row.creationTime == FileRow.noTime ? nil : row.creationTime
+    creationTime = row.creationTime <= FileRow.unread ? nil : row.creationTime
     identity = FileIdentity(device: volume.device, inode: row.inode)
     isLinked = row.isLinked
+    isRead = row.isRead
+  }
+
+  /// Whether a file hasn't altered since, as far as these facts tell.
+  ///
+  /// One of which only the name was known hasn't if it was changed last before that was read.
+  func hold(for later: FileFacts) -> Bool {
+    if isRead || !later.isRead { return self == later }
+    return kind == later.kind && identity == later.identity && later.changeTime < changeTime
   }
 
   package var kind: FileKind { FileKind(modeBits: UInt32(mode)) }

@@ -31,7 +31,11 @@ package struct FileIndex: Sendable {
   ///
   /// - Complexity: O(1).
   package func child(named name: SystemPath, of directory: FileNumber) -> FileNumber? {
-    childTable.child(name.bytes, of: directory, table)
+    child(named: name.bytes.span, of: directory)
+  }
+
+  func child(named name: Span<UInt8>, of directory: FileNumber) -> FileNumber? {
+    childTable.child(name, NameHash(name), of: directory, table)
   }
 
   /// How many bytes names take, also those of files that are gone.
@@ -48,9 +52,12 @@ extension FileIndex {
   /// Adds the top of a scope, by its absolute path.
   ///
   /// - Returns: `nil` when the index is full: at four thousand million files.
-  package mutating func addRoot(_ path: SystemPath, _ facts: FileFacts) -> FileNumber? {
+  package mutating func addRoot(
+    _ path: SystemPath, _ facts: FileFacts, reach: RootReach = .contents
+  ) -> FileNumber? {
     guard let number = unusedNumber() else { return nil }
     table.rootPaths[number] = path
+    if reach != .contents { table.rootReaches[number] = reach }
     set(facts, of: number)
     count += 1
     return number
@@ -63,14 +70,19 @@ extension FileIndex {
   package mutating func insert(
     _ name: SystemPath, in directory: FileNumber, _ facts: FileFacts
   ) -> FileNumber? {
+    insert(name.bytes.span, in: directory, facts)
+  }
+
+  mutating func insert(_ name: Span<UInt8>, in directory: FileNumber, _ facts: FileFacts) -> FileNumber? {
     guard let number = unusedNumber() else { return nil }
-    guard let place = recentNames.place(of: name.bytes, in: &table.names)?.place else {
+    let hash = NameHash(name)
+    guard let place = recentNames.place(of: name, hash, in: &table.names) else {
       free.append(number)
       return nil
     }
     table[number].name = place
     set(facts, of: number)
-    attach(number, to: directory)
+    attach(number, to: directory, hash)
     count += 1
     return number
   }
@@ -94,11 +106,12 @@ extension FileIndex {
   /// - Returns: `false` when there's no room for the name.
   /// - Complexity: O(1), whatever is in the directory that is moved.
   package mutating func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) -> Bool {
-    guard let place = recentNames.place(of: name.bytes, in: &table.names)?.place else { return false }
+    let hash = NameHash(name.bytes.span)
+    guard let place = recentNames.place(of: name.bytes.span, hash, in: &table.names) else { return false }
     detach(number)
-    deadNameByteCount += table.names[table[number].name].count + 1
+    deadNameByteCount += table.names.count(at: table[number].name) + 1
     table[number].name = place
-    attach(number, to: directory)
+    attach(number, to: directory, hash)
     compactNamesIfNeeded()
     return true
   }
@@ -115,8 +128,9 @@ extension FileIndex {
     for number in numbers.reversed() {
       unlink(number)
       if number != top { childTable.remove(number, table) }
+      table.rootReaches[number] = nil
       if table.rootPaths.removeValue(forKey: number) == nil {
-        deadNameByteCount += table.names[table[number].name].count + 1
+        deadNameByteCount += table.names.count(at: table[number].name) + 1
       }
     }
     for number in numbers {
@@ -162,14 +176,12 @@ extension FileIndex {
     if linked[identity]?.isEmpty == true { linked[identity] = nil }
   }
 
-  private mutating func attach(_ number: FileNumber, to directory: FileNumber) {
+  private mutating func attach(_ number: FileNumber, to directory: FileNumber, _ hash: NameHash) {
     let first = table[directory].firstChild
-    table[number].parent = directory
-    table[number].previous = .none
-    table[number].next = first
+    table[number].place(in: directory, before: first)
     if first != .none { table[first].previous = number }
     table[directory].firstChild = number
-    childTable.insert(number, table)
+    childTable.insert(number, hash, in: directory)
   }
 
   private mutating func detach(_ number: FileNumber) {
@@ -192,7 +204,7 @@ extension FileIndex {
     for number in table.numbers {
       let isNamed = table[number].isUsed && table.rootPaths[number] == nil
       let name = isNamed ? Array(table.names[table[number].name]) : []
-      guard let place = recent.place(of: name, in: &names)?.place else { return }
+      guard let place = recent.place(of: name.span, NameHash(name.span), in: &names) else { return }
       places.append(place)
     }
     for (number, place) in zip(table.numbers, places) { table[number].name = place }

@@ -22,12 +22,22 @@ struct FileRow: Hashable, Sendable {
   var inode: UInt64 = 0
 
   static let noTime = Int64.min
+  /// The time of creation of what statx(2) hasn't been asked of.
+  static let unread = Int64.min + 1
 
   var changeTime: Int64 { changeTimeAndLink & ~1 }
   var isLinked: Bool { changeTimeAndLink & 1 == 1 }
   /// Whether the number stands for a file.
   var isUsed: Bool { mode != 0 }
+  var isRead: Bool { creationTime != Self.unread }
   var isDirectory: Bool { FileKind(modeBits: UInt32(mode)) == .directory }
+
+  /// Becomes the first member of a directory.
+  mutating func place(in directory: FileNumber, before first: FileNumber) {
+    parent = directory
+    previous = .none
+    next = first
+  }
 
   mutating func set(_ facts: FileFacts, volume: UInt16) {
     mode = facts.mode
@@ -35,7 +45,7 @@ struct FileRow: Hashable, Sendable {
     size = facts.size
     modificationTime = facts.modificationTime
     changeTimeAndLink = facts.changeTime & ~1 | (facts.isLinked ? 1 : 0)
-    creationTime = facts.creationTime ?? Self.noTime
+    creationTime = facts.isRead ? facts.creationTime.map { max($0, Self.unread + 1) } ?? Self.noTime : Self.unread
     inode = facts.identity.inode
   }
 }
@@ -52,14 +62,21 @@ struct VolumeTable: Sendable {
 
   private(set) var volumes = [Volume(device: 0, owner: .max, group: .max)]
   private var places: [Volume: UInt16] = [:]
+  /// Most files are like the one before.
+  private var last: UInt16 = 0
 
   subscript(place: UInt16) -> Volume { volumes[Int(place)] }
 
   mutating func place(of volume: Volume) -> UInt16 {
-    if let place = places[volume] { return place }
+    if volumes[Int(last)] == volume { return last }
+    if let place = places[volume] {
+      last = place
+      return place
+    }
     guard let place = UInt16(exactly: volumes.count) else { return 0 }
     volumes.append(volume)
     places[volume] = place
+    last = place
     return place
   }
 }

@@ -11,6 +11,8 @@ package struct FileTable: Sendable {
   var volumes = VolumeTable()
   /// The absolute paths of the tops of scopes.
   var rootPaths: [FileNumber: SystemPath] = [:]
+  /// What of them may be results; nothing for those of which it's the contents.
+  var rootReaches: [FileNumber: RootReach] = [:]
 
   package init() {}
 
@@ -48,16 +50,22 @@ extension FileTable {
   /// All numbers that may stand for a file.
   var numbers: [FileNumber] { (1..<UInt32(max(1, capacity))).map(FileNumber.init) }
 
-  /// Calls `body` for each number, used or not, with what is kept of it.
+  var pageCount: Int { pages.count }
+
+  /// Calls `body` for each number of some pages, used or not, with what is kept of it.
   @inline(__always)
-  func forEachRow(_ body: (FileNumber, FileRow) -> Void) {
-    for (page, rows) in pages.enumerated() {
-      for (place, row) in rows.enumerated() { body(FileNumber(UInt32(page * Self.pageSize + place)), row) }
+  func forEachRow(inPages range: Range<Int>, _ body: (FileNumber, borrowing FileRow) -> Void) {
+    for page in range {
+      let rows = pages[page]
+      for place in rows.indices { body(FileNumber(UInt32(page * Self.pageSize + place)), rows[place]) }
     }
   }
 
   /// The tops of scopes.
   package var roots: [FileNumber] { rootPaths.keys.sorted() }
+
+  /// Whether the members of a directory aren't in the index, because only the directory was asked for.
+  func isUnread(_ number: FileNumber) -> Bool { rootReaches[number] == .item }
 
   /// Whether a number stands for a file.
   package func contains(_ number: FileNumber) -> Bool {
@@ -119,15 +127,29 @@ extension FileTable {
   ///
   /// - Complexity: O(*n*). Takes no memory however deep the tree is.
   package func forEach(in top: FileNumber, _ body: (FileNumber) -> Void) {
+    _ = forEach(in: top, countMax: .max, body)
+  }
+
+  /// Calls `body` for a file and everything below it, directories before their members, unless there's too much.
+  ///
+  /// - Parameters:
+  ///   - top: The file.
+  ///   - countMax: After how many calls to give up.
+  ///   - body: Called for each.
+  /// - Returns: Whether it was called for all.
+  func forEach(in top: FileNumber, countMax: Int, _ body: (FileNumber) -> Void) -> Bool {
     var current = top
+    var count = 0
     while true {
+      if count == countMax { return false }
+      count += 1
       body(current)
       if self[current].firstChild != .none {
         current = self[current].firstChild
         continue
       }
       while current != top, self[current].next == .none { current = self[current].parent }
-      if current == top { return }
+      if current == top { return true }
       current = self[current].next
     }
   }

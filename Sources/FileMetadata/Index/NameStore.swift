@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// The bytes of names, one after the other, each with its length before it.
 ///
 /// Names are at most 255 bytes long, as the kernel has it, and never cross the border of a block; so a place is 32 bits and copies
@@ -12,7 +14,7 @@ struct NameStore: Sendable {
   var allocatedByteCount: Int { blocks.reduce(0) { $0 + $1.capacity } }
 
   /// - Returns: The place of the name; `nil` when four gigabytes are used.
-  mutating func append(_ name: [UInt8]) -> UInt32? {
+  mutating func append(_ name: Span<UInt8>) -> UInt32? {
     precondition(name.count <= 255, "a name of \(name.count) bytes")
     if blocks.isEmpty || blocks[blocks.count - 1].count + name.count + 1 > Self.blockSize {
       if blocks.count == 1 << 16 { return nil }
@@ -21,7 +23,7 @@ struct NameStore: Sendable {
     let block = blocks.count - 1
     let place = UInt32(block) << 16 | UInt32(blocks[block].count)
     blocks[block].append(UInt8(name.count))
-    blocks[block].append(contentsOf: name)
+    unsafe name.withUnsafeBufferPointer { unsafe blocks[block].append(contentsOf: $0) }
     byteCount += name.count + 1
     return place
   }
@@ -33,6 +35,15 @@ struct NameStore: Sendable {
     let start = Int(place & 0xFFFF) + 1
     return body(block.span.extracting(start..<(start + Int(block[start - 1]))))
   }
+
+  /// Whether a name is the one at a place.
+  @inline(__always)
+  func isName(_ name: Span<UInt8>, at place: UInt32) -> Bool {
+    withName(at: place) { $0.hasSameBytes(as: name) }
+  }
+
+  /// How long the name at a place is.
+  func count(at place: UInt32) -> Int { Int(blocks[Int(place >> 16)][Int(place & 0xFFFF)]) }
 
   subscript(place: UInt32) -> ArraySlice<UInt8> {
     let block = blocks[Int(place >> 16)]
@@ -52,23 +63,12 @@ struct RecentNames: Sendable {
 
   var byteCount: Int { places.count * MemoryLayout<UInt32>.stride }
 
-  /// - Returns: The place of the name, and whether it was added now; `nil` when there's no room.
-  mutating func place(of name: [UInt8], in store: inout NameStore) -> (place: UInt32, isNew: Bool)? {
-    let slot = Int(truncatingIfNeeded: UInt(bitPattern: name.quickHash(seed: 0))) & (Self.count - 1)
-    if places[slot] != 0, store[places[slot] - 1].elementsEqual(name) { return (places[slot] - 1, false) }
+  /// - Returns: The place of the name; `nil` when there's no room.
+  mutating func place(of name: Span<UInt8>, _ hash: NameHash, in store: inout NameStore) -> UInt32? {
+    let slot = hash.place(in: Self.count)
+    if places[slot] != 0, store.isName(name, at: places[slot] - 1) { return places[slot] - 1 }
     guard let place = store.append(name) else { return nil }
     places[slot] = place &+ 1
-    return (place, true)
-  }
-}
-
-extension Collection<UInt8> {
-  /// A hash that differs from process to process, so that nobody can choose names that collide.
-  func quickHash(seed: UInt32) -> Int {
-    var hasher = Hasher()
-    hasher.combine(seed)
-    let isHashed: Void? = withContiguousStorageIfAvailable { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    if isHashed == nil { for byte in self { hasher.combine(byte) } }
-    return hasher.finalize()
+    return place
   }
 }

@@ -20,21 +20,57 @@ enum FileAttribute: String, CaseIterable, Sendable {
   case group = "kMDItemFSOwnerGroupID"
   case contentType = "kMDItemContentType"
   case contentTypeTree = "kMDItemContentTypeTree"
+  case kind = "kMDItemKind"
   case isUbiquitous = "NSMetadataItemIsUbiquitousKey"
   case comment = "kMDItemComment"
   case finderComment = "kMDItemFinderComment"
   case whereFroms = "kMDItemWhereFroms"
   case userTags = "kMDItemUserTags"
+  case lastUsedDate = "kMDItemLastUsedDate"
 
   /// Whether the index knows it; anything else is read from the file when it's asked for.
   var isIndexed: Bool {
     switch self {
-    case .comment, .finderComment, .whereFroms, .userTags: false
+    case .comment, .finderComment, .whereFroms, .userTags, .lastUsedDate: false
     default: true
     }
   }
 
+  /// Whether statx(2) has to have been asked of a file.
+  var needsFacts: Bool {
+    switch self {
+    case .size, .creationDate, .contentCreationDate, .contentChangeDate, .contentModificationDate, .attributeChangeDate,
+      .owner, .group:
+      true
+    default: false
+    }
+  }
+
+  /// Whether it's a number or a date of each row.
+  var isNumber: Bool {
+    switch self {
+    case .size, .creationDate, .contentCreationDate, .contentChangeDate, .contentModificationDate, .attributeChangeDate:
+      true
+    default: false
+    }
+  }
+
   static let indexedNames = Set(allCases.filter(\.isIndexed).map(\.rawValue))
+}
+
+extension FileRow {
+  /// A number in whose order the values of an attribute are; 0 for what is missing.
+  func order(of attribute: FileAttribute) -> UInt64 {
+    let value =
+      switch attribute {
+      case .size: size
+      case .creationDate, .contentCreationDate: creationTime
+      case .contentChangeDate, .contentModificationDate: modificationTime
+      case .attributeChangeDate: changeTime
+      default: preconditionFailure("\(attribute) isn't a number")
+      }
+    return UInt64(bitPattern: value) ^ 1 << 63
+  }
 }
 
 extension FileTable {
@@ -45,16 +81,20 @@ extension FileTable {
     case .path: .string(path(of: number).description)
     case .url:
       .string(FileURLCoding.url(of: path(of: number), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
-    case .size: .integer(self[number].size)
-    case .creationDate, .contentCreationDate: facts(of: number).creationTime.map(Self.date) ?? .null
-    case .contentChangeDate, .contentModificationDate: Self.date(self[number].modificationTime)
-    case .attributeChangeDate: Self.date(self[number].changeTime)
+    case .size: knownFacts(of: number).map { .integer($0.size) } ?? .null
+    case .creationDate, .contentCreationDate: knownFacts(of: number)?.creationTime.map(Self.date) ?? .null
+    case .contentChangeDate, .contentModificationDate:
+      knownFacts(of: number).map { Self.date($0.modificationTime) } ?? .null
+    case .attributeChangeDate: knownFacts(of: number).map { Self.date($0.changeTime) } ?? .null
     case .isInvisible: .bool(name(of: number).bytes.first == UInt8(ascii: "."))
-    case .nodeCount: self[number].isDirectory ? .integer(Int64(children(of: number).count)) : .null
-    case .owner: Self.identifier(facts(of: number).owner)
-    case .group: Self.identifier(facts(of: number).group)
+    case .nodeCount: nodeCount(of: number)
+    case .owner: Self.identifier(knownFacts(of: number)?.owner ?? .max)
+    case .group: Self.identifier(knownFacts(of: number)?.group ?? .max)
     case .contentType: .string(contentType(of: number))
     case .contentTypeTree: .array(ContentTypes.tree(of: contentType(of: number)).map(MetadataValue.string))
+    case .kind:
+      ContentTypes.knownKind(of: facts(of: number).kind, named: name(of: number).description)
+        .map(MetadataValue.string) ?? .null
     case .isUbiquitous: .bool(false)
     case .comment, .finderComment: text("user.xdg.comment", of: number).map(MetadataValue.string) ?? .null
     case .whereFroms: text("user.xdg.origin.url", of: number).map { .array([.string($0)]) } ?? .null
@@ -62,6 +102,43 @@ extension FileTable {
       text("user.xdg.tags", of: number).map { tags in
         .array(tags.split(separator: ",").map { .string(String($0)) })
       } ?? .null
+    case .lastUsedDate: lastUsedDate(of: number)
+    }
+  }
+
+  /// What is known of a file; what it is now, as long as only its name has been read.
+  ///
+  /// - Returns: `nil` if the file is gone before anything else was known of it.
+  func knownFacts(of number: FileNumber) -> FileFacts? {
+    let known = facts(of: number)
+    if known.isRead { return known }
+    let files = HostFileSystem()
+    guard let status = try? files.status(of: path(of: number), at: .workingDirectory, links: .noFollow) else {
+      return nil
+    }
+    let facts = FileFacts(status)
+    return facts.kind == known.kind && facts.identity == known.identity ? facts : nil
+  }
+
+  private func lastUsedDate(of number: FileNumber) -> MetadataValue {
+    guard facts(of: number).kind == .regular,
+      let time = try? HostFileSystem().accessTime(of: path(of: number))
+    else { return .null }
+    return Self.date(time)
+  }
+
+  private func nodeCount(of number: FileNumber) -> MetadataValue {
+    if !self[number].isDirectory { return .null }
+    if !isUnread(number) { return .integer(Int64(children(of: number).count)) }
+    let files = HostFileSystem()
+    do throws(SystemError) {
+      let directory = try files.openDirectory(path(of: number))
+      defer { try? files.close(directory) }
+      var count = 0
+      while let entries = try files.readDirectory(directory) { count += entries.count }
+      return .integer(Int64(count))
+    } catch {
+      return .null
     }
   }
 

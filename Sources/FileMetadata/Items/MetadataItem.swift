@@ -5,23 +5,49 @@ internal import SystemInterface
 /// A file as it was when a query told of it.
 ///
 /// A value: what it says doesn't change when the file does. Only comments, tags and the like, which are kept in extended attributes, are
-/// read from the file at the moment they're asked for. Costs two words, and keeps the state of the index it's from alive.
+/// read from the file at the moment they're asked for; so is the number of members of a directory that isn't searched, and so are size, dates
+/// and owner in the first moments after a search with ``ScopeOptions/GatheringDepth/names``. Costs two words, and keeps the state of the index it's
+/// from alive.
 ///
 /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from.
 public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// Names a file as long as it's in the results of a query, also when it's renamed.
   public struct ID: Hashable, Sendable {
     let number: FileNumber
+    /// The file of an item that's not from a query.
+    let file: FileIdentity?
   }
 
   private let snapshot: TableSnapshot
-  /// The identity of the file among those of the same scope.
-  public let id: ID
+  private let number: FileNumber
 
   init(_ snapshot: TableSnapshot, _ number: FileNumber) {
     self.snapshot = snapshot
-    id = ID(number: number)
+    self.number = number
   }
+
+  /// Looks at a file, without a query.
+  ///
+  /// Blocks for a few system calls: to find out where the URL leads, and one statx(2). A symbolic link's item is what it leads to.
+  ///
+  /// - Parameter url: Where the file is; `nil` is returned if there's none, or it isn't a file URL.
+  /// - Note: Rule R35.
+  public init?(url: URL) {
+    guard let path = FileURLCoding.path(of: url) else { return nil }
+    var index = FileIndex()
+    do throws(SystemError) {
+      let files = HostFileSystem()
+      let canonical = try files.canonicalPath(of: path, resolvingLastComponent: true)
+      let facts = FileFacts(try files.status(of: canonical, at: .workingDirectory, links: .noFollow))
+      guard let number = index.addRoot(canonical, facts, reach: .item) else { return nil }
+      self.init(TableSnapshot(index.table, isLone: true), number)
+    } catch {
+      return nil
+    }
+  }
+
+  /// The identity of the file among those of the same scope; for an item that's made from a URL, among those.
+  public var id: ID { ID(number: number, file: snapshot.isLone ? facts.identity : nil) }
 
   /// Whether both say the same of the same file.
   public static func == (left: Self, right: Self) -> Bool {
@@ -33,8 +59,9 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// Feeds the identity of the file.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-  var systemPath: SystemPath { snapshot.table.path(of: id.number) }
-  private var facts: FileFacts { snapshot.table.facts(of: id.number) }
+  var systemPath: SystemPath { snapshot.table.path(of: number) }
+  private var facts: FileFacts { snapshot.table.knownFacts(of: number) ?? snapshot.table.facts(of: number) }
+  private var kind: FileKind { snapshot.table.facts(of: number).kind }
 
   /// The absolute path, byte by byte.
   public var pathBytes: [UInt8] { systemPath.bytes }
@@ -43,7 +70,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// The URL, which has every byte of the path.
   public var url: URL? { FileURLCoding.url(of: systemPath, isDirectory: isDirectory) }
   /// The name; what isn't UTF-8 shows as U+FFFD.
-  public var name: String { snapshot.table.name(of: id.number).description }
+  public var name: String { snapshot.table.name(of: number).description }
   /// The size in bytes.
   public var size: Int64 { facts.size }
   /// When the contents changed last.
@@ -51,9 +78,9 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// When the file was made; `nil` where the file system doesn't keep it.
   public var creationDate: Date? { facts.creationTime.map(Self.date) }
   /// Whether it's a directory; a link to one isn't.
-  public var isDirectory: Bool { facts.kind == .directory }
+  public var isDirectory: Bool { kind == .directory }
   /// Whether it's a symbolic link.
-  public var isSymbolicLink: Bool { facts.kind == .symbolicLink }
+  public var isSymbolicLink: Bool { kind == .symbolicLink }
 
   private static func date(_ time: Int64) -> Date { Date(timeIntervalSince1970: Double(time) / 1_000_000_000) }
 }
@@ -61,12 +88,17 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
 extension MetadataItem: PredicateItem {
   /// The value of an attribute.
   ///
+  /// One that an ``AttributeProvider`` gives is looked up in the file if nobody has, on this thread; it's missing if the file is another
+  /// one by now.
+  ///
   /// - Parameter name: The name of the attribute, such as `kMDItemFSSize`.
   /// - Returns: The value; `.null` if the file hasn't got the attribute, or nobody can know it on a plain file system.
   /// - Note: Rule R36.
   public func value(forAttribute name: String) -> MetadataValue {
-    guard let attribute = FileAttribute(rawValue: name) else { return .null }
-    return snapshot.table.value(of: attribute, for: id.number)
+    guard let attribute = FileAttribute(rawValue: name) else {
+      return snapshot.provided?.currentValue(of: name, for: number, snapshot.table) ?? .null
+    }
+    return snapshot.table.value(of: attribute, for: number)
   }
 
   /// The value of an attribute, for predicates.
@@ -76,7 +108,9 @@ extension MetadataItem: PredicateItem {
   ///
   /// - Note: Rule R36.
   public var attributeNames: [String] {
-    FileAttribute.allCases.map(\.rawValue).filter { value(forAttribute: $0) != .null }
+    (FileAttribute.allCases.map(\.rawValue) + (snapshot.provided?.names.sorted() ?? [])).filter {
+      value(forAttribute: $0) != .null
+    }
   }
 
   /// All attributes by name.

@@ -4,8 +4,16 @@ internal import SystemInterface
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {
   let table: FileTable
+  /// Whether it's of a single file that no query has found.
+  let isLone: Bool
+  /// Attributes that programs provide.
+  let provided: ProvidedAttributes?
 
-  init(_ table: FileTable) { self.table = table }
+  init(_ table: FileTable, isLone: Bool = false, provided: ProvidedAttributes? = nil) {
+    self.table = table
+    self.isLone = isLone
+    self.provided = provided
+  }
 }
 
 /// One file after the other as predicates see it, with the attributes they name looked up beforehand.
@@ -26,21 +34,26 @@ final class RowItem: PredicateItem {
 
   /// Looks at a file.
   ///
-  /// - Returns: Whether it may be a result: directories that are searched aren't.
+  /// - Returns: Whether it may be a result: directories that are searched aren't, unless they're asked for themselves.
   func move(to number: FileNumber, _ row: FileRow) -> Bool {
     self.number = number
     self.row = row
-    return row.isUsed && (row.parent != .none || !row.isDirectory)
+    return row.isUsed
+      && (row.parent != .none || !row.isDirectory || snapshot.table.rootReaches[number] != nil)
   }
 
   func value(forAttribute name: String, index: Int) -> MetadataValue {
-    guard let attribute = attributes[index] else { return .null }
+    guard let attribute = attributes[index] else {
+      return snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
+    }
     return snapshot.table.value(of: attribute, for: number)
   }
 
   /// Answers by the bytes of the name, without making a string of it, and by columns.
   func answer(_ question: PredicateQuestion) -> PredicateAnswer {
-    guard let attribute = attributes[question.index] else { return question.answer(.null) }
+    guard let attribute = attributes[question.index] else {
+      return question.answer(value(forAttribute: question.attribute, index: question.index))
+    }
     switch attribute {
     case .name, .displayName:
       if row.parent == .none { return question.answer(snapshot.table.name(of: number).description) }
@@ -50,5 +63,6 @@ final class RowItem: PredicateItem {
     }
   }
 
-  var wholeValue: MetadataValue { MetadataItem(snapshot, number).wholeValue }
+  /// Without what programs provide: nobody waits for that here.
+  var wholeValue: MetadataValue { MetadataItem(TableSnapshot(snapshot.table), number).wholeValue }
 }

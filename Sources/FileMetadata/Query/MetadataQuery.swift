@@ -21,7 +21,7 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `session` | its lock | it's replaced by ``start()`` and ``stop()``, on any thread |
+/// | `session`, with the plan | its lock | they're replaced by ``start()``, ``stop()`` and ``replacePredicate(by:)``, on any thread |
 public final class MetadataQuery: Sendable {
   /// From one start to the next stop.
   struct Session: Sendable {
@@ -31,57 +31,91 @@ public final class MetadataQuery: Sendable {
     var isRunning = true
   }
 
-  let plan: QueryPlan
-  let key: ScopeEngine.Key
-  private let session = Guarded<Session?>(nil)
+  private struct State: Sendable {
+    var plan: QueryPlan
+    var session: Session?
+  }
 
-  /// Makes a query that doesn't search before ``start()``.
+  let key: ScopeEngine.Key
+  /// Where it searches.
+  public let scopes: [MetadataScope]
+  /// What it looks at besides, in the order in which it was named.
+  ///
+  /// - Note: Rule Q28.
+  public let items: [URL]
+  private let state: Guarded<State>
+
+  /// Makes a query of directories that doesn't search before ``start()``.
   ///
   /// Blocks for a few system calls.
   ///
   /// - Parameters:
   ///   - predicate: What a file has to fulfil.
-  ///   - scopes: Directories, with everything in them; a file in several of them is found once. Links that lead to them are followed.
+  ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
+  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
-  public init(
-    _ predicate: MetadataPredicate, in scopes: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
-    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions()
+  public convenience init(
+    _ predicate: MetadataPredicate, in directories: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
+    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions(),
+    providers: [AttributeProvider] = []
   ) throws(MetadataQueryError) {
-    let compiled: CompiledPredicate
-    do throws(MetadataPredicateError) {
-      compiled = try predicate.compiled()
-    } catch {
-      throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
-    }
-    plan = try QueryPlan(compiled, sortDescriptors, batching)
-    key = ScopeEngine.Key(roots: try Self.roots(scopes), options: options)
+    let places = try SearchPlaces(existing: directories)
+    let scopes = directories.map { MetadataScope.directory($0) }
+    try self.init(predicate, scopes, [], places, sortDescriptors, batching, options, providers)
+  }
+
+  /// Makes a query of scopes and single files that doesn't search before ``start()``.
+  ///
+  /// Nothing has to be there: a scope or item that's made later, or that's gone and comes back, is found at once. Blocks for a few system
+  /// calls.
+  ///
+  /// - Parameters:
+  ///   - predicate: What a file has to fulfil.
+  ///   - scopes: Where to search, each with everything in it; a file in several of them is found once.
+  ///   - items: Files and directories to look at besides, or instead if there are no scopes. Of a directory, what's in it isn't searched,
+  ///     and unlike a scope it may be a result itself.
+  ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
+  ///   - batching: How changes are gathered before they're told.
+  ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
+  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
+  ///   scopes beside others, and attributes that can't be sorted by.
+  /// - Note: Rules Q17 and Q23 to Q30.
+  public convenience init(
+    _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],
+    sortedBy sortDescriptors: [MetadataSortDescriptor] = [], batching: MetadataBatching = .standard,
+    options: ScopeOptions = ScopeOptions(), providers: [AttributeProvider] = []
+  ) throws(MetadataQueryError) {
+    let places = try SearchPlaces(scopes: scopes, items: items)
+    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options, providers)
+  }
+
+  private init(
+    _ predicate: MetadataPredicate, _ scopes: [MetadataScope], _ items: [URL], _ places: SearchPlaces,
+    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions,
+    _ providers: [AttributeProvider]
+  ) throws(MetadataQueryError) {
+    let compiled = try Self.compiled(predicate, providers)
+    let provided = Set(providers.flatMap(\.attributes))
+    state = Guarded(State(plan: try QueryPlan(compiled, sortDescriptors, batching, providing: provided)))
+    self.scopes = scopes
+    self.items = items
+    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options, providers: providers)
   }
 
   deinit { stop() }
 
-  /// Canonical paths, none of which is inside another one.
-  private static func roots(_ scopes: [URL]) throws(MetadataQueryError) -> [SystemPath] {
-    if scopes.isEmpty { throw MetadataQueryError(.noScope, "", "name at least one directory to search") }
-    var paths: Set<SystemPath> = []
-    for scope in scopes {
-      guard let path = FileURLCoding.path(of: scope) else {
-        throw MetadataQueryError(.invalidScope, scope.absoluteString, "it isn't a file URL; use URL(filePath:)")
-      }
-      do throws(SystemError) {
-        let files = HostFileSystem()
-        let canonical = try files.canonicalPath(of: path, resolvingLastComponent: true)
-        _ = try files.status(of: canonical, at: .workingDirectory, links: .noFollow)
-        paths.insert(canonical)
-      } catch {
-        throw MetadataQueryError(.invalidScope, path.description, error.description)
-      }
-    }
-    return paths.filter { path in !paths.contains { path.isInside($0) } }.sorted()
+  /// What isn't in the index is asked for last: it's read from the file, or somebody has to look into that.
+  private static func costs(_ providers: [AttributeProvider]) -> [String: Int] {
+    let given = providers.flatMap(\.attributes).map { ($0, 100_000) }
+    let read = FileAttribute.allCases.filter { !$0.isIndexed }.map { ($0.rawValue, 1000) }
+    return Dictionary(read + given) { max($0, $1) }
   }
 
   // MARK: - Running
@@ -103,13 +137,12 @@ public final class MetadataQuery: Sendable {
   func start(
     attaching attach: (QueryPlan, QueryPort) throws(SystemError) -> (engine: ScopeEngine, query: Int)
   ) throws(MetadataQueryError) -> Bool {
-    let plan = plan
     do throws(SystemError) {
-      return try session.withLock { session throws(SystemError) in
-        if let session, session.isRunning, !session.port.isEnded { return false }
+      return try state.withLock { state throws(SystemError) in
+        if let session = state.session, session.isRunning, !session.port.isEnded { return false }
         let port = QueryPort()
-        let (engine, query) = try attach(plan, port)
-        session = Session(engine: engine, query: query, port: port)
+        let (engine, query) = try attach(state.plan, port)
+        state.session = Session(engine: engine, query: query, port: port)
         return true
       }
     } catch {
@@ -123,9 +156,9 @@ public final class MetadataQuery: Sendable {
   ///
   /// - Note: Rules Q9, Q10, Q11 and L18.
   public func stop() {
-    let ended = session.withLock { session -> Session? in
-      guard let running = session, running.isRunning else { return nil }
-      session?.isRunning = false
+    let ended = state.withLock { state -> Session? in
+      guard let running = state.session, running.isRunning else { return nil }
+      state.session?.isRunning = false
       return running
     }
     guard let ended else { return }
@@ -134,7 +167,9 @@ public final class MetadataQuery: Sendable {
   }
 
   /// Whether the query searches, or follows what it has found.
-  public var isStarted: Bool { session.withLock { $0?.isRunning == true && $0?.port.isEnded == false } }
+  public var isStarted: Bool {
+    state.withLock { $0.session?.isRunning == true && $0.session?.port.isEnded == false }
+  }
 
   /// Whether the first search goes on.
   ///
@@ -146,13 +181,53 @@ public final class MetadataQuery: Sendable {
   /// - Complexity: O(1).
   /// - Note: Rules Q1, Q11 and R1.
   public var results: MetadataResults {
-    current?.port.results ?? MetadataResults(OrderedList(ResultOrder([])), TableSnapshot(FileTable()))
+    current?.port.results ?? .none
   }
 
   /// How well the scopes are followed.
   public var health: ScopeHealth { current?.port.health ?? ScopeHealth() }
 
-  var current: Session? { session.withLock { $0 } }
+  /// How far the first search is.
+  public var progress: MetadataQueryProgress { current?.port.progress ?? MetadataQueryProgress() }
+
+  var plan: QueryPlan { state.withLock { $0.plan } }
+  var current: Session? { state.withLock { $0.session } }
+
+  // MARK: - Something else
+
+  /// What a file has to fulfil.
+  public var predicate: MetadataPredicate { plan.predicate.predicate }
+
+  /// Looks for something else from now on.
+  ///
+  /// A query that runs isn't started anew: what doesn't match any more is told as removed, what does now as added, and nothing of what
+  /// stays, in one exact difference and at once; nothing is read from the disk. For other scopes or another order make another query, which
+  /// shares the index of this one if it has the same scopes.
+  ///
+  /// - Parameter predicate: What a file has to fulfil.
+  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used; then everything stays as it is.
+  /// - Complexity: One evaluation for each file of the scopes, on the thread that follows these.
+  /// - Note: Rule Q13.
+  public func replacePredicate(by predicate: MetadataPredicate) throws(MetadataQueryError) {
+    let compiled = try Self.compiled(predicate, key.providers)
+    let old = plan
+    let provided = Set(key.providers.flatMap(\.attributes))
+    let new = try QueryPlan(compiled, old.sortDescriptors, old.batching, providing: provided)
+    state.withLock { state in
+      state.plan = new
+      if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, new)) }
+    }
+  }
+
+  private static func compiled(
+    _ predicate: MetadataPredicate, _ providers: [AttributeProvider]
+  ) throws(MetadataQueryError) -> CompiledPredicate {
+    do throws(MetadataPredicateError) {
+      return try predicate.compiled(attributeCosts: costs(providers))
+    } catch {
+      throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
+    }
+  }
 
   // MARK: - Order and time
 

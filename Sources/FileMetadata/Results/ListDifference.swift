@@ -79,14 +79,25 @@ extension OrderedList {
     let isGrowth = updates.count >= Self.mergeCountMin && updates.count >= count / Self.mergeShare
     if isGrowth, updates.allSatisfy({ $0.old == nil }) { return merge(updates.compactMap(\.new)) }
     let oldPositions = updates.map { update in update.old.map { place(of: $0).position } }
-    for update in updates {
+    let kept = updates.map { isSame($0.old, $0.new) }
+    for (number, update) in updates.enumerated() where !kept[number] {
       guard let old = update.old else { continue }
       let removed = remove(old)
       precondition(removed != nil, "an element that is said to be in the list isn't")
     }
-    for update in updates { if let new = update.new { insert(new) } }
-    let newPositions = updates.map { update in update.new.map { place(of: $0).position } }
-    let staying = Self.steadfast(oldPositions, newPositions)
+    for (number, update) in updates.enumerated() {
+      guard let new = update.new else { continue }
+      if kept[number] { replace(with: new) } else { insert(new) }
+    }
+    let isNothingMoved = kept.allSatisfy(\.self)
+    let newPositions =
+      isNothingMoved ? oldPositions : updates.map { update in update.new.map { place(of: $0).position } }
+    // What is kept is like the elements that no update names.
+    let staying =
+      isNothingMoved
+      ? []
+      : Self.steadfast(
+        zip(oldPositions, kept).map { $1 ? nil : $0 }, zip(newPositions, kept).map { $1 ? nil : $0 })
 
     var difference = ListDifference<Element>()
     for (number, update) in updates.enumerated() {
@@ -96,7 +107,8 @@ extension OrderedList {
       case (let old?, let new?, let oldPosition?, let newPosition?):
         difference.changed.append(
           .init(
-            oldPosition: oldPosition, newPosition: newPosition, old: old, new: new, isMove: !staying.contains(number)))
+            oldPosition: oldPosition, newPosition: newPosition, old: old, new: new,
+            isMove: !kept[number] && !staying.contains(number)))
       default: break
       }
     }
@@ -104,6 +116,12 @@ extension OrderedList {
     difference.added.sort { $0.position < $1.position }
     difference.changed.sort { $0.newPosition < $1.newPosition }
     return difference
+  }
+
+  /// Whether an element stays what it is, in whatever else it may have altered.
+  private func isSame(_ old: Element?, _ new: Element?) -> Bool {
+    guard let old, let new else { return false }
+    return !order.precedes(old, new) && !order.precedes(new, old)
   }
 
   /// The updates whose elements needn't be moved: those with the same elements before them that no update names, and among

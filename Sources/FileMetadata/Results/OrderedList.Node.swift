@@ -110,6 +110,17 @@ extension OrderedList.Node {
     return right
   }
 
+  /// Puts an element in the place of one that comes neither before nor behind it.
+  func replace(with element: Order.Element, _ order: Order) {
+    if isLeaf {
+      elements[slot(for: element, order)] = element
+    } else {
+      let position = child(for: element, order)
+      makeUnique(position)
+      children[position].replace(with: element, order)
+    }
+  }
+
   func remove(_ element: Order.Element, _ order: Order, _ capacity: Int) -> Order.Element? {
     if isLeaf {
       let slot = slot(for: element, order)

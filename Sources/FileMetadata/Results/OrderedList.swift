@@ -135,6 +135,16 @@ extension OrderedList {
     return difference
   }
 
+  /// Puts elements that aren't in the list in their places.
+  ///
+  /// - Parameter new: The elements, in any order.
+  /// - Returns: Which are where.
+  /// - Complexity: O(*k* log *n*) for *k* new elements among *n*.
+  mutating func add(_ new: [Element]) -> ListDifference<Element> {
+    if new.count >= Self.mergeCountMin, new.count >= count / Self.mergeShare { return merge(new) }
+    return apply(new.map { ListUpdate(old: nil, new: $0) })
+  }
+
   /// Puts an element that isn't in the list in its place.
   ///
   /// - Complexity: O(log *n*).
@@ -154,6 +164,14 @@ extension OrderedList {
     let removed = root.remove(element, order, capacity)
     while !root.isLeaf, root.children.count == 1 { root = root.children[0] }
     return removed
+  }
+
+  /// Puts an element in the place of one that comes neither before nor behind it, and is in the list.
+  ///
+  /// - Complexity: O(log *n*).
+  mutating func replace(with element: Element) {
+    makeRootUnique()
+    root.replace(with: element, order)
   }
 
   private mutating func makeRootUnique() {

@@ -1,16 +1,20 @@
 /// Which files are others than before, or may be.
 package struct IndexChanges: Sendable {
   /// Files that are new, gone, or of which something is known to have altered.
-  package var files: Set<FileNumber> = []
+  package var files = FileNumberSet()
   /// Directories with another path than before, and all below them with them.
   package var movedDirectories: Set<FileNumber> = []
 
+  /// Whether something is known of files by now that nobody has known before: they needn't have altered.
+  package var hasNewFacts = false
+
   package init() {}
 
-  package var isEmpty: Bool { files.isEmpty && movedDirectories.isEmpty }
+  package var isEmpty: Bool { files.isEmpty && movedDirectories.isEmpty && !hasNewFacts }
 
   package mutating func formUnion(_ other: IndexChanges) {
     files.formUnion(other.files)
     movedDirectories.formUnion(other.movedDirectories)
+    hasNewFacts = hasNewFacts || other.hasNewFacts
   }
 }

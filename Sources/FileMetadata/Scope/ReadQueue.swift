@@ -4,6 +4,7 @@ struct ReadQueue {
   private var members: Set<FileNumber> = []
 
   var isEmpty: Bool { members.isEmpty }
+  var count: Int { members.count }
 
   mutating func push(_ directory: FileNumber) {
     if members.insert(directory).inserted { stack.append(directory) }

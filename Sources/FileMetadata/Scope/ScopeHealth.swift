@@ -2,14 +2,17 @@
 public struct ScopeHealth: Hashable, Sendable {
   /// How many directories the kernel tells about.
   public var watchedDirectoryCount = 0
-  /// How many directories are looked at from time to time instead, so that what happens there is seen late.
+  /// How many directories, and ways to places that were asked for, are looked at from time to time instead, so that what happens there
+  /// is seen late.
   public var polledDirectoryCount = 0
   /// How many directories can't be read; what is in them isn't found.
   public var unreadableDirectoryCount = 0
   /// How often the kernel lost events, and everything was read again.
   public var overflowCount = 0
-  /// How many of the directories that were asked for aren't there.
+  /// How many of the places that were asked for have nothing there; what comes there is found.
   public var missingRootCount = 0
+  /// How many directories all queries of the process may watch together: half of what the kernel allows all programs of the user.
+  public var processWatchCountMax = 0
   /// Whether there are more files than can be counted.
   public var isFull = false
   /// Why the first directory that isn't watched isn't: in words.

@@ -9,14 +9,18 @@ extension ScopeIndexer {
   package func processEvents() {
     for _ in 0..<Self.roundCountMax {
       let events = takeEvents()
-      for event in events { apply(event) }
+      for event in events {
+        noteRoots(event)
+        apply(event)
+      }
+      settleRoots()
       if events.isEmpty { settleDepartures() }
       let failed = look(isQuiet: events.isEmpty)
       for (directory, names) in failed where index.table.contains(directory) {
         looks.add(names, in: directory)
         if events.isEmpty { lookAt(directory) }
       }
-      if events.isEmpty, looks.isEmpty {
+      if events.isEmpty, looks.isEmpty, uncertainRoots.isEmpty {
         readMisplaced()
         if queue.isEmpty { settleLinks() }
         return
@@ -68,6 +72,7 @@ extension ScopeIndexer {
       // Gone, unmounted, or another one in its place.
       lookAt(directory)
       queue.push(directory)
+    case .mountsChanged: lookAtMounts()
     case .overflow:
       overflowCount += 1
       departures = [:]

@@ -18,7 +18,7 @@ extension ScopeIndexer {
       let descriptor = try files.openDirectory(index.table.path(of: directory), flags: .pathOnly)
       defer { try? files.close(descriptor) }
       // Its own times have changed with its members.
-      let facts = try facts(of: descriptor)
+      let facts = try reader.facts(of: descriptor)
       guard index.table.isDirectory(directory, facts) else { return false }
       note(directory, facts)
       for (name, isGone) in names { _ = look(name, in: directory, descriptor, mayBeRemoved: isGone || isQuiet) }
@@ -44,15 +44,28 @@ extension ScopeIndexer {
     _ name: SystemPath, in directory: FileNumber, _ descriptor: FileDescriptor, mayBeRemoved: Bool
   ) -> FileNumber? {
     let known = index.child(named: name, of: directory)
-    let facts: FileFacts
     do throws(SystemError) {
-      facts = FileFacts(try files.status(of: name, at: descriptor, links: .noFollow))
+      let facts = FileFacts(try files.status(of: name, at: descriptor, links: .noFollow))
+      return sight(known, name.bytes.span, directory, facts)
     } catch {
-      // In a directory that can't be searched, or something is broken, perhaps not for long.
-      if !error.isDisplacement { unreadable.insert(directory) }
-      if let known { mayBeRemoved ? remove(known) : looks.add(name, in: directory) }
+      lose(known, name.bytes.span, directory, error, mayBeRemoved: mayBeRemoved)
       return nil
     }
+  }
+
+  /// Nothing is seen under a name.
+  func lose(
+    _ known: FileNumber?, _ name: Span<UInt8>, _ directory: FileNumber, _ error: SystemError, mayBeRemoved: Bool
+  ) {
+    // In a directory that can't be searched, or something is broken, perhaps not for long.
+    if !error.isDisplacement { unreadable.insert(directory) }
+    if let known { mayBeRemoved ? remove(known) : looks.add(SystemPath(bytes: name), in: directory) }
+  }
+
+  /// Something is seen under a name.
+  func sight(
+    _ known: FileNumber?, _ name: Span<UInt8>, _ directory: FileNumber, _ facts: FileFacts
+  ) -> FileNumber? {
     if let known {
       if index.table.mayBecome(known, facts) {
         note(known, facts)
@@ -63,14 +76,19 @@ extension ScopeIndexer {
     return insert(name, in: directory, facts)
   }
 
-  private func insert(_ name: SystemPath, in directory: FileNumber, _ facts: FileFacts) -> FileNumber? {
+  private func insert(_ name: Span<UInt8>, in directory: FileNumber, _ facts: FileFacts) -> FileNumber? {
     guard let number = index.insert(name, in: directory, facts) else {
       isFull = true
       return nil
     }
     changes.files.insert(number)
+    if facts.kind == .directory || facts.isLinked { remark(number, facts) }
+    return number
+  }
+
+  /// What follows from something new.
+  func remark(_ number: FileNumber, _ facts: FileFacts) {
     if facts.kind == .directory { queue.push(number) }
     if facts.isLinked { noteLinks(of: number, facts) }
-    return number
   }
 }

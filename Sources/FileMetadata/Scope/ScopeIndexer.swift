@@ -12,10 +12,13 @@ package import SystemInterface
 ///
 /// For one thread at a time. Blocks as long as the file system does.
 package final class ScopeIndexer {
-  /// The directory that was asked for, and its number if it's there.
+  /// A place that was asked for, and its number if anything is there.
   struct Root {
     let path: SystemPath
+    let reach: RootReach
     var number: FileNumber?
+    /// A link has come to be on the way, which isn't followed: nothing counts as there.
+    var isBehindLink = false
   }
 
   /// What is known.
@@ -24,8 +27,34 @@ package final class ScopeIndexer {
   let watcher: any FileWatcher
   let options: ScopeOptions
   var roots: [Root] = []
+  /// What tells about places that aren't inside any root.
+  var ties = RootTies()
+  /// Roots that may be elsewhere, or may be there now, or which nothing may tell of.
+  var uncertainRoots: Set<Int> = []
+  /// Roots that are where they were and may have altered.
+  var alteredRoots: Set<Int> = []
+  /// Roots that have to be looked at from time to time.
+  var blindRoots: Set<Int> = []
   var watches = WatchMap()
   var queue = ReadQueue()
+  /// Directories of whose members only kinds are known, to be read once more when there's nothing else to do.
+  var refills = ReadQueue()
+  /// Whether statx(2) is asked of everything that's found.
+  ///
+  /// If not, see ``refill(directoryCountMax:memberCountMax:)``.
+  package var readsFacts = true
+  /// How many threads help to read when there's much to read.
+  let helperCount: Int
+  /// From how many directories on they do.
+  static let helpedDirectoryCountMin = 2
+  /// How many directories may be watched, among all scopes of the process.
+  var watchShare: WatchShare
+  /// What was mounted when it was looked at last.
+  var knownMounts: Set<MountTable.Mount>
+  /// How many watches those may take who are reading directories.
+  var orderedWatchCount = 0
+  /// How many members of directories have been read, over all.
+  var readMemberCount = 0
   /// Names that something has happened to.
   var looks = LookList()
   /// Directories that weren't where they should be when they were to be read, and how often.
@@ -39,6 +68,8 @@ package final class ScopeIndexer {
   var doubles: Set<FileNumber> = []
   /// Files with several names of which the others aren't known yet to be names of them.
   var unmatchedLinks: [UInt64: FileFacts] = [:]
+  /// How many directories have been read.
+  var readCount = 0
   var overflowCount = 0
   var isFull = false
   var pollingReason: String?
@@ -57,23 +88,38 @@ package final class ScopeIndexer {
   ///   - files: Where files are.
   ///   - watcher: Who tells what happens to them; of this scope alone.
   ///   - options: How far the scope reaches.
-  package init(_ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions()) {
+  ///   - helperCount: How many threads help to read when there's much to read.
+  ///   - watchBudget: How many directories may be watched, among all who share it.
+  package init(
+    _ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions(), helperCount: Int = 0,
+    watchBudget: WatchBudget = .shared
+  ) {
+    watchShare = WatchShare(watchBudget)
+    knownMounts = MountTable.mounts
+    self.helperCount = helperCount
     self.files = files
     self.watcher = watcher
     self.options = options
   }
 
-  /// Adds a directory with everything in it, to be read by ``work(directoryCountMax:)``.
-  ///
-  /// - Parameter path: An absolute path without symbolic links, that's neither inside another root nor around it.
-  package func addRoot(_ path: SystemPath) {
-    roots.append(Root(path: path, number: nil))
-    checkRoot(roots.count - 1)
-  }
-
   /// Whether something is known that hasn't been read.
   package var hasWork: Bool {
     !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
+      || !uncertainRoots.isEmpty || !alteredRoots.isEmpty
+  }
+
+  /// How far the reading of directories is.
+  package var progress: MetadataQueryProgress {
+    var progress = MetadataQueryProgress()
+    progress.readDirectoryCount = readCount
+    progress.knownDirectoryCount = readCount + queue.count
+    progress.fileCount = index.count
+    return progress
+  }
+
+  /// Whether ``poll()`` has to be called from time to time.
+  package var needsPolling: Bool {
+    !polled.isEmpty || !unreadable.isEmpty || !blindRoots.isEmpty || isFull
   }
 
   /// Takes what has changed since the last call.
@@ -89,18 +135,20 @@ package final class ScopeIndexer {
   package var health: ScopeHealth {
     var health = ScopeHealth()
     health.watchedDirectoryCount = watches.count
-    health.polledDirectoryCount = polled.count
+    health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
     health.overflowCount = overflowCount
     health.missingRootCount = roots.count { $0.number == nil }
     health.isFull = isFull
-    health.pollingReason = polled.isEmpty ? nil : pollingReason
+    health.processWatchCountMax = watchShare.budget.countMax
+    health.pollingReason = polled.isEmpty && blindRoots.isEmpty ? nil : pollingReason
     return health
   }
 
   /// Looks at everything that isn't watched, and at roots that aren't there.
   package func poll() {
     for place in roots.indices { checkRoot(place) }
+    uncertainRoots.formUnion(blindRoots)
     for directory in polled where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
     for directory in unreadable { queue.push(directory) }
   }
@@ -122,6 +170,10 @@ extension ScopeIndexer {
   /// Looks whether a root is there, and is still the same.
   func checkRoot(_ place: Int) {
     let path = roots[place].path
+    if roots[place].isBehindLink {
+      if let number = roots[place].number { remove(number) }
+      return
+    }
     let facts: FileFacts
     do throws(SystemError) {
       facts = FileFacts(try files.status(of: path, at: .workingDirectory, links: .noFollow))
@@ -134,31 +186,45 @@ extension ScopeIndexer {
       if index.table.mayBecome(number, facts) { return note(number, facts) }
       remove(number)
     }
-    guard let number = index.addRoot(path, facts) else {
+    guard let number = index.addRoot(path, facts, reach: roots[place].reach) else {
       isFull = true
       return
     }
     roots[place].number = number
     changes.files.insert(number)
-    if facts.kind == .directory { queue.push(number) } else { polled.insert(number) }
+    if facts.kind == .directory { queue.push(number) }
   }
 
   /// Takes note of what a file is now.
   func note(_ number: FileNumber, _ facts: FileFacts) {
     let old = index.table.facts(of: number)
-    guard index.update(number, facts) else { return }
-    changes.files.insert(number)
+    guard renew(number, old, facts) else { return }
     // It may be readable now, or not any more.
     if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
     if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
     if facts.isLinked { noteLinks(of: number, facts) }
   }
 
+  /// Takes note of other facts.
+  ///
+  /// What only the name was known of hasn't altered if it's still what it was when its name was read.
+  ///
+  /// - Returns: Whether they are other ones.
+  func renew(_ number: FileNumber, _ old: FileFacts, _ facts: FileFacts) -> Bool {
+    guard index.update(number, facts) else { return false }
+    if !old.isRead, facts.changeTime < old.changeTime {
+      changes.hasNewFacts = true
+    } else {
+      changes.files.insert(number)
+    }
+    return true
+  }
+
   /// The other names of a file have the same facts, and nobody else tells of them.
   func noteLinks(of number: FileNumber, _ facts: FileFacts) {
     let others = index.files(with: facts.identity)
     for other in others where other != number {
-      if index.update(other, facts) { changes.files.insert(other) }
+      _ = renew(other, index.table.facts(of: other), facts)
     }
     if others.count == 1 { unmatchedLinks[facts.identity.inode] = facts }
   }
@@ -176,7 +242,7 @@ extension ScopeIndexer {
     for number in index.table.numbers where index.table.contains(number) {
       guard let facts = unmatchedLinks[index.table.inode(of: number)] else { continue }
       let known = index.table.facts(of: number)
-      if !known.isLinked, known.identity == facts.identity, index.update(number, facts) { changes.files.insert(number) }
+      if !known.isLinked, known.identity == facts.identity { _ = renew(number, known, facts) }
     }
     unmatchedLinks = [:]
   }
@@ -187,11 +253,15 @@ extension ScopeIndexer {
       let facts = index.table.facts(of: number)
       if facts.isLinked { lookAtLinks(of: number, facts) }
     }
-    for place in roots.indices where roots[place].number == top { roots[place].number = nil }
+    for place in roots.indices where roots[place].number == top {
+      roots[place].number = nil
+      uncertainRoots.insert(place)
+    }
     for number in index.remove(top) {
       changes.files.insert(number)
-      if let watch = watches.remove(number) { watcher.unwatch(watch) }
+      if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
       queue.remove(number)
+      refills.remove(number)
       polled.remove(number)
       unreadable.remove(number)
       looks.remove(number)
@@ -215,6 +285,9 @@ extension FileTable {
   func mayBecome(_ number: FileNumber, _ facts: FileFacts) -> Bool {
     self.facts(of: number).kind == .directory ? isDirectory(number, facts) : facts.kind != .directory
   }
+
+  /// Whether it's known on which device a file is.
+  func hasVolume(_ number: FileNumber) -> Bool { self[number].volume != 0 }
 
   func inode(of number: FileNumber) -> UInt64 { self[number].inode }
 

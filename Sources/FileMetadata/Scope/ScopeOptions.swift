@@ -1,18 +1,35 @@
 /// How far a scope reaches, and what it may use.
 public struct ScopeOptions: Hashable, Sendable {
+  /// What a first search finds out about files before it's over.
+  public enum GatheringDepth: Hashable, Sendable {
+    /// All that the file system tells: results are what files were at one moment.
+    case attributes
+    /// Names and kinds, which takes a third of the time, as long as no query looks for more or sorts by it.
+    ///
+    /// Everything else is found out right afterwards. Until then sizes, dates and owners of an item are read from its file when they're
+    /// asked for, and a file that was changed in the moment in which its name was read may be told as changed once more.
+    case names
+  }
+
   /// Whether what is mounted inside the scope belongs to it.
   public var includesMountedVolumes: Bool
   /// How many directories may be watched; the others are looked at from time to time.
   ///
   /// All programs of a user share the kernel's limit, `max_user_watches`.
   public var watchCountMax: Int
+  /// What a first search finds out before it's over.
+  public var gatheringDepth: GatheringDepth
 
   /// Makes options.
   ///
   /// - Parameters:
   ///   - includesMountedVolumes: Whether what is mounted inside the scope belongs to it.
   ///   - watchCountMax: How many directories may be watched.
-  public init(includesMountedVolumes: Bool = true, watchCountMax: Int = .max) {
+  ///   - gatheringDepth: What a first search finds out before it's over.
+  public init(
+    includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes
+  ) {
+    self.gatheringDepth = gatheringDepth
     self.includesMountedVolumes = includesMountedVolumes
     self.watchCountMax = watchCountMax
   }

@@ -21,6 +21,11 @@ package struct ResultOrder: TotalOrder {
 
   package func precedes(_ left: ResultEntry, _ right: ResultEntry) -> Bool {
     switch (left.key, right.key) {
+    case (.number(let first), .number(let second)):
+      if first != second { return (first < second) == (directions[0] == .ascending) }
+    case (.numbers(let first, let third), .numbers(let second, let fourth)):
+      if first != second { return (first < second) == (directions[0] == .ascending) }
+      if third != fourth { return (third < fourth) == (directions[1] == .ascending) }
     case (.one(let first), .one(let second)):
       if let result = Self.precedes(first, second, directions[0]) { return result }
     case (.several(let first), .several(let second)):

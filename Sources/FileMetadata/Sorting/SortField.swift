@@ -67,6 +67,9 @@ extension SortField: Comparable {
 /// The values of one item for all sort descriptors.
 package enum SortKey: Hashable, Sendable {
   case none
+  /// One or two numbers that aren't missing from most files, in the order of their bits; see ``FileAttribute``.
+  case number(UInt64)
+  case numbers(UInt64, UInt64)
   case one(SortField)
   case several([SortField])
 

@@ -7,8 +7,8 @@
   /// A file as a query found it.
   ///
   /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always says what was posted
-  /// last; when it isn't a result any more, it stays as it was. Of results, comments, tags and the like are read from the file when
-  /// they're asked for. An item that's made from a URL stays as it was then.
+  /// last; when it isn't a result any more, it stays as it was. An item that's made from a URL stays as it was then. Comments, tags and
+  /// the like are read from the file when they're asked for.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -16,35 +16,28 @@
   ///
   /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from; rules R19, R22, R34 to R36.
   open class NSMetadataItem: NSObject {
-    /// What is known.
-    enum Source: Sendable {
-      case file(MetadataItem)
-      case values([String: MetadataValue])
-    }
+    private let source: Guarded<MetadataItem?>
 
-    private let source: Guarded<Source>
-
-    init(_ source: Source) {
-      self.source = Guarded(source)
+    init(_ file: MetadataItem) {
+      source = Guarded(file)
       super.init()
     }
 
     /// Makes an item that has no attributes.
     public override init() {
-      source = Guarded(.values([:]))
+      source = Guarded(nil)
       super.init()
     }
 
     /// Looks at a file.
     ///
-    /// `nil` if there's none, or the URL isn't a file's. A symbolic link's item is what it leads to. Blocks for as long as it takes to look
-    /// at the file.
+    /// `nil` if there's none, or the URL isn't a file's. A symbolic link's item is what it leads to. Blocks for a few system calls.
     ///
     /// - Parameter url: Where the file is.
     /// - Note: Rule R35.
     public convenience init?(url: URL) {
-      guard let source = LoneItem.source(url) else { return nil }
-      self.init(source)
+      guard let file = MetadataItem(url: url) else { return nil }
+      self.init(file)
     }
 
     /// The value of an attribute.
@@ -52,7 +45,7 @@
     /// - Parameter key: The name of the attribute, such as ``NSMetadataItemFSNameKey``.
     /// - Returns: A `String`, `NSNumber`, `Date`, `URL` or array; `nil` if the file hasn't got the attribute.
     open func value(forAttribute key: String) -> Any? {
-      if key == NSMetadataItemURLKey { return url }
+      if key == NSMetadataItemURLKey { return file?.url }
       return metadataValue(key).foundationObject
     }
 
@@ -70,43 +63,23 @@
     /// The names of all attributes that the file has.
     ///
     /// - Note: Rule R36.
-    open var attributes: [String] {
-      switch source.withLock({ $0 }) {
-      case .file(let item): item.attributeNames
-      case .values(let values): values.keys.sorted()
-      }
-    }
+    open var attributes: [String] { file?.attributeNames ?? [] }
 
     /// The path, if there's a file.
     open override var description: String {
       "<NSMetadataItem: \(value(forAttribute: NSMetadataItemPathKey) as? String ?? "nothing")>"
     }
 
-    private var url: URL? {
-      switch source.withLock({ $0 }) {
-      case .file(let item): return item.url
-      case .values(let values):
-        guard case .string(let text)? = values[NSMetadataItemURLKey] else { return nil }
-        return URL(string: text)
-      }
-    }
-
     // MARK: For queries
 
-    var file: MetadataItem? {
-      guard case .file(let item) = source.withLock({ $0 }) else { return nil }
-      return item
-    }
+    var file: MetadataItem? { source.withLock { $0 } }
 
-    func update(_ file: MetadataItem) { source.withLock { $0 = .file(file) } }
+    func update(_ file: MetadataItem) { source.withLock { $0 = file } }
 
     /// The value of an attribute as predicates see it; a URL is its path.
     func metadataValue(_ key: String) -> MetadataValue {
       let key = key == NSMetadataItemURLKey ? NSMetadataItemPathKey : key
-      switch source.withLock({ $0 }) {
-      case .file(let item): return item.value(forAttribute: key)
-      case .values(let values): return values[key] ?? .null
-      }
+      return file?.value(forAttribute: key) ?? .null
     }
 
     var wholeValue: MetadataValue {

@@ -81,7 +81,7 @@
         fatalError("NSMetadataQuery.value(ofAttribute:forResultAt: \(idx)) of \(results.count) results")
       }
       guard core.configuration.gatheredAttributes.contains(attrName) else { return nil }
-      return NSMetadataItem(.file(results[idx])).value(forAttribute: attrName)
+      return NSMetadataItem(results[idx]).value(forAttribute: attrName)
     }
 
     /// How many results have each value of the ``valueListAttributes``.

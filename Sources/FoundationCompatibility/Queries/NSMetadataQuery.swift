@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import FileMetadata
   public import Foundation
   internal import SystemInterface
 
@@ -8,8 +9,9 @@
   /// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` and `NSMetadataQueryDidFinishGathering`; then it follows what
   /// changes, posting `NSMetadataQueryDidUpdate`, until ``stop()`` or until nobody keeps the query.
   ///
-  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that runs anything; if it's
-  /// blocked, and no run loop runs there, on a thread of the query's own. No run loop is needed (N-4). Results change right before they're
+  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that runs anything: its run
+  /// loop, however busy it is, or its queue. One that computes is waited for; one that has slept for half a second outside of a run
+  /// loop, such as in a semaphore, isn't, and a thread of the query's own posts. So no run loop is needed (N-4). Results change right before they're
   /// posted, on the same thread, so whoever looks at them there sees what the notification tells.
   ///
   /// **Change lists** are complete, whatever of the results was looked at, and all three are always there.
@@ -25,15 +27,13 @@
 
     /// What `NSMetadataQueryLocalComputerScope` and empty ``searchScopes`` search.
     ///
-    /// Unless set: what is in the root directory, but for `/dev`, `/proc`, `/run`, `/sys` and volumes of other machines. All of it is indexed
-    /// in memory by each process that searches it, so better name a scope.
+    /// Unless set: what is in the root directory, but for `/dev`, `/proc`, `/run`, `/sys` and volumes of other machines, and the home directory.
+    /// All of it is indexed in memory by each process that searches it, so better name a scope.
     ///
     /// - Note: Rule Q24.
     public static var localComputerDirectories: [URL] {
       get {
-        chosenDirectories.withLock { $0 }
-          ?? MountedVolumes.current.localDirectories(
-            of: (try? FileManager.default.contentsOfDirectory(atPath: "/")) ?? [])
+        chosenDirectories.withLock { $0 } ?? MetadataScope.localComputer.directories
       }
       set { chosenDirectories.withLock { $0 = newValue } }
     }
@@ -65,7 +65,7 @@
 
     /// What a file has to fulfil.
     ///
-    /// A change starts a running query anew (Q13); `nil` stops it.
+    /// With `==` an asterisk stands for itself, which is reported at the start for names and paths: patterns need `LIKE`. A change starts a running query anew (Q13); `nil` stops it.
     open var predicate: NSPredicate? {
       get { core.configuration.predicate }
       set { core.reconfigure { $0.predicate = newValue } }
@@ -109,7 +109,7 @@
 
     /// Where to search: constants, file URLs and paths, taken literally; see ``localComputerDirectories`` for none.
     ///
-    /// What isn't there when the query starts isn't searched, and reported. Ubiquitous scopes are empty, because nobody is signed in; to mix
+    /// What isn't there when the query starts is found when it appears. Ubiquitous scopes are empty, because nobody is signed in; to mix
     /// them with others is reported. A change starts a running query anew.
     ///
     /// - Note: Rules Q23 to Q26, Q30 and Q31.
@@ -125,8 +125,8 @@
 
     /// Limits the search to these items, URLs and paths; `nil` doesn't.
     ///
-    /// What isn't there when the query starts isn't found later. Files are looked at once in a second; for a directory, what's around it
-    /// is indexed as well. A change starts a running query anew.
+    /// Just these are looked at, be they files or directories, and what happens to them is told at once. What isn't there when the query
+    /// starts is found when it appears. Beside ``searchScopes``, items outside of these aren't found. A change starts a running query anew.
     ///
     /// - Note: Rules Q28, Q29 and Q31.
     open var searchItems: [Any]? {
@@ -139,8 +139,8 @@
     /// Begins to search; results of an earlier run are dropped.
     ///
     /// Returns at once, on any thread; everything is posted later. What keeps it from searching (a predicate with variables, a system that
-    /// doesn't let the program watch files) is reported to ``NSFileCoordinator/setMisuseHandler(_:)``. If another query follows the same
-    /// scopes already, what happened to files right before may be posted as an update after the first search.
+    /// doesn't let the program watch files) is reported to ``NSFileCoordinator/setMisuseHandler(_:)``. What was done to files before the call
+    /// is found by the first search.
     ///
     /// - Returns: `false` without a predicate, when it's running already, or can't search; then nothing is posted.
     /// - Note: Rules Q2, Q3, Q4 and Q12.

@@ -131,7 +131,7 @@
 
     /// The values by which a result is counted, each once: what the delegate makes of them.
     private func values(of file: MetadataItem, _ attribute: String) -> [Any?] {
-      guard let value = NSMetadataItem(.file(file)).value(forAttribute: attribute) else { return [nil] }
+      guard let value = NSMetadataItem(file).value(forAttribute: attribute) else { return [nil] }
       let members: [Any] = (value as? [Any]) ?? [value]
       if members.isEmpty { return [nil] }
       var seen: Set<AnyHashable> = []

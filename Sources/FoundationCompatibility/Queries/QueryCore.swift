@@ -93,10 +93,10 @@
       guard let (configuration, predicate, run) = begun else { return false }
       do throws(MetadataQueryError) {
         let request = try QueryRequest(configuration, predicate)
-        try request.native?.start()
+        try request.native.start()
         if !adopt(request.native, run) {
           // Somebody has stopped it meanwhile.
-          request.native?.stop()
+          request.native.stop()
           return true
         }
         QueryRun(self, request, run).begin()
@@ -108,11 +108,11 @@
       }
     }
 
-    private func adopt(_ native: MetadataQuery?, _ run: Int) -> Bool {
+    private func adopt(_ native: MetadataQuery, _ run: Int) -> Bool {
       withState { state in
         guard state.isStarted, state.run == run else { return false }
         state.native = native
-        if state.freezeDepth > 0 { native?.pause() }
+        if state.freezeDepth > 0 { native.pause() }
         return true
       }
     }

@@ -14,7 +14,7 @@
 
     mutating func object(for file: MetadataItem) -> NSMetadataItem {
       if let known = items[file.id] { return known }
-      let item = NSMetadataItem(.file(file))
+      let item = NSMetadataItem(file)
       items[file.id] = item
       return item
     }
@@ -22,7 +22,7 @@
     /// - Returns: The object of a file that isn't a result any more, and what the delegate has put in its place.
     mutating func remove(_ change: QueryBatch.Alteration) -> (item: NSMetadataItem, replacement: Any?) {
       (
-        items.removeValue(forKey: change.oldID) ?? NSMetadataItem(.file(change.item)),
+        items.removeValue(forKey: change.oldID) ?? NSMetadataItem(change.item),
         replacements.removeValue(forKey: change.oldID)
       )
     }

@@ -31,8 +31,7 @@
 
   /// A native query that finds what a program wants, or more.
   struct QueryRequest {
-    /// `nil` if there's nothing to search.
-    let native: MetadataQuery?
+    let native: MetadataQuery
     /// Takes out what's too much, and brings the rest in order.
     let selection: QuerySelection?
 
@@ -41,26 +40,27 @@
     /// - Throws: An error for predicates that can't be evaluated.
     init(_ configuration: QueryConfiguration, _ predicate: NSPredicate) throws(MetadataQueryError) {
       let translation = PredicateTranslation(predicate)
+      for text in translation.tree.literalWildcards {
+        Misuse.report("'\(text)' in a query's predicate stands for itself, asterisks and all: use LIKE for a pattern")
+      }
       let places = SearchPlaces(
         scopes: configuration.searchScopes, items: configuration.searchItems,
         computer: NSMetadataQuery.localComputerDirectories)
-      let tree = places.condition.map { .and([$0, translation.tree]) } ?? translation.tree
       let residue = translation.isExact ? nil : predicate
-      if places.roots.isEmpty {
-        (native, selection) = (nil, nil)
-        return
-      }
       let descriptors = configuration.sortDescriptors
       if let order = Self.nativeOrder(descriptors) {
         do throws(MetadataQueryError) {
-          native = try MetadataQuery(tree, in: places.roots, sortedBy: order, batching: configuration.batching)
+          native = try MetadataQuery(
+            translation.tree, scopes: places.scopes, items: places.items, sortedBy: order,
+            batching: configuration.batching)
           selection = QuerySelection(residue, [])
           return
         } catch {
           guard error.code == .unsortableAttribute else { throw error }
         }
       }
-      native = try MetadataQuery(tree, in: places.roots, batching: configuration.batching)
+      native = try MetadataQuery(
+        translation.tree, scopes: places.scopes, items: places.items, batching: configuration.batching)
       selection = QuerySelection(residue, descriptors)
     }
 

@@ -12,7 +12,7 @@
     private static let threads = ElasticThreadPool(threadCountMax: 64)
 
     private let core: QueryCore
-    private let native: MetadataQuery?
+    private let native: MetadataQuery
     private let selection: QuerySelection?
     private let number: Int
 
@@ -30,10 +30,6 @@
 
     private func run() async {
       guard await post(.began) else { return }
-      guard let native else {
-        _ = await post(.finished)
-        return
-      }
       for await change in native.changes {
         let batch = Piece.Batch(QueryBatch(change), selection)
         guard await post(.batch(batch)) else { return }

@@ -47,7 +47,7 @@
 
     private func isChosen(_ item: MetadataItem) -> Bool {
       // An object of its own: that of a result says what was posted last.
-      predicate.map { $0.evaluate(with: NSMetadataItem(.file(item))) } ?? true
+      predicate.map { $0.evaluate(with: NSMetadataItem(item)) } ?? true
     }
 
     // MARK: Order
@@ -62,7 +62,7 @@
     private func sorted(_ items: [MetadataItem]) -> [MetadataItem] {
       if sortDescriptors.isEmpty { return items }
       let rows = items.map { item in
-        let object = NSMetadataItem(.file(item))
+        let object = NSMetadataItem(item)
         return Row(item: item, object: object, fields: sortDescriptors.map { $0.field(of: object) })
       }
       // Swift's sort keeps the order of what's equal, but doesn't promise it.

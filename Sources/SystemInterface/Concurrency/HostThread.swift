@@ -6,6 +6,9 @@ package enum HostThread {
   /// Lets another thread run that wants to, see sched_yield(2).
   package static func yield() { sched_yield() }
 
+  /// How many processors the process may use, see sched_getaffinity(2).
+  package static let usableProcessorCount = Int(shim_usable_processor_count())
+
   private final class Body: Sendable {
     let name: String
     let run: @Sendable () -> Void

@@ -27,6 +27,8 @@ package final class ReadinessPoller: Sendable {
     package static let readable = Interest(rawValue: 0x2001)  // EPOLLIN | EPOLLRDHUP
     /// A write takes something.
     package static let writable = Interest(rawValue: 0x4)  // EPOLLOUT
+    /// Something special has happened; for ``MountTable``, that it's another one.
+    package static let exceptional = Interest(rawValue: 0x2)  // EPOLLPRI
   }
 
   /// What a descriptor is ready for.

@@ -15,6 +15,11 @@ public struct SystemPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     self.bytes = Array(bytes)
   }
 
+  /// Creates a path from its bytes.
+  package init(bytes: Span<UInt8>) {
+    self.bytes = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
   /// Creates a path from the UTF-8 form of a string.
   ///
   /// - Parameter string: The path. It isn't normalised: two spellings of `é` are two names.

@@ -14,13 +14,17 @@ extension Option {
     help: "Print the values of these attributes behind each path, with commas between their names.")
   static let limit = Option(name: "--limit", kind: .count, help: "Print so many results at most.")
   static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
+  static let explain = Option(
+    name: "--explain", kind: .flag, help: "Print how the search is done, and what it took, instead of what is found.")
   static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
 }
 
 extension Command {
   static let query = Command(
     name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000,
-    options: [.directory, .live, .sort, .attributes, .limit, .json, .null, .count, .spotlight, .untrusted, .events],
+    options: [
+      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .spotlight, .untrusted, .events,
+    ],
     summary: "Find files by what a file system knows of them, and keep the answer current.",
     details: """
       Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort says otherwise.
@@ -34,6 +38,11 @@ extension Command {
 
       With --attributes a tab and a value follow for each of them, in their order: dates in ISO 8601, "-" where there's no value, and
       commas between the members of a list.
+
+      With --explain it prints which tests the index answers by itself, where it searches, whether statx(2) has to be asked of
+      each file, how many directories are watched, and how many results there are.
+
+      On a terminal it says on standard error how many results have been found so far, if that takes longer.
 
       With --json each line is an object with the members path, name, size, modified, created and type; with --live also event
       (added, removed, changed) and was, the path before; with --attributes also attributes, an object by their names.
@@ -77,6 +86,11 @@ private struct QueryPrinter {
     if invocation.has(.live), invocation.has(.limit) || invocation.has(.count) || invocation.has(.null) {
       throw Failure.usage("'--live' can't be combined with '--limit', '--count' or '--null'").about(.query)
     }
+    if invocation.has(.explain),
+      invocation.has(.live) || invocation.has(.json) || invocation.has(.null) || invocation.has(.count)
+    {
+      throw Failure.usage("'--explain' can't be combined with '--live', '--json', '--null' or '--count'").about(.query)
+    }
     if invocation.has(.null), invocation.has(.attributes) {
       throw Failure.usage("'--attributes' can't be combined with '--null'").about(.query)
     }
@@ -86,7 +100,13 @@ private struct QueryPrinter {
     if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
     query = try MetadataQuery(
       Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),
-      batching: MetadataBatching(interval: .milliseconds(20)))
+      batching: MetadataBatching(interval: .milliseconds(20)), options: Self.options(invocation))
+  }
+
+  /// Of what is printed once, and names alone, nothing else has to be known.
+  private static func options(_ invocation: Invocation) -> ScopeOptions {
+    let needsMore = invocation.has(.live) || invocation.has(.json) || invocation.has(.attributes)
+    return ScopeOptions(gatheringDepth: needsMore ? .attributes : .names)
   }
 
   private static func predicate(_ invocation: Invocation) throws(Failure) -> MetadataPredicate {
@@ -120,9 +140,15 @@ private struct QueryPrinter {
   // MARK: Once
 
   private func printOnce() async throws -> ExitCode {
+    let progress = SearchProgress(query)
     let results = try await query.waitUntilCurrent()
+    await progress.finish()
     if let number = session.signals.first { throw Failure(.signal(number), "ended by signal \(number)") }
     warn(query.health)
+    if session.invocation.has(.explain) {
+      Terminal.output.write("\(query.explanation)\nresults: \(results.count)\n")
+      return .success
+    }
     if session.invocation.has(.count) {
       Terminal.output.write("\(results.count)\n")
       return .success

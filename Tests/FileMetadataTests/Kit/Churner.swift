@@ -31,7 +31,7 @@ struct Churner {
     let file = files.isEmpty ? target : random.pick(files)
     let source = random.chance(1, in: 2) ? file : random.pick(directories)
     do {
-      switch random.below(contents.count > 60 ? 26 : 20) {
+      switch random.below(contents.count > 60 ? 27 : 21) {
       case 0..<4: try tree.write(target, String(repeating: "x", count: random.below(50)))
       case 4..<6: try tree.write(file, "more", adding: true)
       case 6..<8: try tree.makeDirectory(target)
@@ -48,7 +48,8 @@ struct Churner {
       case 17: if source != tree.root { try moveOut(source) }
       case 18: try moveIn(to: target)
       case 19: try swap(directory, directories)
-      case 20..<23: try tree.unlink(file)
+      case 20: try swapForLink(directory)
+      case 21..<24: try tree.unlink(file)
       default: if directory != tree.root { try tree.removeTree(directory) }
       }
     } catch {
@@ -79,6 +80,14 @@ struct Churner {
 
   private mutating func moveIn(to target: SystemPath) throws {
     try tree.rename(tree.base.appending("out\(random.below(3))"), to: target)
+  }
+
+  /// Puts a link to a directory in its place, as those do who switch between versions.
+  private mutating func swapForLink(_ directory: SystemPath) throws {
+    if directory == tree.root { return }
+    let link = directory.parent.appending("link\(count)")
+    try tree.symbolicLink(link, to: directory.lastComponent.description)
+    try tree.rename(directory, to: link, .exchange)
   }
 
   /// Exchanges two directories, neither of which is in the other.

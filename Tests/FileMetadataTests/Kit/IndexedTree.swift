@@ -12,12 +12,13 @@ final class IndexedTree {
 
   init(
     _ tree: TemporaryTree, files: any FileSystem = HostFileSystem(), options: ScopeOptions = ScopeOptions(),
-    watchCountMax: Int = .max, isSettled: Bool = true
+    watchCountMax: Int = .max, helperCount: Int = 0, readsFacts: Bool = true, isSettled: Bool = true
   ) throws {
     self.tree = tree
     watcher = ManualFileWatcher(try InotifyWatcher())
     watcher.allowWatches(watchCountMax)
-    indexer = ScopeIndexer(files, watcher: watcher, options: options)
+    indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: helperCount)
+    indexer.readsFacts = readsFacts
     indexer.addRoot(tree.root)
     if isSettled { settle() }
   }
@@ -34,6 +35,11 @@ final class IndexedTree {
     } while hasWork && rounds < 100
     #expect(rounds < 100)
     follow()
+    // What comes after a first search is always compared.
+    indexer.readsFacts = true
+    guard indexer.hasRefills else { return }
+    indexer.refill(directoryCountMax: .max, memberCountMax: .max)
+    settle()
   }
 
   /// Notes what the indexer says has changed.
@@ -44,6 +50,7 @@ final class IndexedTree {
       indexer.index.table.forEach(in: directory) { numbers.insert($0) }
     }
     let table = indexer.index.table
+    if changes.hasNewFacts { for (number, file) in followed where !file.facts.isRead { numbers.insert(number) } }
     for number in numbers {
       followed[number] = table.contains(number) ? (table.path(of: number), table.facts(of: number)) : nil
     }

@@ -24,6 +24,12 @@ struct LiveQuery {
     iterator = query.changes.makeAsyncIterator()
   }
 
+  /// Reads what a query tells that has been started.
+  init(_ query: MetadataQuery) {
+    self.query = query
+    iterator = query.changes.makeAsyncIterator()
+  }
+
   /// Reads a batch.
   mutating func next() async throws -> MetadataQueryChange {
     let change = try #require(await iterator.next())

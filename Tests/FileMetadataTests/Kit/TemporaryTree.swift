@@ -52,6 +52,12 @@ final class TemporaryTree: Sendable {
     try rename(path(old), to: path(new), mode)
   }
 
+  /// Waits until files that are changed get a later time than those that have been.
+  func waitForFileTime() {
+    let start = CoarseClock.fileTime
+    while CoarseClock.fileTime <= start + CoarseClock.resolution { HostThread.yield() }
+  }
+
   func link(_ old: SystemPath, to new: SystemPath) throws {
     try files.link(old, at: .workingDirectory, to: new, at: .workingDirectory, links: .noFollow)
   }

@@ -28,7 +28,9 @@ extension Suite {
       id: "query/scale/\(id)", subject: "\(count) files gathered and live", group: group, unit: "ns", isOurs: true
     ) {
       _ in
-      let query = try MetadataQuery(.constant(true), in: [URL(filePath: forest.root)])
+      // An index of its own, even if that of the experiment before hasn't ended yet.
+      let query = try MetadataQuery(
+        .constant(true), in: [URL(filePath: forest.root)], options: ScopeOptions(watchCountMax: 10_000_000))
       defer { query.stop() }
       let duration = try time {
         try query.start()

@@ -1,0 +1,70 @@
+public import FoundationEssentials
+internal import SystemInterface
+
+/// Where a query searches.
+///
+/// - Note: Section 1.3 of the specification.
+public enum MetadataScope: Hashable, Sendable {
+  /// A directory, with everything in it.
+  ///
+  /// It doesn't have to be there: what comes there is found. Links that lead to it when the query is made are followed, others
+  /// aren't.
+  case directory(URL)
+  /// The user's home directory.
+  case home
+  /// What is in the root directory, but for `/dev`, `/proc`, `/run`, `/sys`, what the kernel invents elsewhere, and volumes of other machines;
+  /// and the home directory, wherever it is.
+  ///
+  /// All of it is indexed in memory, by each process that searches it.
+  case localComputer
+  /// Volumes of other machines that are mounted when the query is made.
+  case network
+  /// The documents in the program's ubiquity containers: nothing, as on a device whose user isn't signed in.
+  case ubiquitousDocuments
+  /// What else is in the program's ubiquity containers: nothing, as on a device whose user isn't signed in.
+  case ubiquitousData
+  /// Documents in ubiquity containers of other programs: nothing, as on a device whose user isn't signed in.
+  case accessibleUbiquitousExternalDocuments
+
+  /// Whether it's about ubiquity containers, and can't stand beside other scopes.
+  ///
+  /// - Note: Rule Q23.
+  public var isUbiquitous: Bool {
+    switch self {
+    case .directory, .home, .localComputer, .network: false
+    case .ubiquitousDocuments, .ubiquitousData, .accessibleUbiquitousExternalDocuments: true
+    }
+  }
+
+  /// The directories that are searched now: one may be inside another one.
+  ///
+  /// Reads the table of mounted volumes and the root directory if it has to.
+  public var directories: [URL] {
+    switch self {
+    case .directory(let url): [url]
+    case .home: [Self.homeDirectory]
+    case .localComputer:
+      MountedVolumes.current.localDirectories(of: Self.rootMembers).compactMap {
+        FileURLCoding.url(of: $0, isDirectory: true)
+      } + [Self.homeDirectory]
+    case .network:
+      MountedVolumes.current.networkDirectories.compactMap { FileURLCoding.url(of: $0, isDirectory: true) }
+    case .ubiquitousDocuments, .ubiquitousData, .accessibleUbiquitousExternalDocuments: []
+    }
+  }
+
+  private static var homeDirectory: URL { FileManager.default.homeDirectoryForCurrentUser }
+
+  private static var rootMembers: [SystemPath] {
+    let files = HostFileSystem()
+    do throws(SystemError) {
+      let root = try files.openDirectory(.root)
+      defer { try? files.close(root) }
+      var names: [SystemPath] = []
+      while let entries = try files.readDirectory(root) { names += entries.map(\.name) }
+      return names
+    } catch {
+      return []
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// Where a query searches, by paths.
+struct SearchPlaces {
+  /// Canonical paths of directories, none of which is inside another one.
+  let roots: [SystemPath]
+  /// Canonical paths of what's looked at itself, none of which is inside one of the directories.
+  let items: [SystemPath]
+
+  /// - Parameters:
+  ///   - scopes: Directories to search, be they there or not.
+  ///   - items: What to look at besides.
+  /// - Throws: ``MetadataQueryError`` for scopes that can't be together, and URLs that lead nowhere.
+  init(scopes: [MetadataScope], items: [URL]) throws(MetadataQueryError) {
+    if scopes.isEmpty, items.isEmpty {
+      throw MetadataQueryError(
+        .noScope, "", "name at least one directory to search; .localComputer searches everything")
+    }
+    if let first = scopes.first, scopes.contains(where: { $0.isUbiquitous != first.isUbiquitous }) {
+      throw MetadataQueryError(.invalidScope, "", "ubiquitous scopes can't be beside others; make two queries")
+    }
+    var directories: Set<SystemPath> = []
+    for scope in scopes {
+      for url in scope.directories { directories.insert(try Self.path(url)) }
+    }
+    var paths: Set<SystemPath> = []
+    for url in items { paths.insert(try Self.path(url)) }
+    roots = directories.filter { path in !directories.contains { path.isInside($0) } }.sorted()
+    self.items = paths.filter { path in !directories.contains { path.isInside($0) } }.sorted()
+  }
+
+  /// - Parameter directories: What has to be there.
+  /// - Throws: ``MetadataQueryError`` for URLs that lead nowhere.
+  init(existing directories: [URL]) throws(MetadataQueryError) {
+    if directories.isEmpty {
+      throw MetadataQueryError(
+        .noScope, "", "name at least one directory to search; .localComputer searches everything")
+    }
+    for directory in directories {
+      let path = try Self.path(directory)
+      do throws(SystemError) {
+        _ = try HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)
+      } catch {
+        throw MetadataQueryError(.invalidScope, path.description, error.description)
+      }
+    }
+    try self.init(scopes: directories.map { .directory($0) }, items: [])
+  }
+
+  private static func path(_ url: URL) throws(MetadataQueryError) -> SystemPath {
+    guard let path = FileURLCoding.path(of: url) else {
+      throw MetadataQueryError(.invalidScope, url.absoluteString, "it isn't a file URL; use URL(filePath:)")
+    }
+    do throws(SystemError) {
+      return try HostFileSystem().canonicalPath(of: path, resolvingLastComponent: true)
+    } catch {
+      throw MetadataQueryError(.invalidScope, path.description, error.description)
+    }
+  }
+}

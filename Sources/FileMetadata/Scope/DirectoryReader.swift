@@ -1,0 +1,110 @@
+internal import FileWatching
+internal import SystemInterface
+
+/// A directory that is to be read, with all that has to be known for that: any thread can do it.
+struct ReadOrder: Sendable {
+  /// Whether to watch the directory.
+  enum Watching: Sendable {
+    case wanted
+    /// It's watched already, or it mustn't be.
+    case unwanted
+  }
+
+  let directory: FileNumber
+  let path: SystemPath
+  let inode: UInt64
+  /// The device that the directory must be on, if that's known.
+  let device: UInt64?
+  /// The device outside of which it isn't read, if there's one.
+  let boundary: UInt64?
+  let watching: Watching
+  let depth: DirectoryListing.Depth
+}
+
+/// What reading a directory has brought.
+struct DirectoryReading: Sendable {
+  enum Outcome: Sendable {
+    case failed(SystemError)
+    /// Something else is where it should be.
+    case displaced
+    /// It's beyond the boundary.
+    case excluded(FileFacts)
+    case read(Contents)
+  }
+
+  struct Contents: Sendable {
+    /// What it was when it was being watched.
+    let facts: FileFacts
+    /// `nil` if it wasn't to be watched.
+    let watch: Result<WatchID, SystemError>?
+    /// When reading began, as files get it for their times.
+    let moment: Int64
+    var listings: [DirectoryListing]
+    /// Why the rest of it couldn't be read.
+    var error: SystemError?
+    /// To be read on from, and to be closed, by whoever takes this.
+    var rest: FileDescriptor?
+  }
+
+  let directory: FileNumber
+  let outcome: Outcome
+}
+
+/// Reads directories, on any thread.
+///
+/// A directory is watched before it's read, so that nothing is missed that is made meanwhile.
+struct DirectoryReader: Sendable {
+  let files: any FileSystem
+  let watcher: any FileWatcher
+
+  /// How many parts of a directory are kept in memory; whoever takes them reads the rest part by part.
+  private static let listingCountMax = 8
+
+  func read(_ order: ReadOrder) -> DirectoryReading {
+    do throws(SystemError) {
+      return DirectoryReading(directory: order.directory, outcome: try outcome(order))
+    } catch {
+      return DirectoryReading(directory: order.directory, outcome: .failed(error))
+    }
+  }
+
+  private func outcome(_ order: ReadOrder) throws(SystemError) -> DirectoryReading.Outcome {
+    let descriptor = try files.openDirectory(order.path)
+    var isKept = false
+    defer { if !isKept { try? files.close(descriptor) } }
+    let found = try facts(of: descriptor)
+    guard found.kind == .directory, found.identity.inode == order.inode,
+      order.device == nil || order.device == found.identity.device
+    else { return .displaced }
+    if let boundary = order.boundary, boundary != found.identity.device { return .excluded(found) }
+    let watch = order.watching == .wanted ? watch(descriptor) : nil
+    var contents = DirectoryReading.Contents(
+      // Only now: what had happened before it was watched may have changed its times.
+      facts: watch == nil ? found : try facts(of: descriptor), watch: watch, moment: CoarseClock.fileTime, listings: [])
+    do throws(SystemError) {
+      while contents.listings.count < Self.listingCountMax {
+        guard let listing = try files.list(descriptor, order.depth) else { return .read(contents) }
+        contents.listings.append(listing)
+      }
+      isKept = true
+      contents.rest = descriptor
+    } catch {
+      contents.error = error
+    }
+    return .read(contents)
+  }
+
+  func facts(of directory: FileDescriptor) throws(SystemError) -> FileFacts {
+    FileFacts(try files.status(of: SystemPath("."), at: directory, links: .noFollow))
+  }
+
+  /// By way of the descriptor: the path may lead elsewhere by now.
+  private func watch(_ directory: FileDescriptor) -> Result<WatchID, SystemError> {
+    do throws(SystemError) {
+      let path = SystemPath("/proc/self/fd/\(directory.rawValue)/.")
+      return .success(try watcher.watch(path, [.names, .contents, .itself], isDirectory: true))
+    } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import CSystemShims
+internal import Glibc
+
+/// What is mounted where, as this process sees it; see proc_pid_mountinfo(5).
+///
+/// Tells of changes with EPOLLPRI and EPOLLERR, also when something is mounted over a directory, of which inotify(7) says nothing.
+/// Each change is told once, to whoever looks first: to the poller or to ``takeChange()``.
+package final class MountTable: DescriptorOwner {
+  /// A place where something is mounted.
+  package struct Mount: Hashable, Sendable {
+    /// Differs between any two mounts that there are at the same time.
+    package let number: Int
+    package let path: SystemPath
+  }
+
+  /// For a ``ReadinessPoller``, with an empty interest.
+  package let descriptor: OwnedDescriptor
+
+  /// Opens the table.
+  ///
+  /// - Throws: An error of open(2).
+  package init() throws(SystemError) {
+    descriptor = OwnedDescriptor(
+      try checkedCall("open(2)", Self.path) { unsafe open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) })
+  }
+
+  private static let path = SystemPath("/proc/self/mountinfo")
+
+  /// Whether something was mounted or unmounted since the last call.
+  package func takeChange() -> Bool {
+    let result = try? descriptor.checked("poll(2)", Self.path) { shim_mounts_changed($0) }
+    return result == 1
+  }
+
+  /// All mounts.
+  package static var mounts: Set<Mount> {
+    let text = (try? HostFileSystem().contents(of: path)) ?? []
+    return Set(text.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init))
+  }
+}
+
+extension MountTable.Mount {
+  /// Reads a line: the number comes first, the path fifth.
+  fileprivate init?(_ line: ArraySlice<UInt8>) {
+    let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+    guard fields.count > 4, let number = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
+    self.number = number
+    path = Self.decoded(fields[4])
+  }
+
+  /// Blanks and the like are written as a backslash and three octal digits.
+  private static func decoded(_ field: ArraySlice<UInt8>) -> SystemPath {
+    var bytes: [UInt8] = []
+    var rest = field
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return SystemPath(bytes: bytes)
+  }
+}

@@ -1,0 +1,89 @@
+import FileWatching
+import Foundation
+import MetadataPredicates
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileMetadata
+
+@Suite("First searches for names alone", .blocking)
+struct GatheringDepthTests {
+  private func query(
+    _ tree: TemporaryTree, _ predicate: MetadataPredicate, sortedBy order: [MetadataSortDescriptor] = []
+  ) throws -> MetadataQuery {
+    try MetadataQuery(
+      predicate, in: [URL(filePath: tree.root.description)], sortedBy: order, batching: .immediate,
+      options: ScopeOptions(gatheringDepth: .names))
+  }
+
+  private func tree() throws -> TemporaryTree {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] {
+      try tree.makeDirectory(name)
+      for number in 0..<50 { try tree.write("\(name)/f\(number)", String(repeating: "x", count: number)) }
+    }
+    tree.waitForFileTime()
+    return tree
+  }
+
+  @Test("They find what others find, and items have sizes and dates")
+  func agreement() async throws {
+    let tree = try tree()
+    let query = try query(tree, .fileName.hasPrefix("f"))
+    try query.start()
+    let results = try await query.waitUntilCurrent()
+    #expect(results.count == 150)
+    #expect(results.allSatisfy { $0.size == Int64($0.name.dropFirst()) })
+    query.stop()
+  }
+
+  @Test("Sizes decide as soon as a query asks for them, in the same index", arguments: [false, true])
+  func furtherQuery(isGathered: Bool) async throws {
+    let tree = try tree()
+    let names = try query(tree, .fileName.hasPrefix("f"))
+    let sizes = try query(tree, .fileSize >= .bytes(40) && .fileName.hasPrefix("f"), sortedBy: [.init("kMDItemFSSize")])
+    try names.start()
+    if isGathered { try await names.waitUntilCurrent() }
+    try sizes.start()
+    let results = try await sizes.waitUntilCurrent()
+    #expect(results.map(\.size) == (40..<50).flatMap { [$0, $0, $0] })
+    for query in [names, sizes] { query.stop() }
+  }
+
+  @Test("Nothing is told as changed that wasn't, and what is changed right afterwards is")
+  func changes() async throws {
+    let tree = try tree()
+    let query = try query(tree, .fileName.hasPrefix("f"), sortedBy: [.init("kMDItemPath")])
+    try query.start()
+    var live = LiveQuery(query)
+    try await live.gather()
+    try tree.write("b/f7", "something else")
+    var changed: [String] = []
+    while changed.isEmpty { changed = try await live.next().changed.map(\.new.path) }
+    #expect(changed == [tree.path("b/f7").description])
+    live.query.stop()
+  }
+
+  @Test("R41: another value of what results are sorted by is a change, and a move")
+  func sortAttribute() async throws {
+    let tree = try tree()
+    var live = try await LiveQuery(
+      tree, .fileName.hasPrefix("f"), sortedBy: [.init("kMDItemFSSize"), .init("kMDItemPath")])
+    try await live.gather()
+    try tree.write("a/f0", String(repeating: "y", count: 1_000))
+    while live.items.last?.path != tree.path("a/f0").description { _ = try await live.next() }
+    #expect(live.items.map(\.size) == live.items.map(\.size).sorted())
+  }
+
+  @Test(
+    "R39: progress of transfers, which goes from 0 to 100, is nothing that a plain file has",
+    arguments: ["NSMetadataUbiquitousItemPercentDownloadedKey", "NSMetadataUbiquitousItemPercentUploadedKey"])
+  func percentages(key: String) async throws {
+    let tree = try tree()
+    let live = try await LiveQuery(tree)
+    let results = try await live.query.waitUntilCurrent()
+    #expect(results.count == 153 && results.allSatisfy { $0.value(forAttribute: key) == .null })
+    live.query.stop()
+  }
+}

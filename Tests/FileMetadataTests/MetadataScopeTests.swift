@@ -1,0 +1,196 @@
+import FileWatching
+import Foundation
+import MetadataPredicates
+import SystemInterface
+import Testing
+
+@testable import FileMetadata
+
+@Suite("Where queries search", .timeLimit(.minutes(2)))
+struct MetadataScopeTests {
+  /// A query without a clock: whatever it tells, it was told by the kernel.
+  private static func start(_ query: MetadataQuery) throws -> LiveQuery {
+    _ = try query.start { plan, port throws(SystemError) in
+      let engine = ScopeEngine(
+        query.key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: StoppedClock())
+      guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
+      return (engine, number)
+    }
+    return LiveQuery(query)
+  }
+
+  private static func query(_ scopes: [SystemPath], items: [SystemPath] = []) throws -> MetadataQuery {
+    try MetadataQuery(
+      .constant(true), scopes: scopes.map { .directory(URL(filePath: $0.description)) },
+      items: items.map { URL(filePath: $0.description) }, sortedBy: [MetadataSortDescriptor("kMDItemPath")],
+      batching: .immediate)
+  }
+
+  @Test("Q29: items are looked at alone, and directories among them aren't searched")
+  func items() async throws {
+    let tree = try TemporaryTree()
+    for name in ["d", "e"] { try tree.makeDirectory(name) }
+    for name in ["a", "b", "d/inside", "e/inside"] { try tree.write(name) }
+    let query = try Self.query([], items: ["a", "d", "e/inside", "none"].map { tree.path($0) })
+    var live = try Self.start(query)
+    try await live.gather()
+    #expect(live.items.map(\.path) == ["a", "d", "e/inside"].map { tree.path($0).description })
+    #expect(live.items[1].value(forAttribute: "kMDItemFSNodeCount") == 1)
+    #expect(query.health.missingRootCount == 1 && query.health.polledDirectoryCount == 0)
+    #expect(query.health.watchedDirectoryCount == 0)
+  }
+
+  @Test("Q28, Q29: items beside scopes add to what's found there, and are found once in them")
+  func itemsBesideScopes() async throws {
+    let tree = try TemporaryTree()
+    for name in ["d", "e"] { try tree.makeDirectory(name) }
+    for name in ["a", "b", "d/inside"] { try tree.write(name) }
+    let query = try Self.query([tree.path("d")], items: ["a", "d", "d/inside"].map { tree.path($0) })
+    #expect(query.items.map(\.lastPathComponent) == ["a", "d", "inside"])
+    #expect(query.scopes == [.directory(URL(filePath: tree.path("d").description))])
+    var live = try Self.start(query)
+    try await live.gather()
+    #expect(live.items.map(\.path) == ["a", "d", "d/inside"].map { tree.path($0).description })
+    try tree.write("d/more")
+    try tree.write("e/not looked at")
+    while live.items.count < 4 { _ = try await live.next() }
+    #expect(live.names == ["a", "d", "inside", "more"])
+  }
+
+  @Test("Q29: what happens to items is told by the kernel, whatever it is, without a clock")
+  func liveItems() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a", "1")
+    try tree.makeDirectory("d")
+    var live = try Self.start(try Self.query([], items: ["a", "d", "later/deep"].map { tree.path($0) }))
+    try await live.gather()
+    #expect(live.names == ["a", "d"])
+    try tree.write(tree.path("a"), "23", adding: true)
+    while live.items[0].size != 3 { _ = try await live.next() }
+    // A save in the way of editors.
+    try tree.write(".save", "12345")
+    try tree.rename(".save", to: "a")
+    while live.items[0].size != 5 { _ = try await live.next() }
+    try tree.rename("a", to: "gone")
+    while live.names != ["d"] { _ = try await live.next() }
+    try tree.rename("gone", to: "a")
+    while live.names != ["a", "d"] { _ = try await live.next() }
+    try tree.write("d/member")
+    while live.items[1].value(forAttribute: "kMDItemFSNodeCount") != 1 { _ = try await live.next() }
+    try tree.makeDirectory("later")
+    try tree.write("later/deep")
+    while live.names != ["a", "d", "deep"] { _ = try await live.next() }
+    try tree.rename("later", to: "elsewhere")
+    while live.names != ["a", "d"] { _ = try await live.next() }
+    try tree.rename("elsewhere", to: "later")
+    while live.names != ["a", "d", "deep"] { _ = try await live.next() }
+    try tree.unlink("a")
+    try tree.makeDirectory("a")
+    while live.items.first?.isDirectory != true { _ = try await live.next() }
+  }
+
+  @Test("L13: a scope that isn't there is found when it appears, and again after it or a directory around it was away")
+  func missingScope() async throws {
+    let tree = try TemporaryTree()
+    var live = try Self.start(try Self.query([tree.path("a/b/c")]))
+    try await live.gather()
+    #expect(live.items.isEmpty && live.query.health.missingRootCount == 1)
+    for name in ["a", "a/b", "a/b/c", "a/b/c/d"] { try tree.makeDirectory(name) }
+    try tree.write("a/b/c/d/f")
+    while live.names != ["d", "f"] { _ = try await live.next() }
+    #expect(live.query.health.missingRootCount == 0 && live.query.health.isComplete)
+    try tree.rename("a", to: "away")
+    while !live.items.isEmpty { _ = try await live.next() }
+    try tree.write("away/b/c/g")
+    try tree.rename("away", to: "a")
+    while live.names != ["d", "f", "g"] { _ = try await live.next() }
+    try tree.removeTree(tree.path("a/b"))
+    while !live.items.isEmpty { _ = try await live.next() }
+    for name in ["a/b", "a/b/c", "a/b/c/h"] { try tree.makeDirectory(name) }
+    while live.names != ["h"] { _ = try await live.next() }
+  }
+
+  @Test("A link that's made on the way to a scope isn't followed; a directory in its place is found")
+  func linkOnTheWay() async throws {
+    let tree = try TemporaryTree()
+    for name in ["v1", "v1/data", "v2", "v2/data"] { try tree.makeDirectory(name) }
+    try tree.write("v1/data/old")
+    try tree.write("v2/data/new")
+    try tree.symbolicLink(tree.path("current"), to: "v1")
+    // What's there when the query is made counts.
+    var first = try Self.start(try Self.query([tree.path("current/data")]))
+    try await first.gather()
+    #expect(first.names == ["old"])
+    var live = try Self.start(try Self.query([tree.path("next/data")]))
+    try await live.gather()
+    try tree.symbolicLink(tree.path("next"), to: "v2")
+    #expect(try await live.query.waitUntilCurrent().isEmpty)
+    #expect(live.query.health.missingRootCount == 1 && live.query.health.unreadableDirectoryCount == 0)
+    try tree.unlink("next")
+    try tree.rename("v2", to: "next")
+    while live.names != ["new"] { _ = try await live.next() }
+    // A directory with a link to it in its place.
+    try tree.rename("next", to: "v2")
+    try tree.symbolicLink(tree.path("next"), to: "v2")
+    while !live.items.isEmpty { _ = try await live.next() }
+    #expect(try await live.query.waitUntilCurrent().isEmpty)
+  }
+
+  @Test("Q23: ubiquitous scopes can't be beside others")
+  func mixed() throws {
+    do {
+      _ = try MetadataQuery(.constant(true), scopes: [.ubiquitousDocuments, .home])
+      Issue.record("no error")
+    } catch {
+      #expect(error.code == .invalidScope && error.description.contains("two queries"))
+    }
+  }
+
+  @Test("Q27: ubiquitous scopes are empty, and the search of them ends")
+  func ubiquitous() async throws {
+    let scopes: [MetadataScope] = [.ubiquitousDocuments, .ubiquitousData, .accessibleUbiquitousExternalDocuments]
+    #expect(scopes.allSatisfy { $0.isUbiquitous && $0.directories.isEmpty })
+    var live = try Self.start(try MetadataQuery(.constant(true), scopes: scopes))
+    let change = try await live.next()
+    #expect(change.finishesGathering && change.results.isEmpty && live.query.isStarted)
+  }
+
+  @Test("Q24: no limit is the local computer and the home directory, and has to be said")
+  func everything() throws {
+    #expect(throws: MetadataQueryError.self) { try MetadataQuery(.constant(true), scopes: []) }
+    let home = FileManager.default.homeDirectoryForCurrentUser
+    #expect(MetadataScope.home.directories == [home])
+    let directories = MetadataScope.localComputer.directories
+    #expect(directories.contains(home) && directories.contains { $0.path == "/usr" })
+    #expect(!directories.contains { ["/proc", "/sys", "/dev"].contains($0.path) })
+    let query = try MetadataQuery(.constant(true), scopes: [.localComputer])
+    #expect(query.key.roots.contains(SystemPath("/usr")))
+    #expect(query.key.roots.allSatisfy { path in !query.key.roots.contains { path.isInside($0) } })
+  }
+
+  @Test("Q26: a tilde is taken literally")
+  func tilde() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("~")
+    try tree.write("~/f")
+    var live = try Self.start(try Self.query([tree.path("~"), SystemPath("/~nobody")]))
+    try await live.gather()
+    #expect(live.names == ["f"])
+  }
+
+  @Test("Volumes of other machines and what the kernel invents are told apart by their types")
+  func volumes() {
+    let volumes = MountedVolumes(
+      """
+      /dev/sda1 / ext4 rw 0 0
+      proc /proc proc rw 0 0
+      host:/export /mnt/with\\040space nfs4 rw 0 0
+      me@host: /remote fuse.sshfs rw 0 0
+      tmpfs /tmp tmpfs rw 0 0
+      broken
+      """.utf8)
+    #expect(volumes.networkDirectories == ["/mnt/with space", "/remote"].map { SystemPath($0) })
+    let members = ["dev", "etc", "proc", "remote", "sys", "tmp"].map { SystemPath($0) }
+    #expect(volumes.localDirectories(of: members) == ["/etc", "/tmp"].map { SystemPath($0) })
+  }
+}
