@@ -19,7 +19,8 @@ internal import SystemInterface
 /// another, as editors save, counts as new if a batch is told meanwhile); its first search isn't over, and
 /// ``MetadataQuery/waitUntilCurrent()`` doesn't return, before all are.
 ///
-/// When the query ends, closures that run are cancelled as tasks are: those that take long should look at `Task.isCancelled`.
+/// When the last query over the index ends, closures that run are cancelled as tasks are: those that take long should look at
+/// `Task.isCancelled`.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
