@@ -116,7 +116,86 @@ struct MetadataQueryTests {
     }
   }
 
-  @Test("What can't be a query is an error that says why")
+  @Test("Q13: a predicate that's replaced while the query runs changes the results by one exact difference")
+  func replacedPredicate() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a.md", "b.md", "b.txt", "c.txt"] { try tree.write(name) }
+    var live = try await LiveQuery(tree, .fileName.hasSuffix(".md"), batching: .standard)
+    try await live.gather()
+    #expect(live.names == ["a.md", "b.md"])
+    let engine = live.query.current?.engine
+    try live.query.replacePredicate(by: .fileName.hasPrefix("b"))
+    #expect(live.query.predicate == .fileName.hasPrefix("b"))
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["a.md"] && change.added.map(\.item.name) == ["b.txt"])
+    #expect(change.changed.isEmpty && live.names == ["b.md", "b.txt"])
+    // Changes are told by the new one, and a batch that waits is brought up to date.
+    try tree.write("b.new")
+    #expect(try await live.query.waitUntilCurrent().count == 3)
+    try live.query.replacePredicate(by: .fileName.hasSuffix(".txt"))
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["b.txt", "c.txt"])
+    while live.names != ["b.txt", "c.txt"] { _ = try await live.next() }
+    // One that can't be used changes nothing; the next run uses the last one that can.
+    let unbound = try MetadataPredicate(format: "kMDItemFSName == $NAME")
+    #expect(throws: MetadataQueryError.self) { try live.query.replacePredicate(by: unbound) }
+    #expect(live.query.current?.engine === engine && live.query.isStarted)
+    live.query.stop()
+    try live.query.replacePredicate(by: .fileName.hasPrefix("c"))
+    #expect(live.query.results.count == 2)
+    try live.query.start()
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["c.txt"])
+  }
+
+  @Test("R1, Q13: while results are to stay, a replaced predicate changes nothing, and all comes in one batch then")
+  func replacedPredicateInPause() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    var live = try await LiveQuery(tree, .fileName == "a")
+    try await live.gather()
+    live.query.pause()
+    try live.query.replacePredicate(by: .fileName == "b")
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["a"])
+    live.query.resume()
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["a"] && change.added.map(\.item.name) == ["b"])
+  }
+
+  @Test("Q14, Q15: any attribute's values are listed, and results grouped by it, without starting anew")
+  func listsAndGroups() async throws {
+    let tree = try TemporaryTree()
+    for (name, text) in [("a", "1"), ("b", "22"), ("c", "1")] { try tree.write(name, text) }
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    let results = live.query.results
+    #expect(results.valueList(of: "kMDItemFSSize").map(\.count) == [2, 1])
+    #expect(results.groups(by: ["kMDItemFSSize", "kMDItemFSName"]).map(\.items.count) == [2, 1])
+    try tree.makeDirectory("d")
+    #expect(try await live.next().added.map(\.item.name) == ["d"])
+    #expect(results.count == 3 && live.query.results.valueList(of: "kMDItemContentType").map(\.count) == [3, 1])
+  }
+
+  @Test("Q16, Q31: another order, or another scope, is another query; one over the same scopes reads nothing anew")
+  func otherOrder() async throws {
+    let tree = try TemporaryTree()
+    for name in ["d", "d/e"] { try tree.makeDirectory(name) }
+    for (name, text) in [("a", "22"), ("b", "1"), ("d/c", "333")] { try tree.write(name, text) }
+    let isFile = try MetadataPredicate(format: "kMDItemContentType != 'public.folder'")
+    var live = try await LiveQuery(tree, isFile)
+    try await live.gather()
+    var bySize = try await LiveQuery(tree, isFile, sortedBy: [MetadataSortDescriptor("kMDItemFSSize", .descending)])
+    try await bySize.gather()
+    #expect(live.names == ["a", "b", "c"] && bySize.names == ["c", "a", "b"])
+    #expect(live.query.current?.engine === bySize.query.current?.engine)
+    #expect(bySize.query.progress.readDirectoryCount == 3)
+    let deeper = try MetadataQuery(
+      isFile, scopes: [.directory(URL(filePath: tree.path("d").description))],
+      items: [URL(filePath: tree.path("b").description)])
+    try deeper.start()
+    #expect(try await Set(deeper.waitUntilCurrent().map(\.name)) == ["b", "c"])
+    #expect(deeper.current?.engine !== live.query.current?.engine)
+  }
+
+  @Test("Q2, Q23, Q24: what can't be a query is an error that says why")
   func errors() throws {
     let tree = try TemporaryTree()
     let scope = URL(filePath: tree.root.description)

@@ -12,6 +12,13 @@ final class EngineLoop {
   private var barriers: [(query: Int, barrier: Barrier)] = []
   /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
   private var arrivals: Set<Int> = []
+  /// What programs provide, if they do.
+  private let provided: ProvidedAttributes?
+  private let extraction: AttributeExtraction
+  /// Files that are being looked into.
+  private var awaited: Set<ProvidedAttributes.Want> = []
+  /// Files that have been looked into since queries were told last.
+  private var arrived: Set<FileNumber> = []
   /// Queries whose first search goes on.
   private var gathering: Set<Int> = []
   private var snapshot: TableSnapshot
@@ -47,7 +54,9 @@ final class EngineLoop {
     let isHost = files is HostFileSystem
     indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
     indexer.readsFacts = !isHost || options.gatheringDepth == .attributes
-    snapshot = TableSnapshot(FileTable())
+    provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
+    extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
+    snapshot = TableSnapshot(FileTable(), provided: provided)
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
@@ -63,10 +72,13 @@ final class EngineLoop {
       indexer.processEvents()
       let isIdle = !indexer.hasWork
       indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+      noteProgress()
       distribute()
-      welcome(isCurrent: isIdle)
+      welcome(isCurrent: isIdle && provided == nil)
+      lookInside()
       if isIdle { settle() }
       passTime()
+      lookInside()
       if !isIdle || indexer.hasWork { continue }
       if indexer.hasRefills {
         indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
@@ -88,7 +100,24 @@ final class EngineLoop {
     case .barrier(let query, let barrier):
       barriers.append((query, barrier))
       indexer.poll()
+    case .replan(let query, let plan): replan(query, plan, now)
+    case .provided(let want, let values):
+      awaited.remove(want)
+      guard let values else { return }
+      arrived.insert(want.number)
+      provided?.note(values, of: want)
     }
+  }
+
+  /// Has somebody look into files of which queries want to know more than the index does.
+  private func lookInside() {
+    guard let provided else { return }
+    let wants = provided.takeWants().filter { snapshot.table.contains($0.number) && awaited.insert($0).inserted }
+    if wants.isEmpty { return }
+    extraction.add(
+      wants.sorted { $0.number < $1.number }.map {
+        AttributeExtraction.Request(want: $0, path: snapshot.table.path(of: $0.number))
+      })
   }
 
   private func attach(_ query: Int, _ plan: QueryPlan, _ port: QueryPort) {
@@ -102,6 +131,15 @@ final class EngineLoop {
     }
     gathering.insert(query)
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
+  }
+
+  private func replan(_ query: Int, _ plan: QueryPlan, _ now: MonotonicTime) {
+    if plan.needsFacts { indexer.readsFacts = true }
+    if arrivals.contains(query) {
+      runners[query]?.plan = plan
+    } else {
+      runners[query]?.replan(plan, snapshot, health, at: now)
+    }
   }
 
   /// Whether a query has to wait until more is known than names and kinds.
@@ -120,6 +158,7 @@ final class EngineLoop {
     for query in arrivals where !lacksFacts(query) {
       arrivals.remove(query)
       if isCurrent {
+        noteProgress(of: query, isFinished: true)
         runners[query]?.begin(snapshot, health, at: clock.now)
       } else {
         gathering.insert(query)
@@ -132,22 +171,41 @@ final class EngineLoop {
   private func distribute() {
     let changes = indexer.takeChanges()
     let isSameHealth = health == indexer.health
-    if changes.isEmpty, isSameHealth { return }
+    if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table) }
+    var numbers = changes.files
+    numbers.formUnion(arrived)
+    arrived = []
+    defer { provided?.forgetArrivals() }
+    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided) }
     for (query, runner) in runners where !arrivals.contains(query) {
       runner.filesChanged(
-        changes.files, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
+        numbers, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
     }
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
   }
 
+  private func noteProgress() {
+    for query in gathering { noteProgress(of: query, isFinished: false) }
+  }
+
+  private func noteProgress(of query: Int, isFinished: Bool) {
+    var progress = indexer.progress
+    progress.isFinished = isFinished
+    runners[query]?.port.note(progress)
+  }
+
   /// Nothing is left to be read.
   private func settle() {
+    // What's asked for isn't known before all of it has been looked at.
+    if !awaited.isEmpty { return }
     isGathered = true
     // Whatever comes now is told with what can be compared later.
     indexer.readsFacts = true
-    for query in gathering { runners[query]?.gatheringFinished(snapshot, health, at: clock.now) }
+    for query in gathering {
+      noteProgress(of: query, isFinished: true)
+      runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
+    }
     gathering = []
     barriers.removeAll { query, barrier in
       if arrivals.contains(query) { return false }
@@ -211,6 +269,7 @@ final class EngineLoop {
   }
 
   private func end() {
+    extraction.end()
     for (_, barrier) in barriers { barrier.end() }
     for runner in runners.values { runner.port.end() }
     runners = [:]

@@ -9,35 +9,64 @@ struct QueryPlan: Sendable {
   let batching: MetadataBatching
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
-  private let sortAttributes: [FileAttribute]
+  private let sortAttributes: [SortAttribute]
+  /// Whether anything of it is given by providers, so that it isn't known at once.
+  let usesProviders: Bool
+
+  /// Where the values come from that results are sorted by.
+  private enum SortAttribute: Sendable {
+    case file(FileAttribute)
+    case provided(String)
+
+    var file: FileAttribute? {
+      if case .file(let attribute) = self { return attribute }
+      return nil
+    }
+
+    func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
+      switch self {
+      case .file(let attribute): snapshot.table.value(of: attribute, for: number)
+      case .provided(let name): snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
+      }
+    }
+  }
   /// Whether it takes more than names and kinds to find results and to order them.
   let needsFacts: Bool
-  /// Whether the path of a file decides whether it's a result, or where it comes.
+  /// Whether the path of a file decides, or may decide, whether it's a result, or where it comes.
   let readsPaths: Bool
-  /// Whether no value has to be made to order results.
-  private let sortsByNumbers: Bool
+  /// What results are ordered by, if no value has to be made for that.
+  private let sortNumbers: [FileAttribute]?
 
   init(
-    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching
+    _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
+    providing provided: Set<String> = []
   ) throws(MetadataQueryError) {
     self.predicate = predicate
     self.sortDescriptors = sortDescriptors
     self.batching = batching
     attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
-    var sortAttributes: [FileAttribute] = []
+    let used = predicate.attributes + sortDescriptors.map(\.attribute)
+    usesProviders = used.contains { provided.contains($0) && FileAttribute(rawValue: $0) == nil }
+    var sortAttributes: [SortAttribute] = []
     for descriptor in sortDescriptors {
+      if provided.contains(descriptor.attribute), FileAttribute(rawValue: descriptor.attribute) == nil {
+        sortAttributes.append(.provided(descriptor.attribute))
+        continue
+      }
       guard let attribute = FileAttribute(rawValue: descriptor.attribute), attribute.isIndexed else {
         throw MetadataQueryError(
           .unsortableAttribute, descriptor.attribute,
           "results can be sorted by \(FileAttribute.indexedNames.sorted().joined(separator: ", "))")
       }
-      sortAttributes.append(attribute)
+      sortAttributes.append(.file(attribute))
     }
     self.sortAttributes = sortAttributes
-    let all = attributes.compactMap(\.self) + sortAttributes
-    readsPaths = predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
-    sortsByNumbers = sortAttributes.count <= 2 && sortAttributes.allSatisfy(\.isNumber)
-    needsFacts = predicate.readsWholeItem || all.contains(where: \.needsFacts)
+    let sorting = sortAttributes.compactMap(\.file)
+    let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
+    sortNumbers = areNumbers ? sorting : nil
+    let all = attributes.compactMap(\.self) + sorting
+    needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
+    readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
   }
 
   /// What predicates take for the present moment.
@@ -64,7 +93,9 @@ struct QueryPlan: Sendable {
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
     let environment = Self.environment
     let pageCount = snapshot.table.pageCount
-    let partCount = max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
+    let partCount =
+      usesProviders
+      ? 1 : max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
     let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
       entries(snapshot, inPages: (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount), environment)
     }
@@ -94,14 +125,14 @@ struct QueryPlan: Sendable {
   }
 
   private func key(_ number: FileNumber, _ snapshot: TableSnapshot) -> SortKey {
-    if sortsByNumbers {
+    if let sortNumbers {
       let row = snapshot.table[number]
-      switch sortAttributes.count {
+      switch sortNumbers.count {
       case 0: return .none
-      case 1: return .number(row.order(of: sortAttributes[0]))
-      default: return .numbers(row.order(of: sortAttributes[0]), row.order(of: sortAttributes[1]))
+      case 1: return .number(row.order(of: sortNumbers[0]))
+      default: return .numbers(row.order(of: sortNumbers[0]), row.order(of: sortNumbers[1]))
       }
     }
-    return SortKey(sortAttributes.map { snapshot.table.value(of: $0, for: number) })
+    return SortKey(sortAttributes.map { $0.value(for: number, snapshot) })
   }
 }

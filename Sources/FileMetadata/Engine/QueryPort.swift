@@ -26,6 +26,8 @@ final class QueryPort: Sendable {
   private struct State: Sendable {
     var results: MetadataResults?
     var health = ScopeHealth()
+    var progress = MetadataQueryProgress()
+    var history = ResultHistory()
     var isGathering = true
     var ready: MetadataQueryChange?
     /// Who reads: only the last one that has begun to.
@@ -42,6 +44,7 @@ final class QueryPort: Sendable {
 
   var results: MetadataResults? { state.withLock { $0.results } }
   var health: ScopeHealth { state.withLock { $0.health } }
+  var progress: MetadataQueryProgress { state.withLock { $0.progress } }
   var isGathering: Bool { state.withLock { $0.isGathering } }
   var hasReader: Bool { state.withLock { $0.reader != nil } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
@@ -49,6 +52,7 @@ final class QueryPort: Sendable {
   // MARK: The engine
 
   func note(_ health: ScopeHealth) { state.withLock { $0.health = health } }
+  func note(_ progress: MetadataQueryProgress) { state.withLock { $0.progress = progress } }
 
   /// Leaves a batch.
   ///
@@ -62,6 +66,7 @@ final class QueryPort: Sendable {
       if state.pauseDepth > 0 { return (.paused, nil) }
       if state.takenCount != takenCount { return (.outdated, nil) }
       state.results = change.results
+      state.history.advance()
       state.isGathering = change.isGathering
       guard state.reader != nil else { return (.taken, nil) }
       guard let waiter = state.waiter.take() else {
@@ -87,7 +92,29 @@ final class QueryPort: Sendable {
       if state.takenCount != takenCount { return .outdated }
       state.ready = nil
       state.results = results
+      state.history.advance()
       return .taken
+    }
+  }
+
+  /// Results at one moment, and their place in the history.
+  struct Mark: Sendable {
+    let cursor: MetadataQueryCursor
+    let results: MetadataResults
+    let isGathering: Bool
+    let health: ScopeHealth
+    /// Those at an earlier place, if it's remembered.
+    let old: ResultHistory.Remembered?
+  }
+
+  /// Remembers the results, and looks up those at an earlier place.
+  func mark(since cursor: MetadataQueryCursor? = nil) -> Mark {
+    state.withLock { state in
+      let results = state.results ?? .none
+      let old = cursor.flatMap { state.history.results(at: $0) }
+      let cursor = state.history.mark(results, isGathering: state.isGathering)
+      return Mark(
+        cursor: cursor, results: results, isGathering: state.isGathering, health: state.health, old: old)
     }
   }
 

@@ -7,8 +7,25 @@ internal import SystemInterface
 final class QueryRunner {
   /// Results at one moment.
   private struct Version {
-    var list: OrderedList<ResultOrder>
+    var list: OrderedList<ResultOrder> {
+      didSet { entries = nil }
+    }
     var snapshot: TableSnapshot
+    private var entries: [UInt32: ResultEntry]?
+
+    init(list: OrderedList<ResultOrder>, snapshot: TableSnapshot) {
+      self.list = list
+      self.snapshot = snapshot
+    }
+
+    /// The entry of a result, looked up and not made anew.
+    ///
+    /// - Complexity: O(*n*) once after each change of the list.
+    mutating func entry(of number: FileNumber) -> ResultEntry? {
+      let known = entries ?? Dictionary(uniqueKeysWithValues: list.elements.map { ($0.number, $0) })
+      entries = known
+      return known[number.rawValue]
+    }
   }
 
   /// What a file was and is to the query; never nothing both times.
@@ -22,7 +39,7 @@ final class QueryRunner {
     let finishesGathering: Bool
   }
 
-  let plan: QueryPlan
+  var plan: QueryPlan
   let port: QueryPort
   /// What readers know.
   private var known: Version
@@ -105,6 +122,14 @@ extension QueryRunner {
     }
   }
 
+  /// Looks for something else from now on, in the same order, and tells at once what that changes.
+  func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
+    self.plan = plan
+    filesChanged(now.table.numbers, now, health, at: time)
+    flush(now, health, at: time)
+  }
+
   /// Finds everything at once in an index that's complete.
   func begin(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     port.note(health)
@@ -139,12 +164,15 @@ extension QueryRunner {
     let item = plan.item(in: now)
     var paths = PathComparison(known.snapshot.table, now.table)
     for number in numbers {
+      let missCount = plan.usesProviders ? now.provided?.missCount : nil
       let entry = plan.entry(number, item, now, environment)
+      // Until somebody has looked into it, it stays what it is to the query.
+      let isUndecided = missCount != nil && now.provided?.missCount != missCount
       if isNew(number) {
-        if let entry { found.append(entry) }
+        if let entry, !isUndecided { found.append(entry) }
       } else {
         unfold()
-        note(number, entry, now, &paths)
+        note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now, &paths)
       }
     }
   }
@@ -163,11 +191,12 @@ extension QueryRunner {
     let isSame =
       old == new
       && (new == nil
-        || known.snapshot.table.facts(of: number) == now.table.facts(of: number) && paths.isSame(number))
+        || known.snapshot.table.facts(of: number).hold(for: now.table.facts(of: number)) && paths.isSame(number))
     pending[number] = isSame ? nil : Update(old: old, new: new)
   }
 
   private func knownEntry(_ number: FileNumber) -> ResultEntry? {
+    if plan.usesProviders { return known.entry(of: number) }
     guard known.list.count > 0, known.snapshot.table.contains(number) else { return nil }
     let entry = plan.unfilteredEntry(number, known.snapshot)
     return known.list.place(of: entry).isMember ? entry : nil

@@ -1,4 +1,5 @@
 internal import FileWatching
+internal import MetadataPredicates
 internal import SystemInterface
 
 /// Follows one scope for all queries over it, on a thread of its own that ends with the last of them.
@@ -20,6 +21,10 @@ final class ScopeEngine: Sendable {
     case readerBegan(Int, count: Int)
     /// Tell when everything that was done before is told.
     case barrier(Int, Barrier)
+    /// Look for something else from now on.
+    case replan(Int, QueryPlan)
+    /// Somebody has looked into a file, or has found that it's another one by now, of which the kernel tells.
+    case provided(ProvidedAttributes.Want, [String: MetadataValue]?)
   }
 
   private struct Inbox: Sendable {
@@ -37,6 +42,7 @@ final class ScopeEngine: Sendable {
     /// Places that are looked at themselves, none of which is inside a directory that's searched.
     var items: [SystemPath] = []
     var options: ScopeOptions
+    var providers: [AttributeProvider] = []
 
     /// What of each place may be a result.
     var reaches: [(path: SystemPath, reach: RootReach)] {

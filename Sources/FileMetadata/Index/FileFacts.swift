@@ -79,6 +79,14 @@ package struct FileFacts: Hashable, Sendable {
     isRead = row.isRead
   }
 
+  /// Whether a file hasn't altered since, as far as these facts tell.
+  ///
+  /// One of which only the name was known hasn't if it was changed last before that was read.
+  func hold(for later: FileFacts) -> Bool {
+    if isRead || !later.isRead { return self == later }
+    return kind == later.kind && identity == later.identity && later.changeTime < changeTime
+  }
+
   package var kind: FileKind { FileKind(modeBits: UInt32(mode)) }
 
   /// The permission, set-id and sticky bits.

@@ -20,6 +20,7 @@ enum FileAttribute: String, CaseIterable, Sendable {
   case group = "kMDItemFSOwnerGroupID"
   case contentType = "kMDItemContentType"
   case contentTypeTree = "kMDItemContentTypeTree"
+  case kind = "kMDItemKind"
   case isUbiquitous = "NSMetadataItemIsUbiquitousKey"
   case comment = "kMDItemComment"
   case finderComment = "kMDItemFinderComment"
@@ -90,6 +91,9 @@ extension FileTable {
     case .group: Self.identifier(knownFacts(of: number)?.group ?? .max)
     case .contentType: .string(contentType(of: number))
     case .contentTypeTree: .array(ContentTypes.tree(of: contentType(of: number)).map(MetadataValue.string))
+    case .kind:
+      ContentTypes.knownKind(of: facts(of: number).kind, named: name(of: number).description)
+        .map(MetadataValue.string) ?? .null
     case .isUbiquitous: .bool(false)
     case .comment, .finderComment: text("user.xdg.comment", of: number).map(MetadataValue.string) ?? .null
     case .whereFroms: text("user.xdg.origin.url", of: number).map { .array([.string($0)]) } ?? .null

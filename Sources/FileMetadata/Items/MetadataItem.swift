@@ -88,11 +88,16 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
 extension MetadataItem: PredicateItem {
   /// The value of an attribute.
   ///
+  /// One that an ``AttributeProvider`` gives is looked up in the file if nobody has, on this thread; it's missing if the file is another
+  /// one by now.
+  ///
   /// - Parameter name: The name of the attribute, such as `kMDItemFSSize`.
   /// - Returns: The value; `.null` if the file hasn't got the attribute, or nobody can know it on a plain file system.
   /// - Note: Rule R36.
   public func value(forAttribute name: String) -> MetadataValue {
-    guard let attribute = FileAttribute(rawValue: name) else { return .null }
+    guard let attribute = FileAttribute(rawValue: name) else {
+      return snapshot.provided?.currentValue(of: name, for: number, snapshot.table) ?? .null
+    }
     return snapshot.table.value(of: attribute, for: number)
   }
 
@@ -103,7 +108,9 @@ extension MetadataItem: PredicateItem {
   ///
   /// - Note: Rule R36.
   public var attributeNames: [String] {
-    FileAttribute.allCases.map(\.rawValue).filter { value(forAttribute: $0) != .null }
+    (FileAttribute.allCases.map(\.rawValue) + (snapshot.provided?.names.sorted() ?? [])).filter {
+      value(forAttribute: $0) != .null
+    }
   }
 
   /// All attributes by name.

@@ -6,10 +6,13 @@ final class TableSnapshot: Sendable {
   let table: FileTable
   /// Whether it's of a single file that no query has found.
   let isLone: Bool
+  /// Attributes that programs provide.
+  let provided: ProvidedAttributes?
 
-  init(_ table: FileTable, isLone: Bool = false) {
+  init(_ table: FileTable, isLone: Bool = false, provided: ProvidedAttributes? = nil) {
     self.table = table
     self.isLone = isLone
+    self.provided = provided
   }
 }
 
@@ -40,13 +43,17 @@ final class RowItem: PredicateItem {
   }
 
   func value(forAttribute name: String, index: Int) -> MetadataValue {
-    guard let attribute = attributes[index] else { return .null }
+    guard let attribute = attributes[index] else {
+      return snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
+    }
     return snapshot.table.value(of: attribute, for: number)
   }
 
   /// Answers by the bytes of the name, without making a string of it, and by columns.
   func answer(_ question: PredicateQuestion) -> PredicateAnswer {
-    guard let attribute = attributes[question.index] else { return question.answer(.null) }
+    guard let attribute = attributes[question.index] else {
+      return question.answer(value(forAttribute: question.attribute, index: question.index))
+    }
     switch attribute {
     case .name, .displayName:
       if row.parent == .none { return question.answer(snapshot.table.name(of: number).description) }
@@ -56,5 +63,6 @@ final class RowItem: PredicateItem {
     }
   }
 
-  var wholeValue: MetadataValue { MetadataItem(snapshot, number).wholeValue }
+  /// Without what programs provide: nobody waits for that here.
+  var wholeValue: MetadataValue { MetadataItem(TableSnapshot(snapshot.table), number).wholeValue }
 }

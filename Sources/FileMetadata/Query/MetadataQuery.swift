@@ -21,7 +21,7 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `session` | its lock | it's replaced by ``start()`` and ``stop()``, on any thread |
+/// | `session`, with the plan | its lock | they're replaced by ``start()``, ``stop()`` and ``replacePredicate(by:)``, on any thread |
 public final class MetadataQuery: Sendable {
   /// From one start to the next stop.
   struct Session: Sendable {
@@ -31,7 +31,11 @@ public final class MetadataQuery: Sendable {
     var isRunning = true
   }
 
-  let plan: QueryPlan
+  private struct State: Sendable {
+    var plan: QueryPlan
+    var session: Session?
+  }
+
   let key: ScopeEngine.Key
   /// Where it searches.
   public let scopes: [MetadataScope]
@@ -39,7 +43,7 @@ public final class MetadataQuery: Sendable {
   ///
   /// - Note: Rule Q28.
   public let items: [URL]
-  private let session = Guarded<Session?>(nil)
+  private let state: Guarded<State>
 
   /// Makes a query of directories that doesn't search before ``start()``.
   ///
@@ -48,19 +52,22 @@ public final class MetadataQuery: Sendable {
   /// - Parameters:
   ///   - predicate: What a file has to fulfil.
   ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
-  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:)``.
+  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
   public convenience init(
     _ predicate: MetadataPredicate, in directories: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
-    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions()
+    batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions(),
+    providers: [AttributeProvider] = []
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(existing: directories)
-    try self.init(predicate, directories.map { .directory($0) }, [], places, sortDescriptors, batching, options)
+    let scopes = directories.map { MetadataScope.directory($0) }
+    try self.init(predicate, scopes, [], places, sortDescriptors, batching, options, providers)
   }
 
   /// Makes a query of scopes and single files that doesn't search before ``start()``.
@@ -76,35 +83,40 @@ public final class MetadataQuery: Sendable {
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
+  ///   - providers: Who gives attributes that the file system doesn't know.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
   ///   scopes beside others, and attributes that can't be sorted by.
   /// - Note: Rules Q17 and Q23 to Q30.
   public convenience init(
     _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],
     sortedBy sortDescriptors: [MetadataSortDescriptor] = [], batching: MetadataBatching = .standard,
-    options: ScopeOptions = ScopeOptions()
+    options: ScopeOptions = ScopeOptions(), providers: [AttributeProvider] = []
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(scopes: scopes, items: items)
-    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options)
+    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options, providers)
   }
 
   private init(
     _ predicate: MetadataPredicate, _ scopes: [MetadataScope], _ items: [URL], _ places: SearchPlaces,
-    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions
+    _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions,
+    _ providers: [AttributeProvider]
   ) throws(MetadataQueryError) {
-    let compiled: CompiledPredicate
-    do throws(MetadataPredicateError) {
-      compiled = try predicate.compiled()
-    } catch {
-      throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
-    }
-    plan = try QueryPlan(compiled, sortDescriptors, batching)
+    let compiled = try Self.compiled(predicate, providers)
+    let provided = Set(providers.flatMap(\.attributes))
+    state = Guarded(State(plan: try QueryPlan(compiled, sortDescriptors, batching, providing: provided)))
     self.scopes = scopes
     self.items = items
-    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options)
+    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options, providers: providers)
   }
 
   deinit { stop() }
+
+  /// What isn't in the index is asked for last: it's read from the file, or somebody has to look into that.
+  private static func costs(_ providers: [AttributeProvider]) -> [String: Int] {
+    let given = providers.flatMap(\.attributes).map { ($0, 100_000) }
+    let read = FileAttribute.allCases.filter { !$0.isIndexed }.map { ($0.rawValue, 1000) }
+    return Dictionary(read + given) { max($0, $1) }
+  }
 
   // MARK: - Running
 
@@ -125,13 +137,12 @@ public final class MetadataQuery: Sendable {
   func start(
     attaching attach: (QueryPlan, QueryPort) throws(SystemError) -> (engine: ScopeEngine, query: Int)
   ) throws(MetadataQueryError) -> Bool {
-    let plan = plan
     do throws(SystemError) {
-      return try session.withLock { session throws(SystemError) in
-        if let session, session.isRunning, !session.port.isEnded { return false }
+      return try state.withLock { state throws(SystemError) in
+        if let session = state.session, session.isRunning, !session.port.isEnded { return false }
         let port = QueryPort()
-        let (engine, query) = try attach(plan, port)
-        session = Session(engine: engine, query: query, port: port)
+        let (engine, query) = try attach(state.plan, port)
+        state.session = Session(engine: engine, query: query, port: port)
         return true
       }
     } catch {
@@ -145,9 +156,9 @@ public final class MetadataQuery: Sendable {
   ///
   /// - Note: Rules Q9, Q10, Q11 and L18.
   public func stop() {
-    let ended = session.withLock { session -> Session? in
-      guard let running = session, running.isRunning else { return nil }
-      session?.isRunning = false
+    let ended = state.withLock { state -> Session? in
+      guard let running = state.session, running.isRunning else { return nil }
+      state.session?.isRunning = false
       return running
     }
     guard let ended else { return }
@@ -156,7 +167,9 @@ public final class MetadataQuery: Sendable {
   }
 
   /// Whether the query searches, or follows what it has found.
-  public var isStarted: Bool { session.withLock { $0?.isRunning == true && $0?.port.isEnded == false } }
+  public var isStarted: Bool {
+    state.withLock { $0.session?.isRunning == true && $0.session?.port.isEnded == false }
+  }
 
   /// Whether the first search goes on.
   ///
@@ -168,13 +181,53 @@ public final class MetadataQuery: Sendable {
   /// - Complexity: O(1).
   /// - Note: Rules Q1, Q11 and R1.
   public var results: MetadataResults {
-    current?.port.results ?? MetadataResults(OrderedList(ResultOrder([])), TableSnapshot(FileTable()))
+    current?.port.results ?? .none
   }
 
   /// How well the scopes are followed.
   public var health: ScopeHealth { current?.port.health ?? ScopeHealth() }
 
-  var current: Session? { session.withLock { $0 } }
+  /// How far the first search is.
+  public var progress: MetadataQueryProgress { current?.port.progress ?? MetadataQueryProgress() }
+
+  var plan: QueryPlan { state.withLock { $0.plan } }
+  var current: Session? { state.withLock { $0.session } }
+
+  // MARK: - Something else
+
+  /// What a file has to fulfil.
+  public var predicate: MetadataPredicate { plan.predicate.predicate }
+
+  /// Looks for something else from now on.
+  ///
+  /// A query that runs isn't started anew: what doesn't match any more is told as removed, what does now as added, and nothing of what
+  /// stays, in one exact difference and at once; nothing is read from the disk. For other scopes or another order make another query, which
+  /// shares the index of this one if it has the same scopes.
+  ///
+  /// - Parameter predicate: What a file has to fulfil.
+  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used; then everything stays as it is.
+  /// - Complexity: One evaluation for each file of the scopes, on the thread that follows these.
+  /// - Note: Rule Q13.
+  public func replacePredicate(by predicate: MetadataPredicate) throws(MetadataQueryError) {
+    let compiled = try Self.compiled(predicate, key.providers)
+    let old = plan
+    let provided = Set(key.providers.flatMap(\.attributes))
+    let new = try QueryPlan(compiled, old.sortDescriptors, old.batching, providing: provided)
+    state.withLock { state in
+      state.plan = new
+      if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, new)) }
+    }
+  }
+
+  private static func compiled(
+    _ predicate: MetadataPredicate, _ providers: [AttributeProvider]
+  ) throws(MetadataQueryError) -> CompiledPredicate {
+    do throws(MetadataPredicateError) {
+      return try predicate.compiled(attributeCosts: costs(providers))
+    } catch {
+      throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
+    }
+  }
 
   // MARK: - Order and time
 

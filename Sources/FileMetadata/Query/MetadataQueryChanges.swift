@@ -20,17 +20,17 @@ extension MetadataQuery {
   }
 
   /// Reads batches of changes, for one task.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
     /// Nothing fails.
     public typealias Failure = Never
 
-    /// Keeps the query alive.
-    private let query: MetadataQuery
+    /// Keeps the query alive; `nil` if it isn't to be kept.
+    private let query: MetadataQuery?
     private let session: Session?
     private let reader: Int
 
-    init(_ query: MetadataQuery) {
-      self.query = query
+    init(_ query: MetadataQuery, keepsQuery: Bool = true) {
+      self.query = keepsQuery ? query : nil
       session = query.current
       guard let session else {
         reader = 0

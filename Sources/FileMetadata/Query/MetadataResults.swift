@@ -2,13 +2,15 @@
 ///
 /// A value: it stays as it is while the query goes on. Items are made when they're looked at; a copy costs nothing.
 public struct MetadataResults: Sendable, RandomAccessCollection {
-  private let list: OrderedList<ResultOrder>
-  private let snapshot: TableSnapshot
+  let list: OrderedList<ResultOrder>
+  let snapshot: TableSnapshot
 
   init(_ list: OrderedList<ResultOrder>, _ snapshot: TableSnapshot) {
     self.list = list
     self.snapshot = snapshot
   }
+
+  static let none = MetadataResults(OrderedList(ResultOrder([])), TableSnapshot(FileTable()))
 
   /// The position of the first result.
   public var startIndex: Int { 0 }

@@ -89,6 +89,7 @@ extension ScopeIndexer {
 
   private func take(_ reading: DirectoryReading) {
     let directory = reading.directory
+    readCount += 1
     guard index.table.contains(directory) else { return drop(reading) }
     switch reading.outcome {
     case .failed(let error): fail(directory, error)

@@ -68,6 +68,8 @@ package final class ScopeIndexer {
   var doubles: Set<FileNumber> = []
   /// Files with several names of which the others aren't known yet to be names of them.
   var unmatchedLinks: [UInt64: FileFacts] = [:]
+  /// How many directories have been read.
+  var readCount = 0
   var overflowCount = 0
   var isFull = false
   var pollingReason: String?
@@ -104,6 +106,15 @@ package final class ScopeIndexer {
   package var hasWork: Bool {
     !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
       || !uncertainRoots.isEmpty || !alteredRoots.isEmpty
+  }
+
+  /// How far the reading of directories is.
+  package var progress: MetadataQueryProgress {
+    var progress = MetadataQueryProgress()
+    progress.readDirectoryCount = readCount
+    progress.knownDirectoryCount = readCount + queue.count
+    progress.fileCount = index.count
+    return progress
   }
 
   /// Whether ``poll()`` has to be called from time to time.

@@ -4,9 +4,10 @@
   /// Runs things on the main thread if it runs anything, and otherwise where they were asked for.
   ///
   /// On Apple platforms the run loop of the main thread posts what queries without a queue have found. Here programs without a run loop are
-  /// served as well. The main thread is taken for one that runs nothing when it hasn't come to a thing for ``patience``, and its run loop
-  /// wasn't seen running meanwhile. As long as its loop runs it's waited for, however busy it is; and so it is once it has shown that
-  /// it serves its queue without a run loop, as in programs with an asynchronous `main`.
+  /// served as well. The main thread is taken for one that runs nothing when it hasn't come to a thing although it has slept for
+  /// ``MainThreadPatience/sleepMax`` outside of a run loop, as one does that waits for a semaphore. One that computes is waited for, because it
+  /// may be about to run its loop; so is one whose loop runs, without limit, and one that has shown that it serves its queue without a
+  /// run loop, as in programs with an asynchronous `main`.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -16,8 +17,24 @@
   final class MainThreadTurns: @unchecked Sendable {
     static let shared = MainThreadTurns()
 
-    /// How long the main thread may do something else before it's taken for one that runs nothing.
-    static let patience: TimeInterval = 0.5
+    /// How often it's looked at: nobody tells when a run loop begins or ends.
+    private static let interval = MainThreadPatience.sleepMax / 10
+
+    private let state: @Sendable () -> MainThreadState
+    private let enqueue: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// - Parameters:
+    ///   - state: Says what the main thread does.
+    ///   - enqueue: Puts something into its queue.
+    init(
+      state: @escaping @Sendable () -> MainThreadState = { .current },
+      enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = {
+        OperationQueue.main.addOperation(SteadfastOperation($0))
+      }
+    ) {
+      self.state = state
+      self.enqueue = enqueue
+    }
 
     private final class Turn {
       let body: () -> Void
@@ -39,17 +56,18 @@
       let turn = Turn(body)
       condition.withLock { turns.append(turn) }
       ask()
-      var patienceEnd = Date(timeIntervalSinceNow: Self.patience)
+      var patience = MainThreadPatience()
       while true {
-        let isRunning = RunLoop.main.currentMode != nil
-        if isRunning { patienceEnd = Date(timeIntervalSinceNow: Self.patience) }
-        if wait(for: turn, isRunning: isRunning, until: patienceEnd) == false { return body() }
+        let seen = state()
+        if !wait(for: turn, seen, isOver: patience.isOver, &patience) { return body() }
         if condition.withLock({ turn.isDone }) { return }
       }
     }
 
     /// - Returns: `false` when the caller has to run the turn itself.
-    private func wait(for turn: Turn, isRunning: Bool, until patienceEnd: Date) -> Bool {
+    private func wait(
+      for turn: Turn, _ seen: MainThreadState, isOver: Bool, _ patience: inout MainThreadPatience
+    ) -> Bool {
       condition.withLock {
         if turn.isDone { return true }
         guard let position = turns.firstIndex(where: { $0 === turn }) else {
@@ -57,13 +75,15 @@
           condition.wait()
           return true
         }
-        if !isRunning, !servesItsQueue, isIdle || patienceEnd.timeIntervalSinceNow <= 0 {
+        if seen != .runsLoop, !servesItsQueue, isIdle || isOver {
           turns.remove(at: position)
           isIdle = true
           return false
         }
-        // Nobody tells when a run loop begins or ends.
-        _ = condition.wait(until: Date(timeIntervalSinceNow: Self.patience / 10))
+        let begin = Date()
+        _ = condition.wait(until: begin + Self.interval)
+        // A machine that stood still in between doesn't count.
+        patience.note(seen, for: min(Self.interval, max(0, -begin.timeIntervalSinceNow)))
         return true
       }
     }
@@ -74,12 +94,12 @@
         defer { isAsked = true }
         return !isAsked
       }
-      if mustAsk { OperationQueue.main.addOperation(SteadfastOperation { [self] in serve() }) }
+      if mustAsk { enqueue { [self] in serve() } }
     }
 
     /// Runs all turns: on the main thread.
     private func serve() {
-      let hasRunLoop = RunLoop.main.currentMode != nil
+      let hasRunLoop = state() == .runsLoop
       condition.withLock {
         isAsked = false
         isIdle = false

@@ -9,8 +9,9 @@
   /// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` and `NSMetadataQueryDidFinishGathering`; then it follows what
   /// changes, posting `NSMetadataQueryDidUpdate`, until ``stop()`` or until nobody keeps the query.
   ///
-  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that runs anything; if it's
-  /// blocked, and no run loop runs there, on a thread of the query's own. No run loop is needed (N-4). Results change right before they're
+  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that runs anything: its run
+  /// loop, however busy it is, or its queue. One that computes is waited for; one that has slept for half a second outside of a run
+  /// loop, such as in a semaphore, isn't, and a thread of the query's own posts. So no run loop is needed (N-4). Results change right before they're
   /// posted, on the same thread, so whoever looks at them there sees what the notification tells.
   ///
   /// **Change lists** are complete, whatever of the results was looked at, and all three are always there.
@@ -64,7 +65,7 @@
 
     /// What a file has to fulfil.
     ///
-    /// A change starts a running query anew (Q13); `nil` stops it.
+    /// With `==` an asterisk stands for itself, which is reported at the start for names and paths: patterns need `LIKE`. A change starts a running query anew (Q13); `nil` stops it.
     open var predicate: NSPredicate? {
       get { core.configuration.predicate }
       set { core.reconfigure { $0.predicate = newValue } }

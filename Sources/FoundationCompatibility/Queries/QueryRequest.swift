@@ -40,6 +40,9 @@
     /// - Throws: An error for predicates that can't be evaluated.
     init(_ configuration: QueryConfiguration, _ predicate: NSPredicate) throws(MetadataQueryError) {
       let translation = PredicateTranslation(predicate)
+      for text in translation.tree.literalWildcards {
+        Misuse.report("'\(text)' in a query's predicate stands for itself, asterisks and all: use LIKE for a pattern")
+      }
       let places = SearchPlaces(
         scopes: configuration.searchScopes, items: configuration.searchItems,
         computer: NSMetadataQuery.localComputerDirectories)

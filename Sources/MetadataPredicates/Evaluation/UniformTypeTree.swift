@@ -43,6 +43,24 @@ public struct UniformTypeTree: Hashable, Sendable {
     return false
   }
 
+  /// Everything that a type is a kind of, the nearest first, without itself.
+  ///
+  /// - Parameter type: The identifier of a type; case doesn't matter.
+  /// - Returns: Identifiers in small letters, each once; none for a type that isn't known.
+  /// - Complexity: O(*n*) in the number of ancestors.
+  public func supertypes(of type: String) -> [String] {
+    var found: [String] = []
+    var seen: Set<String> = [type.lowercased()]
+    var pending = [type.lowercased()]
+    while !pending.isEmpty {
+      var next: [String] = []
+      for parent in pending.flatMap({ parents[$0] ?? [] }) where seen.insert(parent).inserted { next.append(parent) }
+      found += next
+      pending = next
+    }
+    return found
+  }
+
   /// The usual types of files.
   ///
   /// Each line has a type and those that are directly a kind of it.
@@ -79,5 +97,27 @@ public struct UniformTypeTree: Hashable, Sendable {
     public.presentation org.openxmlformats.presentationml.presentation org.oasis-open.opendocument.presentation
     public.font public.truetype-ttf-font public.opentype-font
     public.database org.sqlite.sqlite3
+    public.text public.css com.apple.ical.ics public.patch-file
+    public.json public.geojson
+    public.source-code public.c-plus-plus-header public.objective-c-plus-plus-source public.make-source public.fortran-source
+    public.source-code public.pascal-source public.ada-source
+    public.script public.php-script
+    public.shell-script public.csh-script
+    public.data com.microsoft.powerpoint.ppt public.email-message public.object-code com.sun.java-class
+    public.image public.avif public.jpeg-2000 public.jpeg-xl com.apple.icns com.truevision.tga-image com.ilm.openexr-image
+    public.image com.adobe.raw-image com.adobe.encapsulated-postscript com.adobe.illustrator.ai-image
+    public.camera-raw-image com.adobe.raw-image
+    public.data com.adobe.postscript
+    com.adobe.postscript com.adobe.encapsulated-postscript
+    public.movie public.3gpp public.3gpp2 com.microsoft.windows-media-wmv
+    public.audio public.ac3-audio com.microsoft.windows-media-wma
+    public.text public.m3u-playlist
+    public.presentation com.microsoft.powerpoint.ppt
+    public.composite-content com.microsoft.powerpoint.ppt
+    public.archive org.tukaani.xz-archive public.cpio-archive org.gnu.gnu-zip-tar-archive
+    org.gnu.gnu-zip-archive org.gnu.gnu-zip-tar-archive
+    public.disk-image public.iso-image com.apple.disk-image
+    public.executable com.microsoft.windows-executable
+    public.font public.truetype-collection-font
     """)
 }

@@ -49,6 +49,72 @@ struct QuerySnippets {
     try query.start()
     #expect(await follow(query) == Set(["a.md", "b.md"]))
     try await places(folder)
+    try await provide(folder)
+    try query.start()
+    try await query.waitUntilCurrent()
+    let cursor = try #require(query.cursor)
+    _ = try place.file("d.md", "d")
+    let uploads = Uploads()
+    let next = try await uploads.synchronize(query, since: cursor)
+    #expect(next == query.cursor && next != cursor && uploads.names == ["d.md"])
+    let (shown, continuation) = AsyncStream.makeStream(of: [String].self)
+    let observation = await observe(query, List(continuation))
+    for await names in shown where Set(names) == ["a.md", "b.md", "d.md"] { break }
+    observation.cancel()
+  }
+
+  @MainActor private struct List {
+    let shown: AsyncStream<[String]>.Continuation
+
+    nonisolated init(_ shown: AsyncStream<[String]>.Continuation) { self.shown = shown }
+
+    func show(_ names: [String], isComplete: Bool) { shown.yield(names) }
+  }
+
+  private func observe(_ query: MetadataQuery, _ list: List) async -> MetadataQueryObservation {
+    // snippet: query-observe
+    let observation = query.observe { @MainActor query, change in
+      list.show(change.results.map(\.name), isComplete: !change.isGathering)
+    }
+    // end
+    return observation
+  }
+
+  private final class Uploads {
+    var names: [String] = []
+
+    func upload(_ items: [MetadataItem]) { names += items.map(\.name) }
+
+    // snippet: query-cursor
+    func synchronize(_ query: MetadataQuery, since cursor: MetadataQueryCursor) async throws -> MetadataQueryCursor? {
+      try await query.waitUntilCurrent()
+      switch query.changes(since: cursor) {
+      case .changes(let change, let next)?:
+        upload(change.added.map(\.item) + change.changed.map(\.new))
+        return next
+      case .tooOld(let everything, let next)?:
+        upload(Array(everything))
+        return next
+      case nil: return nil
+      }
+    }
+    // end
+  }
+
+  private func provide(_ folder: URL) async throws {
+    try Data("1\n2\n3\n4".utf8).write(to: folder.appending(path: "long.md"))
+    // snippet: query-provider
+    let lengths = AttributeProvider(["lineCount"], for: ["public.text"]) { url in
+      let text = try String(contentsOf: url, encoding: .utf8)
+      return ["lineCount": .integer(Int64(text.split(separator: "\n").count))]
+    }
+    let long = try MetadataQuery(
+      MetadataPredicate(format: "kMDItemFSName ENDSWITH '.md' AND lineCount > 2"), in: [folder],
+      sortedBy: [MetadataSortDescriptor("lineCount", .descending)], providers: [lengths])
+    // end
+    try long.start()
+    #expect(try await long.waitUntilCurrent().map(\.name) == ["long.md"])
+    try FileManager.default.removeItem(at: folder.appending(path: "long.md"))
   }
 
   private func places(_ project: URL) async throws {

@@ -1,23 +1,55 @@
 internal import MetadataPredicates
 internal import SystemInterface
 
-/// Uniform type identifiers of files, by kind and extension.
+/// Uniform type identifiers of files, by kind and name.
+///
+/// What Apple's own names say comes first, then what the desktops' shared database knows of a name. Contents aren't looked at.
 enum ContentTypes {
-  /// The type of a file.
-  static func type(of kind: FileKind, named name: String) -> String {
+  /// The type of a file: the nearest that's known to be true of it.
+  static func type(of kind: FileKind, named name: String, in database: MimeDatabase = .host) -> String {
     switch kind {
     case .directory: return "public.folder"
     case .symbolicLink: return "public.symlink"
-    case .regular, .fifo, .socket, .characterDevice, .blockDevice, .unknown:
-      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-      guard kind == .regular, parts.count > 1, let last = parts.last else { return "public.data" }
-      return types[last.lowercased()] ?? "public.data"
+    case .fifo, .socket, .characterDevice, .blockDevice, .unknown: return "public.data"
+    case .regular: break
     }
+    if let dot = name.lastIndex(of: "."), let known = types[name[name.index(after: dot)...].lowercased()] {
+      return known
+    }
+    guard let media = database.type(named: name) else { return "public.data" }
+    return database.kinds(of: media).lazy.compactMap(MediaTypes.identifier).first ?? MediaTypes.family(media)
   }
 
   /// A type and everything that it's a kind of, itself first.
-  static func tree(of type: String) -> [String] {
-    [type] + ancestors.filter { $0 != type && UniformTypeTree.standard.conforms(type, to: $0) }
+  static func tree(of type: String) -> [String] { [type] + UniformTypeTree.standard.supertypes(of: type) }
+
+  /// What people call files like this one; `nil` without a database that says so.
+  static func kind(of kind: FileKind, named name: String, in database: MimeDatabase = .host) -> String? {
+    media(of: kind, named: name, in: database).flatMap(database.description)
+  }
+
+  /// The same, in the language of this process, read once for each type.
+  static func knownKind(of kind: FileKind, named name: String) -> String? {
+    guard let media = media(of: kind, named: name, in: .host) else { return nil }
+    if let known = descriptions.withLock({ $0[media] }) { return known }
+    let description = MimeDatabase.host.description(of: media)
+    descriptions.withLock { $0[media] = .some(description) }
+    return description
+  }
+
+  private static let descriptions = Guarded<[String: String?]>([:])
+
+  private static func media(of kind: FileKind, named name: String, in database: MimeDatabase) -> String? {
+    switch kind {
+    case .directory: "inode/directory"
+    case .symbolicLink: "inode/symlink"
+    case .fifo: "inode/fifo"
+    case .socket: "inode/socket"
+    case .characterDevice: "inode/chardevice"
+    case .blockDevice: "inode/blockdevice"
+    case .regular: database.type(named: name)
+    case .unknown: nil
+    }
   }
 
   /// Extensions of each type of ``UniformTypeTree/standard`` that has some.
@@ -89,6 +121,13 @@ enum ContentTypes {
       public.truetype-ttf-font ttf
       public.opentype-font otf
       org.sqlite.sqlite3 sqlite sqlite3
+      public.css css
+      com.apple.ical.ics ics
+      public.email-message eml
+      public.avif avif
+      org.tukaani.xz-archive xz
+      public.php-script php
+      com.microsoft.powerpoint.ppt ppt
       public.disk-image iso img
       """
     var types: [String: String] = [:]
@@ -98,13 +137,4 @@ enum ContentTypes {
     }
     return types
   }()
-
-  /// Types that others are kinds of.
-  private static let ancestors = [
-    "public.source-code", "public.script", "public.delimited-values-text", "public.plain-text", "public.xml",
-    "public.text", "public.image", "public.movie", "public.audio", "public.audiovisual-content",
-    "public.composite-content", "public.zip-archive", "org.openxmlformats.openxml", "public.archive", "public.font",
-    "public.database", "public.executable", "public.spreadsheet", "public.presentation", "public.content",
-    "public.data", "public.directory", "public.item",
-  ]
 }

@@ -1,0 +1,67 @@
+internal import SystemInterface
+
+extension MetadataQueryChange {
+  /// What makes some results out of others of the same run.
+  ///
+  /// A number of the index may stand for another file by now; it's taken for the same one if that has the identity or the path of the other.
+  init(
+    from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
+    health: ScopeHealth
+  ) {
+    var list = old.results.list
+    let difference = list.apply(ResultComparison(old.results, new).updates)
+    self.init(
+      difference, before: old.results.snapshot, after: new.snapshot, results: new, isGathering: isGathering,
+      finishesGathering: finishesGathering, health: health)
+  }
+}
+
+/// Compares the results at two moments, file by file.
+private struct ResultComparison {
+  typealias Update = ListUpdate<ResultEntry>
+
+  private let before: FileTable
+  private let after: FileTable
+  private(set) var updates: [Update] = []
+
+  init(_ old: MetadataResults, _ new: MetadataResults) {
+    before = old.snapshot.table
+    after = new.snapshot.table
+    var gone = Dictionary(uniqueKeysWithValues: old.list.elements.map { ($0.number, $0) })
+    var come: [ResultEntry] = []
+    for entry in new.list.elements {
+      if let former = gone[entry.number], isSameFile(entry.number) {
+        gone[entry.number] = nil
+        if former != entry || hasAltered(entry.number) { updates.append(Update(old: former, new: entry)) }
+      } else {
+        come.append(entry)
+      }
+    }
+    pair(Array(gone.values), come)
+  }
+
+  private func isSameFile(_ number: UInt32) -> Bool {
+    let number = FileNumber(number)
+    return before.facts(of: number).identity == after.facts(of: number).identity
+      || before.path(of: number) == after.path(of: number)
+  }
+
+  private func hasAltered(_ number: UInt32) -> Bool {
+    let number = FileNumber(number)
+    return !before.facts(of: number).hold(for: after.facts(of: number))
+      || before.path(of: number) != after.path(of: number)
+  }
+
+  /// A file that's gone and one that has come under the same path are one that has changed.
+  ///
+  /// - Note: Rule R16.
+  private mutating func pair(_ gone: [ResultEntry], _ come: [ResultEntry]) {
+    var places: [SystemPath: ResultEntry] = [:]
+    for entry in gone { places[before.path(of: FileNumber(entry.number))] = entry }
+    for entry in come {
+      let former = places.removeValue(forKey: after.path(of: FileNumber(entry.number)))
+      updates.append(Update(old: former, new: entry))
+    }
+    updates += places.values.map { Update(old: $0, new: nil) }
+  }
+}

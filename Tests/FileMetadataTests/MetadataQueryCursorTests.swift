@@ -1,0 +1,290 @@
+import Foundation
+import MetadataPredicates
+import SeededRandom
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileMetadata
+
+@Suite("What has happened since a place in the history", .timeLimit(.minutes(2)))
+struct MetadataQueryCursorTests {
+  private static func changes(_ query: MetadataQuery, _ cursor: MetadataQueryCursor) throws -> MetadataQueryChange {
+    guard case .changes(let change, let now)? = query.changes(since: cursor) else {
+      Issue.record("too old")
+      throw CancellationError()
+    }
+    #expect(now == query.cursor)
+    return change
+  }
+
+  @Test("Everything is told that happened, in one difference, and nothing twice")
+  func difference() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] { try tree.write(name) }
+    let live = try await LiveQuery(tree)
+    let query = live.query
+    try await query.waitUntilCurrent()
+    let cursor = try #require(query.cursor)
+    #expect(try Self.changes(query, cursor).isEmpty)
+    let old = Array(query.results)
+    try tree.unlink("a")
+    try tree.write("d")
+    try await query.waitUntilCurrent()
+    try tree.rename("b", to: "e")
+    try tree.write("short-lived")
+    try await query.waitUntilCurrent()
+    try tree.unlink("short-lived")
+    try tree.write("c", "longer")
+    try await query.waitUntilCurrent()
+    let change = try Self.changes(query, cursor)
+    #expect(change.removed.map(\.item.name) == ["a"] && change.added.map(\.item.name) == ["d"])
+    #expect(change.changed.map(\.new.name) == ["c", "e"] && change.changed.map(\.old.name) == ["c", "b"])
+    #expect(change.applied(to: old).map(\.name) == ["c", "d", "e"])
+    #expect(try Self.changes(query, try #require(query.cursor)).isEmpty)
+    // Asked again, it says the same.
+    #expect(try Self.changes(query, cursor).added.map(\.item.name) == ["d"])
+  }
+
+  @Test("R16: made anew in several batches is changed; another file with the number of one that's gone isn't the same")
+  func numbersUsedAgain() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    let live = try await LiveQuery(tree)
+    let query = live.query
+    let old = try await Array(query.waitUntilCurrent())
+    let cursor = try #require(query.cursor)
+    for name in ["a", "b"] {
+      try tree.unlink(name)
+      try await query.waitUntilCurrent()
+    }
+    for name in ["b", "x", "y"] {
+      try tree.write(name, "new")
+      try await query.waitUntilCurrent()
+    }
+    let change = try Self.changes(query, cursor)
+    #expect(change.changed.map(\.new.name) == ["b"] && change.removed.map(\.item.name) == ["a"])
+    #expect(change.added.map(\.item.name) == ["x", "y"])
+    #expect(change.applied(to: old) == Array(query.results))
+  }
+
+  @Test("A place that's forgotten, or is of another run, is too old, and answered by everything")
+  func tooOld() async throws {
+    let tree = try TemporaryTree()
+    let live = try await LiveQuery(tree)
+    let query = live.query
+    #expect(try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)]).cursor == nil)
+    let first = try #require(query.cursor)
+    var second: MetadataQueryCursor?
+    for number in 0..<MetadataQueryCursor.rememberedCountMax {
+      try tree.write("\(number)")
+      try await query.waitUntilCurrent()
+      let cursor = try #require(query.cursor)
+      if number == 0 { second = cursor }
+      // Asking twice at one place takes no more room.
+      #expect(query.cursor == cursor)
+    }
+    guard case .tooOld(let results, let cursor)? = query.changes(since: first) else {
+      Issue.record("not too old")
+      return
+    }
+    #expect(results.count == MetadataQueryCursor.rememberedCountMax && cursor == query.cursor)
+    #expect(try Self.changes(query, try #require(second)).added.count == MetadataQueryCursor.rememberedCountMax - 1)
+    query.stop()
+    #expect(try Self.changes(query, cursor).isEmpty)
+    try query.start()
+    try await query.waitUntilCurrent()
+    guard case .tooOld? = query.changes(since: cursor) else {
+      Issue.record("not too old")
+      return
+    }
+  }
+
+  @Test("Files of which only names were known haven't altered when more is known of them")
+  func namesFirst() async throws {
+    let tree = try TemporaryTree()
+    for number in 0..<20 { try tree.write("\(number).txt", "one two") }
+    // What was changed in the moment in which its name is read counts as changed.
+    tree.waitForFileTime()
+    let provider = AttributeProvider(["bytes"]) { url in ["bytes": .integer(Int64(try Data(contentsOf: url).count))] }
+    let query = try MetadataQuery(
+      .fileName.hasSuffix(".txt"), in: [URL(filePath: tree.root.description)], batching: .immediate,
+      options: ScopeOptions(gatheringDepth: .names), providers: [provider])
+    try query.start()
+    let results = try await query.waitUntilCurrent()
+    let cursor = try #require(query.cursor)
+    // A value is right however little is known.
+    #expect(results[0].value(forAttribute: "bytes") == 7)
+    try tree.write("5.txt", "more than before")
+    // Another one needs all that's known of files, of which the first learns then.
+    let sizes = try MetadataQuery(
+      .fileSize > .bytes(0), in: [URL(filePath: tree.root.description)], options: ScopeOptions(gatheringDepth: .names),
+      providers: [provider])
+    try sizes.start()
+    #expect(try await sizes.waitUntilCurrent().count == 20)
+    try await query.waitUntilCurrent()
+    let change = try Self.changes(query, cursor)
+    #expect(change.changed.map(\.new.name) == ["5.txt"] && change.added.isEmpty && change.removed.isEmpty)
+    try query.replacePredicate(by: try MetadataPredicate(format: "bytes > 7"))
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["5.txt"])
+    #expect(sizes.current?.engine === query.current?.engine)
+  }
+
+  private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
+
+  @Test("Whatever happens, the difference leads from the results then to those now", arguments: seeds)
+  func exploration(seed: UInt64) async throws {
+    let tree = try TemporaryTree()
+    var churner = Churner(seed: seed, tree)
+    let query = try MetadataQuery(
+      try MetadataPredicate(format: "kMDItemFSSize < 40"), in: [URL(filePath: tree.root.description)],
+      sortedBy: churner.random.chance(1, in: 2) ? [MetadataSortDescriptor("kMDItemFSSize")] : [],
+      batching: .immediate)
+    try query.start()
+    var places: [(cursor: MetadataQueryCursor, items: [MetadataItem])] = []
+    for round in 0..<30 {
+      for _ in 0...churner.random.below(8) { churner.step() }
+      try await query.waitUntilCurrent()
+      query.pause()
+      for place in places {
+        let change = try Self.changes(query, place.cursor)
+        #expect(change.applied(to: place.items) == Array(query.results), "seed \(seed), round \(round)")
+      }
+      if round % 3 == 0 { places.append((try #require(query.cursor), Array(query.results))) }
+      query.resume()
+    }
+  }
+}
+
+@Suite("Closures instead of sequences", .timeLimit(.minutes(2)))
+struct MetadataQueryObservationTests {
+  @Test("Q20, Q21: each batch is handed to a closure with its query, where the closure wants it")
+  func observing() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
+    try query.start()
+    let (names, continuation) = AsyncStream.makeStream(of: [String].self)
+    let observation = query.observe { @MainActor sender, change in
+      MainActor.assertIsolated()
+      #expect(sender === query)
+      continuation.yield(change.added.map(\.item.name))
+    }
+    var iterator = names.makeAsyncIterator()
+    #expect(await iterator.next() == ["a"])
+    try tree.makeDirectory("b")
+    while let names = await iterator.next() {
+      if names == ["b"] { break }
+      #expect(names.isEmpty)
+    }
+    // Whoever begins to read ends it.
+    var other = query.changes.makeAsyncIterator()
+    await observation.waitUntilEnd()
+    #expect(await other.next()?.added.count == 2)
+  }
+
+  /// It has to outlive the tasks that prefer it.
+  private static let pool = ElasticThreadPool(threadCountMax: 1)
+
+  @Test("Q21: closures run on the executor that's named")
+  func executor() async throws {
+    let tree = try TemporaryTree()
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
+    try query.start()
+    let pool = Self.pool
+    let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
+    let observation = query.observe(on: pool) { _, change in
+      let isThere = withUnsafeCurrentTask { task in
+        unsafe task?.unownedTaskExecutor == pool.asUnownedTaskExecutor()
+      }
+      continuation.yield(isThere && change.finishesGathering)
+    }
+    defer { observation.cancel() }
+    var iterator = ends.makeAsyncIterator()
+    #expect(await iterator.next() == true)
+  }
+
+  @Test("A closure keeps no query alive, and isn't called after it was called off")
+  func ending() async throws {
+    let tree = try TemporaryTree()
+    weak var gone: MetadataQuery?
+    let observation: MetadataQueryObservation
+    do {
+      let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
+      try query.start()
+      let (told, continuation) = AsyncStream.makeStream(of: Void.self)
+      observation = query.observe { _, _ in continuation.yield() }
+      for await _ in told { break }
+      gone = query
+    }
+    await observation.waitUntilEnd()
+    #expect(gone == nil)
+
+    let live = try await LiveQuery(tree)
+    let count = Guarded(0)
+    do {
+      let other = live.query.observe { _, _ in count.withLock { $0 += 1 } }
+      other.cancel()
+      await other.waitUntilEnd()
+    }
+    let before = count.withLock { $0 }
+    try tree.write("a")
+    try await live.query.waitUntilCurrent()
+    #expect(count.withLock { $0 } == before && before <= 1)
+  }
+
+  @Test("R24: objects are made once for each result, follow its order, and are handed out in changes")
+  func objects() async throws {
+    final class Row {
+      var name: String
+      init(_ name: String) { self.name = name }
+    }
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    var live = try await LiveQuery(tree)
+    var rows = MetadataResultObjects {
+      Row($0.name)
+    } updating: {
+      $0.name = $1.name
+    }
+    #expect(rows.isEmpty)
+    var isOver = false
+    while !isOver {
+      let change = try await live.next()
+      isOver = change.finishesGathering
+      _ = rows.apply(change)
+    }
+    let first = rows[0]
+    #expect(rows.map(\.name) == ["a", "b"])
+    try tree.rename("a", to: "c")
+    let lists = rows.apply(try await live.next())
+    #expect(lists.changed.count == 1 && lists.changed[0] === first && rows[1] === first && first.name == "c")
+    try tree.unlink("c")
+    #expect(rows.apply(try await live.next()).removed.first === first)
+    try tree.makeDirectory("d")
+    #expect(rows.apply(try await live.next()).added.first?.name == "d")
+    #expect(rows.map(\.name) == ["b", "d"])
+  }
+
+  @Test("Progress counts directories and files, and is whole when the search is over, and not before")
+  func progress() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "a/b", "c"] { try tree.makeDirectory(name) }
+    try tree.write("a/f")
+    let indexed = try IndexedTree(tree, isSettled: false)
+    #expect(indexed.indexer.progress.knownDirectoryCount == 1 && indexed.indexer.progress.fraction == 0)
+    indexed.indexer.processEvents()
+    indexed.indexer.work(directoryCountMax: 1)
+    var expected = MetadataQueryProgress()
+    (expected.readDirectoryCount, expected.knownDirectoryCount, expected.fileCount) = (1, 3, 3)
+    #expect(indexed.indexer.progress == expected && expected.fraction < 0.5)
+
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
+    #expect(query.progress == MetadataQueryProgress())
+    try query.start()
+    try await query.waitUntilCurrent()
+    (expected.readDirectoryCount, expected.knownDirectoryCount, expected.fileCount) = (4, 4, 5)
+    expected.isFinished = true
+    #expect(query.progress == expected && query.progress.fraction == 1)
+  }
+}
