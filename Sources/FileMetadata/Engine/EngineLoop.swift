@@ -173,14 +173,14 @@ final class EngineLoop {
     let isSameHealth = health == indexer.health
     if changes.isEmpty, isSameHealth, arrived.isEmpty { return }
     health = indexer.health
-    var files = changes.files
-    files.formUnion(arrived)
+    var numbers = changes.files
+    numbers.formUnion(arrived)
     arrived = []
     defer { provided?.forgetArrivals() }
     if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided) }
     for (query, runner) in runners where !arrivals.contains(query) {
       runner.filesChanged(
-        files, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
+        numbers, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
     }
     if runners.values.allSatisfy(\.isCurrent) { indexer.recycleNumbers() }
   }

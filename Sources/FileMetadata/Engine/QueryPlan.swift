@@ -32,7 +32,7 @@ struct QueryPlan: Sendable {
   }
   /// Whether it takes more than names and kinds to find results and to order them.
   let needsFacts: Bool
-  /// Whether the path of a file decides whether it's a result, or where it comes.
+  /// Whether the path of a file decides, or may decide, whether it's a result, or where it comes.
   let readsPaths: Bool
   /// What results are ordered by, if no value has to be made for that.
   private let sortNumbers: [FileAttribute]?
@@ -65,8 +65,8 @@ struct QueryPlan: Sendable {
     let areNumbers = sorting.count == sortAttributes.count && sorting.count <= 2 && sorting.allSatisfy(\.isNumber)
     sortNumbers = areNumbers ? sorting : nil
     let all = attributes.compactMap(\.self) + sorting
-    readsPaths = predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
     needsFacts = usesProviders || predicate.readsWholeItem || all.contains(where: \.needsFacts)
+    readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
   }
 
   /// What predicates take for the present moment.
@@ -93,7 +93,9 @@ struct QueryPlan: Sendable {
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
     let environment = Self.environment
     let pageCount = snapshot.table.pageCount
-    let partCount = max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
+    let partCount =
+      usesProviders
+      ? 1 : max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
     let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
       entries(snapshot, inPages: (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount), environment)
     }

@@ -102,14 +102,6 @@ extension QueryRunner {
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
   }
 
-  /// Looks for something else from now on, in the same order, and tells at once what that changes.
-  func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
-    self.plan = plan
-    filesChanged(now.table.numbers, now, health, at: time)
-    flush(now, health, at: time)
-  }
-
   /// Adds what is something else to the query because a directory was moved.
   ///
   /// Where paths decide nothing, these are results alone: however much there is in the directory, it costs no more than looking at all of them.
@@ -128,6 +120,14 @@ extension QueryRunner {
         numbers.insert(number)
       }
     }
+  }
+
+  /// Looks for something else from now on, in the same order, and tells at once what that changes.
+  func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
+    self.plan = plan
+    filesChanged(now.table.numbers, now, health, at: time)
+    flush(now, health, at: time)
   }
 
   /// Finds everything at once in an index that's complete.

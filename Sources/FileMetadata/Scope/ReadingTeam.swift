@@ -27,7 +27,7 @@ final class ReadingTeam: Sendable {
   }
 
   /// How many directories are read before they're taken.
-  private static let readingCountMax = 32
+  private static let readingCountMax = 8
 
   private let reader: DirectoryReader
   private let state = Guarded(State())
