@@ -68,13 +68,14 @@ extension FileAccessArbiter {
     if presenters[presenter].callbacks.contains(kind.requiredCallback) { enqueue(kind, to: presenter, origin) }
   }
 
-  /// A package that doesn't want to know about its parts is told that it changed as a whole (C-056, C-093).
+  /// A package that doesn't want to know about its parts is told that it changed as a whole (C-056, C-093), unless its own presenter
+  /// did it: that hears of nothing it did but versions (C-110, C-112).
   mutating func sendAboutSubitem(
     _ kind: Message.Kind, to presenter: PresenterID, _ relation: PresenterRelation, _ origin: Message.Origin
   ) {
     if presenters[presenter].callbacks.contains(kind.requiredCallback) {
       enqueue(kind, to: presenter, origin)
-    } else if relation == .enclosingPackage {
+    } else if relation == .enclosingPackage, presenters[presenter].purpose != origin.purpose {
       send(.itemDidChange, to: presenter, origin)
     }
   }

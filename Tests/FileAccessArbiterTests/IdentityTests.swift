@@ -36,6 +36,9 @@ struct IdentityTests {
     #expect(harness.taken(other) == changes.map { .itemVersion($0, "v1") })
     #expect(harness.taken(directory) == changes.map { .subitemVersion("/d/f", $0, "v1") })
     #expect(harness.taken(fallback) == [.itemDidChange])
+    harness.answerAll()
+    harness.apply(.version(announcement(harness, fallback, "/k.pkg/a"), .gained, "v1"))
+    #expect(harness.taken(fallback) == [], "its own")
     harness.finish()
   }
 
