@@ -1,3 +1,4 @@
+internal import CSystemShims
 internal import Glibc
 
 extension HostFileSystem {
