@@ -91,7 +91,8 @@ let package = Package(
     .testTarget(
       name: "FileMetadataTests",
       dependencies: [
-        "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
+        "CSystemShims", "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom", "SystemInterface",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -21,6 +21,17 @@ struct QueryTests {
     #expect(try bench.run("query", "--spotlight", "kMDItemFSName == '*.md'", bench.root).output == found.output)
   }
 
+  @Test("Options may follow the predicate and directories, up to --")
+  func optionsAnywhere() throws {
+    let after = try bench.run("query", "kMDItemFSName LIKE '*.md'", "--in", bench.root, "--sort", "kMDItemFSSize")
+    #expect(after.status == 0 && after.errors.isEmpty)
+    #expect(after.output == "\(bench.path("b9.md"))\n\(bench.path("b10.md"))\n")
+    #expect(try bench.run("query", "TRUEPREDICATE", bench.root, "--count").output == "3\n")
+    #expect(try bench.run("query", "TRUEPREDICATE", "--help").output.hasPrefix("usage: filecoord query"))
+    let ended = try bench.run("query", "TRUEPREDICATE", bench.root, "--", "--count")
+    #expect(ended.status != 0 && ended.errors.contains("--count"))
+  }
+
   @Test("--sort, --limit and --count")
   func sorting() throws {
     let sorted = try bench.run(

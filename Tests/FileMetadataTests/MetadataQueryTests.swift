@@ -1,3 +1,4 @@
+import CSystemShims
 import FileWatching
 import Foundation
 import Glibc

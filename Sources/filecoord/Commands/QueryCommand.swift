@@ -21,7 +21,7 @@ extension Option {
 
 extension Command {
   static let query = Command(
-    name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000,
+    name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000, takesOptionsAnywhere: true,
     options: [
       .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .spotlight, .untrusted, .events,
     ],

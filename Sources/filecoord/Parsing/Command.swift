@@ -18,6 +18,8 @@ struct Command: Sendable {
   var takesFiles = true
   /// Whether `-- COMMAND [ARG…]` follows.
   var takesProgram = false
+  /// Whether options may follow operands, because the first of these is no file and people write it first.
+  var takesOptionsAnywhere = false
   var options: [Option] = []
   /// One line.
   let summary: String

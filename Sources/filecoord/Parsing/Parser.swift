@@ -1,6 +1,6 @@
 /// Understands a command line by the table of commands and options.
 ///
-/// Options come before operands; `--` ends the options or, for commands that run a program, begins it.
+/// Options come before operands, but for commands that take them anywhere; `--` ends the options or, for commands that run a program, begins it.
 struct Parser {
   private var rest: ArraySlice<Argument>
 
@@ -32,6 +32,8 @@ struct Parser {
     if invocation.has(.help) { return Invocation(command: .help, operands: [Argument(command.name)]) }
     if invocation.has(.version) { return Invocation(command: .version) }
     try takeOperands(&invocation)
+    // Those between operands.
+    if invocation.has(.help) { return Invocation(command: .help, operands: [Argument(command.name)]) }
     try check(invocation)
     return invocation
   }
@@ -76,6 +78,11 @@ struct Parser {
         }
         optionsHaveEnded = true
       } else if word.text.hasPrefix("-"), word.text != "-", !optionsHaveEnded {
+        if invocation.command.takesOptionsAnywhere {
+          rest = [word] + rest
+          invocation.values.merge(try options(invocation.command.allOptions)) { _, new in new }
+          continue
+        }
         throw .usage(
           "'\(word.text)' comes after '\(invocation.operands.last?.text ?? "")': options come first, and a file of "
             + "this name is './\(word.text)'")
