@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Small programs in the idioms of those that were written for Apple platforms, each a target of its own. `.ci/run idioms` builds
-// and runs them: nothing that the library declares may warn in a client, in Swift 5 or Swift 6.
+// and runs them: nothing that the library declares may warn in a client, in Swift 5 or Swift 6 (N-10).
 
 let library: Target.Dependency = .product(name: "FoundationCompatibility", package: "swift-file-coordination")
 

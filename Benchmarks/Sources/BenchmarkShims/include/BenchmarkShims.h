@@ -25,6 +25,17 @@ int bench_remove_tree(const char *path);
 /// Reads a tree and asks for the status of each entry, as little else as possible; returns how many there are.
 int64_t bench_walk_with_status(const char *root);
 
+// MARK: Watching
+
+enum { BENCH_WATCHER_NONE = 0, BENCH_WATCHER_INOTIFY = 1, BENCH_WATCHER_FANOTIFY = 2 };
+
+/// Watches directories, with fanotify by marks that need no privilege; tells how long that took. Returns 0 or an error number.
+int bench_watch_all(int kind, const char *const *paths, int64_t count, double *nanoseconds);
+
+/// Creates, closes and removes a file so often while a thread reads the events of its directory, and tells how long that took.
+/// Returns 0 or an error number.
+int bench_change_watched(int kind, const char *directory, int64_t rounds, double *nanoseconds);
+
 // MARK: Open-file-description locks
 
 /// `F_OFD_SETLKW` on the whole file; `type` is `F_RDLCK`, `F_WRLCK` or `F_UNLCK`. Returns 0 or an error number.

@@ -14,7 +14,7 @@ struct Suite: Sendable {
   /// The one with a million of everything is the last that measures memory.
   static let all = [
     claimsTable, claimsCounters, claimsPresenters, claimsDeadlocks, claimsScale, processes, processesScale, predicates,
-    query, queryLive, queryScale,
+    query, queryLive, queryWatches, queryScale,
   ]
 
   /// The suites that a filter selects.
