@@ -6,6 +6,9 @@ extension FileAccessArbiter {
     accesses.find(id).map { AccessSummary.Phase($0.phase) }
   }
 
+  /// Every message so far has this number or a smaller one.
+  package var lastMessageID: MessageID { MessageID(lastMessage) }
+
   /// Whether an access has ended, and some that were requested inside of it haven't: its number still means something.
   package func isOutlived(_ id: AccessID) -> Bool { outlivedContexts[id] != nil }
 

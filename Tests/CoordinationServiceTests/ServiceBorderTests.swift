@@ -40,6 +40,21 @@ struct ServiceBorderTests {
     #expect(service.core.arbiter.invariants() == [])
   }
 
+  @Test("A process that was disconnected may name reacquirers of messages that the same service sent it before")
+  func debtsOfAnEarlierConnection() throws {
+    let service = ServiceHarness()
+    service.join(1)
+    service.join(2)
+    service.tell(1, .present(1, "/a"))
+    service.tell(2, .write(1, "/a"))
+    let sent = try #require(service.core.arbiter.messages.sortedKeys.last)
+    service.hangUp(1)
+    service.join(3)
+    service.tell(3, .present(1, "/a"), Self.debt(sent.rawValue))
+    #expect(service.refusals(3).isEmpty)
+    #expect(service.core.arbiter.invariants() == [])
+  }
+
   private static let large = ServiceCore.localNumberEnd
   private static let lent = AccessRequest.plain("/a", .delegated(forWriting: true), purpose: 1)
 
@@ -60,7 +75,7 @@ struct ServiceBorderTests {
     Mistake("a delegation requested", .event(.accessRequested(AccessID(1), lent)), "lends itself"),
     Mistake("a delegation adopted", .adopt(1, lent), "lends itself"),
     Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), lent)), "lends itself"),
-    Mistake("a reacquirer of this service's own message", debt(.max), "isn't of an earlier service"),
+    Mistake("a reacquirer of this service's own message", debt(.max), "isn't of an earlier connection"),
     Mistake("an access adopted without a delegation", .adopt(1, .write("/a")), "without a right"),
     Mistake(
       "a presenter registered without waiting", .event(.presenterAdded(PresenterID(1), .plain("/a"))),

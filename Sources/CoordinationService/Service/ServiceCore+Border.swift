@@ -104,10 +104,10 @@ extension ServiceCore {
     return id
   }
 
-  /// A message that an earlier service sent, and whose reacquirer this one hasn't heard of: it would run twice.
+  /// A message that was sent before the process connected, and whose reacquirer it hasn't named yet: it would run twice.
   mutating func newDebt(_ message: MessageID, of client: ClientID) throws(Malformed) -> MessageID {
-    if message.rawValue >= epoch << Self.messageBitCount {
-      throw Malformed("\(message) isn't of an earlier service, and it names its reacquirer")
+    if let client = clients[client], message > client.lastMessageBefore {
+      throw Malformed("\(message) isn't of an earlier connection, and it names its reacquirer")
     }
     if clients[client]?.restatedDebts.count ?? 0 >= Self.partyCountMax {
       throw Malformed("it has more than \(Self.partyCountMax) reacquirers")

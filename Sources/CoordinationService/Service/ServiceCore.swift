@@ -15,13 +15,15 @@ package struct ServiceCore: Sendable {
     var hello: Hello?
     /// As the kernel knows it.
     let processIdentifier: Int32
+    /// Every message that it may still have had under an earlier connection has this number or a smaller one.
+    let lastMessageBefore: MessageID
     /// The purposes that the process has named.
     var purposes: [PurposeID: PurposeID] = [:]
     /// It has told everything that it held under an earlier service.
     var isSettled = false
     /// What it re-asserted too late: it may release that before it hears so.
     var lost: Set<AccessID> = []
-    /// Messages of earlier services that it said it holds a reacquirer of: each is told once.
+    /// Messages of earlier connections that it said it holds a reacquirer of: each is told once.
     var restatedDebts: Set<MessageID> = []
     /// Where it presents something as was told after the grace.
     var latePaths: [ItemPath] = []
@@ -179,7 +181,7 @@ extension ServiceCore {
     _ id: ClientID, processIdentifier: Int32, isSameUser: Bool
   ) -> [ServiceEffect] {
     precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < Self.clientNumberEnd, "\(id) connects twice")
-    clients[id] = Client(processIdentifier: processIdentifier)
+    clients[id] = Client(processIdentifier: processIdentifier, lastMessageBefore: arbiter.lastMessageID)
     if !isSameUser {
       refuse(id, .otherUser, "the service of this directory serves another user. Name a directory of your own.")
     } else if clients.count > clientCountMax {
