@@ -13,6 +13,10 @@ struct FileManagerTests {
       #expect(files.ubiquityIdentityToken == nil)
       #expect(files.url(forUbiquityContainerIdentifier: nil) == nil)
       #expect(!files.isUbiquitousItem(at: url))
+      let values = try url.resourceValues(forKeys: [.isUbiquitousItemKey])
+      #expect(values.ubiquitousItemDownloadingStatus == nil && values.ubiquitousItemIsShared == nil)
+      #expect(values.ubiquitousSharedItemCurrentUserRole != .owner)
+      #expect(values.ubiquitousSharedItemCurrentUserPermissions != .readWrite)
       let calls: [() throws -> Void] = [
         { try files.setUbiquitous(true, itemAt: url, destinationURL: box.url("g")) },
         { try files.startDownloadingUbiquitousItem(at: url) }, { try files.evictUbiquitousItem(at: url) },

@@ -6,8 +6,8 @@
   /// Coordinates reading and writing of files and directories, under Apple's name and with Apple's calls.
   ///
   /// Every call is one of a `FileCoordinator`, in the same domain, so that programs that use either name wait for each other and
-  /// message each other's presenters (N-9). Unlike Apple's, a coordinator may be used from any thread; nothing waits for ever:
-  /// see ``deadlines``.
+  /// message each other's presenters (N-9). Unlike Apple's, a coordinator may be used from any thread; no wait for others lasts
+  /// for ever: see ``deadlines``.
   ///
   /// **Where accessors run.** Those of the calls that block, on the calling thread. While such a call waits on a thread of a serial
   /// `OperationQueue` (the main thread, or the thread of one of the queue's operations), what presenters of that queue are asked is

@@ -20,7 +20,8 @@
     ///     `.withoutDeletingBackupItem` is among the options; `nil` for none.
     ///   - options: What to keep.
     ///   - resultingURL: Where to put the URL of the new item, which is the original's.
-    /// - Throws: `CocoaError`; nothing has been replaced then.
+    /// - Throws: `CocoaError`. The original is still there then, or, if only the backup couldn't be removed at the end, the new item in
+    ///   its place with the old one beside it.
     public func replaceItem(
       at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
       options: FileManager.ItemReplacementOptions = [], resultingItemURL resultingURL: UnsafeMutablePointer<NSURL?>?

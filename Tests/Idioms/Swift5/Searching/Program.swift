@@ -27,6 +27,8 @@ func runSearching() {
   let container = FileManager.default.url(forUbiquityContainerIdentifier: nil)?.appendingPathComponent("Documents")
   Scene.check(container == nil, "no container")
   let url = Scene.file("scoped")
+  let values = try? url.resourceValues(forKeys: [.ubiquitousItemDownloadingStatusKey])
+  Scene.check(values?.ubiquitousItemDownloadingStatus != .current, "not in iCloud")
   let isAccessed = url.startAccessingSecurityScopedResource()
   defer { if isAccessed { url.stopAccessingSecurityScopedResource() } }
   autoreleasepool { Scene.check((try? Data(contentsOf: url)) != nil, "readable") }
