@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileMetadata
 
-@Suite("Attributes that programs provide", .timeLimit(.minutes(2)))
+@Suite("Attributes that programs provide", .serialized, .timeLimit(.minutes(2)))
 struct AttributeProviderTests {
   /// Says how many words a text has, and counts how often it was asked.
   private final class WordCounter: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileMetadata
 
-@Suite("Value lists and groups of results", .timeLimit(.minutes(2)))
+@Suite("Value lists and groups of results", .serialized, .timeLimit(.minutes(2)))
 struct GroupingTests {
   /// Files of three types in two sizes.
   private func makeTree() throws -> TemporaryTree {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileMetadata
 
-@Suite("What has happened since a place in the history", .timeLimit(.minutes(2)))
+@Suite("What has happened since a place in the history", .serialized, .timeLimit(.minutes(2)))
 struct MetadataQueryCursorTests {
   private static func changes(_ query: MetadataQuery, _ cursor: MetadataQueryCursor) throws -> MetadataQueryChange {
     guard case .changes(let change, let now)? = query.changes(since: cursor) else {
@@ -156,7 +156,7 @@ struct MetadataQueryCursorTests {
   }
 }
 
-@Suite("Closures instead of sequences", .timeLimit(.minutes(2)))
+@Suite("Closures instead of sequences", .serialized, .timeLimit(.minutes(2)))
 struct MetadataQueryObservationTests {
   @Test("Q20, Q21: each batch is handed to a closure with its query, where the closure wants it")
   func observing() async throws {

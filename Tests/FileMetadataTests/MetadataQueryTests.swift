@@ -9,7 +9,7 @@ import Testing
 
 @testable import FileMetadata
 
-@Suite("Queries, from the first search on", .timeLimit(.minutes(2)))
+@Suite("Queries, from the first search on", .serialized, .timeLimit(.minutes(2)))
 struct MetadataQueryTests {
   @Test("Q1, Q4, Q8, Q9, Q11: a query before it's started, while it runs and after it's stopped")
   func lifeCycle() async throws {
@@ -270,7 +270,7 @@ struct MetadataQueryTests {
   }
 }
 
-@Suite("Changes of results", .timeLimit(.minutes(2)))
+@Suite("Changes of results", .serialized, .timeLimit(.minutes(2)))
 struct MetadataQueryChangeTests {
   @Test("R9, R10, R22: made, written and removed")
   func life() async throws {
@@ -476,7 +476,7 @@ struct MetadataQueryChangeTests {
   }
 }
 
-@Suite("Attributes of files")
+@Suite("Attributes of files", .serialized)
 struct MetadataItemTests {
   @Test("L20: pipes, sockets, devices and files with holes block nobody, whatever is asked of them")
   func specialFiles() async throws {

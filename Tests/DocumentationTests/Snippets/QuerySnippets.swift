@@ -3,7 +3,7 @@ import Foundation
 import MetadataPredicates
 import Testing
 
-@Suite("The code about queries")
+@Suite("The code about queries", .serialized)
 struct QuerySnippets {
   @Test("The example of the README")
   func readme() async throws {
