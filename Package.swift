@@ -7,7 +7,7 @@ import PackageDescription
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
 //   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
 //   1  SystemInterface          the only door to the kernel
-//   2  FileWatching             what happens to files, whoever does it
+//   2  FileWatching             trees of files that are kept current, whoever alters them
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   2  FileCoordination         the library people import
 //   3  FileMetadata             queries for files that are kept current
@@ -84,7 +84,14 @@ let package = Package(
     .testTarget(
       name: "SystemInterfaceTests", dependencies: ["SeededRandom", "SystemInterface", "TestSupport"],
       swiftSettings: settings),
-    .testTarget(name: "FileWatchingTests", dependencies: ["FileWatching", "SystemInterface"], swiftSettings: settings),
+    // Trees of files, and what alters them at random.
+    .target(
+      name: "WatchingTestSupport", dependencies: ["FileWatching", "SeededRandom", "SystemInterface"],
+      path: "Tests/WatchingTestSupport", swiftSettings: settings),
+    .testTarget(
+      name: "FileWatchingTests",
+      dependencies: ["FileWatching", "SeededRandom", "SystemInterface", "TestSupport", "WatchingTestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
@@ -92,7 +99,7 @@ let package = Package(
       name: "FileMetadataTests",
       dependencies: [
         "CSystemShims", "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom", "SystemInterface",
-        "TestSupport",
+        "TestSupport", "WatchingTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -4,6 +4,7 @@ import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @testable import FileMetadata
 

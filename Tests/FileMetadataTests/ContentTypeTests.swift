@@ -2,6 +2,7 @@ import Foundation
 import MetadataPredicates
 import SystemInterface
 import Testing
+import WatchingTestSupport
 
 @testable import FileMetadata
 

@@ -3,6 +3,7 @@ import MetadataPredicates
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @testable import FileMetadata
 

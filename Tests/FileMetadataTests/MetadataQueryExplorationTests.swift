@@ -5,6 +5,7 @@ import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @testable import FileMetadata
 

@@ -3,6 +3,7 @@ import Foundation
 import MetadataPredicates
 import SystemInterface
 import Testing
+import WatchingTestSupport
 
 @testable import FileMetadata
 

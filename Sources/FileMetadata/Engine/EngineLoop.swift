@@ -190,7 +190,7 @@ final class EngineLoop {
   }
 
   private func noteProgress(of query: Int, isFinished: Bool) {
-    var progress = indexer.progress
+    var progress = MetadataQueryProgress(indexer)
     progress.isFinished = isFinished
     runners[query]?.port.note(progress)
   }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// What a query looks for: prepared once.
 struct QueryPlan: Sendable {

@@ -1,4 +1,5 @@
 internal import SystemInterface
+internal import FileWatching
 
 /// Where the engine leaves what a query has found, and readers fetch it.
 ///

@@ -1,4 +1,5 @@
 internal import SystemInterface
+internal import FileWatching
 
 /// Keeps the results of one query current: for the engine's thread alone.
 ///

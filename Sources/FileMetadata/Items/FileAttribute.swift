@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// An attribute that a plain file system can give.
 enum FileAttribute: String, CaseIterable, Sendable {

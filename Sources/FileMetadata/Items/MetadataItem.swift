@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// A file as it was when a query told of it.
 ///

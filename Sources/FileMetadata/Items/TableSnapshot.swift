@@ -1,5 +1,6 @@
 internal import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {

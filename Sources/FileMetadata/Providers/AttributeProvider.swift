@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// Gives attributes that file systems don't know, such as the width of a picture, by looking into files.
 ///

@@ -1,5 +1,6 @@
 internal import MetadataPredicates
 internal import SystemInterface
+internal import FileWatching
 
 /// The attributes that the providers of a scope give, as its engine and its items see them.
 ///

@@ -1,5 +1,6 @@
 public import MetadataPredicates
 internal import SystemInterface
+public import FileWatching
 
 extension MetadataQuery {
   /// How a query finds what it finds.

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 public import MetadataPredicates
 internal import SystemInterface
+public import FileWatching
 
 /// Finds files, and keeps what it has found current.
 ///

@@ -1,3 +1,5 @@
+public import FileWatching
+
 /// One batch of changes of the results of a query: exactly what makes the new results out of the ones before.
 ///
 /// Positions of what's removed, or moved away, are those in the results before; positions of what's added, or moved there, those in

@@ -1,3 +1,5 @@
+internal import FileWatching
+
 /// How far the first search is.
 public struct MetadataQueryProgress: Hashable, Sendable {
   /// How many directories have been read.
@@ -18,5 +20,13 @@ public struct MetadataQueryProgress: Hashable, Sendable {
   public var fraction: Double {
     if isFinished { return 1 }
     return knownDirectoryCount == 0 ? 0 : min(0.99, Double(readDirectoryCount) / Double(knownDirectoryCount))
+  }
+}
+
+extension MetadataQueryProgress {
+  init(_ indexer: ScopeIndexer) {
+    readDirectoryCount = indexer.readCount
+    knownDirectoryCount = indexer.knownDirectoryCount
+    fileCount = indexer.index.count
   }
 }

@@ -1,4 +1,5 @@
 internal import SystemInterface
+internal import FileWatching
 
 extension MetadataQueryChange {
   /// What makes some results out of others of the same run.

@@ -1,3 +1,5 @@
+internal import FileWatching
+
 /// The results of a query at one moment, in order.
 ///
 /// A value: it stays as it is while the query goes on. Items are made when they're looked at; a copy costs nothing.

@@ -1,4 +1,3 @@
-internal import FileWatching
 package import SystemInterface
 
 // Roots: where they are, and what tells that something else is there.

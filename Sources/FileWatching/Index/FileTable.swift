@@ -3,21 +3,22 @@ package import SystemInterface
 /// What is known of the files of a scope: a value of which a copy costs little, and stays as it is.
 ///
 /// A later change copies the page it's in; all others are shared.
+@usableFromInline
 package struct FileTable: Sendable {
-  static let pageSize = 128
+  @usableFromInline package static var pageSize: Int { 128 }
 
-  private var pages: [[FileRow]] = []
-  var names = NameStore()
+  @usableFromInline var pages: [[FileRow]] = []
+  @usableFromInline package internal(set) var names = NameStore()
   var volumes = VolumeTable()
   /// The absolute paths of the tops of scopes.
-  var rootPaths: [FileNumber: SystemPath] = [:]
+  package internal(set) var rootPaths: [FileNumber: SystemPath] = [:]
   /// What of them may be results; nothing for those of which it's the contents.
-  var rootReaches: [FileNumber: RootReach] = [:]
+  package internal(set) var rootReaches: [FileNumber: RootReach] = [:]
 
   package init() {}
 
   /// How many numbers there are, used or not.
-  private(set) var capacity = 0
+  @usableFromInline package private(set) var capacity = 0
 
   /// Adds a number at the end.
   ///
@@ -34,7 +35,8 @@ package struct FileTable: Sendable {
     return FileNumber(number)
   }
 
-  subscript(number: FileNumber) -> FileRow {
+  @inlinable
+  package internal(set) subscript(number: FileNumber) -> FileRow {
     get { pages[Int(number.rawValue) / Self.pageSize][Int(number.rawValue) % Self.pageSize] }
     _modify { yield &pages[Int(number.rawValue) / Self.pageSize][Int(number.rawValue) % Self.pageSize] }
   }
@@ -48,13 +50,13 @@ extension FileTable {
   }
 
   /// All numbers that may stand for a file.
-  var numbers: [FileNumber] { (1..<UInt32(max(1, capacity))).map(FileNumber.init) }
+  package var numbers: [FileNumber] { (1..<UInt32(max(1, capacity))).map(FileNumber.init) }
 
-  var pageCount: Int { pages.count }
+  package var pageCount: Int { pages.count }
 
   /// Calls `body` for each number of some pages, used or not, with what is kept of it.
-  @inline(__always)
-  func forEachRow(inPages range: Range<Int>, _ body: (FileNumber, borrowing FileRow) -> Void) {
+  @inlinable @inline(__always)
+  package func forEachRow(inPages range: Range<Int>, _ body: (FileNumber, borrowing FileRow) -> Void) {
     for page in range {
       let rows = pages[page]
       for place in rows.indices { body(FileNumber(UInt32(page * Self.pageSize + place)), rows[place]) }
@@ -65,9 +67,10 @@ extension FileTable {
   package var roots: [FileNumber] { rootPaths.keys.sorted() }
 
   /// Whether the members of a directory aren't in the index, because only the directory was asked for.
-  func isUnread(_ number: FileNumber) -> Bool { rootReaches[number] == .item }
+  package func isUnread(_ number: FileNumber) -> Bool { rootReaches[number] == .item }
 
   /// Whether a number stands for a file.
+  @inlinable
   package func contains(_ number: FileNumber) -> Bool {
     Int(number.rawValue) < capacity && self[number].isUsed
   }
@@ -137,7 +140,7 @@ extension FileTable {
   ///   - countMax: After how many calls to give up.
   ///   - body: Called for each.
   /// - Returns: Whether it was called for all.
-  func forEach(in top: FileNumber, countMax: Int, _ body: (FileNumber) -> Void) -> Bool {
+  package func forEach(in top: FileNumber, countMax: Int, _ body: (FileNumber) -> Void) -> Bool {
     var current = top
     var count = 0
     while true {

@@ -1,4 +1,3 @@
-package import FileWatching
 package import SystemInterface
 
 /// Keeps the index of a scope current: reads directories, and looks at what the kernel says has happened.
@@ -69,7 +68,7 @@ package final class ScopeIndexer {
   /// Files with several names of which the others aren't known yet to be names of them.
   var unmatchedLinks: [UInt64: FileFacts] = [:]
   /// How many directories have been read.
-  var readCount = 0
+  package internal(set) var readCount = 0
   var overflowCount = 0
   var isFull = false
   var pollingReason: String?
@@ -108,14 +107,8 @@ package final class ScopeIndexer {
       || !uncertainRoots.isEmpty || !alteredRoots.isEmpty
   }
 
-  /// How far the reading of directories is.
-  package var progress: MetadataQueryProgress {
-    var progress = MetadataQueryProgress()
-    progress.readDirectoryCount = readCount
-    progress.knownDirectoryCount = readCount + queue.count
-    progress.fileCount = index.count
-    return progress
-  }
+  /// How many directories have been read or are going to be.
+  package var knownDirectoryCount: Int { readCount + queue.count }
 
   /// Whether ``poll()`` has to be called from time to time.
   package var needsPolling: Bool {

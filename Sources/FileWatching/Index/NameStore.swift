@@ -4,11 +4,12 @@ internal import SystemInterface
 ///
 /// Names are at most 255 bytes long, as the kernel has it, and never cross the border of a block; so a place is 32 bits and copies
 /// share all blocks but the last.
-struct NameStore: Sendable {
+@usableFromInline
+package struct NameStore: Sendable {
   /// A little less than 16 bits can say: an array that grows has room for so many, and would double for the last few.
   private static let blockSize = (1 << 16) - 64
 
-  private var blocks: [[UInt8]] = []
+  @usableFromInline var blocks: [[UInt8]] = []
   /// How many bytes names take, with their lengths.
   private(set) var byteCount = 0
   var allocatedByteCount: Int { blocks.reduce(0) { $0 + $1.capacity } }
@@ -29,8 +30,8 @@ struct NameStore: Sendable {
   }
 
   /// Calls `body` with the bytes of a name.
-  @inline(__always)
-  func withName<Result>(at place: UInt32, _ body: (Span<UInt8>) -> Result) -> Result {
+  @inlinable @inline(__always)
+  package func withName<Result>(at place: UInt32, _ body: (Span<UInt8>) -> Result) -> Result {
     let block = blocks[Int(place >> 16)]
     let start = Int(place & 0xFFFF) + 1
     return body(block.span.extracting(start..<(start + Int(block[start - 1]))))
@@ -38,14 +39,14 @@ struct NameStore: Sendable {
 
   /// Whether a name is the one at a place.
   @inline(__always)
-  func isName(_ name: Span<UInt8>, at place: UInt32) -> Bool {
+  package func isName(_ name: Span<UInt8>, at place: UInt32) -> Bool {
     withName(at: place) { $0.hasSameBytes(as: name) }
   }
 
   /// How long the name at a place is.
-  func count(at place: UInt32) -> Int { Int(blocks[Int(place >> 16)][Int(place & 0xFFFF)]) }
+  package func count(at place: UInt32) -> Int { Int(blocks[Int(place >> 16)][Int(place & 0xFFFF)]) }
 
-  subscript(place: UInt32) -> ArraySlice<UInt8> {
+  package subscript(place: UInt32) -> ArraySlice<UInt8> {
     let block = blocks[Int(place >> 16)]
     let start = Int(place & 0xFFFF) + 1
     return block[start..<(start + Int(block[start - 1]))]

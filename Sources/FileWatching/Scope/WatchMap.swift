@@ -1,5 +1,3 @@
-internal import FileWatching
-
 /// Which directory is watched under which number.
 ///
 /// Whether the kernel still watches is in doubt after events were lost, as long as nobody has asked it again for this directory.

@@ -1,16 +1,16 @@
-import FileMetadata
+package import FileWatching
 import Foundation
 import Glibc
-import SystemInterface
+package import SystemInterface
 
 /// A directory for one test, with short spellings for what tests do in it.
-final class TemporaryTree: Sendable {
+package final class TemporaryTree: Sendable {
   /// Beside `root`, for what is outside of the scope.
-  let base: SystemPath
-  let root: SystemPath
+  package let base: SystemPath
+  package let root: SystemPath
   private let files = HostFileSystem()
 
-  init() throws {
+  package init() throws {
     let directory = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
       .appending(path: "FileMetadataTests.\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -25,15 +25,15 @@ final class TemporaryTree: Sendable {
     try? HostFileSystem().removeItem(at: base)
   }
 
-  func path(_ name: String) -> SystemPath { root.appending(name) }
+  package func path(_ name: String) -> SystemPath { root.appending(name) }
 
-  func makeDirectory(_ path: SystemPath) throws {
+  package func makeDirectory(_ path: SystemPath) throws {
     try files.makeDirectory(path, at: .workingDirectory, mode: 0o755)
   }
 
-  func makeDirectory(_ name: String) throws { try makeDirectory(path(name)) }
+  package func makeDirectory(_ name: String) throws { try makeDirectory(path(name)) }
 
-  func write(_ path: SystemPath, _ text: String, adding: Bool = false) throws {
+  package func write(_ path: SystemPath, _ text: String, adding: Bool = false) throws {
     let file = try files.open(
       path, at: .workingDirectory, flags: adding ? [.create, .writeOnly] : [.create, .truncate, .writeOnly], mode: 0o644
     )
@@ -42,42 +42,42 @@ final class TemporaryTree: Sendable {
     _ = try files.write(file, Array(text.utf8)[...])
   }
 
-  func write(_ name: String, _ text: String = "text") throws { try write(path(name), text) }
+  package func write(_ name: String, _ text: String = "text") throws { try write(path(name), text) }
 
-  func rename(_ old: SystemPath, to new: SystemPath, _ mode: RenameMode = .replacing) throws {
+  package func rename(_ old: SystemPath, to new: SystemPath, _ mode: RenameMode = .replacing) throws {
     try files.rename(old, at: .workingDirectory, to: new, at: .workingDirectory, mode)
   }
 
-  func rename(_ old: String, to new: String, _ mode: RenameMode = .replacing) throws {
+  package func rename(_ old: String, to new: String, _ mode: RenameMode = .replacing) throws {
     try rename(path(old), to: path(new), mode)
   }
 
   /// Waits until files that are changed get a later time than those that have been.
-  func waitForFileTime() {
+  package func waitForFileTime() {
     let start = CoarseClock.fileTime
     while CoarseClock.fileTime <= start + CoarseClock.resolution { HostThread.yield() }
   }
 
-  func link(_ old: SystemPath, to new: SystemPath) throws {
+  package func link(_ old: SystemPath, to new: SystemPath) throws {
     try files.link(old, at: .workingDirectory, to: new, at: .workingDirectory, links: .noFollow)
   }
 
-  func symbolicLink(_ path: SystemPath, to target: String) throws {
+  package func symbolicLink(_ path: SystemPath, to target: String) throws {
     try files.makeSymbolicLink(path, at: .workingDirectory, target: SystemPath(target))
   }
 
-  func unlink(_ path: SystemPath) throws { try files.unlink(path, at: .workingDirectory, .file) }
-  func unlink(_ name: String) throws { try unlink(path(name)) }
+  package func unlink(_ path: SystemPath) throws { try files.unlink(path, at: .workingDirectory, .file) }
+  package func unlink(_ name: String) throws { try unlink(path(name)) }
 
   /// Removes a directory with everything in it.
-  func removeTree(_ path: SystemPath) throws {
+  package func removeTree(_ path: SystemPath) throws {
     for (path, facts) in Self.contents(of: path).sorted(by: { $0.key > $1.key }) {
       try files.unlink(path, at: .workingDirectory, facts.kind == .directory ? .emptyDirectory : .file)
     }
   }
 
   /// All files in a directory, and itself: the simplest walk there is.
-  static func contents(of top: SystemPath) -> [SystemPath: FileFacts] {
+  package static func contents(of top: SystemPath) -> [SystemPath: FileFacts] {
     let files = HostFileSystem()
     guard let status = try? files.status(of: top, at: .workingDirectory, links: .noFollow) else { return [:] }
     var found = [top: FileFacts(status)]
@@ -91,5 +91,5 @@ final class TemporaryTree: Sendable {
     return found
   }
 
-  var contents: [SystemPath: FileFacts] { Self.contents(of: root) }
+  package var contents: [SystemPath: FileFacts] { Self.contents(of: root) }
 }

@@ -1,26 +1,26 @@
-import FileMetadata
+import FileWatching
 import Foundation
 import Glibc
-import SeededRandom
+package import SeededRandom
 import SystemInterface
 
 /// Does what programs do to files, at random.
-struct Churner {
-  var random: SplitMix
-  let tree: TemporaryTree
+package struct Churner {
+  package var random: SplitMix
+  package let tree: TemporaryTree
   /// Files that have had several names: nobody tells when one is made that's gone at once, or when one outside of the scope goes.
-  private(set) var linkedInodes: Set<UInt64> = []
+  package private(set) var linkedInodes: Set<UInt64> = []
   private let makesHardLinks: Bool
   private var count = 0
 
-  init(seed: UInt64, _ tree: TemporaryTree, makesHardLinks: Bool = true) {
+  package init(seed: UInt64, _ tree: TemporaryTree, makesHardLinks: Bool = true) {
     random = SplitMix(seed: seed)
     self.tree = tree
     self.makesHardLinks = makesHardLinks
   }
 
   /// Does one thing, unless it can't be done.
-  mutating func step() {
+  package mutating func step() {
     count += 1
     let contents = tree.contents
     let directories = contents.filter { $0.value.kind == .directory }.map(\.key).sorted()

@@ -1,11 +1,11 @@
-import FileWatching
 import Foundation
 import Glibc
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
-@testable import FileMetadata
+@testable import FileWatching
 
 @Suite("Reading and following a tree", .blocking)
 struct ScopeIndexerTests {

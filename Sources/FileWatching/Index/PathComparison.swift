@@ -1,18 +1,18 @@
 /// Tells which files have the same path in two states of an index.
 ///
 /// Makes no path, and compares that of a directory once for members that are asked for one after the other.
-struct PathComparison {
+package struct PathComparison {
   private let before: FileTable
   private let after: FileTable
   private var lastParent: (number: FileNumber, isSame: Bool)?
 
-  init(_ before: FileTable, _ after: FileTable) {
+  package init(_ before: FileTable, _ after: FileTable) {
     self.before = before
     self.after = after
   }
 
   /// Whether a file that's in both states has the same path.
-  mutating func isSame(_ number: FileNumber) -> Bool {
+  package mutating func isSame(_ number: FileNumber) -> Bool {
     let parent = before[number].parent
     if after[number].parent != parent || !hasSameName(number) { return false }
     if parent == .none { return true }

@@ -1,4 +1,3 @@
-internal import FileWatching
 internal import SystemInterface
 
 extension ScopeIndexer {

@@ -1,9 +1,10 @@
-import FileMetadata
+import FileWatching
 import FileWatching
 import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @Suite("The index beside programs that change files at random", .blocking)
 struct ScopeIndexerExplorationTests {

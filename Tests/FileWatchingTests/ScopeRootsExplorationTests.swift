@@ -1,10 +1,10 @@
-import FileWatching
 import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
-@testable import FileMetadata
+@testable import FileWatching
 
 @Suite("Places that come and go with the directories around them, at random", .blocking)
 struct ScopeRootsExplorationTests {

@@ -1,7 +1,7 @@
 import SeededRandom
 import Testing
 
-@testable import FileMetadata
+@testable import FileWatching
 
 @Suite("Sets of files")
 struct FileNumberSetTests {

@@ -1,36 +1,39 @@
 internal import SystemInterface
 
 /// What is kept of a file: 64 bytes.
-struct FileRow: Hashable, Sendable {
+@usableFromInline
+package struct FileRow: Hashable, Sendable {
   /// The directory it's in; none for the top of a scope, and for a number that isn't used.
-  var parent = FileNumber.none
+  @usableFromInline package var parent = FileNumber.none
   /// The neighbours among the members of that directory.
-  var previous = FileNumber.none
-  var next = FileNumber.none
+  @usableFromInline package var previous = FileNumber.none
+  @usableFromInline package var next = FileNumber.none
   /// The members of this directory are a list; only the top of it is known here.
-  var firstChild = FileNumber.none
+  @usableFromInline package var firstChild = FileNumber.none
   /// Where the name is; the top of a scope has none.
-  var name: UInt32 = 0
-  var mode: UInt16 = 0
+  @usableFromInline package var name: UInt32 = 0
+  @usableFromInline package var mode: UInt16 = 0
   /// Its place in the table of devices and owners.
-  var volume: UInt16 = 0
-  var size: Int64 = 0
-  var modificationTime: Int64 = 0
+  @usableFromInline package var volume: UInt16 = 0
+  @usableFromInline package var size: Int64 = 0
+  @usableFromInline package var modificationTime: Int64 = 0
   /// The lowest bit, a nanosecond, is given up for ``isLinked``.
-  private var changeTimeAndLink: Int64 = 0
-  var creationTime = Self.noTime
-  var inode: UInt64 = 0
+  @usableFromInline package var changeTimeAndLink: Int64 = 0
+  @usableFromInline package var creationTime = Int64.min
+  @usableFromInline package var inode: UInt64 = 0
+
+  package init() {}
 
   static let noTime = Int64.min
   /// The time of creation of what statx(2) hasn't been asked of.
   static let unread = Int64.min + 1
 
-  var changeTime: Int64 { changeTimeAndLink & ~1 }
-  var isLinked: Bool { changeTimeAndLink & 1 == 1 }
+  @inlinable package var changeTime: Int64 { changeTimeAndLink & ~1 }
+  @inlinable package var isLinked: Bool { changeTimeAndLink & 1 == 1 }
   /// Whether the number stands for a file.
-  var isUsed: Bool { mode != 0 }
+  @inlinable package var isUsed: Bool { mode != 0 }
   var isRead: Bool { creationTime != Self.unread }
-  var isDirectory: Bool { FileKind(modeBits: UInt32(mode)) == .directory }
+  @inlinable package var isDirectory: Bool { mode & 0o170000 == 0o040000 }
 
   /// Becomes the first member of a directory.
   mutating func place(in directory: FileNumber, before first: FileNumber) {
@@ -53,11 +56,11 @@ struct FileRow: Hashable, Sendable {
 /// The devices and owners of files, each combination once.
 ///
 /// Has room for 65,535; whatever is beyond has no known owner and device.
-struct VolumeTable: Sendable {
-  struct Volume: Hashable, Sendable {
-    var device: UInt64
-    var owner: UInt32
-    var group: UInt32
+package struct VolumeTable: Sendable {
+  package struct Volume: Hashable, Sendable {
+    package var device: UInt64
+    package var owner: UInt32
+    package var group: UInt32
   }
 
   private(set) var volumes = [Volume(device: 0, owner: .max, group: .max)]

@@ -82,7 +82,7 @@ package struct FileFacts: Hashable, Sendable {
   /// Whether a file hasn't altered since, as far as these facts tell.
   ///
   /// One of which only the name was known hasn't if it was changed last before that was read.
-  func hold(for later: FileFacts) -> Bool {
+  package func hold(for later: FileFacts) -> Bool {
     if isRead || !later.isRead { return self == later }
     return kind == later.kind && identity == later.identity && later.changeTime < changeTime
   }

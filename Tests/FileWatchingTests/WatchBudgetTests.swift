@@ -1,9 +1,9 @@
-import FileWatching
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
-@testable import FileMetadata
+@testable import FileWatching
 
 @Suite("How many directories a process watches", .blocking)
 struct WatchBudgetTests {

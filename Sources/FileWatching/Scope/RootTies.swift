@@ -1,4 +1,3 @@
-internal import FileWatching
 internal import SystemInterface
 
 /// Which watches tell that something else may be where a root is, or was, or shall be.

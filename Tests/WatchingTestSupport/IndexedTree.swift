@@ -1,16 +1,15 @@
-import FileMetadata
-import FileWatching
-import SystemInterface
-import Testing
+package import FileWatching
+package import SystemInterface
+package import Testing
 
 /// A tree, its index, and a list that's kept current by nothing but the changes that the indexer tells.
-final class IndexedTree {
-  let tree: TemporaryTree
-  let watcher: ManualFileWatcher
-  let indexer: ScopeIndexer
+package final class IndexedTree {
+  package let tree: TemporaryTree
+  package let watcher: ManualFileWatcher
+  package let indexer: ScopeIndexer
   private var followed: [FileNumber: (path: SystemPath, facts: FileFacts)] = [:]
 
-  init(
+  package init(
     _ tree: TemporaryTree, files: any FileSystem = HostFileSystem(), options: ScopeOptions = ScopeOptions(),
     watchCountMax: Int = .max, helperCount: Int = 0, readsFacts: Bool = true, isSettled: Bool = true
   ) throws {
@@ -24,7 +23,7 @@ final class IndexedTree {
   }
 
   /// Takes in everything that was done before.
-  func settle() {
+  package func settle() {
     var rounds = 0
     var hasWork: Bool
     repeat {
@@ -43,7 +42,7 @@ final class IndexedTree {
   }
 
   /// Notes what the indexer says has changed.
-  func follow() {
+  package func follow() {
     let changes = indexer.takeChanges()
     var numbers = changes.files
     for directory in changes.movedDirectories where indexer.index.table.contains(directory) {
@@ -58,7 +57,7 @@ final class IndexedTree {
   }
 
   /// What the index says.
-  var contents: [SystemPath: FileFacts] {
+  package var contents: [SystemPath: FileFacts] {
     let table = indexer.index.table
     var found: [SystemPath: FileFacts] = [:]
     for root in table.roots { table.forEach(in: root) { found[table.path(of: $0)] = table.facts(of: $0) } }
@@ -71,7 +70,7 @@ final class IndexedTree {
   ///   - comment: What is tested.
   ///   - linkedInodes: Files of which it may be unknown how many names they have.
   ///   - sourceLocation: Where that is.
-  func expectCurrent(
+  package func expectCurrent(
     _ comment: Comment? = nil, linkedInodes: Set<UInt64> = [], sourceLocation: SourceLocation = #_sourceLocation
   ) {
     func known(_ facts: FileFacts) -> FileFacts {
@@ -95,7 +94,7 @@ final class IndexedTree {
     #expect(followedContents == found, comment, sourceLocation: sourceLocation)
   }
 
-  func number(_ name: String) -> FileNumber? {
+  package func number(_ name: String) -> FileNumber? {
     let table = indexer.index.table
     var number = table.roots.first
     for component in name.split(separator: "/") {

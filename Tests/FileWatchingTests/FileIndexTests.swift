@@ -1,8 +1,9 @@
-import FileMetadata
+import FileWatching
 import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @Suite("The index of a scope")
 struct FileIndexTests {

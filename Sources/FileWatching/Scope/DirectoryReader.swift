@@ -1,4 +1,3 @@
-internal import FileWatching
 internal import SystemInterface
 
 /// A directory that is to be read, with all that has to be known for that: any thread can do it.
