@@ -9,6 +9,29 @@ import WatchingTestSupport
 
 @Suite("Reading and following a tree", .blocking)
 struct ScopeIndexerTests {
+  @Test("A directory moves away, and a file that was in it comes back under its name")
+  func fileInPlaceOfItsDirectory() throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.write("a/x")
+    let indexed = try IndexedTree(tree)
+    // Nobody looks in between.
+    let out = tree.base.appending("out")
+    try tree.rename(tree.path("a"), to: out)
+    try tree.rename(out.appending("x"), to: tree.path("a"))
+    indexed.settle()
+    indexed.expectCurrent()
+    // The same for a directory that takes the place of the one around it.
+    try tree.makeDirectory("b")
+    try tree.makeDirectory("b/d")
+    try tree.write("b/d/y")
+    indexed.settle()
+    try tree.rename(tree.path("b"), to: tree.base.appending("other"))
+    try tree.rename(tree.base.appending("other/d"), to: tree.path("b"))
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
   @Test("A tree is read as it is: files, directories, links and whatever else")
   func reading() throws {
     let tree = try TemporaryTree()

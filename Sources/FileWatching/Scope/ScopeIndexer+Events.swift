@@ -109,7 +109,8 @@ extension ScopeIndexer {
     lookAt(number)
     if index.table.isInside(directory, number) { return }
     if let victim = index.child(named: name, of: directory) {
-      if victim == number { return }
+      // A directory that has gone away with the file in it, before that took its name: both are looked at.
+      if index.table.isInside(number, victim) { return }
       remove(victim)
     }
     guard index.move(number, to: directory, as: name) else {
