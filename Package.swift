@@ -37,6 +37,8 @@ let package = Package(
     .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface"]),
     // The predicate language alone, for programs that have items of their own to select.
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
+    // What happens in trees of files, alone, for programs that neither coordinate nor query.
+    .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
@@ -90,7 +92,10 @@ let package = Package(
       path: "Tests/WatchingTestSupport", swiftSettings: settings),
     .testTarget(
       name: "FileWatchingTests",
-      dependencies: ["FileWatching", "SeededRandom", "SystemInterface", "TestSupport", "WatchingTestSupport"],
+      dependencies: [
+        "FileCoordinationTesting", "FileWatching", "SeededRandom", "SystemInterface", "TestSupport",
+        "WatchingTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "MetadataPredicatesTests", dependencies: ["MetadataPredicates", "SeededRandom", "TestSupport"],
@@ -131,7 +136,10 @@ let package = Package(
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["FileCoordination", "FileMetadata", "FoundationCompatibility", "MetadataPredicates"],
+      dependencies: [
+        "FileCoordination", "FileMetadata", "FileWatching", "FoundationCompatibility", "MetadataPredicates",
+        "SystemInterface",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "FoundationCompatibilityTests",

@@ -289,4 +289,20 @@ struct MetadataQueryObservationTests {
     expected.isFinished = true
     #expect(query.progress == expected && query.progress.fraction == 1)
   }
+
+  @Test("L12: health is told when it changes, and no more when the query has ended")
+  func healthUpdates() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let query = try MetadataQuery(
+      .constant(true), in: [URL(filePath: tree.root.description)], options: ScopeOptions(watchCountMax: 1))
+    #expect(await query.healthUpdates.first { _ in true } == nil)
+    try query.start()
+    var updates = query.healthUpdates.makeAsyncIterator()
+    var health = await updates.next()
+    while health?.polledDirectoryCount == 0 { health = await updates.next() }
+    #expect(health?.watchedDirectoryCount == 1 && health == query.health)
+    query.stop()
+    while health != nil { health = await updates.next() }
+  }
 }

@@ -117,6 +117,25 @@ struct FileIndexTests {
     #expect(index.violations == [])
   }
 
+  @Test("Numbers that a former state doesn't have are used again; those that it has aren't")
+  func numbersOfComparedState() throws {
+    var (index, root) = try Self.index()
+    let first = try index.mustInsert(SystemPath("a"), in: root, Self.facts(inode: 2))
+    let former = index.table
+    _ = index.remove(first)
+    var numbers: Set<FileNumber> = []
+    for round in UInt64(0)..<1000 {
+      let number = try index.mustInsert(SystemPath("b"), in: root, Self.facts(inode: 3 + round))
+      numbers.insert(number)
+      _ = index.remove(number)
+      index.recycle(notIn: former)
+    }
+    #expect(numbers.count == 1 && !numbers.contains(first) && index.limboCount == 1)
+    #expect(index.violations == [])
+    index.recycle(before: index.moment)
+    #expect(index.limboCount == 0 && index.violations == [])
+  }
+
   @Test("More owners than can be counted are unknown ones, and nothing else is harmed")
   func owners() throws {
     var (index, root) = try Self.index()

@@ -1,5 +1,4 @@
 import FileWatching
-import FileWatching
 import SeededRandom
 import SystemInterface
 import TestSupport

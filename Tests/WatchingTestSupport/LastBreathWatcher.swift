@@ -1,28 +1,26 @@
-import FileWatching
-import SystemInterface
-
-@testable import FileMetadata
+package import FileWatching
+package import SystemInterface
 
 /// Passes everything on to another watcher, and tells when nobody has it any more.
-final class LastBreathWatcher: FileWatcher {
+package final class LastBreathWatcher: FileWatcher {
   private let base: any FileWatcher
-  private let ended: Barrier
+  private let onEnd: @Sendable () -> Void
 
-  init(_ base: any FileWatcher, _ ended: Barrier) {
+  package init(_ base: any FileWatcher, onEnd: @escaping @Sendable () -> Void) {
     self.base = base
-    self.ended = ended
+    self.onEnd = onEnd
   }
 
-  deinit { ended.end() }
+  deinit { onEnd() }
 
-  func watch(
-    _ path: SystemPath, _ interest: InotifyQueue.Interest, isDirectory: Bool
+  package func watch(
+    _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID {
     try base.watch(path, interest, isDirectory: isDirectory)
   }
 
-  func unwatch(_ watch: WatchID) { base.unwatch(watch) }
-  func takeEvents() -> [WatchEvent] { base.takeEvents() }
-  func waitForEvents() throws(SystemError) { try base.waitForEvents() }
-  func wake() { base.wake() }
+  package func unwatch(_ watch: WatchID) { base.unwatch(watch) }
+  package func takeEvents() -> [WatchEvent] { base.takeEvents() }
+  package func waitForEvents() throws(SystemError) { try base.waitForEvents() }
+  package func wake() { base.wake() }
 }

@@ -176,7 +176,7 @@ extension ChangeReader {
   enum WatchResult { case watched, absent, failed }
 
   @discardableResult
-  mutating func watch(_ path: ItemPath, _ interest: InotifyQueue.Interest, isDirectory: Bool) -> WatchResult {
+  mutating func watch(_ path: ItemPath, _ interest: WatchInterest, isDirectory: Bool) -> WatchResult {
     if places.count >= Self.watchCountMax, places.place(at: path) == nil {
       note(.tooManyWatches(path.systemPath), at: path)
       return .failed

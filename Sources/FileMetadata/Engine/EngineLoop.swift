@@ -26,19 +26,13 @@ final class EngineLoop {
   /// Everything that there was has been read.
   private var isGathered = false
   private var hasBegun = false
-  private var nextPoll: MonotonicTime?
-  /// When the look at what isn't watched began that goes on.
-  private var pollBegan: MonotonicTime?
+  private var pacing: PollPacing
   private var nextEvaluation: MonotonicTime?
 
   /// How many directories are read before orders and batches have their turn.
   private static let directoryCountMax = 1024
   /// After how many files no further directory is begun before orders and batches have their turn.
   private static let memberCountMax = 1 << 14
-  /// How often what isn't watched is looked at, at most.
-  private static let pollInterval = Duration.seconds(1)
-  /// Looking at what isn't watched takes at most one part in so many of the time.
-  private static let pollShare = 20
   /// How often predicates about the present moment are evaluated again.
   private static let evaluationInterval = Duration.seconds(1)
 
@@ -50,6 +44,7 @@ final class EngineLoop {
     self.watcher = watcher
     self.clock = clock
     let options = key.options
+    pacing = PollPacing(interval: options.pollingInterval)
     // Others than the machine's own files are read in an order that can be repeated.
     let isHost = files is HostFileSystem
     indexer = ScopeIndexer(files, watcher: watcher, options: options, helperCount: isHost ? Self.helperCount : 0)
@@ -220,23 +215,8 @@ final class EngineLoop {
     for runner in runners.values where runner.deadline.map({ $0 <= now }) == true {
       runner.timePassed(snapshot, health, at: now)
     }
-    planPolling(now)
+    pacing.poll(indexer, at: now)
     planEvaluation(now)
-  }
-
-  private func planPolling(_ now: MonotonicTime) {
-    if indexer.hasWork { return }
-    let cost = pollBegan.map { $0.duration(to: now) } ?? .zero
-    pollBegan = nil
-    if !indexer.needsPolling {
-      nextPoll = nil
-    } else if let due = nextPoll, due <= now {
-      nextPoll = nil
-      pollBegan = now
-      indexer.poll()
-    } else if nextPoll == nil {
-      nextPoll = now.advanced(by: max(Self.pollInterval, cost * Self.pollShare))
-    }
   }
 
   /// Files begin and cease to match as time passes.
@@ -256,7 +236,7 @@ final class EngineLoop {
 
   /// - Returns: `false` when the system doesn't let the thread wait.
   private func wait() -> Bool {
-    let times = runners.values.compactMap(\.deadline) + [nextPoll, nextEvaluation].compactMap(\.self)
+    let times = runners.values.compactMap(\.deadline) + [pacing.next, nextEvaluation].compactMap(\.self)
     let watcher = watcher
     let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
     defer { alarm?.cancel() }

@@ -26,7 +26,6 @@ final class QueryPort: Sendable {
 
   private struct State: Sendable {
     var results: MetadataResults?
-    var health = ScopeHealth()
     var progress = MetadataQueryProgress()
     var history = ResultHistory()
     var isGathering = true
@@ -42,9 +41,11 @@ final class QueryPort: Sendable {
   }
 
   private let state = Guarded(State())
+  /// How well the scopes are followed, and who listens to that.
+  let board = HealthBoard()
 
   var results: MetadataResults? { state.withLock { $0.results } }
-  var health: ScopeHealth { state.withLock { $0.health } }
+  var health: ScopeHealth { board.health }
   var progress: MetadataQueryProgress { state.withLock { $0.progress } }
   var isGathering: Bool { state.withLock { $0.isGathering } }
   var hasReader: Bool { state.withLock { $0.reader != nil } }
@@ -52,7 +53,7 @@ final class QueryPort: Sendable {
 
   // MARK: The engine
 
-  func note(_ health: ScopeHealth) { state.withLock { $0.health = health } }
+  func note(_ health: ScopeHealth) { board.note(health) }
   func note(_ progress: MetadataQueryProgress) { state.withLock { $0.progress = progress } }
 
   /// Leaves a batch.
@@ -115,12 +116,13 @@ final class QueryPort: Sendable {
       let old = cursor.flatMap { state.history.results(at: $0) }
       let cursor = state.history.mark(results, isGathering: state.isGathering)
       return Mark(
-        cursor: cursor, results: results, isGathering: state.isGathering, health: state.health, old: old)
+        cursor: cursor, results: results, isGathering: state.isGathering, health: board.health, old: old)
     }
   }
 
   /// Nothing follows.
   func end() {
+    board.end()
     let waiter = state.withLock { state in
       state.isEnded = true
       state.isGathering = false

@@ -7,7 +7,7 @@ internal import FileWatching
 ///
 /// A value: what it says doesn't change when the file does. Only comments, tags and the like, which are kept in extended attributes, are
 /// read from the file at the moment they're asked for; so is the number of members of a directory that isn't searched, and so are size, dates
-/// and owner in the first moments after a search with ``ScopeOptions/GatheringDepth/names``. Costs two words, and keeps the state of the index it's
+/// and owner in the first moments after a search with `ScopeOptions.GatheringDepth.names`. Costs two words, and keeps the state of the index it's
 /// from alive.
 ///
 /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from.

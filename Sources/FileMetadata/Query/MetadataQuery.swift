@@ -188,6 +188,13 @@ public final class MetadataQuery: Sendable {
   /// How well the scopes are followed.
   public var health: ScopeHealth { current?.port.health ?? ScopeHealth() }
 
+  /// How well the scopes are followed, now and whenever that changes.
+  ///
+  /// Who reads slowly gets the last one. Ends with ``stop()``; at once if the query isn't started.
+  public var healthUpdates: AsyncStream<ScopeHealth> {
+    current?.port.board.updates ?? AsyncStream { $0.finish() }
+  }
+
   /// How far the first search is.
   public var progress: MetadataQueryProgress { current?.port.progress ?? MetadataQueryProgress() }
 

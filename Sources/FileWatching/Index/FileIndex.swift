@@ -153,6 +153,18 @@ extension FileIndex {
     }
     limbo.removeFirst(end)
   }
+
+  /// Lets numbers be used again of files that a former state doesn't have: whoever compares it with a later one doesn't miss them.
+  ///
+  /// - Parameter table: The former state, and the only one that anybody still compares.
+  /// - Complexity: O(*n*) in the number of numbers that were given up.
+  package mutating func recycle(notIn table: FileTable) {
+    free += limbo.lazy.map(\.number).filter { !table.contains($0) }
+    limbo.removeAll { !table.contains($0.number) }
+  }
+
+  /// How many numbers were given up and can't be used again yet.
+  package var limboCount: Int { limbo.count }
 }
 
 extension FileIndex {

@@ -103,7 +103,7 @@ extension ScopeIndexer {
   ) -> Bool {
     if kind == .directory, root.reach != .item { return true }
     do throws(SystemError) {
-      let interest: InotifyQueue.Interest =
+      let interest: WatchInterest =
         kind == .directory ? [.names, .attributes, .itself] : [.contents, .itself]
       let watch = try watcher.watch(root.path, interest, isDirectory: kind == .directory)
       way.ties[watch, default: []].insert(.own)
@@ -122,7 +122,7 @@ extension ScopeIndexer {
   /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be looked at from time to time if it's
   ///   needed; and `nil` if it isn't there any more.
   private func watch(
-    _ directory: SystemPath, _ interest: InotifyQueue.Interest, _ way: inout Way, isNeeded: Bool = false
+    _ directory: SystemPath, _ interest: WatchInterest, _ way: inout Way, isNeeded: Bool = false
   ) -> WatchID?? {
     do throws(SystemError) {
       return .some(try watcher.watch(directory, interest, isDirectory: true))

@@ -19,6 +19,8 @@ public struct ScopeOptions: Hashable, Sendable {
   public var watchCountMax: Int
   /// What a first search finds out before it's over.
   public var gatheringDepth: GatheringDepth
+  /// How often what isn't watched is looked at; less often where that would take more than a twentieth of the time.
+  public var pollingInterval: Duration
 
   /// Makes options.
   ///
@@ -26,9 +28,12 @@ public struct ScopeOptions: Hashable, Sendable {
   ///   - includesMountedVolumes: Whether what is mounted inside the scope belongs to it.
   ///   - watchCountMax: How many directories may be watched.
   ///   - gatheringDepth: What a first search finds out before it's over.
+  ///   - pollingInterval: How often what isn't watched is looked at.
   public init(
-    includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes
+    includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes,
+    pollingInterval: Duration = .seconds(1)
   ) {
+    self.pollingInterval = pollingInterval
     self.gatheringDepth = gatheringDepth
     self.includesMountedVolumes = includesMountedVolumes
     self.watchCountMax = watchCountMax

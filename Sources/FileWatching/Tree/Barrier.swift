@@ -5,7 +5,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | whoever takes the waiter out resumes it; the end may come before the waiter |
-final class Barrier: Sendable {
+package final class Barrier: Sendable {
   private enum State: Sendable {
     case open
     case waiting(CheckedContinuation<Void, Never>)
@@ -14,7 +14,9 @@ final class Barrier: Sendable {
 
   private let state = Guarded(State.open)
 
-  func wait() async {
+  package init() {}
+
+  package func wait() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
         if case .over = state { return true }
@@ -26,7 +28,7 @@ final class Barrier: Sendable {
   }
 
   /// The point has come, or nobody is interested any more.
-  func end() {
+  package func end() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       defer { state = .over }
       if case .waiting(let continuation) = state { return continuation }

@@ -1,13 +1,14 @@
 internal import Glibc
-package import SystemInterface
+public import SystemInterface
 
 /// Watches items, not trees: watch a directory first, and read it then, to miss nothing that is made in it meanwhile.
 ///
 /// What happens once ``watch(_:_:isDirectory:)`` has returned is told. It's in the queue before the system call returns that did it, so
 /// whoever calls ``takeEvents()`` knows of everything that was done before: no cookie file is needed to find out.
 ///
-/// Any thread may call anything; one waits.
-package protocol FileWatcher: AnyObject, Sendable {
+/// Any thread may call anything; one waits. A ``TreeWatcher`` makes one for itself; give it another one to poll everything, to test what
+/// follows from lost events, or to hear of changes that no kernel tells.
+public protocol FileWatcher: AnyObject, Sendable {
   /// Watches an item; once more to hear of more.
   ///
   /// - Parameters:
@@ -18,7 +19,7 @@ package protocol FileWatcher: AnyObject, Sendable {
   /// - Throws: ENOSPC when too much is watched, EOPNOTSUPP where not every change is told, EACCES for what can't be read,
   ///   ENOENT.
   func watch(
-    _ path: SystemPath, _ interest: InotifyQueue.Interest, isDirectory: Bool
+    _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID
 
   /// Ends a watch.

@@ -1,4 +1,4 @@
-package import SystemInterface
+public import SystemInterface
 
 /// Watches through inotify(7).
 ///
@@ -8,7 +8,7 @@ package import SystemInterface
 /// fanotify(7) offers a process without privileges marks of single directories. They miss what happens in a new directory before it's
 /// marked as inotify's watches do, cost 1.3 times as much each with the handle that their events name the directory by, and watched
 /// programs no less (`benchmarks --filter query/watches`), for renames that come as one event. So there's no such backend.
-package final class InotifyWatcher: FileWatcher {
+public final class InotifyWatcher: FileWatcher {
   private let queue: InotifyQueue
   private let poller: ReadinessPoller
   /// If changes of it are told.
@@ -21,7 +21,7 @@ package final class InotifyWatcher: FileWatcher {
   ///
   /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
-  package init(tellsMounts: Bool = false) throws(SystemError) {
+  public init(tellsMounts: Bool = false) throws(SystemError) {
     queue = try InotifyQueue()
     poller = try ReadinessPoller()
     try poller.add(queue, token: 0, interest: .readable)
@@ -29,15 +29,29 @@ package final class InotifyWatcher: FileWatcher {
     if let mounts { try poller.add(mounts, token: Self.mountsToken, interest: .exceptional) }
   }
 
-  package func watch(
-    _ path: SystemPath, _ interest: InotifyQueue.Interest, isDirectory: Bool
+  /// Watches an item, through inotify_add_watch(2).
+  ///
+  /// - Parameters:
+  ///   - path: The item; a symbolic link is watched itself.
+  ///   - interest: What to hear of.
+  ///   - isDirectory: Whether to refuse anything but a directory.
+  /// - Returns: The number that its events are told with.
+  /// - Throws: ENOSPC when too much is watched; what ``FileWatcher/watch(_:_:isDirectory:)`` says.
+  public func watch(
+    _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID {
-    WatchID(try queue.watch(path, interest, isDirectory: isDirectory))
+    WatchID(try queue.watch(path, InotifyQueue.Interest(interest), isDirectory: isDirectory))
   }
 
-  package func unwatch(_ watch: WatchID) { queue.unwatch(watch.rawValue) }
+  /// Ends a watch.
+  ///
+  /// - Parameter watch: The number of the watch.
+  public func unwatch(_ watch: WatchID) { queue.unwatch(watch.rawValue) }
 
-  package func takeEvents() -> [WatchEvent] {
+  /// Takes out all events of what was done before the call.
+  ///
+  /// - Returns: The events, in order.
+  public func takeEvents() -> [WatchEvent] {
     let events = queue.takeRecords().compactMap(WatchEvent.init)
     guard let mounts else { return events }
     let isTold = hasMountsChanged.withLock { flag in
@@ -47,13 +61,17 @@ package final class InotifyWatcher: FileWatcher {
     return mounts.takeChange() || isTold ? events + [.mountsChanged] : events
   }
 
-  package func waitForEvents() throws(SystemError) {
+  /// Blocks until there may be events, or somebody calls ``wake()``.
+  ///
+  /// - Throws: An error of epoll_wait(2).
+  public func waitForEvents() throws(SystemError) {
     var events: [ReadinessPoller.Event] = []
     _ = try poller.wait(into: &events)
     if events.contains(where: { $0.token == Self.mountsToken }) { hasMountsChanged.withLock { $0 = true } }
   }
 
-  package func wake() { poller.wake() }
+  /// Ends the wait that goes on, or else the next one.
+  public func wake() { poller.wake() }
 }
 
 extension WatchEvent {
@@ -87,5 +105,15 @@ extension WatchEvent.Happening {
     } else {
       self = .changed
     }
+  }
+}
+
+extension InotifyQueue.Interest {
+  fileprivate init(_ interest: WatchInterest) {
+    self = []
+    if interest.contains(.names) { insert(.names) }
+    if interest.contains(.contents) { insert(.contents) }
+    if interest.contains(.attributes) { insert(.attributes) }
+    if interest.contains(.itself) { insert(.itself) }
   }
 }

@@ -1,25 +1,33 @@
-package import SystemInterface
+public import SystemInterface
 
 /// A watched item, by the number that its events are told with.
 ///
 /// Paths that lead to one item have one number.
-package struct WatchID: Hashable, Sendable {
-  package let rawValue: Int32
+public struct WatchID: Hashable, Sendable {
+  /// What the backend calls the item.
+  public let rawValue: Int32
 
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
+  /// Makes a number.
+  ///
+  /// - Parameter rawValue: What the backend calls the item.
+  public init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
 /// Ties the two halves of a rename together.
-package struct RenameCookie: Hashable, Sendable {
-  package let rawValue: UInt32
+public struct RenameCookie: Hashable, Sendable {
+  /// What the backend tells the two halves with.
+  public let rawValue: UInt32
 
-  package init(_ rawValue: UInt32) { self.rawValue = rawValue }
+  /// Makes a cookie.
+  ///
+  /// - Parameter rawValue: What the backend tells the two halves with.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
 /// One thing that happened.
 ///
 /// An event means "look there": what it tells may be over when it's read.
-package enum WatchEvent: Hashable, Sendable {
+public enum WatchEvent: Hashable, Sendable {
   /// A name in a watched directory, and what happened to it.
   case name(WatchID, SystemPath, Happening, isDirectory: Bool)
   /// The watched item itself has other contents or attributes.
@@ -34,7 +42,7 @@ package enum WatchEvent: Hashable, Sendable {
   case overflow
 
   /// What happened to a name.
-  package enum Happening: Hashable, Sendable {
+  public enum Happening: Hashable, Sendable {
     /// There's something new.
     case created
     /// There's nothing any more.
@@ -46,4 +54,24 @@ package enum WatchEvent: Hashable, Sendable {
     /// What is there may have other contents or attributes.
     case changed
   }
+}
+
+/// What to hear of a watched item.
+public struct WatchInterest: OptionSet, Hashable, Sendable {
+  /// The bits of the set.
+  public let rawValue: UInt8
+
+  /// Makes a set.
+  ///
+  /// - Parameter rawValue: The bits of the set.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Names in the watched directory come and go.
+  public static let names = Self(rawValue: 1)
+  /// Contents or attributes of the watched item, or of what is in the watched directory, change.
+  public static let contents = Self(rawValue: 2)
+  /// Attributes of the watched item change, among them how many names it has.
+  public static let attributes = Self(rawValue: 4)
+  /// The watched item itself is moved, or is gone.
+  public static let itself = Self(rawValue: 8)
 }

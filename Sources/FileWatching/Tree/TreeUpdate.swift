@@ -1,0 +1,62 @@
+public import SystemInterface
+
+/// One thing that is otherwise than it was when the watcher told the last time.
+///
+/// - Note: ``TreeWatcher``.
+public struct TreeChange: Hashable, Sendable {
+  /// What is otherwise.
+  public enum Happening: Hashable, Sendable {
+    /// It wasn't there.
+    case added
+    /// It isn't there any more.
+    case removed
+    /// It was under another path, and with it everything in it, of which only what was moved as well is told.
+    case moved(from: SystemPath)
+    /// A file has other contents or attributes, or another file has come in its place; a directory has other permissions or another owner.
+    case modified
+  }
+
+  /// The absolute path, byte by byte: where it is, or was if it's removed.
+  public let path: SystemPath
+  /// What is otherwise.
+  public let happening: Happening
+  /// What it is, or was.
+  public let kind: FileKind
+
+  /// Makes a change, as a test of code that takes changes does.
+  ///
+  /// - Parameters:
+  ///   - path: Where it is, or was if it's removed.
+  ///   - happening: What is otherwise.
+  ///   - kind: What it is, or was.
+  public init(_ path: SystemPath, _ happening: Happening, _ kind: FileKind) {
+    self.path = path
+    self.happening = happening
+    self.kind = kind
+  }
+}
+
+/// What makes the trees as they are now out of what they were when the watcher told the last time.
+///
+/// A difference of two states and no record: what was made and removed again meanwhile isn't in it, a file that was written ten times
+/// is modified once, and one that was saved by way of another file is modified.
+///
+/// To bring a copy up to date, go through the changes in their order and delete what was removed, and take what was moved out of its old place;
+/// then go through what was moved and added, sorted by its path, and put it there; then bring over what was modified.
+public struct TreeUpdate: Hashable, Sendable {
+  /// What is otherwise: first what was removed or moved, what was in a directory before the directory; then what was added, directories
+  /// before what is in them; then what was modified.
+  public let changes: [TreeChange]
+  /// How well the trees are followed.
+  public let health: ScopeHealth
+
+  /// Makes an update, as a test of code that takes updates does.
+  ///
+  /// - Parameters:
+  ///   - changes: What is otherwise.
+  ///   - health: How well the trees are followed.
+  public init(_ changes: [TreeChange], health: ScopeHealth = ScopeHealth()) {
+    self.changes = changes
+    self.health = health
+  }
+}

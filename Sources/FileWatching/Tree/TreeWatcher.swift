@@ -1,0 +1,160 @@
+public import SystemInterface
+
+/// Tells what happens in trees of files, whoever does it, and loses nothing.
+///
+/// ```swift
+/// let watcher = try TreeWatcher([SystemPath("/srv/site")])
+/// for await update in watcher.updates {
+///   for change in update.changes { print(change.happening, change.path) }
+/// }
+/// ```
+///
+/// Each update is an exact difference of what is there and what was told before: directories are watched before they're read, the halves of
+/// a rename are put together, a directory that's moved is told as that, and everything is read again and compared when the kernel has lost
+/// events. What can't be watched is looked at from time to time, which ``health`` says. Symbolic links aren't followed.
+///
+/// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
+/// machines do on network file systems.
+///
+/// It takes a thread, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
+/// ``stop()`` or with the last reference. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
+///
+/// Any thread may call anything.
+public final class TreeWatcher: Sendable {
+  struct Plan: Sendable {
+    var paths: [SystemPath]
+    var options: ScopeOptions
+    var batchingInterval: Duration
+    var tellsExisting: Bool
+    var files: any FileSystem
+    var clock: any CoordinationClock
+  }
+
+  private let port: TreePort
+  private let board = HealthBoard()
+
+  /// Begins to watch.
+  ///
+  /// What there is when everything has been read for the first time is where updates begin; wait for that with ``waitUntilCurrent()``. Blocks for
+  /// a few system calls.
+  ///
+  /// - Parameters:
+  ///   - paths: Directories or files, be they there or not: what comes there is told. Links on the way are followed now, and not later.
+  ///   - options: How far the trees reach, and how many watches they may take.
+  ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
+  ///   - tellsExisting: Whether what there is at the beginning is told as added.
+  ///   - backend: Who tells what happens, to this watcher alone; without one inotify(7), and polling where that can't be.
+  ///   - files: Where files are.
+  ///   - clock: What decides when it's time.
+  /// - Throws: EMFILE when the user has too many queues (`max_user_instances`) or the process too many descriptors; errors of
+  ///   realpath(3), but not ENOENT.
+  public init(
+    _ paths: [SystemPath], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
+    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil, files: any FileSystem = HostFileSystem(),
+    clock: any CoordinationClock = HostClock.shared
+  ) throws(SystemError) {
+    var places: Set<SystemPath> = []
+    for path in paths { places.insert(try files.canonicalPath(of: path, resolvingLastComponent: true)) }
+    let plan = Plan(
+      paths: places.filter { path in !places.contains { path.isInside($0) } }.sorted(), options: options,
+      batchingInterval: batchingInterval, tellsExisting: tellsExisting, files: files, clock: clock)
+    let watcher: any FileWatcher
+    if let backend { watcher = backend } else { watcher = try InotifyWatcher(tellsMounts: true) }
+    port = TreePort(watcher)
+    HostThread.start(name: "file-watching") { [port, board] in
+      TreeLoop(plan, port, board, watcher: watcher).run()
+    }
+  }
+
+  deinit { stop() }
+
+  /// Ends everything; what has been told stays true, sequences of ``updates`` end.
+  public func stop() { port.stop() }
+
+  /// Why it has ended though nobody has stopped it: an error of epoll_wait(2).
+  public var error: SystemError? { port.error }
+
+  /// How well the trees are followed.
+  public var health: ScopeHealth { board.health }
+
+  /// How well the trees are followed, now and whenever that changes.
+  ///
+  /// Who reads slowly gets the last one. Ends with the watcher.
+  public var healthUpdates: AsyncStream<ScopeHealth> { board.updates }
+
+  /// Waits until everything is known that was done to files before the call.
+  ///
+  /// The first time that's when all directories are watched: from then on nothing happens that isn't told. Returns early when the task
+  /// is cancelled or the watcher stopped.
+  ///
+  /// - Throws: `CancellationError` when the task was cancelled.
+  public func waitUntilCurrent() async throws(CancellationError) {
+    let barrier = Barrier()
+    if !port.give(.barrier(barrier)) { barrier.end() }
+    await withTaskCancellationHandler {
+      await barrier.wait()
+    } onCancel: {
+      barrier.end()
+    }
+    if Task.isCancelled { throw CancellationError() }
+  }
+
+  /// Waits until everything is known that was done to files before the call, and takes what hasn't been told of it.
+  ///
+  /// For programs that ask from time to time, as a build does when it begins. The batching interval isn't waited for.
+  ///
+  /// - Returns: What is otherwise, be it nothing; `nil` when the watcher is stopped.
+  public func catchUp() async -> TreeUpdate? {
+    await withCheckedContinuation { waiter in
+      if !port.give(.catchUp(waiter)) { waiter.resume(returning: nil) }
+    }
+  }
+}
+
+extension TreeWatcher {
+  /// What happens, as soon as it's known and as long as anything is different.
+  ///
+  /// Who reads slowly gets fewer and larger updates, and misses nothing: nothing is kept but what is there and what has been told.
+  /// Each update is for one reader; several readers share them. Ends when the watcher is stopped or the task is cancelled.
+  public var updates: Updates { Updates(watcher: self) }
+
+  /// Updates, one after the other.
+  public struct Updates: AsyncSequence, Sendable {
+    /// What is otherwise than before.
+    public typealias Element = TreeUpdate
+    /// Nothing fails.
+    public typealias Failure = Never
+
+    let watcher: TreeWatcher
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher) }
+
+    /// Reads updates, for one task.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+      /// Nothing fails.
+      public typealias Failure = Never
+
+      let watcher: TreeWatcher
+
+      /// Waits for the next update.
+      ///
+      /// - Returns: The update; `nil` at the end.
+      public mutating func next() async -> TreeUpdate? { await watcher.nextUpdate() }
+    }
+  }
+
+  private func nextUpdate() async -> TreeUpdate? {
+    let port = port
+    let number = port.makeWaiterNumber()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        port.wait(number, waiter)
+        // It may have been cancelled before.
+        if Task.isCancelled { port.cancel(number) }
+      }
+    } onCancel: {
+      port.cancel(number)
+    }
+  }
+}

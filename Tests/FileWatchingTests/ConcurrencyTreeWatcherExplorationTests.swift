@@ -1,0 +1,77 @@
+import FileWatching
+import SeededRandom
+import SystemInterface
+import TestSupport
+import Testing
+import WatchingTestSupport
+
+@Suite("Watchers of trees beside programs that change files at random", .blocking, .serialized)
+struct ConcurrencyTreeWatcherExplorationTests {
+  enum Backend: CaseIterable {
+    case kernel
+    case lossy
+    case polling
+  }
+
+  private static let seeds = 0..<UInt64(Budget.isLong ? 20 : 2)
+
+  private static func watcher(_ backend: Backend) throws -> any FileWatcher {
+    switch backend {
+    case .kernel: return try InotifyWatcher(tellsMounts: true)
+    case .polling: return PollingWatcher()
+    case .lossy:
+      let watcher = ManualFileWatcher(try InotifyWatcher())
+      watcher.allowWatches(6)
+      return watcher
+    }
+  }
+
+  @Test(
+    "L17: what is told leads from what there was to what there is, whenever somebody asks", arguments: seeds,
+    Backend.allCases)
+  func catchingUp(seed: UInt64, backend: Backend) async throws {
+    let tree = try TemporaryTree()
+    var churner = Churner(seed: seed, tree)
+    for _ in 0..<30 { churner.step() }
+    let tellsExisting = seed % 2 == 0
+    let kernel = try Self.watcher(backend)
+    let watcher = try TreeWatcher(
+      [tree.root], options: ScopeOptions(gatheringDepth: seed % 3 == 0 ? .names : .attributes),
+      tellsExisting: tellsExisting, backend: kernel)
+    try await watcher.waitUntilCurrent()
+    var mirror = TreeMirror(tellsExisting ? [:] : tree.contents)
+    for round in 0..<25 {
+      mirror.apply(try #require(await watcher.catchUp()))
+      let differences = mirror.differences(from: tree.contents, except: churner.linkedInodes)
+      #expect(mirror.violations + differences == [], "seed \(seed), round \(round)")
+      for _ in 0..<(1 + churner.random.below(12)) { churner.step() }
+      guard let manual = kernel as? ManualFileWatcher else { continue }
+      if churner.random.chance(1, in: 3) { manual.loseEvents() }
+      manual.allowWatches(churner.random.below(4))
+    }
+  }
+
+  @Test("The same for who listens while files change", arguments: seeds)
+  func listening(seed: UInt64) async throws {
+    let tree = try TemporaryTree()
+    let churner = Guarded(Churner(seed: seed, tree, makesHardLinks: false))
+    let watcher = try TreeWatcher([tree.root])
+    try await watcher.waitUntilCurrent()
+    let before = tree.contents
+    let reader = Task {
+      var mirror = TreeMirror(before)
+      for await update in watcher.updates {
+        #expect(!update.changes.isEmpty)
+        mirror.apply(update)
+      }
+      return mirror
+    }
+    for _ in 0..<200 { churner.withLock { $0.step() } }
+    // What the reader doesn't get before it's told of the end.
+    let rest = try #require(await watcher.catchUp())
+    watcher.stop()
+    var mirror = await reader.value
+    mirror.apply(rest)
+    #expect(mirror.violations + mirror.differences(from: tree.contents, comparesFacts: false) == [], "seed \(seed)")
+  }
+}

@@ -1,0 +1,271 @@
+import FileCoordinationTesting
+import FileWatching
+import Foundation
+import Glibc
+import SystemInterface
+import TestSupport
+import Testing
+import WatchingTestSupport
+
+@Suite("Watching trees", .blocking, .serialized)
+struct TreeWatcherTests {
+  /// A watcher that has read everything there is.
+  private func watching(
+    _ tree: TemporaryTree, options: ScopeOptions = ScopeOptions(), backend: (any FileWatcher)? = nil
+  ) async throws -> TreeWatcher {
+    let watcher = try TreeWatcher([tree.root], options: options, backend: backend)
+    try await watcher.waitUntilCurrent()
+    return watcher
+  }
+
+  @Test("Files that come, go and alter are told with their paths, and nothing else is")
+  func files() async throws {
+    let tree = try TemporaryTree()
+    for name in ["old", "same", "text"] { try tree.write(name) }
+    let watcher = try await watching(tree)
+    #expect(await watcher.catchUp()?.changes == [])
+    try tree.write("new")
+    try tree.write(tree.path("text"), "more", adding: true)
+    try tree.unlink("old")
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("old"), .removed, .regular), TreeChange(tree.path("new"), .added, .regular),
+        TreeChange(tree.path("text"), .modified, .regular),
+      ])
+    #expect(await watcher.catchUp()?.changes == [])
+  }
+
+  @Test("A directory that's moved is told once, whatever is in it, and later changes with its new path")
+  func movedDirectory() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    for number in 0..<50 { try tree.write("a/\(number)") }
+    let watcher = try await watching(tree)
+    try tree.rename("a", to: "b")
+    try tree.write("b/7", "other text")
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("b"), .moved(from: tree.path("a")), .directory),
+        TreeChange(tree.path("b/7"), .modified, .regular),
+      ])
+  }
+
+  @Test("L5, L6, L7: files that change places are modified, and so is one that is saved by way of another file")
+  func exchanges() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "document"] { try tree.write(name, name) }
+    let watcher = try await watching(tree)
+    try tree.rename(tree.path("a"), to: tree.path("b"), .exchange)
+    try tree.write(".save", "longer text")
+    try tree.rename(".save", to: "document")
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("a"), .modified, .regular), TreeChange(tree.path("b"), .modified, .regular),
+        TreeChange(tree.path("document"), .modified, .regular),
+      ])
+  }
+
+  @Test("What came and went meanwhile isn't told; a directory in a file's place is another thing")
+  func nothingLeft() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("x")
+    let watcher = try await watching(tree)
+    try tree.write("passing")
+    try tree.unlink("passing")
+    try tree.unlink("x")
+    try tree.makeDirectory("x")
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("x"), .removed, .regular), TreeChange(tree.path("x"), .added, .directory),
+      ])
+  }
+
+  @Test("A directory alters by its permissions, and not by what is in it")
+  func directories() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let watcher = try await watching(tree)
+    try tree.write("d/f")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("d/f"), .added, .regular)])
+    #expect(chmod(tree.path("d").description, 0o700) == 0)
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("d"), .modified, .directory)])
+  }
+
+  @Test("L1: 200 files in directories that were made right before are all told, to who listens")
+  func nestedDirectories() async throws {
+    let tree = try TemporaryTree()
+    let watcher = try await watching(tree)
+    let expected = Set((0..<200).map { tree.path("race\($0)/a/b/c/f") })
+    let reader = Task {
+      var missing = expected
+      for await update in watcher.updates {
+        for change in update.changes where change.happening == .added { missing.remove(change.path) }
+        if missing.isEmpty { break }
+      }
+      return missing
+    }
+    for number in 0..<200 {
+      for name in ["race\(number)", "race\(number)/a", "race\(number)/a/b", "race\(number)/a/b/c"] {
+        try tree.makeDirectory(name)
+      }
+      try tree.write("race\(number)/a/b/c/f")
+    }
+    #expect(await reader.value.isEmpty)
+  }
+
+  @Test("L13: a tree that isn't there yet, goes, and comes back")
+  func absentTree() async throws {
+    let tree = try TemporaryTree()
+    let top = tree.path("later")
+    let watcher = try TreeWatcher([top])
+    try await watcher.waitUntilCurrent()
+    #expect(watcher.health.missingRootCount == 1)
+    try tree.makeDirectory("later")
+    try tree.write("later/f")
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(top, .added, .directory), TreeChange(top.appending("f"), .added, .regular),
+      ])
+    try tree.removeTree(top)
+    let rest = await watcher.catchUp()?.changes
+    #expect(
+      rest == [
+        TreeChange(top.appending("f"), .removed, .regular), TreeChange(top, .removed, .directory),
+      ])
+  }
+
+  @Test("L12: without watches everything is polled, which the health says, once and again when there are watches")
+  func healthUpdates() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let manual = ManualFileWatcher(try InotifyWatcher())
+    manual.allowWatches(1)
+    let watcher = try TreeWatcher(
+      [tree.root], options: ScopeOptions(pollingInterval: .milliseconds(1)), backend: manual)
+    var updates = watcher.healthUpdates.makeAsyncIterator()
+    try await watcher.waitUntilCurrent()
+    var health = await updates.next()
+    while health?.polledDirectoryCount == 0 { health = await updates.next() }
+    #expect(health?.isComplete == false && health?.pollingReason?.contains("ENOSPC") == true)
+    manual.allowWatches(.max)
+    while health?.isComplete == false { health = await updates.next() }
+    #expect(health?.watchedDirectoryCount == 2 && watcher.health.pollingReason == nil)
+    watcher.stop()
+    while health != nil { health = await updates.next() }
+    #expect(await watcher.healthUpdates.reduce(0) { count, _ in count + 1 } == 1)
+  }
+
+  @Test("A backend that watches nothing finds the same, when it's time to look")
+  func polling() async throws {
+    let tree = try TemporaryTree()
+    let watcher = try await watching(
+      tree, options: ScopeOptions(pollingInterval: .milliseconds(1)), backend: PollingWatcher())
+    #expect(watcher.health.polledDirectoryCount > 0 && watcher.health.watchedDirectoryCount == 0)
+    try tree.write("new")
+    var updates = watcher.updates.makeAsyncIterator()
+    #expect(await updates.next()?.changes == [TreeChange(tree.path("new"), .added, .regular)])
+  }
+
+  @Test("A backend of a test's own tells when the test says so, and not before")
+  func scripted() async throws {
+    let tree = try TemporaryTree()
+    let manual = ManualFileWatcher()
+    let watcher = try await watching(tree, backend: manual)
+    try tree.write("new")
+    #expect(await watcher.catchUp()?.changes == [])
+    let top = try manual.watch(tree.root, .names, isDirectory: true)
+    manual.tell(.name(top, SystemPath("new"), .created, isDirectory: false))
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("new"), .added, .regular)])
+    manual.tell(.overflow)
+    try tree.write("other")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("other"), .added, .regular)])
+    #expect(watcher.health.overflowCount == 1)
+  }
+
+  @Test("Changes are gathered for the batching interval")
+  func batching() async throws {
+    let tree = try TemporaryTree()
+    let clock = VirtualClock()
+    let watcher = try TreeWatcher([tree.root], batchingInterval: .seconds(10), clock: clock)
+    try await watcher.waitUntilCurrent()
+    let reader = Task { await watcher.updates.first { _ in true } }
+    for name in ["a", "b"] {
+      try tree.write(name)
+      try await watcher.waitUntilCurrent()
+    }
+    try await clock.waitForScheduled(count: 1)
+    clock.advance(by: .seconds(10))
+    #expect(await reader.value?.changes.map(\.path) == [tree.path("a"), tree.path("b")])
+  }
+
+  @Test("Numbers of files that came and went while nobody asked are used again")
+  func boundedNumbers() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("kept")
+    let watcher = try await watching(tree)
+    try tree.write("first")
+    try tree.unlink("kept")
+    // Making so many files anew would take ext4 ten seconds.
+    let outside = tree.base.appending("outside")
+    try tree.makeDirectory(outside)
+    for number in 0..<500 { try tree.write(outside.appending("\(number)"), "") }
+    for _ in 0..<10 {
+      try tree.rename(outside, to: tree.path("inside"))
+      try await watcher.waitUntilCurrent()
+      try tree.rename(tree.path("inside"), to: outside)
+      try await watcher.waitUntilCurrent()
+    }
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("kept"), .removed, .regular), TreeChange(tree.path("first"), .added, .regular),
+      ])
+  }
+
+  @Test("Trees inside of others are watched once; what is there is told if it's asked for")
+  func nestedTrees() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.write("d/f")
+    let watcher = try TreeWatcher([tree.path("d"), tree.root, tree.root], tellsExisting: true)
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.root, .added, .directory), TreeChange(tree.path("d"), .added, .directory),
+        TreeChange(tree.path("d/f"), .added, .regular),
+      ])
+    #expect(watcher.health.watchedDirectoryCount == 2)
+  }
+
+  @Test("Readers end with the watcher and with their tasks, and each update is for one of them")
+  func readers() async throws {
+    let tree = try TemporaryTree()
+    let watcher = try await watching(tree)
+    let cancelled = Task { await watcher.updates.first { _ in true } }
+    cancelled.cancel()
+    #expect(await cancelled.value == nil)
+    let ended = Task { await watcher.updates.reduce(0) { $0 + $1.changes.count } }
+    try tree.makeDirectory("a")
+    let taken = try #require(await watcher.catchUp()).changes.count
+    watcher.stop()
+    #expect(await ended.value + taken == 1)
+    #expect(await watcher.catchUp() == nil && watcher.error == nil)
+    try await watcher.waitUntilCurrent()
+  }
+
+  @Test("L18: the last reference ends the thread and frees the kernel's queue")
+  func end() async throws {
+    let tree = try TemporaryTree()
+    let freed = ThreadEvent()
+    do {
+      let watcher = try await watching(tree, backend: LastBreathWatcher(try InotifyWatcher()) { freed.signal() })
+      #expect(await watcher.catchUp()?.changes == [])
+    }
+    freed.wait()
+  }
+}

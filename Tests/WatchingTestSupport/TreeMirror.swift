@@ -1,0 +1,96 @@
+package import FileWatching
+package import SystemInterface
+
+/// A copy of a tree that's brought up to date by nothing but what a watcher tells, and says what doesn't fit.
+package struct TreeMirror {
+  /// What the copy knows of each file.
+  package private(set) var files: [SystemPath: FileFacts]
+  /// Changes that make no sense.
+  package private(set) var violations: [String] = []
+
+  package init(_ files: [SystemPath: FileFacts]) { self.files = files }
+
+  /// Takes in an update; what's in a file is looked up on the disk if it's told.
+  package mutating func apply(_ update: TreeUpdate) {
+    var placed: [(path: SystemPath, files: [SystemPath: FileFacts])] = []
+    for change in update.changes {
+      switch change.happening {
+      case .removed: remove(change)
+      case .moved(let from): placed.append((change.path, takeOut(from, to: change.path)))
+      case .added: placed.append((change.path, [change.path: Self.facts(change.path) ?? Self.gone(change)]))
+      case .modified: break
+      }
+    }
+    for (path, others) in placed.sorted(by: { $0.path < $1.path }) { place(path, others) }
+    for change in update.changes where change.happening == .modified {
+      if files.updateValue(Self.facts(change.path) ?? Self.gone(change), forKey: change.path) == nil {
+        violations.append("\(change.path) was modified, but isn't there")
+      }
+    }
+  }
+
+  private mutating func remove(_ change: TreeChange) {
+    if files.removeValue(forKey: change.path) == nil {
+      violations.append("\(change.path) was removed, but wasn't there")
+    }
+    if change.kind == .directory, files.keys.contains(where: { $0.isInside(change.path) }) {
+      violations.append("\(change.path) was removed, but not what was in it")
+    }
+  }
+
+  private mutating func takeOut(_ old: SystemPath, to new: SystemPath) -> [SystemPath: FileFacts] {
+    var taken: [SystemPath: FileFacts] = [:]
+    for (path, facts) in files where path == old || path.isInside(old) {
+      files[path] = nil
+      taken[SystemPath(bytes: new.bytes + path.bytes.dropFirst(old.bytes.count))] = facts
+    }
+    if taken[new] == nil { violations.append("\(old) was moved, but wasn't there") }
+    return taken
+  }
+
+  private mutating func place(_ path: SystemPath, _ others: [SystemPath: FileFacts]) {
+    if files[path] != nil { violations.append("\(path) came where something was") }
+    files.merge(others) { $1 }
+  }
+
+  private static func facts(_ path: SystemPath) -> FileFacts? {
+    (try? HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)).map(FileFacts.init)
+  }
+
+  /// It's gone by now, which is going to be told.
+  private static func gone(_ change: TreeChange) -> FileFacts {
+    FileFacts(kind: change.kind, FileIdentity(device: 0, inode: 0), readAt: 0)
+  }
+
+  /// What is on the disk and not here, or the other way around, or what has altered without being told.
+  ///
+  /// - Parameters:
+  ///   - contents: What is on the disk.
+  ///   - linkedInodes: Files with several names, of which a change may be told late.
+  ///   - comparesFacts: Whether more is compared than which files there are: not when files went on changing while updates were taken in.
+  /// - Returns: In words.
+  package func differences(
+    from contents: [SystemPath: FileFacts], except linkedInodes: Set<UInt64> = [], comparesFacts: Bool = true
+  ) -> [String] {
+    Set(contents.keys).union(files.keys).sorted().compactMap { path in
+      guard let expected = contents[path] else { return "\(path) isn't there" }
+      guard let known = files[path] else { return "\(path) is there" }
+      if !comparesFacts { return known.kind == expected.kind ? nil : "\(path) is something else" }
+      if linkedInodes.contains(expected.identity.inode) { return nil }
+      return Self.told(known) == Self.told(expected) ? nil : "\(path) has altered"
+    }
+  }
+
+  /// What a watcher tells changes of.
+  private static func told(_ facts: FileFacts) -> FileFacts {
+    var told = facts
+    // Renames set it, as do new links.
+    told.changeTime = 0
+    told.isLinked = false
+    if facts.kind != .directory { return told }
+    // A directory of the same name and permissions in its place is none the worse: what is in it is told.
+    (told.modificationTime, told.size, told.creationTime) = (0, 0, 0)
+    told.identity = FileIdentity(device: 0, inode: 0)
+    return told
+  }
+}
