@@ -32,6 +32,17 @@ struct QueryTests {
     #expect(ended.status != 0 && ended.errors.contains("--count"))
   }
 
+  @Test("--in may be there several times, before and behind the predicate")
+  func severalDirectories() throws {
+    for name in ["one", "two"] {
+      try FileManager.default.createDirectory(atPath: bench.path(name), withIntermediateDirectories: false)
+      try Data().write(to: URL(filePath: bench.path("\(name)/f")))
+    }
+    let found = try bench.run(
+      "query", "--in", bench.path("one"), "TRUEPREDICATE", "--in", bench.path("two"))
+    #expect(found.output == "\(bench.path("one/f"))\n\(bench.path("two/f"))\n")
+  }
+
   @Test("--sort, --limit and --count")
   func sorting() throws {
     let sorted = try bench.run(

@@ -4,7 +4,8 @@ import MetadataPredicates
 
 extension Option {
   static let directory = Option(
-    name: "--in", kind: .text("DIR"), help: "Search this directory; usually the current one.")
+    name: "--in", kind: .texts("DIR"),
+    help: "Search this directory; usually the current one. May be there several times.")
   static let live = Option(name: "--live", kind: .flag, help: "Go on, and print what changes.")
   static let sort = Option(
     name: "--sort", kind: .text("ATTRIBUTES"),
@@ -96,7 +97,7 @@ private struct QueryPrinter {
     }
     attributes = invocation.text(.attributes)?.split(separator: ",").map(String.init) ?? []
     var scopes = try invocation.operands.dropFirst().map { try URL(file: $0) }
-    if let directory = invocation.text(.directory) { scopes.append(try URL(file: Argument(directory))) }
+    scopes += try invocation.texts(.directory).map { try URL(file: Argument($0)) }
     if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
     query = try MetadataQuery(
       Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),

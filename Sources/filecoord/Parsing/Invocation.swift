@@ -19,6 +19,11 @@ struct Invocation: Sendable {
     return nil
   }
 
+  func texts(_ option: Option) -> [String] {
+    if case .texts(let texts) = values[option.name] { return texts }
+    return []
+  }
+
   func text(_ option: Option) -> String? {
     if case .text(let text) = values[option.name] { return text }
     return nil

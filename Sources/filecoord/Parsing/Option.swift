@@ -7,6 +7,8 @@ struct Option: Sendable {
     case seconds
     case count
     case text(String)
+    /// May be there several times.
+    case texts(String)
     case choice([String])
     case domain
   }
@@ -16,6 +18,13 @@ struct Option: Sendable {
     case duration(Duration)
     case count(Int)
     case text(String)
+    case texts([String])
+
+    /// What this one says after another one of the same option: it replaces it, or adds to it.
+    func following(_ other: Value?) -> Value {
+      guard case .texts(let texts) = self, case .texts(let others)? = other else { return self }
+      return .texts(others + texts)
+    }
   }
 
   let name: String
@@ -28,7 +37,7 @@ struct Option: Sendable {
     case .flag: nil
     case .seconds: "SECONDS"
     case .count: "N"
-    case .text(let placeholder): placeholder
+    case .text(let placeholder), .texts(let placeholder): placeholder
     case .choice(let choices): choices.joined(separator: "|")
     case .domain: "DOMAIN"
     }
@@ -39,7 +48,7 @@ struct Option: Sendable {
     switch kind {
     case .choice(let choices): choices
     case .domain: ["user", "process", "socket:"]
-    case .flag, .seconds, .count, .text: []
+    case .flag, .seconds, .count, .text, .texts: []
     }
   }
 
@@ -51,6 +60,7 @@ struct Option: Sendable {
     switch kind {
     case .flag: return .flag
     case .text: return .text(text)
+    case .texts: return .texts([text])
     case .seconds:
       // A thousand years, and far below what a Duration holds.
       guard let seconds = Double(text), (0...3e10).contains(seconds) else {

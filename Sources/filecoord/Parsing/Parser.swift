@@ -9,7 +9,8 @@ struct Parser {
   /// Reads `filecoord [OPTION…] COMMAND [OPTION…] [OPERAND…] [-- PROGRAM…]`.
   static func parse(_ arguments: [Argument]) throws(Failure) -> Invocation {
     var parser = Parser(arguments)
-    let values = try parser.options(Option.common)
+    var values: [String: Option.Value] = [:]
+    try parser.takeOptions(Option.common, &values)
     if values[Option.help.name] != nil { return Invocation(command: .help) }
     if values[Option.version.name] != nil { return Invocation(command: .version) }
     guard let word = parser.rest.popFirst() else { throw .usage("say what to do") }
@@ -28,7 +29,7 @@ struct Parser {
     of command: Command, _ values: [String: Option.Value]
   ) throws(Failure) -> Invocation {
     var invocation = Invocation(command: command, values: values)
-    invocation.values.merge(try options(command.allOptions)) { _, new in new }
+    try takeOptions(command.allOptions, &invocation.values)
     if invocation.has(.help) { return Invocation(command: .help, operands: [Argument(command.name)]) }
     if invocation.has(.version) { return Invocation(command: .version) }
     try takeOperands(&invocation)
@@ -41,8 +42,9 @@ struct Parser {
   // MARK: Options
 
   /// Takes options as long as there are any.
-  private mutating func options(_ known: [Option]) throws(Failure) -> [String: Option.Value] {
-    var values: [String: Option.Value] = [:]
+  private mutating func takeOptions(
+    _ known: [Option], _ values: inout [String: Option.Value]
+  ) throws(Failure) {
     while let word = rest.first?.text, word.hasPrefix("-"), word != "-", word != "--" {
       rest.removeFirst()
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -50,9 +52,8 @@ struct Parser {
       guard let option = known.first(where: { $0.name == name }) else {
         throw .usage("there is no option '\(name)'" + Nearest.hint(for: name, among: known.map(\.name)))
       }
-      values[name] = try value(of: option, after: parts.dropFirst().first)
+      values[name] = try value(of: option, after: parts.dropFirst().first).following(values[name])
     }
-    return values
   }
 
   private mutating func value(of option: Option, after equals: String?) throws(Failure) -> Option.Value {
@@ -80,7 +81,7 @@ struct Parser {
       } else if word.text.hasPrefix("-"), word.text != "-", !optionsHaveEnded {
         if invocation.command.takesOptionsAnywhere {
           rest = [word] + rest
-          invocation.values.merge(try options(invocation.command.allOptions)) { _, new in new }
+          try takeOptions(invocation.command.allOptions, &invocation.values)
           continue
         }
         throw .usage(
