@@ -14,30 +14,12 @@ struct MountedVolumes {
     volumes = Array(table).split(separator: UInt8(ascii: "\n")).compactMap { line in
       let fields = line.split(separator: UInt8(ascii: " "))
       if fields.count < 3 { return nil }
-      return Volume(path: Self.decoded(fields[1]), type: String(decoding: fields[2], as: UTF8.self))
+      return Volume(path: SystemPath(mountField: fields[1]), type: String(decoding: fields[2], as: UTF8.self))
     }
   }
 
   static var current: MountedVolumes {
     MountedVolumes((try? HostFileSystem().contents(of: SystemPath("/proc/self/mounts"))) ?? [])
-  }
-
-  /// Spaces and the like are written as `\040`.
-  private static func decoded(_ field: ArraySlice<UInt8>) -> SystemPath {
-    var bytes: [UInt8] = []
-    var rest = field
-    while let byte = rest.popFirst() {
-      let digits = rest.prefix(3)
-      if byte == UInt8(ascii: "\\"), digits.count == 3,
-        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
-      {
-        bytes.append(value)
-        rest = rest.dropFirst(3)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return SystemPath(bytes: bytes)
   }
 
   private static let networkTypes: Set = [

@@ -45,11 +45,13 @@ extension MountTable.Mount {
     let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
     guard fields.count > 4, let number = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
     self.number = number
-    path = Self.decoded(fields[4])
+    path = SystemPath(mountField: fields[4])
   }
+}
 
-  /// Blanks and the like are written as a backslash and three octal digits.
-  private static func decoded(_ field: ArraySlice<UInt8>) -> SystemPath {
+extension SystemPath {
+  /// Reads a path in a table of mounts, where blanks and the like are written as a backslash and three octal digits.
+  package init(mountField field: ArraySlice<UInt8>) {
     var bytes: [UInt8] = []
     var rest = field
     while let byte = rest.popFirst() {
@@ -63,6 +65,6 @@ extension MountTable.Mount {
         bytes.append(byte)
       }
     }
-    return SystemPath(bytes: bytes)
+    self.init(bytes: bytes)
   }
 }
