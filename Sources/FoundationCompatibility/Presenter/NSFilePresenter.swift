@@ -11,10 +11,11 @@
   /// message is for is called on its queue, and if that's the default implementation, the class is remembered as one that hasn't
   /// written the method, is from then on neither asked nor waited for, and counts by the rules for presenters that don't implement
   /// it (a package whose class has written no subitem method is told `presentedItemDidChange`; an eviction is refused). So a class
-  /// that wrote nothing costs others at most one turn on its queue for each kind of message.
+  /// that wrote nothing costs others at most one turn on its queue for each kind of message; if the queue is blocked right then, as long
+  /// as the deadline of their access.
   ///
   /// A method that only a *subclass* of the conforming class adds is never called, because there's no Objective-C runtime that
-  /// could find it. Write it in the class that conforms, and override it.
+  /// could find it. Write it in the class that conforms, if only with an empty body, and override it.
   ///
   /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods begin in turn
   /// and run where they are isolated to. Operations that are cancelled don't take messages along. While a thread of a serial queue
