@@ -103,7 +103,7 @@ struct PresenterTests {
         #expect(Access.read.run(url) == nil)
         // Now that's known of the class.
         queue.isSuspended = true
-        #expect(Access.read.run(by: coordinator, url) == nil)
+        #expect(Access.read.run(url) == nil)
         queue.isSuspended = false
       }
     }

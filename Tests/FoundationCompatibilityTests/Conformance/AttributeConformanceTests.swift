@@ -122,7 +122,10 @@ struct AttributeConformanceTests {
       let url = try box.write("f")
       let presenter = WatchingPresenter(url)
       box.presenting(presenter) {
-        Access.write.run(url) { _ = try? Data("new".utf8).write(to: $0) }
+        // Opens nothing: what another test starts at this moment would keep the file open, and close it when the write has ended.
+        Access.write.run(url) {
+          try? FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: $0.path)
+        }
         Sandbox.domain.readUncoordinatedChanges()
       }
       #expect(presenter.journal.entries == ["to writer", "changed"])
