@@ -64,7 +64,10 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FoundationCompatibility",
-      dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates", "SystemInterface"],
+      // On Apple platforms Foundation has all of it, and nothing below is built.
+      dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates", "SystemInterface"].map {
+        .target(name: $0, condition: .when(platforms: [.linux]))
+      },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
       name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],

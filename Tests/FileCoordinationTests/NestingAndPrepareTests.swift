@@ -178,6 +178,33 @@ struct NestingAndPrepareTests {
     }
   }
 
+  @Test(
+    "C-138: A prepare handler that's kept and never called ends the wait by the deadline",
+    .withinOneProcess("its clock is the test's"))
+  func keptPrepareHandler() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      let kept = Guarded<FileAnswer<Void>?>(nil)
+      let batch = Task {
+        try await onThread {
+          try box.coordinator("batch").blocking.prepare(reading: [url]) { answer in
+            kept.withLock { $0 = answer }
+            box.timeline.note("body")
+          }
+        }
+      }
+      try await box.timeline.wait(for: "body")
+      try await box.clock.waitForScheduled(count: 1)
+      box.clock.advance(by: .seconds(300))
+      let error = await #expect(throws: FileCoordinationError.self) { try await batch.value }
+      #expect(error?.code == .timedOut)
+      #expect(error?.subjects == [url.path])
+      #expect(error?.description.contains("'batch'") == true)
+      kept.withLock { $0 }?.succeed()
+      #expect(box.domain.snapshot().accesses.isEmpty)
+    }
+  }
+
   @Test("C-139: A presenter's error during prepare: the body isn't run, the error is thrown")
   func prepareFails() async throws {
     try await withSandbox { box in

@@ -181,6 +181,38 @@ struct CoordinatorTests {
     }
   }
 
+  @Test("C-138: prepare() in an operation of a serial queue waits for presenters, and then for its handler as well")
+  func preparingInOperation() throws {
+    try withSandbox { box in
+      let (url, other) = (try box.write("f"), try box.write("other"))
+      let (presenter, queue) = (LateSavingPresenter(url, box), serialQueue())
+      let neighbour = HandlerPresenter(other, queue)
+      let journal = presenter.journal
+      box.presenting(presenter, neighbour) {
+        queue.addOperations(
+          [
+            BlockOperation {
+              var error: NSError?
+              NSFileCoordinator().prepare(forReadingItemsAt: [url], writingItemsAt: [], error: &error) { completion in
+                journal.note("begun")
+                _ = Worker {
+                  journal.wait(for: "left")
+                  // Asks a presenter of the blocked queue, and so comes back when that thread waits for the handler.
+                  Access.read.run(other)
+                  journal.note("done")
+                  completion()
+                }
+                journal.note("left")
+              }
+              journal.note("over \(error as Any)")
+            }
+          ], waitUntilFinished: true)
+      }
+      #expect(journal.entries == ["saved", "begun", "left", "done", "over nil"])
+      #expect(neighbour.journal.entries == ["relinquish to reader", "save", "reacquire"])
+    }
+  }
+
   @Test("C-113 to C-118: The purpose is the presenter's, or one's own, and misuse of it is reported")
   func purposes() throws {
     try withSandbox { box in
@@ -309,6 +341,29 @@ struct QueueAccessTests {
         mover.item(at: $0, didMoveTo: $1)
       }
       #expect(journal.wait(for: "read"))
+    }
+  }
+}
+
+/// Answers when whoever asks is waiting for it.
+private final class LateSavingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  private let box: Sandbox
+
+  init(_ url: URL, _ box: Sandbox) {
+    self.box = box
+    super.init(url)
+  }
+
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    let path = presentedItemURL?.path
+    _ = Worker { [box, journal] in
+      box.awaitState { snapshot in
+        snapshot.accesses.contains { access in
+          access.party.kind == .askingAccess && access.party.items.contains { $0.path == path }
+        }
+      }
+      journal.note("saved")
+      completionHandler(nil)
     }
   }
 }

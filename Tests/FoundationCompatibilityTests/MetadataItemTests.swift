@@ -111,6 +111,22 @@ struct AppleMetadataItemTests {
     }
   }
 
+  @Test("Files are found by the directory of their URL, and by names in capitals")
+  func directoriesOfURLs() throws {
+    try withSandbox { box in
+      for name in ["a.txt", "sub/b.txt", "sub/É.txt", "sub/deep/c.txt"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box)
+      watcher.query.predicate = NSPredicate(
+        format: "%K.URLByDeletingLastPathComponent.path == %@ AND %K LIKE '*.txt'", NSMetadataItemURLKey,
+        box.url("sub").path, NSMetadataItemFSNameKey)
+      watcher.gather()
+      #expect(watcher.names == ["b.txt", "É.txt"])
+      watcher.query.predicate = NSPredicate(format: "%K LIKE[CD] %@", NSMetadataItemFSNameKey, "E.TXT")
+      #expect(watcher.journal.wait(for: "finished", count: 2))
+      #expect(watcher.names == ["É.txt"])
+    }
+  }
+
   @Test("Blocks are asked for each item, alone and in compounds, and results follow changes")
   func blocks() throws {
     try withSandbox { box in
@@ -165,25 +181,19 @@ struct AppleMetadataItemTests {
     }
   }
 
-  @Test(
-    "R37, R38: constants have Apple's values",
-    arguments: [
-      (NSMetadataItemFSNameKey, "kMDItemFSName"), (NSMetadataItemURLKey, "kMDItemURL"),
-      (NSMetadataItemIsUbiquitousKey, "NSMetadataItemIsUbiquitousKey"),
-      (NSMetadataUbiquitousItemDownloadingStatusKey, "NSMetadataUbiquitousItemDownloadingStatusKey"),
-      (
-        NSMetadataUbiquitousItemDownloadingStatusCurrent, "NSMetadataUbiquitousItemDownloadingStatusCurrent"
-      ),
-      (NSMetadataItemPixelHeightKey, "kMDItemPixelHeight"), (NSMetadataItemGPSDifferentalKey, "kMDItemGPSDifferental"),
-      (NSMetadataItemAppleLoopsRootKeyKey, "kMDItemAppleLoopsRootKey"),
-      (NSMetadataQueryUserHomeScope, "kMDQueryScopeHome"),
-      (NSMetadataQueryLocalComputerScope, "kMDQueryScopeComputer"),
-      (NSMetadataQueryUbiquitousDocumentsScope, "NSMetadataQueryUbiquitousDocumentsScope"),
-      (NSMetadataQueryUpdateAddedItemsKey, "kMDQueryUpdateAddedItems"),
-      (NSMetadataQueryResultContentRelevanceAttribute, "kMDQueryResultContentRelevance"),
-      (Notification.Name.NSMetadataQueryDidUpdate.rawValue, "NSMetadataQueryDidUpdateNotification"),
-    ])
-  func constants(constant: String, value: String) { #expect(constant == value) }
+  @Test("R37, R38: every constant has Apple's value")
+  func constants() {
+    for (constant, value) in ConstantTable.all { #expect(constant == value) }
+    #expect(ConstantTable.all.count == 193)
+    #expect(Set(ConstantTable.all.map(\.0)).count == 193)
+    let notifications: [(Notification.Name, String)] = [
+      (.NSMetadataQueryDidStartGathering, "NSMetadataQueryDidStartGatheringNotification"),
+      (.NSMetadataQueryGatheringProgress, "NSMetadataQueryGatheringProgressNotification"),
+      (.NSMetadataQueryDidFinishGathering, "NSMetadataQueryDidFinishGatheringNotification"),
+      (.NSMetadataQueryDidUpdate, "NSMetadataQueryDidUpdateNotification"),
+    ]
+    for (name, value) in notifications { #expect(name.rawValue == value) }
+  }
 }
 
 extension NSMetadataItem {

@@ -155,7 +155,11 @@ struct MetadataQueryMisuseTests {
         heard.note("\(ObjectIdentifier(query))")
       }
       defer { NotificationCenter.default.removeObserver(token) }
-      for watcher in queries { watcher.gather() }
+      for watcher in queries {
+        watcher.gather()
+        // Observers are called in any order; now all of them have been.
+        watcher.onQueue {}
+      }
       #expect(Set(heard.entries).count == 3 && heard.entries.count == 3)
     }
   }

@@ -140,6 +140,30 @@ struct AppleMetadataQueryTests {
     }
   }
 
+  @Test("Q31: a running query whose scope or order is changed has the results of the new one, and follows that")
+  func changingWhileRunning() throws {
+    try withSandbox { box in
+      for name in ["old/a", "new/b", "new/c"] { _ = try box.write(name) }
+      let watcher = QueryWatcher(box)
+      watcher.query.searchScopes = [box.url("old")]
+      watcher.gather()
+      #expect(watcher.names == ["a"])
+      watcher.query.searchScopes = [box.url("new")]
+      #expect(watcher.journal.wait(for: "finished", count: 2))
+      #expect(watcher.names == ["b", "c"])
+      _ = try box.write("old/unseen", "")
+      _ = try box.write("new/d", "")
+      #expect(watcher.journal.wait(for: "updated +d"))
+      watcher.query.sortDescriptors = [NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: false)]
+      #expect(watcher.journal.wait(for: "finished", count: 3))
+      #expect(watcher.names == ["d", "c", "b"])
+      _ = try box.write("new/e", "")
+      #expect(watcher.journal.wait(for: "updated +e"))
+      #expect(watcher.names == ["e", "d", "c", "b"])
+      #expect(!watcher.journal.entries.contains { $0.contains("unseen") })
+    }
+  }
+
   @Test("Q13: a running query whose predicate is taken away stops; a handler may change it")
   func changingInHandlers() throws {
     try withSandbox { box in
@@ -185,20 +209,47 @@ struct AppleMetadataQueryTests {
     }
   }
 
-  @Test("Typed messages come as well, once each")
+  @Test("N-4: where no run loop runs and the main queue is blocked, a query without a queue gathers, posts and updates")
+  func noQueueAndNoRunLoop() async {
+    await #expect(processExitsWith: .success) {
+      try await MainActor.run {
+        try withSandbox { box in
+          _ = try box.write("a")
+          let watcher = QueryWatcher(box, on: OperationQueue())
+          watcher.query.operationQueue = nil
+          #expect(watcher.query.start() && RunLoop.main.currentMode == nil)
+          #expect(watcher.journal.wait(for: "finished"))
+          _ = try box.write("b", "")
+          #expect(watcher.journal.wait(for: "updated +b"))
+          try FileManager.default.removeItem(at: box.url("a"))
+          #expect(watcher.journal.wait(for: "updated -a"))
+          #expect(watcher.journal.entries == ["began", "gathered +a", "finished", "updated +b", "updated -a"])
+          #expect(watcher.query.results.map(QueryWatcher.name) == ["b"])
+        }
+      }
+    }
+  }
+
+  @Test("Typed messages come as well, once each, and the results are there by then")
   func messages() async throws {
     try await withSandbox { box in
+      _ = try box.write("a")
       let watcher = QueryWatcher(box)
       let heard = Journal()
       let center = NotificationCenter.default
       let tokens = [
         center.addObserver(of: watcher.query, for: .didStartGathering) { _ in heard.note("began") },
+        center.addObserver(of: watcher.query, for: .gatheringProgress) { _ in heard.note("gathered") },
         center.addObserver(of: watcher.query, for: .didFinishGathering) { _ in heard.note("finished") },
+        center.addObserver(of: watcher.query, for: .didUpdate) { _ in heard.note("updated") },
       ]
       defer { for token in tokens { center.removeObserver(token) } }
       #expect(watcher.query.start())
       await untilNoted("finished", heard) {}
-      #expect(Set(heard.entries) == ["began", "finished"] && heard.entries.count == 2)
+      await untilNoted("updated", heard) { try? Data().write(to: box.url("b")) }
+      for word in ["began", "gathered"] { await untilNoted(word, heard) {} }
+      #expect(heard.entries.sorted() == ["began", "finished", "gathered", "updated"])
+      #expect(watcher.names == ["a", "b"])
     }
   }
 

@@ -30,7 +30,7 @@ struct MisuseTests {
     try withSandbox { box in
       let url = try box.write("f")
       let coordinator = NSFileCoordinator()
-      coordinator.deadlines = .within(.milliseconds(20))
+      coordinator.deadlines = AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: .milliseconds(20))
       let shared = SharedCoordinator(coordinator)
       var kept: (@Sendable () -> Void)?
       var error: NSError?
@@ -44,6 +44,26 @@ struct MisuseTests {
       }
       #expect(error?.code == NSUserCancelledError)
       kept?()
+    }
+  }
+
+  @Test("C-138: prepare() whose completion is kept and never called ends by its deadline, and says what to do")
+  func overdueCompletion() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let coordinator = NSFileCoordinator()
+      coordinator.deadlines = .within(.milliseconds(20))
+      var kept: (@Sendable () -> Void)?
+      var error: NSError?
+      coordinator.prepare(forReadingItemsAt: [url], writingItemsAt: [], error: &error) { kept = $0 }
+      let native = error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError
+      #expect(native?.code == .timedOut)
+      for part in [url.path, "completion handler", "20 ms", "waitingForAccesses"] {
+        #expect(error?.localizedDescription.contains(part) == true)
+      }
+      // Too late, and harmless; the coordinator can be used again.
+      kept?()
+      #expect(Access.read.run(by: coordinator, url) == nil)
     }
   }
 

@@ -40,6 +40,11 @@ struct FoundationPredicateTests {
       (NSPredicate(format: "url.lastPathComponent == 'f'"), true),
       (NSPredicate(format: "url.pathComponents.@count == 3"), true),
       (NSPredicate(format: "name == '*'"), false),
+      (NSPredicate(format: "name LIKE[CD] %@", "Á"), true),
+      (NSPredicate(format: "name BEGINSWITH[Cd] %@", "Á"), true),
+      (NSPredicate(format: "name ==[C] %@", "Á"), false),
+      (NSPredicate(format: "%K.URLByDeletingLastPathComponent.path == %@", "url", "/d"), true),
+      (NSPredicate(format: "%K.URLByDeletingLastPathComponent.path == %@", "url", "/"), false),
     ].map(Evaluated.init))
   func arguments(_ example: Evaluated) {
     let item: [String: Any] = [

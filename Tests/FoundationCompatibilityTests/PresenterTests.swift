@@ -85,6 +85,30 @@ struct PresenterTests {
     }
   }
 
+  @Test(
+    "N-6: A class that wrote nothing, and whose queue is blocked at the first message, is waited for until the deadline"
+  )
+  func nothingWrittenAndBlocked() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let queue = serialQueue()
+      presenting(BlockedPresenter(url, queue)) {
+        let coordinator = NSFileCoordinator()
+        coordinator.deadlines = .within(.milliseconds(20))
+        queue.isSuspended = true
+        let error = Access.read.run(by: coordinator, url) { _ in Issue.record("read") }
+        let native = error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError
+        #expect(native?.code == .presenterUnresponsive && native?.description.contains("BlockedPresenter") == true)
+        queue.isSuspended = false
+        #expect(Access.read.run(url) == nil)
+        // Now that's known of the class.
+        queue.isSuspended = true
+        #expect(Access.read.run(url) == nil)
+        queue.isSuspended = false
+      }
+    }
+  }
+
   @Test("C-060, C-092, C-203 to C-206: A directory's presenter hears of what's inside, of versions and attributes")
   func news() async throws {
     try await withSandbox { box in
@@ -216,6 +240,9 @@ struct PresenterTests {
 
 /// Has written nothing; used by one test, which begins when nothing is known of it.
 private final class EmptyPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
+
+/// Has written nothing; used by one test, too.
+private final class BlockedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
 
 private final class EvictionlessPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
 

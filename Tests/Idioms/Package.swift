@@ -22,8 +22,9 @@ let earlier = [
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
-  "ActorStore", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor", "IntentsWithTimeout",
-  "MainQueuePresenter", "PresenterQueues", "RemovedInDeinit", "SubclassedCoordinator", "ThrowingWrappers",
+  "ActorStore", "BatchAndTrash", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor",
+  "IntentsWithTimeout", "MainQueuePresenter", "PresenterQueues", "QueryDelegate", "RemovedInDeinit",
+  "SubclassedCoordinator", "ThrowingWrappers",
 ]
 
 let package = Package(

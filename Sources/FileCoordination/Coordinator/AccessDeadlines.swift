@@ -17,7 +17,8 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// How long to wait for other accesses, from the request and, if a presenter's own access goes ahead while presenters
   /// are asked, again from then; `nil` waits for ever.
   ///
-  /// When it's over, the access fails with code ``FileCoordinationError/Code/timedOut``.
+  /// When it's over, the access fails with code ``FileCoordinationError/Code/timedOut``. A blocking `prepare` waits as long for its
+  /// completion handler, from when its body returned.
   public var waitingForAccesses: Duration?
 
   /// How long all presenters together may take to answer, from when they're asked; `nil` waits for ever.

@@ -133,15 +133,19 @@ public struct BlockingFileCoordinator: Sendable {
 
   /// Asks the presenters of many items in advance, runs `body`, and blocks until its completion handler was called.
   ///
+  /// The wait for the handler, from when `body` returned, lasts no longer than ``AccessDeadlines/waitingForAccesses``: pass more for a
+  /// batch that goes on for long, or `nil`. What the batch does then isn't stopped.
+  ///
   /// - Parameters:
   ///   - reading: Items to be read.
   ///   - readingOptions: How; not `.resolvesSymbolicLink`.
   ///   - writing: Items to be written.
   ///   - writingOptions: Why; not `.forReplacing`.
-  ///   - deadlines: How long presenters may take; those of the coordinator unless stated.
+  ///   - deadlines: How long presenters and the batch may take; those of the coordinator unless stated.
   ///   - body: The accesses that were prepared. It calls the handler when all is done, on any thread (C-138).
   /// - Throws: ``FileCoordinationError`` when a presenter refused, with code `.answerDropped` when the handler was dropped without
-  ///   having been called, or with code `.cancelled` when ``FileCoordinator/cancel()`` was called meanwhile.
+  ///   having been called, with code `.timedOut` when it was kept and not called in time, or with code `.cancelled` when
+  ///   ``FileCoordinator/cancel()`` was called meanwhile.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.prepare'")
   public func prepare(
     reading: [URL] = [], readingOptions: FileCoordinator.ReadingOptions = [],
@@ -151,10 +155,15 @@ public struct BlockingFileCoordinator: Sendable {
   ) throws {
     let plan = try coordinator.preparationPlan(reading, readingOptions, writing, writingOptions)
     try withAccess(plan, deadlines) { access in
-      defer { coordinator.forgetEnd(of: access.waiter.id) }
+      var deadline: ScheduledAction?
+      defer {
+        deadline?.cancel()
+        coordinator.forgetEnd(of: access.waiter.id)
+      }
       try FileAnswer<Void>.waitBlocking(serving: server) { answer in
         coordinator.note(answer, of: access.waiter.id)
         try body(answer)
+        deadline = coordinator.limit(answer, by: deadlines ?? coordinator.deadlines, plan.subjects)
       }
     }
   }

@@ -169,6 +169,17 @@ extension FileCoordinator {
     if isCancelled { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
   }
 
+  /// Answers for a program that keeps the handler of a batch and doesn't call it; one that's dropped answers by itself.
+  ///
+  /// - Returns: The means to call it off; `nil` without a limit.
+  func limit(_ end: FileAnswer<Void>, by deadlines: AccessDeadlines, _ subjects: [String]) -> ScheduledAction? {
+    guard let limit = deadlines.waitingForAccesses else { return nil }
+    let (clock, label) = (host.configuration.clock, label)
+    return clock.schedule(at: clock.now.advanced(by: limit)) { [weak end] in
+      end?.fail(FileCoordinationError.unfinishedBatch(label, subjects, after: limit))
+    }
+  }
+
   func forgetEnd(of batch: AccessID) { state.withLock { $0.batchEnds[batch] = nil } }
 
   /// Whether ``cancel()`` was called.

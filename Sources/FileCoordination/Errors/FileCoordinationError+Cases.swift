@@ -135,6 +135,14 @@ extension FileCoordinationError {
     .answerDropped,
     message: "a completion handler was dropped without having been called. Call it on every path through the callback.")
 
+  static func unfinishedBatch(_ label: String, _ subjects: [String], after limit: Duration) -> Self {
+    Self(
+      .timedOut, subjects: subjects,
+      message: "the batch that '\(label)' prepared for \(list(subjects)) hasn't called its completion handler within "
+        + "\(limit.shortDescription) after its body returned. Call the handler on every path, or pass a longer "
+        + "'waitingForAccesses'. What the batch has begun goes on.")
+  }
+
   static func coordinatorCancelled(_ label: String) -> Self {
     Self(
       .cancelled, subjects: [label],

@@ -9,7 +9,7 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// The coordinator or the task was cancelled before the access was granted.
     case cancelled
-    /// Other accesses were in the way for longer than the deadline allows.
+    /// Other accesses were in the way, or a prepared batch went on, for longer than the deadline allows.
     case timedOut
     /// Presenters didn't answer within the deadline.
     case presenterUnresponsive

@@ -167,9 +167,11 @@
 
     /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `batchAccessor`.
     ///
-    /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was called; one that's
-    /// dropped without having been called ends the wait with an error, and so does ``cancel()``. One that isn't called for as long as
-    /// presenters may take to answer is reported to the ``setMisuseHandler(_:)`` (C-135…C-141).
+    /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was called. One that's
+    /// dropped without having been called ends the wait with an error, and so does ``cancel()``. One that's kept and not called after
+    /// `batchAccessor` returned is reported to the ``setMisuseHandler(_:)`` after as long as presenters may take to answer, and ends the
+    /// wait with an error after as long as accesses may wait for others: five minutes, unless ``deadlines`` say otherwise. Batches that
+    /// go on for longer need longer ones. What a batch has begun isn't stopped (C-135…C-141).
     ///
     /// - Parameters:
     ///   - readingURLs: Items to be read.

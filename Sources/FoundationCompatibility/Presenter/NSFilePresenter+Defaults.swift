@@ -21,6 +21,9 @@
       ]
     }
 
+    /// No.
+    public var observesUncoordinatedChanges: Bool { false }
+
     /// Has let go already.
     public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
       noteUnwritten(.relinquishToReader)

@@ -11,10 +11,11 @@
   /// message is for is called on its queue, and if that's the default implementation, the class is remembered as one that hasn't
   /// written the method, is from then on neither asked nor waited for, and counts by the rules for presenters that don't implement
   /// it (a package whose class has written no subitem method is told `presentedItemDidChange`; an eviction is refused). So a class
-  /// that wrote nothing costs others at most one turn on its queue for each kind of message.
+  /// that wrote nothing costs others at most one turn on its queue for each kind of message; if the queue is blocked right then, as long
+  /// as the deadline of their access.
   ///
   /// A method that only a *subclass* of the conforming class adds is never called, because there's no Objective-C runtime that
-  /// could find it. Write it in the class that conforms, and override it.
+  /// could find it. Write it in the class that conforms, if only with an empty body, and override it.
   ///
   /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods begin in turn
   /// and run where they are isolated to. Operations that are cancelled don't take messages along. While a thread of a serial queue
@@ -39,6 +40,14 @@
 
     /// The ubiquity attributes to be told about; all unless written. Read when the presenter gets a location (C-207).
     var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
+
+    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; not unless written.
+    ///
+    /// Not of Apple's protocol, where it's a property of the class and means nothing. Read when the presenter is registered. What strangers
+    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). A directory is watched
+    /// with everything inside, which takes a watch for each directory; what can't be watched is reported to
+    /// `NSFileCoordinator.setMisuseHandler(_:)` when the presenter is registered.
+    var observesUncoordinatedChanges: Bool { get }
 
     /// Somebody is about to read the item. Call `reader` when the presenter has let go of it.
     ///

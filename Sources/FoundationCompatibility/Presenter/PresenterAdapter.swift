@@ -46,6 +46,8 @@
       return unwritten.contains(.observedAttributes) ? nil : Set(attributes.map(\.rawValue))
     }
 
+    var observesUncoordinatedChanges: Bool { target.presenter?.observesUncoordinatedChanges ?? false }
+
     var unwritten: WrittenCallbacks { target.presenter.map(UnwrittenCallbacks.shared.of) ?? [] }
 
     /// Whether the presented item is treated as one file.

@@ -80,7 +80,10 @@
           state.entries[ObjectIdentifier(presenter)]?.registration = registration
           return true
         }
-        if !isWanted { registration.end() }
+        if !isWanted { return registration.end() }
+        if adapter.observesUncoordinatedChanges, let problem = registration.uncoordinatedChangesProblem {
+          Misuse.report("the presenter '\(adapter.presenterLabel)': \(problem)")
+        }
       } catch {
         Misuse.report("the presenter '\(adapter.presenterLabel)' couldn't be registered and gets no messages: \(error)")
       }

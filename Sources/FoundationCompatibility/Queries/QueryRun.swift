@@ -134,6 +134,10 @@
         center.post(NSMetadataQuery.DidStartGatheringMessage(), subject: query)
       case .NSMetadataQueryDidFinishGathering:
         center.post(NSMetadataQuery.DidFinishGatheringMessage(), subject: query)
+      case .NSMetadataQueryGatheringProgress:
+        center.post(NSMetadataQuery.GatheringProgressMessage(), subject: query)
+      case .NSMetadataQueryDidUpdate:
+        center.post(NSMetadataQuery.DidUpdateMessage(), subject: query)
       default: break
       }
     }

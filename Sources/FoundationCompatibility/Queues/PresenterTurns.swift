@@ -199,6 +199,8 @@
       }
 
       func serve(until arrange: (@escaping @Sendable () -> Void) -> Void) {
+        // The same call may wait twice: prepare() does, for presenters and for its completion handler.
+        condition.withLock { isOver = false }
         turns.begin(self)
         defer { turns.end(self) }
         arrange { [self] in

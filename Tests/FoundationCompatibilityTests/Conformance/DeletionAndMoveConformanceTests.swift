@@ -171,6 +171,31 @@ struct MoveConformanceTests {
     }
   }
 
+  @Test("C-102: A move that's announced while only reading, or writing something else, is reported and told to nobody")
+  func uncoveredMoves() throws {
+    try withSandbox { box in
+      let (url, other) = (try box.write("f"), try box.write("other"))
+      let (presenter, directory) = (HandlerPresenter(url), HandlerPresenter(box.root))
+      let mover = NSFileCoordinator()
+      box.presenting(presenter, directory) {
+        Access.read(.withoutChanges).run(by: mover, url) { mover.item(at: $0, didMoveTo: box.url("g")) }
+        Access.write.run(by: mover, other) { _ in mover.item(at: url, didMoveTo: box.url("g")) }
+      }
+      #expect(Sandbox.misuse.entries.count { $0.contains(url.path) && $0.contains("didMoveTo") } == 2)
+      #expect(presenter.journal.entries == ["relinquish to reader", "reacquire"])
+      #expect(directory.journal.entries == ["other changed"])
+      // To write the new place is enough.
+      box.presenting(presenter) {
+        Access.write.run(by: mover, box.url("g")) { new in
+          #expect((try? FileManager.default.moveItem(at: url, to: new)) != nil)
+          mover.item(at: url, didMoveTo: new)
+        }
+      }
+      #expect(presenter.journal.count(of: "moved to g") == 1)
+      #expect(Sandbox.misuse.entries.count { $0.contains(url.path) && $0.contains("didMoveTo") } == 2)
+    }
+  }
+
   @Test("C-104: A name whose case changes arrives as it was asked for")
   func spelling() throws {
     try withSandbox { box in
