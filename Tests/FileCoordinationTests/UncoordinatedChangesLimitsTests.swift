@@ -48,16 +48,19 @@ struct UncoordinatedChangesLimitsTests {
   func tornRename() async throws {
     try await withManualWatcher { box, watcher in
       let url = try box.write("d/f")
+      // Made before: a file that's written here may be closed later, by a child process that another test starts just then.
+      let source = SystemPath(try box.write("source", "new").path)
       let directory = RecordingPresenter(box.url("d"), callbacks: .observing, observesUncoordinatedChanges: true)
       let registration = try box.domain.register(directory)
       defer { registration.end() }
       watcher()?.tearRenames()
       try await box.coordinator("writer").write(url) { access in
-        let temporary = try box.write("d/temporary", "new")
+        let temporary = SystemPath(box.url("d/temporary").path)
+        try HostFileSystem().link(
+          source, at: .workingDirectory, to: temporary, at: .workingDirectory, links: .noFollow)
         box.domain.readUncoordinatedChanges()
         try HostFileSystem().rename(
-          SystemPath(temporary.path), at: .workingDirectory, to: SystemPath(access.url.path), at: .workingDirectory,
-          .replacing)
+          temporary, at: .workingDirectory, to: SystemPath(access.url.path), at: .workingDirectory, .replacing)
       }
       try await directory.wait(for: .subitemDidChange)
       try await box.domain.wait(until: \.arePresentersIdle)
