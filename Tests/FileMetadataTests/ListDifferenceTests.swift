@@ -58,6 +58,21 @@ struct ListDifferenceTests {
     #expect(difference.added.count == 60 && difference.changed.isEmpty && difference.removed.isEmpty)
   }
 
+  @Test(
+    "Many new elements behind all others are told as if they had come one by one, and a copy stays as it was",
+    arguments: [0, 1, 5, 100, 500])
+  func growthBehind(count: Int) {
+    let old = (0..<count).map { Note(name: $0, key: 0) }
+    let difference = check(old, old + (count..<(count + 60)).map { Note(name: $0, key: 1) }, touched: [])
+    #expect(difference.added.map(\.position) == Array(count..<(count + 60)))
+    var list = OrderedList(NoteOrder(), of: old, capacity: 4)
+    let copy = list
+    _ = list.apply((count..<(count + 60)).map { ListUpdate(old: nil, new: Note(name: $0, key: 1)) })
+    for name in 0..<(count + 60) { list.remove(Note(name: name, key: name < count ? 0 : 1)) }
+    #expect(list.count == 0)
+    #expect(copy.elements == old && copy.violations == [])
+  }
+
   @Test("No more elements move than have to, as long as only named ones may", arguments: 0..<40)
   func fewMoves(seed: UInt64) {
     var random = SplitMix(seed: seed)

@@ -25,6 +25,26 @@ struct HostFileSystemTests {
     }
   }
 
+  @Test(
+    "A directory isn't opened through a symbolic link on the way, whatever it's opened for",
+    arguments: [[], .pathOnly] as [OpenFlags])
+  func openingThroughLink(flags: OpenFlags) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory("real")
+      try sandbox.makeDirectory("real/inner")
+      try sandbox.link("link", to: "real")
+      let descriptor = try sandbox.files.openDirectory(sandbox.path("real/inner"), flags: flags)
+      try sandbox.files.close(descriptor)
+      var failure: SystemError?
+      do throws(SystemError) {
+        try sandbox.files.close(try sandbox.files.openDirectory(sandbox.path("link/inner"), flags: flags))
+      } catch {
+        failure = error
+      }
+      #expect(failure?.errno == ELOOP)
+    }
+  }
+
   @Test("Status by name and by descriptor are the same, but for the time of creation, which only a name has")
   func statusByName() async throws {
     try await withTemporaryDirectory { sandbox in

@@ -14,6 +14,20 @@ struct SystemPathTests {
     #expect(SystemPath(path).lastComponent == SystemPath(last))
   }
 
+  @Test("The path of an open directory tells its descriptor", arguments: [0, 7, 1_048_576])
+  func openDirectory(number: Int32) {
+    let descriptor = FileDescriptor(rawValue: number)
+    #expect(SystemPath(openDirectory: descriptor).openDirectory == descriptor)
+  }
+
+  @Test(
+    "Any other path tells none",
+    arguments: [
+      "/proc/self/fd/7", "/proc/self/fd/7/./x", "/proc/self/fd/7/..", "/proc/self/fd/./.", "/proc/self/fd/.",
+      "/proc/self/fd/-7/.", "/proc/self/fd/7x/.", "/proc/self/fd/99999999999/.", "/x/proc/self/fd/7/.", "",
+    ])
+  func otherPaths(path: String) { #expect(SystemPath(path).openDirectory == nil) }
+
   @Test(
     "Appending puts exactly one slash between two paths",
     arguments: [("/a", "b", "/a/b"), ("/", "b", "/b"), ("/a/", "b", "/a/b"), ("", "b", "b"), ("/a", "/b", "/b")])

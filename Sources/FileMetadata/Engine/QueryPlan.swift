@@ -35,6 +35,24 @@ struct QueryPlan: Sendable {
   let needsFacts: Bool
   /// Whether the path of a file decides, or may decide, whether it's a result, or where it comes.
   let readsPaths: Bool
+  /// The predicate, if one column of the index decides it.
+  private let rowTest: RowTest?
+
+  private enum RowTest: Sendable {
+    case size(ClosedRange<Int64>)
+    case name(TextColumnTest)
+
+    init?(_ test: ColumnTest?, _ attributes: [FileAttribute?]) {
+      switch test {
+      case .integer(let attribute, let range) where attributes[attribute] == .size: self = .size(range)
+      case .text(let attribute, let test)
+      where attributes[attribute] == .name || attributes[attribute] == .displayName:
+        self = .name(test)
+      default: return nil
+      }
+    }
+  }
+
   /// What results are ordered by, if no value has to be made for that.
   private let sortNumbers: [FileAttribute]?
 
@@ -46,6 +64,7 @@ struct QueryPlan: Sendable {
     self.sortDescriptors = sortDescriptors
     self.batching = batching
     attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
+    rowTest = RowTest(predicate.columnTest, attributes)
     let used = predicate.attributes + sortDescriptors.map(\.attribute)
     usesProviders = used.contains { provided.contains($0) && FileAttribute(rawValue: $0) == nil }
     var sortAttributes: [SortAttribute] = []
@@ -97,10 +116,27 @@ struct QueryPlan: Sendable {
     let partCount =
       usesProviders
       ? 1 : max(1, min(HostThread.usableProcessorCount, Self.partCountMax, pageCount / Self.partPageCountMin))
-    let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
-      entries(snapshot, inPages: (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount), environment)
+    @Sendable func pages(_ part: Int) -> Range<Int> {
+      (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount)
     }
-    return OrderedList(ResultOrder(sortDescriptors), of: Array(parts.results.joined()))
+    let order = ResultOrder(sortDescriptors)
+    if sortAttributes.isEmpty {
+      // In the order of their numbers, as they are found.
+      let parts = ConcurrentParts(partCount) { part in
+        var builder = OrderedList<ResultOrder>.LeafBuilder()
+        forEachResult(snapshot, inPages: pages(part), environment) {
+          builder.append(ResultEntry($0.rawValue, .none))
+        }
+        return builder.finish()
+      }
+      return OrderedList(order, leaves: Array(parts.results.joined()))
+    }
+    let parts = ConcurrentParts<[ResultEntry]>(partCount) { part in
+      var entries: [ResultEntry] = []
+      forEachResult(snapshot, inPages: pages(part), environment) { entries.append(unfilteredEntry($0, snapshot)) }
+      return entries
+    }
+    return OrderedList(order, of: Array(parts.results.joined()))
   }
 
   /// More threads than that would wait for memory.
@@ -108,16 +144,30 @@ struct QueryPlan: Sendable {
   /// Fewer pages, of a hundred files each, cost less than to start a thread.
   private static let partPageCountMin = 128
 
-  private func entries(
-    _ snapshot: TableSnapshot, inPages pages: Range<Int>, _ environment: PredicateEnvironment
-  ) -> [ResultEntry] {
-    var entries: [ResultEntry] = []
+  /// Calls `body` for each result in some pages, in the order of their numbers.
+  @inline(__always)
+  private func forEachResult(
+    _ snapshot: TableSnapshot, inPages pages: Range<Int>, _ environment: PredicateEnvironment,
+    _ body: (FileNumber) -> Void
+  ) {
     let item = item(in: snapshot)
-    snapshot.table.forEachRow(inPages: pages) { number, row in
-      guard item.move(to: number, row), predicate.matches(item, in: environment) else { return }
-      entries.append(sortAttributes.isEmpty ? ResultEntry(number.rawValue, .none) : unfilteredEntry(number, snapshot))
+    func isResult(_ number: FileNumber, _ row: FileRow) -> Bool {
+      item.move(to: number, row) && predicate.matches(item, in: environment)
     }
-    return entries
+    switch rowTest {
+    case .size(let range):
+      snapshot.table.forEachRow(inPages: pages) { number, row in
+        if row.parent == .none ? isResult(number, row) : range.contains(row.size) { body(number) }
+      }
+    case .name(let test):
+      var names = NameReader(snapshot.table.names)
+      snapshot.table.forEachRow(inPages: pages) { number, row in
+        let answer = row.parent == .none ? nil : names.withName(at: row.name) { test.holds($0) }
+        if answer ?? isResult(number, row) { body(number) }
+      }
+    case nil:
+      snapshot.table.forEachRow(inPages: pages) { number, row in if isResult(number, row) { body(number) } }
+    }
   }
 
   /// How a file is sorted, whether it's a result or not.

@@ -162,9 +162,18 @@ extension QueryRunner {
 
   private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
     let environment = QueryPlan.environment
+    // Copied once, not for each file.
+    let plan = plan
     let item = plan.item(in: now)
     var paths = PathComparison(known.snapshot.table, now.table)
+    var leastNew = leastNewNumber
     for number in numbers {
+      if let least = leastNew, number.rawValue >= least {
+        if let entry = plan.entry(number, item, now, environment) { found.append(entry) }
+        leastNew = Int(number.rawValue) + 1
+        continue
+      }
+      leastNew = nil
       let missCount = plan.usesProviders ? now.provided?.missCount : nil
       let entry = plan.entry(number, item, now, environment)
       // Until somebody has looked into it, it stays what it is to the query.
@@ -176,6 +185,13 @@ extension QueryRunner {
         note(number, isUndecided ? pending[number].map(\.new) ?? knownEntry(number) : entry, now, &paths)
       }
     }
+  }
+
+  /// From which number on files are certain to be neither known nor pending, if that's known without looking at each of them.
+  private var leastNewNumber: Int? {
+    if plan.usesProviders || fresh != nil || !pending.isEmpty { return nil }
+    let known = known.list.count > 0 ? known.snapshot.table.capacity : 0
+    return max(known, found.last.map { Int($0.number) + 1 } ?? 0)
   }
 
   /// Whether it's certain that a file is neither known nor pending.

@@ -72,8 +72,14 @@ extension OrderedList {
     }
 
     func forEach(_ body: (Element) -> Void) {
-      elements.forEach(body)
+      for element in elements { body(element) }
       for child in children { child.forEach(body) }
+    }
+
+    /// All leaves in order; none for a list in which nothing is.
+    var leaves: [Node] {
+      if isLeaf { return elements.isEmpty ? [] : [self] }
+      return children.flatMap(\.leaves)
     }
   }
 }

@@ -16,7 +16,7 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   /// - Parameters:
   ///   - order: What comes before what.
   ///   - capacity: How many elements or children a node may have, at least 4; tests make deep trees of few elements.
-  package init(_ order: Order, capacity: Int = 64) {
+  package init(_ order: Order, capacity: Int = LeafBuilder.capacity) {
     precondition(capacity >= 4, "a node of \(capacity) can't be divided")
     self.order = order
     self.capacity = capacity
@@ -26,16 +26,25 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   /// Creates a list of elements that come in any order, all different.
   ///
   /// - Complexity: O(*n* log *n*); O(*n*) if they're in order already.
-  package init(_ order: Order, of elements: [Element], capacity: Int = 64) {
-    let isSorted = zip(elements, elements.dropFirst()).allSatisfy(order.precedes)
-    self.init(order, sorted: isSorted ? elements : elements.sorted(by: order.precedes), capacity: capacity)
+  package init(_ order: Order, of elements: [Element], capacity: Int = LeafBuilder.capacity) {
+    let sorted = elements.isSorted(by: order.precedes) ? elements : elements.sorted(by: order.precedes)
+    self.init(order, sorted: sorted, capacity: capacity)
   }
 
   private init(_ order: Order, sorted: [Element], capacity: Int) {
+    self.init(order, leaves: Self.leaves(of: sorted, capacity), capacity: capacity)
+  }
+
+  /// Creates a list of leaves, in order, each as a ``LeafBuilder`` makes them.
+  init(_ order: Order, leaves: [Node], capacity: Int = LeafBuilder.capacity) {
     self.init(order, capacity: capacity)
-    var level = Self.chunks(of: sorted, capacity).map { Node(elements: Array($0)) }
+    var level = leaves
     while level.count > 1 { level = Self.chunks(of: level, capacity).map { Node(children: Array($0)) } }
     if let top = level.first { root = top }
+  }
+
+  private static func leaves(of sorted: [Element], _ capacity: Int) -> [Node] {
+    chunks(of: sorted, capacity).map { Node(elements: Array($0)) }
   }
 
   /// Parts of about the same size, none of them larger than three quarters of a node, so that there's room.
@@ -92,7 +101,7 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   package var elements: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)
-    forEach { result.append($0) }
+    for leaf in root.leaves { result += leaf.elements }
     return result
   }
 
@@ -100,6 +109,38 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   ///
   /// - Complexity: O(*n*).
   package func forEach(_ body: (Element) -> Void) { root.forEach(body) }
+}
+
+extension OrderedList {
+  /// Makes leaves of elements that come in order, without copying them: a part of a list, on any thread.
+  package struct LeafBuilder {
+    /// How many elements or children a node may have, where nobody says anything else.
+    package static var capacity: Int { 64 }
+    /// So that there's room for more.
+    private static var elementCount: Int { capacity * 3 / 4 }
+
+    private var leaves: [Node] = []
+    private var elements: [Element] = []
+
+    /// Adds an element behind all others.
+    mutating func append(_ element: Element) {
+      if elements.count == Self.elementCount { close() }
+      if elements.isEmpty { elements.reserveCapacity(Self.elementCount) }
+      elements.append(element)
+    }
+
+    /// All leaves in order; none if there was no element.
+    mutating func finish() -> [Node] {
+      if !elements.isEmpty { close() }
+      defer { leaves = [] }
+      return leaves
+    }
+
+    private mutating func close() {
+      leaves.append(Node(elements: elements))
+      elements = []
+    }
+  }
 }
 
 extension OrderedList {
@@ -113,25 +154,34 @@ extension OrderedList {
   /// - Returns: Which are where.
   /// - Complexity: O(*n* + *k* log *k*) for *k* new elements among *n*.
   mutating func merge(_ new: [Element]) -> ListDifference<Element> {
-    let new = new.sorted(by: order.precedes)
+    let new = new.isSorted(by: order.precedes) ? new : new.sorted(by: order.precedes)
+    guard let first = new.first else { return ListDifference() }
+    if count == 0 || order.precedes(self[count - 1], first) { return append(new) }
+    let old = elements
     var merged: [Element] = []
-    merged.reserveCapacity(count + new.count)
+    merged.reserveCapacity(old.count + new.count)
     var difference = ListDifference<Element>()
     difference.added.reserveCapacity(new.count)
     var next = 0
-    func add(before element: Element?) {
-      while next < new.count, element.map({ order.precedes(new[next], $0) }) ?? true {
-        difference.added.append(.init(position: merged.count, element: new[next]))
-        merged.append(new[next])
+    for element in new {
+      while next < old.count, order.precedes(old[next], element) {
+        merged.append(old[next])
         next += 1
       }
-    }
-    forEach { element in
-      add(before: element)
+      difference.added.append(.init(position: merged.count, element: element))
       merged.append(element)
     }
-    add(before: nil)
+    merged += old[next...]
     self = OrderedList(order, sorted: merged, capacity: capacity)
+    return difference
+  }
+
+  /// Puts elements behind all others, as a first search finds them where results aren't sorted; what there is stays in its leaves.
+  private mutating func append(_ new: [Element]) -> ListDifference<Element> {
+    var difference = ListDifference<Element>()
+    difference.added.reserveCapacity(new.count)
+    for element in new { difference.added.append(.init(position: count + difference.added.count, element: element)) }
+    self = OrderedList(order, leaves: root.leaves + Self.leaves(of: new, capacity), capacity: capacity)
     return difference
   }
 
@@ -176,5 +226,13 @@ extension OrderedList {
 
   private mutating func makeRootUnique() {
     if !isKnownUniquelyReferenced(&root) { root = root.copy() }
+  }
+}
+
+extension Array {
+  /// Whether each element comes before the one behind it.
+  fileprivate func isSorted(by precedes: (Element, Element) -> Bool) -> Bool {
+    for place in indices.dropFirst() where !precedes(self[place - 1], self[place]) { return false }
+    return true
   }
 }

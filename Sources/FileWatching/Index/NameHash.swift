@@ -32,6 +32,9 @@ struct NameHash {
   /// The place in a table of a power of two.
   func place(in count: Int) -> Int { Int(truncatingIfNeeded: value) & (count - 1) }
 
+  /// What ``place(in:)`` leaves out of the hash; never 0.
+  var tag: UInt32 { UInt32(truncatingIfNeeded: value >> 32) | 1 }
+
   /// A hash of the name in a directory.
   func combined(with parent: FileNumber) -> UInt32 {
     UInt32(truncatingIfNeeded: Self.fold(value ^ UInt64(parent.rawValue) &* 0x9E37_79B9_7F4A_7C15) >> 32)

@@ -100,7 +100,7 @@ struct DirectoryReader: Sendable {
   /// By way of the descriptor: the path may lead elsewhere by now.
   private func watch(_ directory: FileDescriptor) -> Result<WatchID, SystemError> {
     do throws(SystemError) {
-      let path = SystemPath("/proc/self/fd/\(directory.rawValue)/.")
+      let path = SystemPath(openDirectory: directory)
       return .success(try watcher.watch(path, [.names, .contents, .itself], isDirectory: true))
     } catch {
       return .failure(error)

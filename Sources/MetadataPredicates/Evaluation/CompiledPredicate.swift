@@ -59,6 +59,9 @@ public struct CompiledPredicate: Sendable {
     return place >= 0 ? finish(place, item, environment) : place == PredicateProgram.accepted
   }
 
+  /// What the predicate is if it's nothing but a comparison of one attribute with a constant; otherwise `nil`.
+  package var columnTest: ColumnTest? { program.columnTest }
+
   /// The end that the program comes to for an item, or the step that can't decide by one value alone.
   @inlinable
   func place(for item: some PredicateItem) -> Int {

@@ -200,3 +200,50 @@ extension PredicateProgram {
     }
   }
 }
+
+/// A predicate that is nothing but a comparison of one attribute with a constant: for loops over a column, which set nothing up for each
+/// item.
+package enum ColumnTest: Sendable {
+  /// Whether a whole number is in a range.
+  case integer(attribute: Int, ClosedRange<Int64>)
+  /// Whether a text passes.
+  case text(attribute: Int, TextColumnTest)
+}
+
+/// What is asked about a column of texts.
+package struct TextColumnTest: Sendable {
+  fileprivate let probe: TextProbe
+
+  /// Whether a text in UTF-8 passes; `nil` if its bytes don't decide that, but the predicate as a whole does.
+  package func holds(_ text: Span<UInt8>) -> Bool? { unsafe probe.holds(text.bytes) }
+}
+
+extension PredicateProgram {
+  /// What the program is if it's one simple step.
+  var columnTest: ColumnTest? {
+    guard let step = steps.first, steps.count == 1, start == 0, step.attribute >= 0, step.ifHolds == Self.accepted,
+      step.ifNot == Self.rejected
+    else { return nil }
+    switch step.test {
+    case .anchored, .search: return .text(attribute: step.attribute, TextColumnTest(probe: step.probe))
+    case .integer:
+      let range = step.comparator.range(for: Int64(bitPattern: step.bits))
+      return range.map { .integer(attribute: step.attribute, $0) }
+    case .matcher, .real, .member, .general: return nil
+    }
+  }
+}
+
+extension PredicateComparator {
+  /// The whole numbers for which a comparison with another one holds; `nil` if they aren't one range.
+  fileprivate func range(for bound: Int64) -> ClosedRange<Int64>? {
+    switch self {
+    case .less: bound == .min ? nil : .min...(bound - 1)
+    case .lessOrEqual: .min...bound
+    case .equal: bound...bound
+    case .greaterOrEqual: bound ... .max
+    case .greater: bound == .max ? nil : (bound + 1) ... .max
+    default: nil
+    }
+  }
+}

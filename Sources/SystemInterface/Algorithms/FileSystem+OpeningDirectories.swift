@@ -34,7 +34,8 @@ extension FileSystem {
   private func openPart(
     _ path: SystemPath, at place: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
-    let all: OpenFlags = [flags, .directory, .noFollow, .nonBlocking]
+    // openat2(2) refuses flags that mean nothing beside O_PATH; openat(2) ignores them.
+    let all: OpenFlags = [flags, .directory, .noFollow, flags.contains(.pathOnly) ? [] : .nonBlocking]
     do {
       return try openWithoutSymbolicLinks(path, at: place, flags: all)
     } catch let error where error.isUnsupported {
