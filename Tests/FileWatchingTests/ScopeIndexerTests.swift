@@ -9,6 +9,28 @@ import WatchingTestSupport
 
 @Suite("Reading and following a tree", .blocking)
 struct ScopeIndexerTests {
+  @Test("Directories that can't be read don't take away watches from others")
+  func unreadWatches() throws {
+    let tree = try TemporaryTree()
+    let door = ScriptedFileSystem { call in
+      let isOpening = call.call == .open || call.call == .openWithoutSymbolicLinks
+      return isOpening && call.paths.contains { $0.lastComponent == SystemPath("locked") } ? .fail(EACCES) : .proceed
+    }
+    let indexed = try IndexedTree(tree, files: door, options: ScopeOptions(watchCountMax: 4))
+    for _ in 0..<20 {
+      try tree.makeDirectory("locked")
+      indexed.settle()
+      #expect(indexed.indexer.health.unreadableDirectoryCount == 1)
+      try tree.removeTree(tree.path("locked"))
+      indexed.settle()
+    }
+    try tree.makeDirectory("d")
+    indexed.settle()
+    #expect(indexed.indexer.health.watchedDirectoryCount == 2)
+    #expect(indexed.indexer.health.polledDirectoryCount == 0)
+    indexed.expectCurrent()
+  }
+
   @Test("A directory moves away, and a file that was in it comes back under its name")
   func fileInPlaceOfItsDirectory() throws {
     let tree = try TemporaryTree()

@@ -68,6 +68,67 @@ struct TreeWatcherTests {
       ])
   }
 
+  @Test("L7: who listens hears of a save by way of another file as one of the document, whatever it was told before")
+  func saves() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("document", "text")
+    let watcher = try await watching(tree)
+    try tree.write(".save", "longer text")
+    #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path(".save"), .added, .regular)])
+    try tree.rename(".save", to: "document")
+    let changes = try #require(await watcher.catchUp()?.changes)
+    #expect(
+      changes == [
+        TreeChange(tree.path(".save"), .removed, .regular), TreeChange(tree.path("document"), .modified, .regular),
+      ])
+    #expect(changes.map(\.vacatedPath) == [tree.path(".save"), nil])
+    #expect(changes.map(\.currentPath) == [nil, tree.path("document")])
+  }
+
+  @Test("A directory in the place of another one is another one, and a file may move from one to the other")
+  func replacedDirectory() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.write("a/x")
+    var mirror = TreeMirror(tree.contents)
+    let watcher = try await watching(tree)
+    try tree.makeDirectory("n")
+    try tree.rename("a/x", to: "n/x")
+    try tree.removeTree(tree.path("a"))
+    try tree.rename("n", to: "a")
+    // Whether the file was moved or is another one depends on when somebody looked.
+    mirror.apply(try #require(await watcher.catchUp()))
+    #expect(mirror.violations + mirror.differences(from: tree.contents) == [])
+  }
+
+  @Test("Waiting ends while somebody makes directories all the time")
+  func waitingAmongChanges() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    let isOver = Guarded(false)
+    let maker = Task {
+      var count = 0
+      while !isOver.withLock({ $0 }) {
+        count += 1
+        try tree.makeDirectory("d/\(count)")
+        if count % 100 == 0 {
+          try tree.removeTree(tree.path("d"))
+          try tree.makeDirectory("d")
+        }
+        await Task.yield()
+      }
+    }
+    let watcher = try TreeWatcher([tree.root])
+    for number in 0..<20 {
+      try tree.write("\(number)")
+      let changes = try #require(await watcher.catchUp()?.changes)
+      // The first ones may have been there when it began.
+      if number > 0 { #expect(changes.contains(TreeChange(tree.path("\(number)"), .added, .regular))) }
+    }
+    isOver.withLock { $0 = true }
+    try await maker.value
+  }
+
   @Test("What came and went meanwhile isn't told; a directory in a file's place is another thing")
   func nothingLeft() async throws {
     let tree = try TemporaryTree()

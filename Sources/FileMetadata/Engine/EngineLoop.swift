@@ -9,7 +9,9 @@ final class EngineLoop {
   private let clock: any CoordinationClock
   private let indexer: ScopeIndexer
   private var runners: [Int: QueryRunner] = [:]
-  private var barriers: [(query: Int, barrier: Barrier)] = []
+  private var barriers = PendingOrders<(query: Int, barrier: Barrier)>()
+  /// Whether there's a further turn, because barriers came while others were waited for.
+  private var hasNextTurn = false
   /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
   private var arrivals: Set<Int> = []
   /// What programs provide, if they do.
@@ -60,6 +62,7 @@ final class EngineLoop {
 
   func run() {
     while true {
+      hasNextTurn = false
       guard let orders = engine.takeOrders(endingIf: hasBegun && runners.isEmpty) else { return end() }
       for order in orders { carryOut(order) }
       // Nobody is interested any more; somebody may be in the meantime.
@@ -71,10 +74,11 @@ final class EngineLoop {
       distribute()
       welcome(isCurrent: isIdle && provided == nil)
       lookInside()
-      if isIdle { settle() }
+      // Whatever was done before the turn is known then, even if somebody makes directories all the time.
+      if isIdle || !indexer.hasWork { settle() }
       passTime()
       lookInside()
-      if !isIdle || indexer.hasWork { continue }
+      if !isIdle || indexer.hasWork || hasNextTurn { continue }
       if indexer.hasRefills {
         indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       } else if !wait() {
@@ -93,8 +97,7 @@ final class EngineLoop {
     case .taken(let query, let count): runners[query]?.taken(count, snapshot, health, at: now)
     case .readerBegan(let query, let count): runners[query]?.readerBegan(count, snapshot, health, at: now)
     case .barrier(let query, let barrier):
-      barriers.append((query, barrier))
-      indexer.poll()
+      if barriers.add((query, barrier)) { indexer.poll() }
     case .replan(let query, let plan): replan(query, plan, now)
     case .provided(let want, let values):
       awaited.remove(want)
@@ -202,12 +205,13 @@ final class EngineLoop {
       runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
     }
     gathering = []
-    barriers.removeAll { query, barrier in
+    hasNextTurn = barriers.finish { query, barrier in
       if arrivals.contains(query) { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
       return isTold
     }
+    if hasNextTurn { indexer.poll() }
   }
 
   private func passTime() {
@@ -250,7 +254,7 @@ final class EngineLoop {
 
   private func end() {
     extraction.end()
-    for (_, barrier) in barriers { barrier.end() }
+    for (_, barrier) in barriers.takeAll() { barrier.end() }
     for runner in runners.values { runner.port.end() }
     runners = [:]
     while let orders = engine.takeOrders(endingIf: true) {

@@ -46,6 +46,8 @@ struct DirectoryReading: Sendable {
   }
 
   let directory: FileNumber
+  /// What was ordered, whatever has come of it.
+  let watching: ReadOrder.Watching
   let outcome: Outcome
 }
 
@@ -61,9 +63,9 @@ struct DirectoryReader: Sendable {
 
   func read(_ order: ReadOrder) -> DirectoryReading {
     do throws(SystemError) {
-      return DirectoryReading(directory: order.directory, outcome: try outcome(order))
+      return DirectoryReading(directory: order.directory, watching: order.watching, outcome: try outcome(order))
     } catch {
-      return DirectoryReading(directory: order.directory, outcome: .failed(error))
+      return DirectoryReading(directory: order.directory, watching: order.watching, outcome: .failed(error))
     }
   }
 

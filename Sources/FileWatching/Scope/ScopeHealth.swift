@@ -11,7 +11,7 @@ public struct ScopeHealth: Hashable, Sendable {
   public var overflowCount = 0
   /// How many of the places that were asked for have nothing there; what comes there is found.
   public var missingRootCount = 0
-  /// How many directories all queries of the process may watch together: half of what the kernel allows all programs of the user.
+  /// How many directories all queries and tree watchers of the process may watch together: half of what the kernel allows all programs of the user.
   public var processWatchCountMax = 0
   /// Whether there are more files than can be counted.
   public var isFull = false

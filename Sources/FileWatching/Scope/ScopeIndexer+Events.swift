@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SystemInterface
 
 extension ScopeIndexer {
@@ -33,7 +34,8 @@ extension ScopeIndexer {
     var events = watcher.takeEvents()
     var waitCount = 0
     while events.isEmpty, !departures.isEmpty, waitCount < Self.arrivalWaitCountMax {
-      HostThread.yield()
+      // It's there at once, unless whoever renames has lost the processor in between.
+      if waitCount < Self.arrivalYieldCountMax { HostThread.yield() } else { usleep(Self.arrivalPause) }
       events = watcher.takeEvents()
       waitCount += 1
     }

@@ -89,6 +89,7 @@ extension ScopeIndexer {
   private func take(_ reading: DirectoryReading) {
     let directory = reading.directory
     readCount += 1
+    if reading.watching == .wanted { orderedWatchCount -= 1 }
     guard index.table.contains(directory) else { return drop(reading) }
     switch reading.outcome {
     case .failed(let error): fail(directory, error)
@@ -114,9 +115,7 @@ extension ScopeIndexer {
   private func drop(_ reading: DirectoryReading) {
     guard case .read(let contents) = reading.outcome else { return }
     if let rest = contents.rest { try? files.close(rest) }
-    guard let watch = contents.watch else { return }
-    orderedWatchCount -= 1
-    if case .success(let watch) = watch, watches[watch] == nil { watcher.unwatch(watch) }
+    if case .success(let watch)? = contents.watch, watches[watch] == nil { watcher.unwatch(watch) }
   }
 
   private func fail(_ directory: FileNumber, _ error: SystemError) {
@@ -207,7 +206,7 @@ extension ScopeIndexer {
       return false
     }
     if watches[directory] == nil, !watchShare.reserve(beyond: watches.count + orderedWatchCount) {
-      poll(directory, because: "the queries of this process watch as many directories as they may")
+      poll(directory, because: "this process watches as many directories as it may")
       return false
     }
     orderedWatchCount += 1
@@ -215,7 +214,6 @@ extension ScopeIndexer {
   }
 
   private func takeWatch(_ result: Result<WatchID, SystemError>, _ directory: FileNumber) {
-    orderedWatchCount -= 1
     switch result {
     case .success(let watch):
       if watch != watches[directory] {

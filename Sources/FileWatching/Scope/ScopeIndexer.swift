@@ -77,7 +77,11 @@ package final class ScopeIndexer {
   /// How often a directory that isn't where it should be is tried again before that's taken for an error.
   static let misplacementMax = 4
   /// How often the second half of a rename is waited for.
-  static let arrivalWaitCountMax = 16
+  static let arrivalWaitCountMax = 36
+  /// For how many times of these the processor is offered to others; then the thread sleeps.
+  static let arrivalYieldCountMax = 16
+  /// For how long, in microseconds.
+  static let arrivalPause: UInt32 = 100
   /// How many rounds of events and looks one call makes.
   static let roundCountMax = 32
 
@@ -198,7 +202,7 @@ extension ScopeIndexer {
     // It may be readable now, or not any more.
     if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
     if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
-    if facts.isLinked { noteLinks(of: number, facts) }
+    if facts.isLinked { noteLinks(of: number, facts, wereKnown: old.isLinked && old.identity == facts.identity) }
   }
 
   /// Takes note of other facts.
@@ -217,12 +221,17 @@ extension ScopeIndexer {
   }
 
   /// The other names of a file have the same facts, and nobody else tells of them.
-  func noteLinks(of number: FileNumber, _ facts: FileFacts) {
+  ///
+  /// - Parameters:
+  ///   - number: One name of the file.
+  ///   - facts: What the file is now.
+  ///   - wereKnown: Whether the other names have been looked for already; the kernel tells of each one that comes.
+  func noteLinks(of number: FileNumber, _ facts: FileFacts, wereKnown: Bool = false) {
     let others = index.files(with: facts.identity)
     for other in others where other != number {
       _ = renew(other, index.table.facts(of: other), facts)
     }
-    if others.count == 1 { unmatchedLinks[facts.identity.inode] = facts }
+    if others.count == 1, !wereKnown { unmatchedLinks[facts.identity.inode] = facts }
   }
 
   /// A file has a name less, which only looking tells.

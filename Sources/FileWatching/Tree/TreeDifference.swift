@@ -11,10 +11,10 @@ struct TreeDifference {
 
   private let before: FileTable
   private let after: FileTable
-  private var moved: [(from: SystemPath, change: TreeChange)] = []
+  private var moved: [FileNumber] = []
   private var removed: [FileNumber] = []
   private var added: [FileNumber] = []
-  private var modified: [TreeChange] = []
+  private var modified: Set<FileNumber> = []
 
   /// - Parameters:
   ///   - before: The earlier state.
@@ -31,7 +31,7 @@ struct TreeDifference {
       case (true, true): compare(number)
       }
     }
-    if !removed.isEmpty, !added.isEmpty { pair() }
+    if !removed.isEmpty { pair() }
   }
 
   /// In the order that ``TreeUpdate/changes`` promises.
@@ -40,21 +40,23 @@ struct TreeDifference {
       let path = before.path(of: number)
       return (from: path, change: TreeChange(path, .removed, before.facts(of: number).kind))
     }
-    let additions = added.map { TreeChange(after.path(of: $0), .added, after.facts(of: $0).kind) }
-    return (moved + removals).sorted { $0.from > $1.from }.map(\.change)
-      + additions.sorted { $0.path < $1.path } + modified.sorted { $0.path < $1.path }
+    let moves = moved.map { number in
+      let path = before.path(of: number)
+      return (from: path, change: change(number, .moved(from: path)))
+    }
+    return (moves + removals).sorted { $0.from > $1.from }.map(\.change)
+      + added.map { change($0, .added) }.sorted { $0.path < $1.path }
+      + modified.map { change($0, .modified) }.sorted { $0.path < $1.path }
+  }
+
+  private func change(_ number: FileNumber, _ happening: TreeChange.Happening) -> TreeChange {
+    TreeChange(after.path(of: number), happening, after.facts(of: number).kind)
   }
 
   private mutating func compare(_ number: FileNumber) {
     let isMoved = place(number, before) != place(number, after)
-    let facts = after.facts(of: number)
-    if isMoved {
-      let path = before.path(of: number)
-      moved.append((path, TreeChange(after.path(of: number), .moved(from: path), facts.kind)))
-    }
-    if isModified(before.facts(of: number), facts, isMoved: isMoved) {
-      modified.append(TreeChange(after.path(of: number), .modified, facts.kind))
-    }
+    if isMoved { moved.append(number) }
+    if isModified(before.facts(of: number), after.facts(of: number), isMoved: isMoved) { modified.insert(number) }
   }
 
   private func place(_ number: FileNumber, _ table: FileTable) -> Place {
@@ -69,25 +71,24 @@ struct TreeDifference {
     return !old.hold(for: new)
   }
 
-  /// What was removed and what was added in the same place of the same directory are one that has altered.
+  /// A file that was removed, and another one that has come in its place in the same directory, are one that has altered; the place of the
+  /// other one, if it had one, is empty.
   private mutating func pair() {
-    var places = Dictionary(removed.map { (place($0, before), $0) }) { first, _ in first }
+    var places: [Place: FileNumber] = [:]
+    for number in removed where before.facts(of: number).kind != .directory { places[place(number, before)] = number }
     // The tops of trees are in no directory, and their names say nothing.
     places = places.filter { $0.key.parent != .none && after.contains($0.key.parent) }
     if places.isEmpty { return }
     var gone: Set<FileNumber> = []
     var come: Set<FileNumber> = []
-    for number in added {
+    for number in added + moved where after.facts(of: number).kind != .directory {
       guard let other = places[place(number, after)] else { continue }
-      let (old, new) = (before.facts(of: other), after.facts(of: number))
-      if (old.kind == .directory) != (new.kind == .directory) { continue }
       gone.insert(other)
       come.insert(number)
-      if isModified(old, new, isMoved: false) {
-        modified.append(TreeChange(after.path(of: number), .modified, new.kind))
-      }
+      if isModified(before.facts(of: other), after.facts(of: number), isMoved: false) { modified.insert(number) }
     }
-    removed.removeAll(where: gone.contains)
+    removed = removed.filter { !gone.contains($0) } + moved.filter(come.contains)
     added.removeAll(where: come.contains)
+    moved.removeAll(where: come.contains)
   }
 }

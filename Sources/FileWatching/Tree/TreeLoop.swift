@@ -10,7 +10,7 @@ final class TreeLoop {
   private let batchingInterval: Duration
   private let tellsExisting: Bool
   private var pacing: PollPacing
-  private var orders: [TreePort.Order] = []
+  private var orders = PendingOrders<TreePort.Order>()
   /// What has been told.
   private var known = FileTable()
   /// Files that may be otherwise than what has been told.
@@ -46,25 +46,23 @@ final class TreeLoop {
 
   func run() {
     while let new = port.takeOrders() {
-      if !new.isEmpty {
-        orders += new
-        indexer.poll()
-      }
+      for order in new where orders.add(order) { indexer.poll() }
       indexer.processEvents()
       let isIdle = !indexer.hasWork
       indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       takeNote()
-      if isIdle { settle() }
+      // Whatever was done before the turn is known then, even if somebody makes directories all the time.
+      if isIdle || !indexer.hasWork { settle() }
       tell()
       pacing.poll(indexer, at: clock.now)
-      if !isIdle || indexer.hasWork { continue }
+      if !isIdle || indexer.hasWork || !orders.isEmpty { continue }
       if indexer.hasRefills {
         indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       } else if !wait() {
         break
       }
     }
-    for order in orders { order.end() }
+    for order in orders.takeAll() { order.end() }
     port.stop()
     board.end()
   }
@@ -92,13 +90,14 @@ final class TreeLoop {
       indexer.readsFacts = true
       if !tellsExisting { markTold() }
     }
-    for order in orders {
+    let isAskedAgain = orders.finish { order in
       switch order {
       case .barrier(let barrier): barrier.end()
       case .catchUp(let waiter): waiter.resume(returning: takeUpdate())
       }
+      return true
     }
-    orders = []
+    if isAskedAgain { indexer.poll() }
   }
 
   /// Tells who waits, when it's time.

@@ -23,6 +23,18 @@ public struct TreeChange: Hashable, Sendable {
   /// What it is, or was.
   public let kind: FileKind
 
+  /// The path under which it isn't any more: of what was removed or moved.
+  public var vacatedPath: SystemPath? {
+    switch happening {
+    case .removed: path
+    case .moved(let from): from
+    case .added, .modified: nil
+    }
+  }
+
+  /// The path under which it's new or has altered: of everything but what was removed.
+  public var currentPath: SystemPath? { happening == .removed ? nil : path }
+
   /// Makes a change, as a test of code that takes changes does.
   ///
   /// - Parameters:
@@ -39,7 +51,7 @@ public struct TreeChange: Hashable, Sendable {
 /// What makes the trees as they are now out of what they were when the watcher told the last time.
 ///
 /// A difference of two states and no record: what was made and removed again meanwhile isn't in it, a file that was written ten times
-/// is modified once, and one that was saved by way of another file is modified.
+/// is modified once, and one that was saved by way of another file is modified; that one, if it was told before, is removed.
 ///
 /// To bring a copy up to date, go through the changes in their order and delete what was removed, and take what was moved out of its old place;
 /// then go through what was moved and added, sorted by its path, and put it there; then bring over what was modified.

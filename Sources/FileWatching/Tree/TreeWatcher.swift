@@ -16,7 +16,9 @@ public import SystemInterface
 /// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
 /// machines do on network file systems.
 ///
-/// It takes a thread, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
+/// Two directories that change places in one step (`RENAME_EXCHANGE`) are told as removed and added with all that's in them.
+///
+/// It takes a thread, further ones while much is read, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
 /// ``stop()`` or with the last reference. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
 ///
 /// Any thread may call anything.
@@ -39,15 +41,16 @@ public final class TreeWatcher: Sendable {
   /// a few system calls.
   ///
   /// - Parameters:
-  ///   - paths: Directories or files, be they there or not: what comes there is told. Links on the way are followed now, and not later.
+  ///   - paths: Absolute paths of directories or files, be they there or not: what comes there is told. Links on the way are followed
+  ///     now, and not later. One that's inside another one is watched as a part of that.
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
   ///   - backend: Who tells what happens, to this watcher alone; without one inotify(7), and polling where that can't be.
   ///   - files: Where files are.
   ///   - clock: What decides when it's time.
-  /// - Throws: EMFILE when the user has too many queues (`max_user_instances`) or the process too many descriptors; errors of
-  ///   realpath(3), but not ENOENT.
+  /// - Throws: EMFILE when the user has too many queues (`max_user_instances`) or the process too many descriptors; EAGAIN when there
+  ///   are too many threads; EINVAL for a path that isn't absolute; errors of realpath(3), but not ENOENT.
   public init(
     _ paths: [SystemPath], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
     tellsExisting: Bool = false, backend: (any FileWatcher)? = nil, files: any FileSystem = HostFileSystem(),
@@ -61,9 +64,10 @@ public final class TreeWatcher: Sendable {
     let watcher: any FileWatcher
     if let backend { watcher = backend } else { watcher = try InotifyWatcher(tellsMounts: true) }
     port = TreePort(watcher)
-    HostThread.start(name: "file-watching") { [port, board] in
+    let code = HostThread.tryStart(name: "file-watching") { [port, board] in
       TreeLoop(plan, port, board, watcher: watcher).run()
     }
+    if code != 0 { throw SystemError(call: "pthread_create(3)", errno: code) }
   }
 
   deinit { stop() }
@@ -84,7 +88,8 @@ public final class TreeWatcher: Sendable {
 
   /// Waits until everything is known that was done to files before the call.
   ///
-  /// The first time that's when all directories are watched: from then on nothing happens that isn't told. Returns early when the task
+  /// The first time that's when all directories have been read: from then on nothing happens that isn't told, at once or, where
+  /// ``health`` says that it's polled, when it's looked at. Returns early when the task
   /// is cancelled or the watcher stopped.
   ///
   /// - Throws: `CancellationError` when the task was cancelled.
@@ -101,7 +106,8 @@ public final class TreeWatcher: Sendable {
 
   /// Waits until everything is known that was done to files before the call, and takes what hasn't been told of it.
   ///
-  /// For programs that ask from time to time, as a build does when it begins. The batching interval isn't waited for.
+  /// For programs that ask from time to time, as a build does when it begins. The batching interval isn't waited for, and cancelling
+  /// the task doesn't end the wait, for the update would be lost; ``stop()`` does.
   ///
   /// - Returns: What is otherwise, be it nothing; `nil` when the watcher is stopped.
   public func catchUp() async -> TreeUpdate? {

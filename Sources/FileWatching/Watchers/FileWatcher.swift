@@ -12,7 +12,8 @@ public protocol FileWatcher: AnyObject, Sendable {
   /// Watches an item; once more to hear of more.
   ///
   /// - Parameters:
-  ///   - path: The item; a symbolic link is watched itself.
+  ///   - path: The item; a symbolic link is watched itself. It may be a name in `/proc/self/fd` that leads to the item during the call
+  ///     only, so that nothing else is watched that has come in its place: see readlink(2) for where it is.
   ///   - interest: What to hear of.
   ///   - isDirectory: Whether to refuse anything but a directory.
   /// - Returns: The number that its events are told with; the same for each path that leads to the item.

@@ -21,7 +21,7 @@ public final class InotifyWatcher: FileWatcher {
   ///
   /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
-  public init(tellsMounts: Bool = false) throws(SystemError) {
+  public init(tellsMounts: Bool = true) throws(SystemError) {
     queue = try InotifyQueue()
     poller = try ReadinessPoller()
     try poller.add(queue, token: 0, interest: .readable)

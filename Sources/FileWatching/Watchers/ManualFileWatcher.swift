@@ -86,6 +86,7 @@ public final class ManualFileWatcher: FileWatcher {
       if faults.isOverflown {
         faults.isOverflown = false
         faults.heldBack = []
+        faults.isBetweenHalves = false
         return [.overflow]
       }
       return faults.isTearingRenames ? faults.tear(events) : events

@@ -44,25 +44,46 @@ public final class PollingWatcher: FileWatcher {
   public func wake() { sleep.wake() }
 }
 
-/// Takes what it's asked to watch for watched, and never tells anything.
+/// Takes what it's asked to watch for watched, and tells nothing but the ends of watches.
 final class SilentWatcher: FileWatcher {
+  private struct State: Sendable {
+    var numbers: [FileIdentity: WatchID] = [:]
+    var count: Int32 = 0
+    var ended: [WatchEvent] = []
+  }
+
   private let sleep = WakeableSleep()
-  private let numbers = Guarded<[FileIdentity: WatchID]>([:])
+  private let state = Guarded(State())
 
   func watch(_ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool) throws(SystemError) -> WatchID {
     let status = try HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)
     if isDirectory, status.kind != .directory {
       throw SystemError(call: "ManualFileWatcher", paths: [path], errno: ENOTDIR)
     }
-    return numbers.withLock { numbers in
-      let number = numbers[status.identity] ?? WatchID(Int32(numbers.count + 1))
-      numbers[status.identity] = number
-      return number
+    return state.withLock { state in
+      if let number = state.numbers[status.identity] { return number }
+      state.count += 1
+      state.numbers[status.identity] = WatchID(state.count)
+      return WatchID(state.count)
     }
   }
 
-  func unwatch(_ watch: WatchID) {}
-  func takeEvents() -> [WatchEvent] { [] }
+  func unwatch(_ watch: WatchID) {
+    state.withLock { state in
+      guard let item = state.numbers.first(where: { $0.value == watch }) else { return }
+      state.numbers[item.key] = nil
+      state.ended.append(.ended(watch))
+    }
+    wake()
+  }
+
+  func takeEvents() -> [WatchEvent] {
+    state.withLock { state in
+      defer { state.ended = [] }
+      return state.ended
+    }
+  }
+
   func waitForEvents() { sleep.wait() }
   func wake() { sleep.wake() }
 }

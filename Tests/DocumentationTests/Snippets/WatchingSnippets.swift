@@ -5,9 +5,8 @@ import Testing
 
 @Suite("The code about watching", .serialized)
 struct WatchingSnippets {
-  private func upload(_ path: SystemPath) {}
-  private func delete(_ path: SystemPath) {}
-  private func move(_ old: SystemPath, to new: SystemPath) {}
+  private func forget(_ path: SystemPath) {}
+  private func look(at path: SystemPath) {}
   private func log(_ text: String) {}
 
   /// Compiled and not run: it's for ever, and about a place that's there on servers only.
@@ -15,13 +14,8 @@ struct WatchingSnippets {
     // snippet: watch-follow
     let watcher = try TreeWatcher([SystemPath("/srv/site")])
     for await update in watcher.updates {
-      for change in update.changes {
-        switch change.happening {
-        case .added, .modified: upload(change.path)
-        case .removed: delete(change.path)
-        case .moved(let from): move(from, to: change.path)
-        }
-      }
+      for old in update.changes.compactMap(\.vacatedPath) { forget(old) }
+      for new in update.changes.compactMap(\.currentPath) { look(at: new) }
     }
     // end
     // snippet: watch-health
