@@ -62,6 +62,34 @@ struct PresenterQueueTests {
     }
   }
 
+  @Test("C-193: A presenter that comes while its queue waits already is served by the thread that waits")
+  func presenterThatComesLater() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let presenter = HandlerPresenter(url)
+      let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let reader = Thread {
+        NSFileCoordinator().coordinate(readingItemAt: url, error: nil) { _ in
+          isReading.signal()
+          mayEnd.wait()
+          NSFileCoordinator.addFilePresenter(presenter)
+        }
+      }
+      reader.start()
+      isReading.wait()
+      let written = DispatchSemaphore(value: 0)
+      presenter.queue.addOperation {
+        NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in presenter.note("written") }
+        written.signal()
+      }
+      box.awaitWait(for: url)
+      mayEnd.signal()
+      written.wait()
+      NSFileCoordinator.removeFilePresenter(presenter)
+      #expect(presenter.journal.entries.contains("written"))
+    }
+  }
+
   @Test("News that wait in a blocked queue don't keep questions up, and come afterwards in their order")
   func newsBehindTheWait() throws {
     try withSandbox { box in

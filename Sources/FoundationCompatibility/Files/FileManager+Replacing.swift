@@ -6,7 +6,8 @@
   extension FileManager {
     /// Puts a new item in the place of another, so that there's always one of them.
     ///
-    /// One rename within a file system; across file systems the new item is copied beside the old one first. The old item's mode, owner
+    /// One rename within a file system, after the new item has been brought to the disk, so that no power failure leaves less than one of
+    /// them; across file systems the new item is copied beside the old one first. The old item's mode, owner
     /// and extended attributes are given to the new one unless `.usingNewMetadataOnly` is among the options. If `newItemURL` is on another
     /// file system and something fails, the new item is still there.
     ///
@@ -20,8 +21,8 @@
     ///     `.withoutDeletingBackupItem` is among the options; `nil` for none.
     ///   - options: What to keep.
     ///   - resultingURL: Where to put the URL of the new item, which is the original's.
-    /// - Throws: `CocoaError`. The original is still there then, or, if only the backup couldn't be removed at the end, the new item in
-    ///   its place with the old one beside it.
+    /// - Throws: `CocoaError`. The original is still there then, and the new item, perhaps with the mode and owner of the original; or, if
+    ///   only what follows failed, the new item is in its place: then the underlying error says what is left, such as the backup.
     public func replaceItem(
       at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
       options: FileManager.ItemReplacementOptions = [], resultingItemURL resultingURL: UnsafeMutablePointer<NSURL?>?
@@ -48,6 +49,7 @@
       }
       do throws(SystemError) {
         if let backup { try files.copyItem(from: original, to: backup, replacing: true) }
+        try files.synchronizeItem(at: new)
         try files.moveItem(from: new, to: original, replacing: true)
         if let backup, !options.contains(.withoutDeletingBackupItem) { try files.removeItem(at: backup) }
       } catch { throw cocoaError(error, originalURL) }

@@ -37,9 +37,6 @@
 
     private let state = Guarded(State())
 
-    /// Whether there is any presenter.
-    var hasPresenters: Bool { state.withLock { !$0.entries.isEmpty } }
-
     var presenters: [any NSFilePresenter] {
       let entries = state.withLock { Array($0.entries.values) }
       return entries.sorted { $0.number < $1.number }.compactMap { $0.adapter.target.presenter }
@@ -66,13 +63,14 @@
         if previous?.adapter === adapter { return (nil, nil) }
         state.last += 1
         state.entries[key] = Entry(adapter: adapter, number: state.last)
+        // With the entry, so that whoever removes that has the last word.
+        adapter.isRegistered = true
         return (state.last, previous)
       }
       // Of an object that was at this address before.
       previous?.end()
       guard let number else { return }
       endRegistrationsOfTheGone()
-      adapter.isRegistered = true
       do {
         let registration = try adapter.register()
         let isWanted = state.withLock { state -> Bool in
@@ -113,6 +111,7 @@
       let entry = state.withLock { state -> Entry? in
         guard let entry = state.entries[key], isMeant(entry) else { return nil }
         state.entries[key] = nil
+        entry.adapter.isRegistered = false
         return entry
       }
       entry?.end()

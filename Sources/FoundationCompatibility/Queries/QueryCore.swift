@@ -70,14 +70,15 @@
 
     /// Changes what to find; a query that runs begins anew.
     func reconfigure(_ change: (inout QueryConfiguration) -> Void) {
-      let isStarted = withState { state in
+      // In one step: whoever stops it meanwhile stops what follows, and not what was.
+      let (ending, beginning) = withState { state -> (Ending, Beginning?) in
         state.discarded.append(state.configuration)
         change(&state.configuration)
-        return state.isStarted
+        guard state.isStarted else { return (Ending(), nil) }
+        return (state.end(), state.beginning())
       }
-      guard isStarted else { return }
-      stop()
-      _ = start()
+      ending.tell()
+      if let beginning { _ = start(beginning) }
     }
   }
 
@@ -85,14 +86,14 @@
 
   extension QueryCore {
     func start() -> Bool {
-      let begun = withState { state -> (QueryConfiguration, NSPredicate, Int)? in
-        guard !state.isStarted, let predicate = state.configuration.predicate else { return nil }
-        state.begin()
-        return (state.configuration, predicate, state.run)
-      }
-      guard let (configuration, predicate, run) = begun else { return false }
+      let beginning = withState { $0.isStarted ? nil : $0.beginning() }
+      return beginning.map(start) ?? false
+    }
+
+    private func start(_ beginning: Beginning) -> Bool {
+      let run = beginning.run
       do throws(MetadataQueryError) {
-        let request = try QueryRequest(configuration, predicate)
+        let request = try QueryRequest(beginning.configuration, beginning.predicate)
         try request.native.start()
         if !adopt(request.native, run) {
           // Somebody has stopped it meanwhile.
@@ -142,6 +143,13 @@
   }
 
   extension QueryCore {
+    /// What a run that begins is made of.
+    struct Beginning {
+      let configuration: QueryConfiguration
+      let predicate: NSPredicate
+      let run: Int
+    }
+
     /// Who has to know that a run is over.
     struct Ending {
       var native: MetadataQuery?
@@ -157,13 +165,16 @@
   }
 
   extension QueryCore.State {
-    fileprivate mutating func begin() {
+    /// - Returns: `nil` without a predicate.
+    fileprivate mutating func beginning() -> QueryCore.Beginning? {
+      guard let predicate = configuration.predicate else { return nil }
       run += 1
       isStarted = true
       isGathering = true
       show(QueryResults())
       discarded.append(objects)
       objects = QueryObjects()
+      return QueryCore.Beginning(configuration: configuration, predicate: predicate, run: run)
     }
 
     fileprivate mutating func end() -> QueryCore.Ending {

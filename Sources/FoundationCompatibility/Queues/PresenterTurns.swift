@@ -149,8 +149,8 @@
   extension PresenterTurns {
     /// What a thread does that's about to wait for access: it serves the presenters of its queue, if that can run nothing else.
     func serverOfThisThread() -> (any BlockedThreadServer)? {
-      guard PresenterRegistry.shared.hasPresenters, let queue = OperationQueue.current, queue.mayHaveNoOtherThread
-      else { return nil }
+      // There may be no presenter yet: one can come while this thread waits.
+      guard let queue = OperationQueue.current, queue.mayHaveNoOtherThread else { return nil }
       return Server(self, queue)
     }
 

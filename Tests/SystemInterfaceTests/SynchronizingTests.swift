@@ -1,0 +1,34 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import SystemInterface
+
+@Suite("Bringing items to the disk")
+struct SynchronizingTests {
+  @Test("Every file and directory is synchronised, what is in a directory before it, and links and pipes aren't opened")
+  func order() async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      let files = HostFileSystem()
+      try files.makeSymbolicLink(sandbox.path("a/link"), at: .workingDirectory, target: SystemPath("nowhere"))
+      #expect(mkfifo(sandbox.path("a/pipe").description, 0o600) == 0)
+      let door = ScriptedFileSystem.watching()
+      try door.synchronizeItem(at: sandbox.path("a"))
+      // One file, two directories.
+      #expect(door.log.map(\.call).filter { $0 == .synchronize }.count == 3)
+      let opened = door.log.filter { $0.call == .open }.flatMap(\.paths).map(\.lastComponent)
+      #expect(!opened.contains(SystemPath("link")) && !opened.contains(SystemPath("pipe")))
+    }
+  }
+
+  @Test("A file that isn't there is an error, and one whose data can't be brought to the disk")
+  func errors() async throws {
+    try await withTemporaryDirectory { sandbox in
+      #expect(throws: SystemError.self) { try HostFileSystem().synchronizeItem(at: sandbox.path("none")) }
+      try sandbox.files.replaceContents(of: sandbox.path("a"), with: [1])
+      let door = ScriptedFileSystem { $0.call == .synchronize ? .fail(EIO) : .proceed }
+      #expect(throws: SystemError.self) { try door.synchronizeItem(at: sandbox.path("a")) }
+    }
+  }
+}
