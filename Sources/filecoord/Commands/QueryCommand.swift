@@ -48,9 +48,10 @@ extension Command {
       With --json each line is an object with the members path, name, size, modified, created and type; with --live also event
       (added, removed, changed) and was, the path before; with --attributes also attributes, an object by their names.
 
-      Attributes: kMDItemFSName, kMDItemPath, kMDItemFSSize (bytes), kMDItemFSContentChangeDate, kMDItemFSCreationDate,
-      kMDItemContentType, kMDItemContentTypeTree, kMDItemFSInvisible, kMDItemFSOwnerUserID, kMDItemFSOwnerGroupID,
-      kMDItemFSNodeCount, kMDItemComment, kMDItemUserTags, kMDItemWhereFroms.
+      Attributes: kMDItemFSName, kMDItemDisplayName, kMDItemPath, kMDItemURL, kMDItemFSSize (bytes), kMDItemFSContentChangeDate,
+      kMDItemFSCreationDate, kMDItemContentCreationDate, kMDItemContentModificationDate, kMDItemAttributeChangeDate,
+      kMDItemLastUsedDate, kMDItemContentType, kMDItemContentTypeTree, kMDItemKind, kMDItemFSInvisible, kMDItemFSOwnerUserID,
+      kMDItemFSOwnerGroupID, kMDItemFSNodeCount, kMDItemComment, kMDItemFinderComment, kMDItemUserTags, kMDItemWhereFroms.
 
       Bytes of names that aren't UTF-8 are shown as U+FFFD, but printed as they are with -0.
       """,
@@ -205,6 +206,9 @@ private struct QueryPrinter {
 
   private func follow() async -> ExitCode {
     var remaining = session.invocation.count(.events) ?? .max
+    // From the end of the first search on.
+    var listener: Task<Void, Never>?
+    defer { listener?.cancel() }
     for await change in query.changes {
       for line in lines(change) {
         if remaining == 0 { break }
@@ -213,7 +217,7 @@ private struct QueryPrinter {
       }
       if change.finishesGathering {
         Terminal.error.write("watching \(change.results.count) results\n")
-        warn(change.health)
+        listener = Task { await warn(of: query.healthUpdates) }
       }
       if remaining == 0 { break }
     }
@@ -237,15 +241,27 @@ private struct QueryPrinter {
   }
 
   /// Says what isn't found, or is found late.
-  private func warn(_ health: ScopeHealth) {
-    if health.unreadableDirectoryCount > 0 {
-      Terminal.error.write("\(health.unreadableDirectoryCount) directories can't be read\n")
+  private func warn(_ health: ScopeHealth) { Terminal.error.write(warning(health)) }
+
+  /// Until the query ends, whenever there's something else to warn of.
+  private func warn(of updates: AsyncStream<ScopeHealth>) async {
+    var last = ""
+    for await health in updates {
+      let text = warning(health)
+      if text != last { Terminal.error.write(text) }
+      last = text
     }
+  }
+
+  private func warning(_ health: ScopeHealth) -> String {
+    var text = ""
+    if health.unreadableDirectoryCount > 0 { text += "\(health.unreadableDirectoryCount) directories can't be read\n" }
     if session.invocation.has(.live), health.polledDirectoryCount > 0 {
-      Terminal.error.write(
+      text +=
         "\(health.polledDirectoryCount) directories aren't watched, but looked at from time to time: "
-          + "\((health.pollingReason ?? "").onOneLine)\n")
+        + "\((health.pollingReason ?? "").onOneLine)\n"
     }
-    if health.isFull { Terminal.error.write("there are more files than can be counted\n") }
+    if health.isFull { text += "there are more files than can be counted\n" }
+    return text
   }
 }
