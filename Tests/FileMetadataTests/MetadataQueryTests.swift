@@ -176,6 +176,20 @@ struct MetadataQueryTests {
     #expect(results.count == 3 && live.query.results.valueList(of: "kMDItemContentType").map(\.count) == [3, 1])
   }
 
+  @Test("Q17: a query stays what it was made of, whatever becomes of the caller's arrays")
+  func copiedArrays() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] { try tree.write(name) }
+    var directories = [URL(filePath: tree.root.description)]
+    var order = [MetadataSortDescriptor("kMDItemFSName", .descending)]
+    let query = try MetadataQuery(.constant(true), in: directories, sortedBy: order)
+    directories[0] = URL(filePath: "/nowhere")
+    order.removeAll()
+    try query.start()
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["b", "a"])
+    #expect(query.scopes != directories.map { .directory($0) })
+  }
+
   @Test("Q16, Q31: another order, or another scope, is another query; one over the same scopes reads nothing anew")
   func otherOrder() async throws {
     let tree = try TemporaryTree()

@@ -51,6 +51,23 @@ struct ConcurrencyTreeWatcherExplorationTests {
     }
   }
 
+  /// Only in long runs: what so many files leave behind slows ext4 down for seconds.
+  @Test(
+    "L2: 20,000 files made while nobody reads the kernel's queue are added, and nothing else",
+    .enabled(if: Budget.isLong))
+  func overflow() async throws {
+    let tree = try TemporaryTree()
+    let kernel = HeldWatcher(try InotifyWatcher())
+    let watcher = try TreeWatcher([tree.root], backend: kernel)
+    try await watcher.waitUntilCurrent()
+    kernel.hold()
+    for number in 0..<20_000 { try tree.write("\(number)", "") }
+    kernel.release()
+    let changes = try #require(await watcher.catchUp()?.changes)
+    #expect(changes.count == 20_000 && changes.allSatisfy { $0.happening == .added })
+    #expect(watcher.health.overflowCount > 0)
+  }
+
   @Test("The same for who listens while files change", arguments: seeds)
   func listening(seed: UInt64) async throws {
     let tree = try TemporaryTree()

@@ -9,6 +9,26 @@ import WatchingTestSupport
 
 @Suite("Reading and following a tree", .blocking)
 struct ScopeIndexerTests {
+  @Test(
+    "L12: where a directory around the tree can't be watched, the tree is looked at from time to time, and that's said")
+  func unwatchedWay() throws {
+    let tree = try TemporaryTree()
+    let indexed = try IndexedTree(tree, watchCountMax: 1)
+    // The tree itself, and the way to it.
+    #expect(indexed.indexer.health.polledDirectoryCount == 2 && indexed.indexer.needsPolling)
+    let moved = tree.base.appending("moved")
+    try tree.rename(tree.root, to: moved)
+    indexed.indexer.poll()
+    indexed.settle()
+    #expect(indexed.contents.isEmpty)
+    try tree.rename(moved, to: tree.root)
+    indexed.watcher.allowWatches(.max)
+    indexed.indexer.poll()
+    indexed.settle()
+    #expect(indexed.indexer.health.isComplete)
+    indexed.expectCurrent()
+  }
+
   @Test("Directories that can't be read don't take away watches from others")
   func unreadWatches() throws {
     let tree = try TemporaryTree()

@@ -83,7 +83,7 @@ extension ScopeIndexer {
       let path = directory.appending(name)
       var kind = kind(of: path, &way)
       if kind != .directory || isLast && root.reach == .item {
-        guard let watch = self.watch(directory, [.names, .itself], &way, isNeeded: true) else { return false }
+        guard let watch = self.watch(directory, [.names, .itself], &way) else { return false }
         if let watch { way.ties[watch, default: []].insert(.name(name)) }
         kind = self.kind(of: path, &way)
       }
@@ -112,23 +112,24 @@ extension ScopeIndexer {
       if error.isDisplacement { return false }
     }
     // Without permission to read it; its directory tells as well, but of all that's in there.
-    guard let watch = watch(directory, [.names, .contents, .itself], &way, isNeeded: true) else { return false }
+    guard let watch = watch(directory, [.names, .contents, .itself], &way) else { return false }
     if let watch { way.ties[watch, default: []].insert(.name(name)) }
     return true
   }
 
   /// Watches a directory on the way.
   ///
-  /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be looked at from time to time if it's
-  ///   needed; and `nil` if it isn't there any more.
+  /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be looked at from time to time; and `nil` if
+  ///   it isn't there any more.
   private func watch(
-    _ directory: SystemPath, _ interest: WatchInterest, _ way: inout Way, isNeeded: Bool = false
+    _ directory: SystemPath, _ interest: WatchInterest, _ way: inout Way
   ) -> WatchID?? {
     do throws(SystemError) {
       return .some(try watcher.watch(directory, interest, isDirectory: true))
     } catch {
       if error.isDisplacement { return nil }
-      if isNeeded { way.blindness = error.description }
+      // Its own moves aren't told then, or not what happens in it.
+      way.blindness = error.description
       return .some(nil)
     }
   }
