@@ -94,6 +94,30 @@ struct ConcurrencyMetadataQueryExplorationTests {
     }
   }
 
+  @Test(
+    "L17: the first results of an order are those of a fresh search, and batches lead to them", arguments: 0..<UInt64(3)
+  )
+  func limit(seed: UInt64) async throws {
+    let tree = try TemporaryTree()
+    var churner = Churner(seed: seed, tree, makesHardLinks: false)
+    for _ in 0..<30 { churner.step() }
+    let directory = URL(filePath: tree.root.description)
+    let order = [MetadataSortDescriptor("kMDItemPath")]
+    let query = try MetadataQuery(
+      .constant(true), in: [directory], sortedBy: order, batching: .immediate, resultCountMax: 7)
+    try query.start()
+    let reader = Self.read(query)
+    for round in 0..<20 {
+      for _ in 0..<(1 + churner.random.below(15)) { churner.step() }
+      let results = try await query.waitUntilCurrent().map { Row($0) }
+      let whole = try MetadataQuery(.constant(true), in: [directory], sortedBy: order)
+      try whole.start()
+      #expect(try await whole.waitUntilCurrent().prefix(7).map { Row($0) } == results, "seed \(seed), round \(round)")
+    }
+    query.stop()
+    #expect(await reader.value == query.results.map { Row($0) })
+  }
+
   private func explore(_ seed: UInt64, withFaults: Bool) async throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: seed % 2 == 1)

@@ -176,6 +176,40 @@ struct MetadataQueryTests {
     #expect(results.count == 3 && live.query.results.valueList(of: "kMDItemContentType").map(\.count) == [3, 1])
   }
 
+  @Test("A query with a limit has the first results of its order, and hears of nothing else")
+  func limit() async throws {
+    let tree = try TemporaryTree()
+    for name in ["b", "c", "d"] { try tree.write(name) }
+    let query = try MetadataQuery(
+      .constant(true), in: [URL(filePath: tree.root.description)], sortedBy: [MetadataSortDescriptor("kMDItemFSName")],
+      batching: .immediate, resultCountMax: 2)
+    try query.start()
+    var changes = query.changes.makeAsyncIterator()
+    var items: [MetadataItem] = []
+    func next() async throws -> MetadataQueryChange {
+      let change = try #require(await changes.next())
+      items = change.applied(to: items)
+      #expect(items.map(\.name) == change.results.map(\.name))
+      return change
+    }
+    repeat {} while try await !next().finishesGathering
+    #expect(items.map(\.name) == ["b", "c"])
+    // Behind the last one.
+    try tree.unlink("d")
+    try tree.makeDirectory("e")
+    try await query.waitUntilCurrent()
+    try tree.makeDirectory("a")
+    let pushed = try await next()
+    #expect(pushed.added.map(\.item.name) == ["a"] && pushed.removed.map(\.item.name) == ["c"])
+    try tree.rename("a", to: "z")
+    let back = try await next()
+    #expect(back.added.map(\.item.name) == ["c"] && back.removed.map(\.item.name) == ["a"])
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["b", "c"])
+    try query.replacePredicate(by: .fileName.hasSuffix("e") || .fileName.hasSuffix("z") || .fileName.hasSuffix("c"))
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["c", "e"])
+    query.stop()
+  }
+
   @Test("Q17: a query stays what it was made of, whatever becomes of the caller's arrays")
   func copiedArrays() async throws {
     let tree = try TemporaryTree()

@@ -8,6 +8,8 @@ struct QueryPlan: Sendable {
   let predicate: CompiledPredicate
   let sortDescriptors: [MetadataSortDescriptor]
   let batching: MetadataBatching
+  /// How many results are told, if not all.
+  let resultCountMax: Int?
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
   private let sortAttributes: [SortAttribute]
@@ -58,8 +60,9 @@ struct QueryPlan: Sendable {
 
   init(
     _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
-    providing provided: Set<String> = []
+    providing provided: Set<String> = [], resultCountMax: Int? = nil
   ) throws(MetadataQueryError) {
+    self.resultCountMax = resultCountMax.map { max(0, $0) }
     self.predicate = predicate
     self.sortDescriptors = sortDescriptors
     self.batching = batching

@@ -301,7 +301,7 @@ extension QueryRunner {
   /// What waits isn't true any more: everything in it has been undone.
   private func withdraw(_ undone: Offer, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if undone.finishesGathering { return tell(.update, now, health) }
-    switch port.withdraw(MetadataResults(known.list, now), takenCount: takenCount) {
+    switch port.withdraw(limited(known.list, now), takenCount: takenCount) {
     case .taken, .stored:
       offer = nil
       known.snapshot = now
@@ -326,9 +326,21 @@ extension QueryRunner {
     let difference =
       isNeeded ? fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now) : ListDifference<ResultEntry>()
     let finishes = owesFinish && (delivery != .progress)
-    let change = MetadataQueryChange(
-      difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
-      isGathering: delivery == .progress, finishesGathering: finishes, health: health)
+    let change: MetadataQueryChange
+    if plan.resultCountMax == nil {
+      change = MetadataQueryChange(
+        difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
+        isGathering: delivery == .progress, finishesGathering: finishes, health: health)
+    } else {
+      change = MetadataQueryChange(
+        from: ResultHistory.Remembered(results: limited(known.list, known.snapshot), isGathering: isGathering),
+        to: limited(version.list, now), isGathering: delivery == .progress, finishesGathering: finishes, health: health)
+      // What has changed is behind the last result.
+      if change.isEmpty, !finishes, offer == nil {
+        known = version
+        return forget()
+      }
+    }
     switch port.put(change, takenCount: takenCount) {
     case .taken:
       known = version
@@ -342,6 +354,13 @@ extension QueryRunner {
     // It's told by resume(), which follows.
     case .paused: break
     }
+  }
+
+  /// As many results as are wanted.
+  private func limited(_ list: OrderedList<ResultOrder>, _ snapshot: TableSnapshot) -> MetadataResults {
+    guard let countMax = plan.resultCountMax, countMax < list.count else { return MetadataResults(list, snapshot) }
+    let first = (0..<countMax).map { list[$0] }
+    return MetadataResults(OrderedList(ResultOrder(plan.sortDescriptors), of: first), snapshot)
   }
 
   private func updates(_ list: inout OrderedList<ResultOrder>, _ now: TableSnapshot) -> ListDifference<ResultEntry> {

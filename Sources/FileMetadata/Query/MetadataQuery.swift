@@ -53,22 +53,24 @@ public final class MetadataQuery: Sendable {
   /// - Parameters:
   ///   - predicate: What a file has to fulfil.
   ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
-  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:)``.
+  ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:resultCountMax:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
   ///   - providers: Who gives attributes that the file system doesn't know.
+  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them takes the place of
+  ///     the last one, which is told as removed, and the other way around.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
   public convenience init(
     _ predicate: MetadataPredicate, in directories: [URL], sortedBy sortDescriptors: [MetadataSortDescriptor] = [],
     batching: MetadataBatching = .standard, options: ScopeOptions = ScopeOptions(),
-    providers: [AttributeProvider] = []
+    providers: [AttributeProvider] = [], resultCountMax: Int? = nil
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(existing: directories)
     let scopes = directories.map { MetadataScope.directory($0) }
-    try self.init(predicate, scopes, [], places, sortDescriptors, batching, options, providers)
+    try self.init(predicate, scopes, [], places, sortDescriptors, batching, options, providers, resultCountMax)
   }
 
   /// Makes a query of scopes and single files that doesn't search before ``start()``.
@@ -85,26 +87,30 @@ public final class MetadataQuery: Sendable {
   ///   - batching: How changes are gathered before they're told.
   ///   - options: How far scopes reach.
   ///   - providers: Who gives attributes that the file system doesn't know.
+  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them takes the place of
+  ///     the last one, which is told as removed, and the other way around.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
   ///   scopes beside others, and attributes that can't be sorted by.
   /// - Note: Rules Q17 and Q23 to Q30.
   public convenience init(
     _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],
     sortedBy sortDescriptors: [MetadataSortDescriptor] = [], batching: MetadataBatching = .standard,
-    options: ScopeOptions = ScopeOptions(), providers: [AttributeProvider] = []
+    options: ScopeOptions = ScopeOptions(), providers: [AttributeProvider] = [], resultCountMax: Int? = nil
   ) throws(MetadataQueryError) {
     let places = try SearchPlaces(scopes: scopes, items: items)
-    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options, providers)
+    try self.init(predicate, scopes, items, places, sortDescriptors, batching, options, providers, resultCountMax)
   }
 
   private init(
     _ predicate: MetadataPredicate, _ scopes: [MetadataScope], _ items: [URL], _ places: SearchPlaces,
     _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching, _ options: ScopeOptions,
-    _ providers: [AttributeProvider]
+    _ providers: [AttributeProvider], _ resultCountMax: Int?
   ) throws(MetadataQueryError) {
     let compiled = try Self.compiled(predicate, providers)
     let provided = Set(providers.flatMap(\.attributes))
-    state = Guarded(State(plan: try QueryPlan(compiled, sortDescriptors, batching, providing: provided)))
+    let plan = try QueryPlan(
+      compiled, sortDescriptors, batching, providing: provided, resultCountMax: resultCountMax)
+    state = Guarded(State(plan: plan))
     self.scopes = scopes
     self.items = items
     key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options, providers: providers)
@@ -220,7 +226,8 @@ public final class MetadataQuery: Sendable {
     let compiled = try Self.compiled(predicate, key.providers)
     let old = plan
     let provided = Set(key.providers.flatMap(\.attributes))
-    let new = try QueryPlan(compiled, old.sortDescriptors, old.batching, providing: provided)
+    let new = try QueryPlan(
+      compiled, old.sortDescriptors, old.batching, providing: provided, resultCountMax: old.resultCountMax)
     state.withLock { state in
       state.plan = new
       if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, new)) }
