@@ -267,25 +267,6 @@ struct CoordinatorTests {
     #expect(coordinator.purposeIdentifier == "test.full")
   }
 
-  @Test("N-9: A native coordinator and one with Apple's name exclude each other")
-  func nativeNeighbour() throws {
-    try withSandbox { box in
-      let url = try box.write("f")
-      let journal = Journal()
-      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
-        let worker = Worker {
-          let native = FileCoordinator(label: "native", domain: Sandbox.domain)
-          try? native.blocking.write(url) { _ in journal.note("native") }
-        }
-        box.awaitWait(for: url)
-        journal.note("Apple's")
-        _ = worker
-      }
-      journal.wait(for: "native")
-      #expect(journal.entries == ["Apple's", "native"])
-    }
-  }
-
   @Test("Subclasses override what they like")
   func subclass() throws {
     try withSandbox { box in
