@@ -213,7 +213,7 @@ struct CoordinatorTests {
     }
   }
 
-  @Test("C-113 to C-118: The purpose is the presenter's, or one's own, and misuse of it is reported")
+  @Test("C-113 to C-116: The purpose is the presenter's, or one's own, and those of one purpose overlap")
   func purposes() throws {
     try withSandbox { box in
       let presenter = QuietPresenter(box.url("f"))
@@ -228,30 +228,43 @@ struct CoordinatorTests {
         second.coordinate(writingItemAt: url, error: nil) { _ in reached = true }
       }
       #expect(reached)
-      let purpose = second.purposeIdentifier
-      second.purposeIdentifier = "too late"
-      #expect(second.purposeIdentifier == purpose)
-      #expect(Sandbox.misuse.entries.contains { $0.contains("has been set or used already") })
     }
   }
 
-  @Test("N-9: A native coordinator and one with Apple's name exclude each other")
-  func nativeNeighbour() throws {
+  @Test("C-117: A purpose that's set twice, after use or for a presenter's coordinator is reported, and stays")
+  func purposesThatStay() throws {
     try withSandbox { box in
-      let url = try box.write("f")
-      let journal = Journal()
-      NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
-        let worker = Worker {
-          let native = FileCoordinator(label: "native", domain: Sandbox.domain)
-          try? native.blocking.write(url) { _ in journal.note("native") }
-        }
-        box.awaitWait(for: url)
-        journal.note("Apple's")
-        _ = worker
+      let presenter = PurposePresenter(box.url("f"))
+      let own = NSFileCoordinator(filePresenter: presenter)
+      let purpose = own.purposeIdentifier
+      own.purposeIdentifier = "test.other"
+      #expect(own.purposeIdentifier == purpose)
+      #expect(NSFileCoordinator(filePresenter: presenter).purposeIdentifier == purpose)
+      #expect(Sandbox.misuse.entries.contains { $0.contains("'PurposePresenter' has its presenter's purpose") })
+      let (twice, used) = (NSFileCoordinator(), NSFileCoordinator())
+      twice.purposeIdentifier = "test.once"
+      Access.read.run(by: used, box.url("f"))
+      for coordinator in [twice, used] {
+        let purpose = coordinator.purposeIdentifier
+        let reportCount = Sandbox.misuse.entries.count { $0.contains("has been set or used already") }
+        coordinator.purposeIdentifier = "test.late"
+        #expect(coordinator.purposeIdentifier == purpose)
+        #expect(Sandbox.misuse.entries.count { $0.contains("has been set or used already") } > reportCount)
       }
-      journal.wait(for: "native")
-      #expect(journal.entries == ["Apple's", "native"])
+      #expect(twice.purposeIdentifier == "test.once")
     }
+  }
+
+  @Test("C-118: An empty purpose is reported and changes nothing; another can still be set")
+  func emptyPurpose() {
+    _ = Sandbox.domain
+    let coordinator = NSFileCoordinator()
+    let purpose = coordinator.purposeIdentifier
+    coordinator.purposeIdentifier = ""
+    #expect(coordinator.purposeIdentifier == purpose && !purpose.isEmpty)
+    #expect(Sandbox.misuse.entries.contains { $0.contains("must not be empty") })
+    coordinator.purposeIdentifier = "test.full"
+    #expect(coordinator.purposeIdentifier == "test.full")
   }
 
   @Test("Subclasses override what they like")
@@ -374,6 +387,9 @@ struct SharedCoordinator: @unchecked Sendable {
 
   init(_ value: NSFileCoordinator) { self.value = value }
 }
+
+/// Has coordinators in one test.
+private final class PurposePresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
 
 private final class CountingCoordinator: NSFileCoordinator {
   var count = 0

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationCompatibility
+import MetadataPredicates
 import TestSupport
 import Testing
 
@@ -83,12 +84,24 @@ struct MetadataQueryMisuseTests {
 
   @Test("Fewer arguments than placeholders end the program with the place; the twin that throws says the same")
   func missingArguments() async throws {
-    await #expect(processExitsWith: .failure) {
+    let exit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = NSPredicate(format: "%K == %@ AND %K == %@", NSMetadataItemFSNameKey, "a")
     }
-    #expect(throws: (any Error).self) {
-      try NSPredicate.parsing("%K == %@ AND %K == %@", arguments: [NSMetadataItemFSNameKey, "a"])
-    }
+    let lines = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    let place = try #require(lines.firstIndex { $0.contains("NSPredicate(format:)") }, "\(lines)")
+    #expect(lines[place].hasSuffix("(line 1, column 14)"), "\(lines[place])")
+    try #require(lines.count > place + 2)
+    #expect(lines[place + 1] == "  %K == %@ AND %K == %@")
+    #expect(lines[place + 2] == "               ^")
+    let error = try #require(
+      #expect(throws: MetadataPredicateError.self) {
+        try NSPredicate.parsing("%K == %@ AND %K == %@", arguments: [NSMetadataItemFSNameKey, "a"])
+      })
+    #expect(error.code == .arguments && error.location?.column == 14)
+    let twin = error.description.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines[place].hasSuffix(twin[0]))
+    #expect(lines.dropFirst(place + 1).prefix(twin.count - 1) == twin.dropFirst())
   }
 
   @Test("Handlers may stop, start, freeze, change and read the query that calls them")

@@ -29,20 +29,29 @@ struct MisuseTests {
   func forgottenCompletion() throws {
     try withSandbox { box in
       let url = try box.write("f")
-      let coordinator = NSFileCoordinator()
+      // Its class is the coordinator's label: the report says whose batch it is.
+      let coordinator = NSFileCoordinator(filePresenter: ForgetfulPresenter(url))
       coordinator.deadlines = AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: .milliseconds(20))
       let shared = SharedCoordinator(coordinator)
+      let isReported = DispatchSemaphore(value: 0)
       var kept: (@Sendable () -> Void)?
       var error: NSError?
+      var writeCount = 0
       coordinator.prepare(forReadingItemsAt: [url], writingItemsAt: [], error: &error) { completion in
         kept = completion
-        NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in }
+        NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in writeCount += 1 }
         _ = Worker {
-          _ = Sandbox.misuse.wait { $0.contains { $0.contains("prepare()") } }
+          let came = Sandbox.misuse.wait { lines in
+            lines.contains { $0.contains("'ForgetfulPresenter' waits for the completion handler of prepare()") }
+          }
+          if came { isReported.signal() }
           shared.value.cancel()
         }
       }
-      #expect(error?.code == NSUserCancelledError)
+      #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSUserCancelledError)
+      #expect(isReported.wait(timeout: .now()) == .success)
+      #expect(writeCount == 1)
+      #expect(Sandbox.misuse.entries.count { $0.contains("'ForgetfulPresenter'") } == 1)
       kept?()
     }
   }
@@ -129,3 +138,6 @@ struct MisuseTests {
     }
   }
 }
+
+/// Has coordinators of its own in one test.
+private final class ForgetfulPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}

@@ -109,6 +109,24 @@ struct FoundationPredicateTests {
     #expect(copy == example.predicate && copy?.description == example.predicate.description)
   }
 
+  @Test(
+    "An archive that somebody else wrote gives a predicate within the standard limits, and none beyond them",
+    arguments: [("(", 20, true), ("(", 101, false), ("NOT ", 50, true), ("NOT ", 300, false), ("a ==", 0, false)])
+  func forgedArchive(prefix: String, count: Int, isRead: Bool) throws {
+    let closing = prefix == "(" ? ")" : ""
+    let core = count > 0 ? "a == 1" : prefix
+    let format = String(repeating: prefix, count: count) + core + String(repeating: closing, count: count)
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    archiver.outputFormat = .xml
+    archiver.encode(NSPredicate(format: "placeholder == 1"), forKey: NSKeyedArchiveRootObjectKey)
+    archiver.finishEncoding()
+    let archive = String(decoding: archiver.encodedData, as: UTF8.self)
+    let forged = archive.replacingOccurrences(of: "placeholder == 1", with: format)
+    #expect(forged != archive)
+    let copy = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSPredicate.self], from: Data(forged.utf8))
+    #expect((copy as? NSPredicate)?.evaluate(with: ["a": 1]) == (isRead ? true : nil))
+  }
+
   @Test("Sort descriptors with keys are archived")
   func archivingOrder() throws {
     for descriptor in [NSSortDescriptor(key: "a.b", ascending: false), NSSortDescriptor(key: nil, ascending: true)] {

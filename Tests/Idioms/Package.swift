@@ -6,13 +6,18 @@ import PackageDescription
 
 let library: Target.Dependency = .product(name: "FoundationCompatibility", package: "swift-file-coordination")
 
+/// For what Apple's names have no word for, such as deadlines.
+let native: Target.Dependency = .product(name: "FileCoordination", package: "swift-file-coordination")
+
 /// Programs that say nothing but `import Foundation`: what brings them to Linux is one dependency, and this setting.
 let importsEverywhere: SwiftSetting = .unsafeFlags(
   ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"], .when(platforms: [.linux]))
 
-func program(_ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting]) -> Target {
+func program(
+  _ name: String, _ mode: SwiftLanguageMode, _ settings: [SwiftSetting], _ more: [Target.Dependency] = []
+) -> Target {
   .executableTarget(
-    name: name + "\(mode)", dependencies: ["Scene", library], path: "Swift\(mode)/\(name)",
+    name: name + "\(mode)", dependencies: ["Scene", library] + more, path: "Swift\(mode)/\(name)",
     swiftSettings: settings + [.swiftLanguageMode(mode), .treatAllWarnings(as: .error)])
 }
 
@@ -33,5 +38,6 @@ let package = Package(
   targets: [.target(name: "Scene", swiftSettings: [.treatAllWarnings(as: .error)])]
     + earlier.map { program($0, .v5, [importsEverywhere]) }
     + [program("Notes", .v6, [importsEverywhere])]
-    + current.flatMap { [program($0, .v5, []), program($0, .v6, [])] },
+    + current.flatMap { [program($0, .v5, []), program($0, .v6, [])] }
+    + [.v5, .v6].map { program("AppAndHelper", $0, [], [native]) },
 )

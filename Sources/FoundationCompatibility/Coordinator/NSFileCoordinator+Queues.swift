@@ -13,7 +13,6 @@
       _ accessor: @escaping @Sendable ((any Error)?) -> Void
     ) {
       let (native, ongoing, deadlines) = (native, ongoing, deadlines)
-      let isReading = intents.allSatisfy(\.isReading)
       let queue = SharedQueue(queue)
       // Detached: it isn't part of an access that this is called in, and may outlive it.
       Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) {
@@ -25,7 +24,7 @@
             }
           }
         } catch {
-          let error = NSError.ofAccess(error, isReading: isReading)
+          let error = NSError.ofAccess(error, AccessedItems(intents))
           await queue.run { accessor(error) }
         }
       }

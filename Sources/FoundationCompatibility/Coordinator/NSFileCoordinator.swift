@@ -89,7 +89,7 @@
       readingItemAt url: URL, options: ReadingOptions = [], error outError: NSErrorPointer,
       byAccessor reader: (URL) -> Void
     ) {
-      unsafe report(to: outError, isReading: true) {
+      unsafe report(to: outError, AccessedItems(reading: [url])) {
         try verbs.read(url.absoluteURL, options: options.native, deadlines: deadlines) { access in
           ongoing.during(access.moveAnnouncer) { reader(access.url) }
         }
@@ -107,7 +107,7 @@
       writingItemAt url: URL, options: WritingOptions = [], error outError: NSErrorPointer,
       byAccessor writer: (URL) -> Void
     ) {
-      unsafe report(to: outError, isDeleting: options == .forDeleting) {
+      unsafe report(to: outError, AccessedItems(writing: [url])) {
         try verbs.write(url.absoluteURL, options: options.native, deadlines: deadlines) { access in
           ongoing.during(access.moveAnnouncer) { writer(access.url) }
         }
@@ -128,7 +128,7 @@
       writingItemAt writingURL: URL, options writingOptions: WritingOptions = [],
       error outError: NSErrorPointer, byAccessor readerWriter: (URL, URL) -> Void
     ) {
-      unsafe report(to: outError) {
+      unsafe report(to: outError, AccessedItems(reading: [readingURL], writing: [writingURL])) {
         try verbs.read(
           readingURL.absoluteURL, options: readingOptions.native, writing: writingURL.absoluteURL,
           writingOptions: writingOptions.native, deadlines: deadlines
@@ -155,7 +155,7 @@
       writingItemAt url2: URL, options options2: WritingOptions = [],
       error outError: NSErrorPointer, byAccessor writer: (URL, URL) -> Void
     ) {
-      unsafe report(to: outError) {
+      unsafe report(to: outError, AccessedItems(writing: [url1, url2])) {
         try verbs.write(
           url1.absoluteURL, options: options1.native, and: url2.absoluteURL, secondOptions: options2.native,
           deadlines: deadlines
@@ -187,7 +187,7 @@
     ) {
       let reminder = CompletionReminder(native.label, after: (deadlines ?? native.deadlines).waitingForAnswers)
       defer { reminder.cancel() }
-      unsafe report(to: outError, isReading: writingURLs.isEmpty) {
+      unsafe report(to: outError, AccessedItems(reading: readingURLs, writing: writingURLs)) {
         try verbs.prepare(
           reading: readingURLs.map(\.absoluteURL), readingOptions: readingOptions.native,
           writing: writingURLs.map(\.absoluteURL), writingOptions: writingOptions.native, deadlines: deadlines
@@ -297,13 +297,11 @@
     private var verbs: BlockingFileCoordinator { native.blocking(serving: PresenterTurns.shared.serverOfThisThread()) }
 
     /// Runs `body` and reports its error.
-    private func report(
-      to outError: NSErrorPointer, isReading: Bool = false, isDeleting: Bool = false, _ body: () throws -> Void
-    ) {
+    private func report(to outError: NSErrorPointer, _ items: AccessedItems, _ body: () throws -> Void) {
       do {
         try body()
       } catch {
-        unsafe outError?.pointee = .ofAccess(error, isReading: isReading, isDeleting: isDeleting)
+        unsafe outError?.pointee = .ofAccess(error, items)
       }
     }
   }

@@ -13,15 +13,13 @@
     /// In `NSCocoaErrorDomain` where there's a code for it, else in ``nativeErrorDomain``. The underlying error is the presenter's if
     /// a presenter refused, and this one otherwise; the localized description is this error's.
     ///
-    /// - Parameters:
-    ///   - isReading: Whether the call only reads.
-    ///   - isDeleting: Whether the call deletes.
+    /// - Parameter isReading: Whether it's about an item that was only to be read.
     /// - Returns: The error.
-    func foundationError(isReading: Bool, isDeleting: Bool) -> NSError {
+    func foundationError(isReading: Bool) -> NSError {
       var userInfo: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: self]
       if code == .presenterFailed, let underlyingError { userInfo[NSUnderlyingErrorKey] = underlyingError }
       if let path = subjects.first, path.hasPrefix("/") { userInfo[NSFilePathErrorKey] = path }
-      if let cocoa = cocoaCode(isReading: isReading, isDeleting: isDeleting) {
+      if let cocoa = cocoaCode(isReading: isReading) {
         return NSError(domain: NSCocoaErrorDomain, code: cocoa.rawValue, userInfo: userInfo)
       }
       return NSError(domain: Self.nativeErrorDomain, code: nativeErrorNumber, userInfo: userInfo)
@@ -30,7 +28,7 @@
     /// The number of the error's code in ``nativeErrorDomain``: its place in ``FileCoordinationError/Code``, from 1.
     public var nativeErrorNumber: Int { (Code.allCases.firstIndex(of: code) ?? 0) + 1 }
 
-    private func cocoaCode(isReading: Bool, isDeleting: Bool) -> CocoaError.Code? {
+    private func cocoaCode(isReading: Bool) -> CocoaError.Code? {
       switch code {
       case .cancelled: return .userCancelled
       case .presenterFailed: return isReading ? .fileReadUnknown : .fileWriteUnknown
@@ -40,16 +38,16 @@
       case .destinationExists: return .fileWriteFileExists
       case .fileSystem, .symbolicLinkLoop:
         return Self.cocoaCode(
-          ofSystemError: (underlyingError as? SystemError)?.errno ?? 0, isReading: isReading, isDeleting: isDeleting)
+          ofSystemError: (underlyingError as? SystemError)?.errno ?? 0, isReading: isReading)
       default: return nil
       }
     }
 
     private static func cocoaCode(
-      ofSystemError number: Int32, isReading: Bool, isDeleting: Bool
+      ofSystemError number: Int32, isReading: Bool
     ) -> CocoaError.Code {
       switch number {
-      case ENOENT, ENOTDIR: isDeleting || !isReading ? .fileNoSuchFile : .fileReadNoSuchFile
+      case ENOENT, ENOTDIR: isReading ? .fileReadNoSuchFile : .fileNoSuchFile
       case EACCES, EPERM: isReading ? .fileReadNoPermission : .fileWriteNoPermission
       case EROFS: .fileWriteVolumeReadOnly
       case ENOSPC, EDQUOT: .fileWriteOutOfSpace
@@ -62,9 +60,9 @@
 
   extension NSError {
     /// Any error of an access, as Apple's Foundation would hand it out.
-    static func ofAccess(_ error: any Error, isReading: Bool, isDeleting: Bool = false) -> NSError {
-      (error as? FileCoordinationError)?.foundationError(isReading: isReading, isDeleting: isDeleting)
-        ?? error as NSError
+    static func ofAccess(_ error: any Error, _ items: AccessedItems) -> NSError {
+      guard let error = error as? FileCoordinationError else { return error as NSError }
+      return error.foundationError(isReading: items.isReading(error))
     }
   }
 #endif

@@ -29,7 +29,8 @@
 
     /// Reads what ``encode(with:)`` wrote.
     ///
-    /// `nil` if it's no format.
+    /// `nil` if it's no format, or more than `PredicateLimits.standard` allow. Stricter limits would lose the program's own predicates,
+    /// such as those with subqueries; `NSPredicate.parsing(_:arguments:limits:)` says that archives from strangers aren't for this.
     convenience init?(coder: NSCoder) {
       guard let format = coder.decodeObject(of: NSString.self, forKey: Self.formatKey),
         let tree = try? MetadataPredicate(format: format as String)

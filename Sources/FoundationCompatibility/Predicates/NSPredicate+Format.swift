@@ -57,6 +57,9 @@
 
     /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
     ///
+    /// For text from strangers as well, with `PredicateLimits.untrusted`. Take text from them, and no archives: a predicate that's
+    /// unarchived may cost and use what `PredicateLimits.standard` allow, as the program's own may, and is `nil` beyond that.
+    ///
     /// - Parameters:
     ///   - format: The text. From strangers only with `PredicateLimits.untrusted`.
     ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.

@@ -99,6 +99,26 @@ struct ClaimConformanceTests {
     }
   }
 
+  @Test("C-016: While a .forMoving write of d is queued, a later read of d/f waits for it")
+  func queuedMover() throws {
+    // other   [----]
+    // mover     w··[--]
+    // reader      r···[--]      // not in the way of `other`, but behind the queued mover
+    try withSandbox { box in
+      _ = try box.write("d/f")
+      let other = try box.write("d/g")
+      let journal = Journal()
+      var workers: [Worker] = []
+      Access.read.run(other) { _ in
+        workers.append(box.waiter(.write(.forMoving), "d", journal))
+        workers.append(box.waiter(.read, "d/f", journal))
+        journal.note("d/g")
+      }
+      for worker in workers { #expect(worker.join()) }
+      #expect(workers.count == 2 && journal.entries == ["d/g", "d", "d/f"])
+    }
+  }
+
   @Test("C-022: The claim ends when the accessor returns, not when work it began ends")
   func end() throws {
     try withSandbox { box in

@@ -47,6 +47,40 @@ struct MessageConformanceTests {
     }
   }
 
+  @Test("C-033: Reading a file in packages asks presenters of the file and of each package around it, and no others")
+  func nestedPackages() throws {
+    try withSandbox { box in
+      let url = try box.write("d/o.pkg/p/k.pkg/a")
+      func presenters(_ paths: String...) -> [HandlerPresenter] { paths.map { HandlerPresenter(box.url($0)) } }
+      let asked = presenters("d/o.pkg/p/k.pkg/a", "d/o.pkg/p/k.pkg", "d/o.pkg")
+      let others = presenters("d", "d/o.pkg/p", "d/o.pkg/p/k.pkg/b", "d/o.pkg/c")
+      for presenter in asked + others { NSFileCoordinator.addFilePresenter(presenter) }
+      defer { for presenter in asked + others { NSFileCoordinator.removeFilePresenter(presenter) } }
+      var heard: [[String]] = []
+      #expect(Access.read.run(url) { _ in heard = (asked + others).map(\.journal.entries) } == nil)
+      let questions = Array(repeating: ["relinquish to reader", "save"], count: asked.count)
+      #expect(heard == questions + Array(repeating: [], count: others.count))
+    }
+  }
+
+  @Test("C-165: Who has let go and then fails to save gets its reacquirer, once")
+  func reacquirerAfterFailure() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let other = HandlerPresenter(url)
+      let presenter = LendingPresenter(url, beside: other)
+      box.presenting(presenter, other) {
+        let error = Access.read.run(url) { _ in Issue.record("read") }
+        #expect((error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.code == .fileWriteOutOfSpace)
+        #expect(presenter.journal.wait(for: "reacquire"))
+        #expect(other.journal.wait(for: "reacquire"))
+      }
+      #expect(presenter.journal.entries == ["relinquish to reader", "save", "reacquire"])
+      // Whether this one was asked to save before the other failed is open.
+      #expect(other.journal.entries.filter { $0 != "save" } == ["relinquish to reader", "reacquire"])
+    }
+  }
+
   @Test("C-034, C-039, C-041: After a read each reacquirer runs once, and nobody hears of a change")
   func afterReading() throws {
     try withSandbox { box in
@@ -220,6 +254,26 @@ private final class MeetingPresenter: JournalPresenter, NSFilePresenter, @unchec
 
 private final class RefusingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   func savePresentedItemChanges() async throws { throw CocoaError(.fileWriteOutOfSpace) }
+}
+
+/// Lets go, and can't save once another has been asked to let go.
+private final class LendingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  private let neighbour: JournalPresenter
+
+  init(_ url: URL, beside neighbour: JournalPresenter) {
+    self.neighbour = neighbour
+    super.init(url)
+  }
+
+  func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    note("relinquish to reader")
+    reader { [self] in note("reacquire") }
+  }
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    neighbour.journal.wait(for: "relinquish to reader")
+    note("save")
+    completionHandler(CocoaError(.fileWriteOutOfSpace))
+  }
 }
 
 private final class NilPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {

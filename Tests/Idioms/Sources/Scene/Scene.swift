@@ -47,7 +47,10 @@ public enum Scene {
   }
 
   private static func end(_ status: Int32) -> Never {
-    try? FileManager.default.removeItem(at: folder)
+    // Other threads may be putting something there at this moment.
+    for _ in 0..<1_000 where FileManager.default.fileExists(atPath: folder.path) {
+      try? FileManager.default.removeItem(at: folder)
+    }
     exit(status)
   }
 }
