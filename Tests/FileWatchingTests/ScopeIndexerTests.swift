@@ -51,6 +51,32 @@ struct ScopeIndexerTests {
     indexed.expectCurrent()
   }
 
+  @Test("L6: directories that change places in one step keep their numbers, and nothing in them is read again")
+  func exchangedDirectories() throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "a/sub", "b"] { try tree.makeDirectory(name) }
+    for name in ["a/1", "a/sub/2", "b/3", "file"] { try tree.write(name) }
+    let indexed = try IndexedTree(tree)
+    let (first, second, inside) = (indexed.number("a"), indexed.number("b"), indexed.number("a/sub/2"))
+    let readCount = indexed.indexer.readCount
+    try tree.rename(tree.path("a"), to: tree.path("b"), .exchange)
+    indexed.settle()
+    #expect(indexed.number("a") == second && indexed.number("b") == first && indexed.number("b/sub/2") == inside)
+    // With something in another directory, which isn't a directory itself.
+    try tree.rename(tree.path("file"), to: tree.path("b/sub"), .exchange)
+    indexed.settle()
+    #expect(indexed.number("file/2") == inside && indexed.indexer.readCount == readCount)
+    indexed.expectCurrent()
+    // Looks like that and isn't.
+    try tree.makeDirectory("c")
+    try tree.makeDirectory("d")
+    indexed.settle()
+    try tree.rename("c", to: "d")
+    try tree.rename("d", to: "c")
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
   @Test("A directory moves away, and a file that was in it comes back under its name")
   func fileInPlaceOfItsDirectory() throws {
     let tree = try TemporaryTree()

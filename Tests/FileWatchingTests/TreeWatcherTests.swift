@@ -68,6 +68,23 @@ struct TreeWatcherTests {
       ])
   }
 
+  @Test("L6: directories that change places in one step are moved")
+  func exchangedDirectories() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b"] {
+      try tree.makeDirectory(name)
+      try tree.write("\(name)/f", name)
+    }
+    let watcher = try await watching(tree)
+    try tree.rename(tree.path("a"), to: tree.path("b"), .exchange)
+    let changes = await watcher.catchUp()?.changes
+    #expect(
+      changes == [
+        TreeChange(tree.path("a"), .moved(from: tree.path("b")), .directory),
+        TreeChange(tree.path("b"), .moved(from: tree.path("a")), .directory),
+      ])
+  }
+
   @Test("L7: who listens hears of a save by way of another file as one of the document, whatever it was told before")
   func saves() async throws {
     let tree = try TemporaryTree()

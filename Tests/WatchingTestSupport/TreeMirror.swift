@@ -17,13 +17,13 @@ package struct TreeMirror {
       switch change.happening {
       case .removed: remove(change)
       case .moved(let from): placed.append((change.path, takeOut(from, to: change.path)))
-      case .added: placed.append((change.path, [change.path: Self.facts(change.path) ?? Self.gone(change)]))
+      case .added: placed.append((change.path, [change.path: Self.facts(change)]))
       case .modified: break
       }
     }
     for (path, others) in placed.sorted(by: { $0.path < $1.path }) { place(path, others) }
     for change in update.changes where change.happening == .modified {
-      if files.updateValue(Self.facts(change.path) ?? Self.gone(change), forKey: change.path) == nil {
+      if files.updateValue(Self.facts(change), forKey: change.path) == nil {
         violations.append("\(change.path) was modified, but isn't there")
       }
     }
@@ -53,13 +53,11 @@ package struct TreeMirror {
     files.merge(others) { $1 }
   }
 
-  private static func facts(_ path: SystemPath) -> FileFacts? {
-    (try? HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)).map(FileFacts.init)
-  }
-
-  /// It's gone by now, which is going to be told.
-  private static func gone(_ change: TreeChange) -> FileFacts {
-    FileFacts(kind: change.kind, FileIdentity(device: 0, inode: 0), readAt: 0)
+  /// What is there, unless that's something else by now, which is going to be told.
+  private static func facts(_ change: TreeChange) -> FileFacts {
+    let status = try? HostFileSystem().status(of: change.path, at: .workingDirectory, links: .noFollow)
+    if let status, status.kind == change.kind { return FileFacts(status) }
+    return FileFacts(kind: change.kind, FileIdentity(device: 0, inode: 0), readAt: 0)
   }
 
   /// What is on the disk and not here, or the other way around, or what has altered without being told.

@@ -116,6 +116,19 @@ extension FileIndex {
     return true
   }
 
+  /// Gives two files, neither of which is in the other one, each the directory and the name of the other.
+  ///
+  /// - Complexity: O(1), whatever is in them.
+  package mutating func exchange(_ first: FileNumber, _ second: FileNumber) {
+    let (directory, otherDirectory) = (table[first].parent, table[second].parent)
+    let (name, otherName) = (table[first].name, table[second].name)
+    detach(first)
+    detach(second)
+    (table[first].name, table[second].name) = (otherName, name)
+    attach(first, to: otherDirectory, table.names.withName(at: otherName) { NameHash($0) })
+    attach(second, to: directory, table.names.withName(at: name) { NameHash($0) })
+  }
+
   /// Takes out a file and everything below it.
   ///
   /// - Returns: The numbers that don't stand for a file any more, that of the file first.

@@ -9,10 +9,8 @@ extension ScopeIndexer {
   package func processEvents() {
     for _ in 0..<Self.roundCountMax {
       let events = takeEvents()
-      for event in events {
-        noteRoots(event)
-        apply(event)
-      }
+      for event in events { noteRoots(event) }
+      apply(events)
       settleRoots()
       if events.isEmpty { settleDepartures() }
       let failed = look(isQuiet: events.isEmpty)
@@ -60,6 +58,42 @@ extension ScopeIndexer {
   private func giveUp() {
     settleDepartures()
     for directory in looks.take().keys { queue.push(directory) }
+  }
+
+  private func apply(_ events: [WatchEvent]) {
+    var rest = events[...]
+    while let event = rest.first {
+      if let exchange = ExchangeEvents(rest), apply(exchange) {
+        rest = rest.dropFirst(exchange.count)
+      } else {
+        apply(event)
+        rest = rest.dropFirst()
+      }
+    }
+  }
+
+  /// Two names have changed places in one step: both files keep their numbers if one is a directory, and what is in it isn't read again.
+  ///
+  /// Whether it was one step, or somebody has put one over the other and that back again, the names are looked at.
+  ///
+  /// - Returns: Whether that's done.
+  private func apply(_ exchange: ExchangeEvents) -> Bool {
+    guard let first = file(exchange.first), let second = file(exchange.second), first != second,
+      index.table.facts(of: first).kind == .directory || index.table.facts(of: second).kind == .directory,
+      !index.table.isInside(first, second), !index.table.isInside(second, first)
+    else { return false }
+    lookAt(first)
+    lookAt(second)
+    index.exchange(first, second)
+    for number in [first, second] {
+      changes.files.insert(number)
+      if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
+    }
+    return true
+  }
+
+  private func file(_ place: ExchangeEvents.Place) -> FileNumber? {
+    watches[place.watch].flatMap { index.child(named: place.name, of: $0) }
   }
 
   private func apply(_ event: WatchEvent) {
@@ -121,5 +155,40 @@ extension ScopeIndexer {
     }
     changes.files.insert(number)
     if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
+  }
+}
+
+/// What the kernel tells when two names change places in one step: each goes where the other one was, one after the other.
+private struct ExchangeEvents {
+  struct Place: Equatable {
+    let watch: WatchID
+    let name: SystemPath
+  }
+
+  let first: Place
+  let second: Place
+  /// How many events say so; those in between say of directories that they were moved.
+  let count: Int
+
+  /// - Returns: `nil` if the first events say something else.
+  init?(_ events: ArraySlice<WatchEvent>) {
+    guard case .name(_, _, .departed, isDirectory: _)? = events.first else { return nil }
+    var steps: [(place: Place, happening: WatchEvent.Happening)] = []
+    var count = 0
+    for event in events {
+      if steps.count == 4 { break }
+      count += 1
+      switch event {
+      case .name(let watch, let name, let happening, isDirectory: _):
+        steps.append((Place(watch: watch, name: name), happening))
+      case .itemMoved: break
+      default: return nil
+      }
+    }
+    guard steps.count == 4, case .departed(let there) = steps[0].happening, steps[1].happening == .arrived(there),
+      case .departed(let back) = steps[2].happening, steps[3].happening == .arrived(back),
+      steps[0].place == steps[3].place, steps[1].place == steps[2].place
+    else { return nil }
+    (first, second, self.count) = (steps[0].place, steps[1].place, count)
   }
 }

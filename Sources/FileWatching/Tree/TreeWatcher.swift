@@ -16,8 +16,6 @@ public import SystemInterface
 /// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
 /// machines do on network file systems.
 ///
-/// Two directories that change places in one step (`RENAME_EXCHANGE`) are told as removed and added with all that's in them.
-///
 /// It takes a thread, further ones while much is read, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
 /// ``stop()`` or with the last reference. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
 ///
