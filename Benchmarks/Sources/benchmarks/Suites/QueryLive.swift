@@ -214,10 +214,10 @@ extension LiveSearches {
         try rename(count, .constant(true))
       },
       cell("renamed/others", "the same, the directory is the only result", Group.renamed) { [self] in
-        try renameOften(count, none)
+        try rename(count, none, times: Self.changeCount)
       },
       cell("renamed/tenth", "the same, \(count / 10) files", Group.renamed) { [self] in
-        try renameOften(count / 10, none)
+        try rename(count / 10, none, times: Self.changeCount)
       },
     ]
     if watchman != nil {
@@ -244,29 +244,10 @@ extension LiveSearches {
     return root
   }
 
-  private func rename(_ count: Int, _ predicate: MetadataPredicate) throws -> Double {
-    let root = try tree(count)
-    let query = try MetadataQuery(predicate, in: [URL(filePath: root)], batching: .immediate)
-    try query.start()
-    defer { query.stop() }
-    return try blocking {
-      var changes = query.changes.makeAsyncIterator()
-      while let change = await changes.next(), !change.finishesGathering {}
-      let start = monotonicNanoseconds()
-      Glibc.rename("\(root)/d", "\(root)/renamed")
-      guard await changes.next() != nil else { throw BenchmarkFailure("the query has ended") }
-      return Double(monotonicNanoseconds() - start)
-    }
-  }
-}
-
-// MARK: - Directories renamed to and fro
-
-extension LiveSearches {
-  /// Renames a directory often, which tells what a rename costs.
+  /// Renames a directory to and fro, and gives the median.
   ///
   /// The first one right after a search takes longer, and the longer the more files have just been made and read; so does rename(2) alone.
-  private func renameOften(_ count: Int, _ predicate: MetadataPredicate) throws -> Double {
+  private func rename(_ count: Int, _ predicate: MetadataPredicate, times: Int = 1) throws -> Double {
     let root = try tree(count)
     let query = try MetadataQuery(predicate, in: [URL(filePath: root)], batching: .immediate)
     try query.start()
@@ -275,7 +256,7 @@ extension LiveSearches {
       var changes = query.changes.makeAsyncIterator()
       while let change = await changes.next(), !change.finishesGathering {}
       var samples: [Double] = []
-      for round in 0..<Self.changeCount {
+      for round in 0..<times {
         let names = round.isMultiple(of: 2) ? ("d", "renamed") : ("renamed", "d")
         let start = monotonicNanoseconds()
         Glibc.rename("\(root)/\(names.0)", "\(root)/\(names.1)")
