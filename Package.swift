@@ -148,7 +148,7 @@ let package = Package(
       name: "FoundationCompatibilityTests",
       dependencies: [
         "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FoundationCompatibility",
-        "MetadataPredicates", "SystemInterface", "TestSupport",
+        "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exploration of larger models of clients and service by seed")
 struct ServiceRandomExplorationTests {
-  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 3000 : 10))
+  static let seeds = Budget.seeds(normal: 10, long: 3000)
 
   @Test("A random model of clients and service ends well under a random schedule", arguments: seeds)
   func randomModel(seed: UInt64) async {

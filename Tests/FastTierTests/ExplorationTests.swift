@@ -19,9 +19,9 @@ struct FastTierExplorationTests {
 
 @Suite("Exploration of random models of the fast tier", .serialized)
 struct FastTierRandomExplorationTests {
-  @Test("Random models keep what a claim promises", arguments: 1...(Budget.isLong ? 12 : 6))
-  func randomModel(seed: Int) async {
-    await check(.random(seed: UInt64(seed)), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
+  @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 6, long: 12))
+  func randomModel(seed: UInt64) async {
+    await check(.random(seed: seed), .init(preemptionCountMax: Budget.isLong ? 2 : 1))
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exploration of larger models by seed")
 struct RandomExplorationTests {
-  static let seeds: [UInt64] = Budget.seed.map { [$0] } ?? Array(1...(Budget.isLong ? 1200 : 120))
+  static let seeds = Budget.seeds(normal: 120, long: 1200)
 
   @Test("A random model ends well under a random schedule", arguments: seeds)
   func randomModel(seed: UInt64) async {

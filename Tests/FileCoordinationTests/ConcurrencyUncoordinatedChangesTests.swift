@@ -1,6 +1,7 @@
 import FileCoordination
 import FileCoordinationTesting
 import FoundationEssentials
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -98,12 +99,10 @@ private struct Seeded {
 // One after the other: a user has 128 queues of events, `fs.inotify.max_user_instances`, and other tests need some too.
 @Suite("Concurrency: coordinated writers and strangers at the same files", .serialized, .timeLimit(.minutes(5)))
 struct ConcurrencyUncoordinatedChangesTests {
-  /// `FILE_COORDINATION_SEEDS=long` tries more than a normal run can afford.
-  private static let seeds =
-    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? Array(1...60) : [1, 2]
+  private static let seeds = Budget.seeds(normal: 2, long: 60)
 
   private func run(
-    seed: Int, strangers: Int, meetingAt place: String?,
+    seed: UInt64, strangers: Int, meetingAt place: String?,
     _ check: (Churn, [Reader], RecordingPresenter) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { root in
@@ -119,13 +118,13 @@ struct ConcurrencyUncoordinatedChangesTests {
         for writer in 1...3 {
           group.addTask {
             try await onThread {
-              try churn.coordinate(seed: UInt64(seed * 10 + writer), rounds: 25, onBehalfOf: owners)
+              try churn.coordinate(seed: seed &* 10 &+ UInt64(writer), rounds: 25, onBehalfOf: owners)
             }
           }
         }
         for stranger in 0..<strangers {
           group.addTask {
-            try await onThread { try churn.interfere(seed: UInt64(seed * 10 + 5 + stranger), rounds: 25) }
+            try await onThread { try churn.interfere(seed: seed &* 10 &+ 5 &+ UInt64(stranger), rounds: 25) }
           }
         }
         try await group.waitForAll()
@@ -142,7 +141,7 @@ struct ConcurrencyUncoordinatedChangesTests {
   }
 
   @Test("C-200: Whoever changes a file last, its presenter has been told after that", arguments: seeds)
-  func nothingIsLost(seed: Int) async throws {
+  func nothingIsLost(seed: UInt64) async throws {
     try await run(seed: seed, strangers: 2, meetingAt: nil) { churn, readers, _ in
       for (name, reader) in zip(churn.names, readers) {
         // The presenter that wrote last itself isn't told, and needn't be.
@@ -153,7 +152,7 @@ struct ConcurrencyUncoordinatedChangesTests {
   }
 
   @Test("C-200: The same between processes", arguments: seeds)
-  func nothingIsLostBetweenProcesses(seed: Int) async throws {
+  func nothingIsLostBetweenProcesses(seed: UInt64) async throws {
     try await withTemporaryDirectory { place in
       try await run(seed: seed, strangers: 2, meetingAt: place.path + "/s") { churn, readers, _ in
         for (name, reader) in zip(churn.names, readers) {
@@ -164,7 +163,7 @@ struct ConcurrencyUncoordinatedChangesTests {
   }
 
   @Test("C-200: Without strangers nothing is told as a stranger's, and own writes don't come back", arguments: seeds)
-  func nothingIsMistaken(seed: Int) async throws {
+  func nothingIsMistaken(seed: UInt64) async throws {
     try await run(seed: seed, strangers: 0, meetingAt: nil) { _, readers, directory in
       #expect(readers.map(\.uncoordinatedCount) == [0, 0, 0], "seed \(seed)")
       #expect(directory.messages.filter { !$0.origin.isCoordinated } == [], "seed \(seed)")
@@ -172,7 +171,7 @@ struct ConcurrencyUncoordinatedChangesTests {
   }
 
   @Test("C-200: Nor between processes", arguments: seeds)
-  func nothingIsMistakenBetweenProcesses(seed: Int) async throws {
+  func nothingIsMistakenBetweenProcesses(seed: UInt64) async throws {
     try await withTemporaryDirectory { place in
       try await run(seed: seed, strangers: 0, meetingAt: place.path + "/s") { _, readers, directory in
         #expect(readers.map(\.uncoordinatedCount) == [0, 0, 0], "seed \(seed)")

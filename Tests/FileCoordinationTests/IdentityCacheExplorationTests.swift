@@ -18,9 +18,7 @@ struct IdentityCacheExplorationTests {
   }
 
   static let stepCount = 200
-  /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford.
-  private static let isLong = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long"
-  static let seeds: Range<UInt64> = isLong ? 0..<40 : 0..<4
+  static let seeds = Budget.seeds(normal: 4, long: 40)
   private static let names = ["a", "b", "c"]
 
   private struct Walker {

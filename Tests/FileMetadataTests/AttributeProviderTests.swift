@@ -158,7 +158,7 @@ struct AttributeProviderTests {
     _ = try MetadataQuery(.constant(true), in: place, sortedBy: order, providers: [provider])
   }
 
-  private static let seeds = 0..<UInt64(Budget.isLong ? 40 : 4)
+  private static let seeds = Budget.seeds(normal: 4, long: 40)
 
   @Test("Beside programs that change files at random, results are those of a fresh search", arguments: seeds)
   func exploration(seed: UInt64) async throws {

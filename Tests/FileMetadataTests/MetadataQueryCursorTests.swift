@@ -131,7 +131,7 @@ struct MetadataQueryCursorTests {
     #expect(sizes.current?.engine === query.current?.engine)
   }
 
-  private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
+  private static let seeds = Budget.seeds(normal: 4, long: 60)
 
   @Test("Whatever happens, the difference leads from the results then to those now", arguments: seeds)
   func exploration(seed: UInt64) async throws {

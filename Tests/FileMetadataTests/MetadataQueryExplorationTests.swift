@@ -73,15 +73,8 @@ struct ConcurrencyMetadataQueryExplorationTests {
     }
   }
 
-  /// The same in each plain run; others each time in a long one, which goes on until its time is up.
-  private static let seeds: any Sequence<UInt64> & Sendable =
-    if let seed = Budget.seed {
-      [seed]
-    } else if Budget.isLong || Budget.churnDuration != nil {
-      UInt64.random(in: 0..<1_000_000)...
-    } else {
-      UInt64(0)..<3
-    }
+  /// A long run goes on until its time is up.
+  private static let seeds = Budget.seeds(normal: Budget.churnDuration == nil ? 3 : 1_000_000, long: 1_000_000)
   private static let duration = Budget.churnDuration.map { $0 / 2 } ?? .seconds(30)
 
   @Test(

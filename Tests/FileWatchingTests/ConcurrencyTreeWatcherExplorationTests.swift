@@ -13,7 +13,7 @@ struct ConcurrencyTreeWatcherExplorationTests {
     case polling
   }
 
-  private static let seeds = 0..<UInt64(Budget.isLong ? 20 : 2)
+  private static let seeds = Budget.seeds(normal: 2, long: 20)
 
   private static func watcher(_ backend: Backend) throws -> any FileWatcher {
     switch backend {

@@ -205,7 +205,7 @@ private struct ModelTree {
 
 @Suite("The index after many changes")
 struct FileIndexExplorationTests {
-  @Test("The index is what a plain list of paths is", arguments: 0..<UInt64(Budget.isLong ? 200 : 6))
+  @Test("The index is what a plain list of paths is", arguments: Budget.seeds(normal: 6, long: 200))
   func agreement(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     var index = FileIndex()

@@ -7,7 +7,7 @@ import WatchingTestSupport
 
 @Suite("The index beside programs that change files at random", .blocking)
 struct ScopeIndexerExplorationTests {
-  private static let seeds = 0..<UInt64(Budget.isLong ? 60 : 4)
+  private static let seeds = Budget.seeds(normal: 4, long: 60)
 
   @Test("L17: after every pause the index is what is on the disk, and so is what was told of it", arguments: seeds)
   func agreement(seed: UInt64) throws {

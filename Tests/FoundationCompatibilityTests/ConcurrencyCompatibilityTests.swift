@@ -1,13 +1,14 @@
 import FileCoordination
 import Foundation
 import FoundationCompatibility
+import SeededRandom
 import TestSupport
 import Testing
 
 @Suite("Apple's names from many threads", .blocking, .timeLimit(.minutes(4)))
 struct ConcurrencyCompatibilityTests {
   /// How often each thread does its work.
-  private static let roundCount = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? 2000 : 30
+  private static let roundCount = Budget.isLong ? 2000 : 30
 
   /// Two threads write, one reads on each presenter's queue, and one registers and drops presenters that never remove themselves.
   @Test(

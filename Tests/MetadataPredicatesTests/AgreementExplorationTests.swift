@@ -1,12 +1,12 @@
 import FoundationEssentials
 import MetadataPredicates
+import SeededRandom
 import TestSupport
 import Testing
 
 @Suite("Exploration of random predicates")
 struct AgreementExplorationTests {
-  private static let treeCount =
-    ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long" ? 100_000 : 400
+  private static let seeds = Budget.seeds(normal: 400, long: 100_000)
 
   /// What is wrong with one tree; `nil` if nothing is.
   private static func problem(seed: UInt64) -> String? {
@@ -40,7 +40,7 @@ struct AgreementExplorationTests {
   @Test("P52: trees print and parse to themselves, and the compiled evaluator agrees with a naive one")
   func agreement() async {
     let problems = await LongRun.run {
-      (0..<UInt64(Self.treeCount)).lazy.compactMap { seed in
+      Self.seeds.lazy.compactMap { seed in
         Self.problem(seed: seed).map { "seed \(seed): \($0)" }
       }.prefix(10).map(\.self)
     }

@@ -1,12 +1,23 @@
 import Foundation
 
-/// How much to explore, from the environment.
+/// How much to explore, and from which seeds, from the environment.
 package enum Budget {
   /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford.
-  package static let isLong = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEEDS"] == "long"
-  /// `FILE_COORDINATION_CHURN=<n>` lets files change beside live queries for so many seconds, with other seeds each time.
-  package static let churnDuration = ProcessInfo.processInfo.environment["FILE_COORDINATION_CHURN"].flatMap(Int.init)
-    .map(Duration.seconds)
+  package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long"
+  /// `FILE_COORDINATION_CHURN=<n>` lets files change beside live queries for so many seconds.
+  package static let churnDuration = environment("FILE_COORDINATION_CHURN").flatMap(Int.init).map(Duration.seconds)
   /// `FILE_COORDINATION_SEED=<n>` replays one seed.
-  package static let seed = ProcessInfo.processInfo.environment["FILE_COORDINATION_SEED"].flatMap(UInt64.init)
+  package static let seed = environment("FILE_COORDINATION_SEED").flatMap(UInt64.init)
+  /// `FILE_COORDINATION_FIRST_SEED=<n>` counts seeds from there, so that a run explores what no run before has seen.
+  ///
+  /// Without it every run explores the same seeds: it fails for what a change did, and not for its luck.
+  package static let firstSeed = environment("FILE_COORDINATION_FIRST_SEED").flatMap(UInt64.init) ?? 0
+
+  /// The seeds of an exploration: as many as a normal or a long run can afford, or the one to replay.
+  package static func seeds(normal: Int, long: Int) -> [UInt64] {
+    if let seed { return [seed] }
+    return (0..<UInt64(isLong ? long : normal)).map { firstSeed &+ $0 }
+  }
+
+  private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 }

@@ -6,6 +6,6 @@ extension SplitMix {
 
 /// How much a stress test does.
 enum StressSize {
-  static let seeds: [UInt64] = Budget.isLong ? Array(1...12) : [1, 2]
+  static let seeds = Budget.seeds(normal: 2, long: 12)
   static let stepCount = Budget.isLong ? 300 : 100
 }
