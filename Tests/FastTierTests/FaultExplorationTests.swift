@@ -46,6 +46,7 @@ extension FastTierFault {
     case .lateAnnouncement: [.announcement]
     case .adoptedTakenBack: [.readerAndHostWriter]
     case .lateVersion, .silentRaise: [.remembered]
+    case .unshownLook: [.patientReader]
     }
   }
 }

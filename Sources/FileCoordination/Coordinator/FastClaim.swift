@@ -136,7 +136,7 @@ extension FileCoordinator {
     var refusal = refusal
     let path = item.claimPath
     while contention.isWorthWaiting(refusal) {
-      contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite) }
+      contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite, shard: thread.number) }
       switch attempt(item, access, thread, task: task) {
       case .granted(let claim): return kept(claim, item, access)
       case .refused(let next): refusal = next

@@ -87,6 +87,8 @@ package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
   case lateVersion
   /// Paths that remember that nothing is above them aren't told of what is raised.
   case silentRaise
+  /// A thread that waits looks at the table of obstacles without showing that it does.
+  case unshownLook
 }
 
 /// The memory of this process.

@@ -2,12 +2,14 @@
 ///
 ///     free ──▶ published ──▶ free                       a read, or a write that is confirmed
 ///     free ──▶ tentative ──▶ published | free           a write while it looks for readers
+///     free ──▶ looking ──▶ free                         somebody who waits, and looks whether an attempt is worth it
 ///
 /// | state | means | ends by |
 /// | --- | --- | --- |
 /// | free | nobody's claim | the shard's thread fills the slot and publishes it |
 /// | tentative | a writer looks whether it may | it confirms its claim or retreats |
 /// | challenged | a tentative writer, or a reader that looks for obstacles, which must retreat | it retreats |
+/// | looking | no claim: the shard's thread reads the table of interests, which isn't freed meanwhile | that thread frees it |
 /// | published | a claim; a read may still be about to retreat | its holder frees it, or somebody freezes it |
 /// | frozen | somebody who holds the host's lock looks at the claim | that one unfreezes or adopts it |
 /// | adopted | the arbiter knows the claim | its holder ends it through the host |
@@ -22,6 +24,7 @@ package struct SlotState: Hashable, Sendable {
   package static let isChallenged: UInt64 = 8
   package static let isFrozen: UInt64 = 16
   package static let isAdopted: UInt64 = 32
+  package static let isLooking: UInt64 = 64
   package static let flags: UInt64 = 0xff
   static let oneUse: UInt64 = 0x100
 

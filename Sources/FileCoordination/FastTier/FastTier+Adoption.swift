@@ -117,7 +117,7 @@ extension FastTier {
     return isAdopted
   }
 
-  /// Every slot that shows a claim, and its use.
+  /// Every slot that shows a claim or a look, and its use.
   private func shownClaims() throws(Memory.Failure) -> [(slot: Int, use: UInt64)] {
     var result: [(slot: Int, use: UInt64)] = []
     for shard in 0..<Int(try memory.load(interests.usedShards)) {
@@ -130,7 +130,8 @@ extension FastTier {
     return result
   }
 
-  /// Frees replaced tables that nobody can read any more: every claim that was shown when one was replaced is over.
+  /// Frees replaced tables that nobody can read any more: every claim and look that was shown when one was replaced is
+  /// over.
   private func freeRetiredTables(_ ledger: inout InterestLedger) throws(Memory.Failure) {
     for index in ledger.retired.indices.reversed() {
       while let witness = ledger.retired[index].witnesses.last {

@@ -316,13 +316,36 @@ extension FastTier {
 // MARK: - Looking
 
 extension FastTier {
-  /// Whether a claim would be granted right now, as far as a look tells that shows nothing.
-  package func mayClaim(_ path: ClaimPath, isWrite: Bool) throws(Memory.Failure) -> Bool {
+  /// Whether a claim would be granted right now, as far as a look at the item alone tells.
+  ///
+  /// The look claims nothing and keeps nobody out. It's shown in a slot all the same while it lasts, so that the table of interests
+  /// that it reads isn't freed under it.
+  ///
+  /// - Parameters:
+  ///   - path: The item.
+  ///   - isWrite: Whether it's to be claimed for writing.
+  ///   - shard: The number of the calling thread, which no other thread has.
+  /// - Returns: Whether an attempt is worth it; also `true` when no slot is free, which the attempt finds out as well.
+  /// - Throws: What the memory throws: nothing in a process.
+  package func mayClaim(_ path: ClaimPath, isWrite: Bool, shard: Int) throws(Memory.Failure) -> Bool {
     if try memory.load(strongCounter(path.item)) != 0 { return false }
+    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return true }
+    if memory.has(.unshownLook) { return try !isBlocked(path, isWrite) }
+    // No item's fingerprint: writers that look for claims pass over the slot.
+    try memory.storeReleasing(0, at: slot &+ ClaimNote.keyOffset)
+    let looking = free.with(SlotState.isLooking)
+    try announceUse(of: shard, index)
+    try memory.exchange(looking.rawValue, at: slot)
+    let isBlocked = try isBlocked(path, isWrite)
+    try memory.exchange(looking.freed.rawValue, at: slot)
+    return !isBlocked
+  }
+
+  private func isBlocked(_ path: ClaimPath, _ isWrite: Bool) throws(Memory.Failure) -> Bool {
     let here = try interests.find(path.item)
-    if !isWrite { return !here.blocksReading }
-    if here.blocksWriting { return false }
-    return try !hasClaim(of: path.item, besides: 0)
+    if !isWrite { return here.blocksReading }
+    if here.blocksWriting { return true }
+    return try hasClaim(of: path.item, besides: 0)
   }
 }
 

@@ -8,6 +8,8 @@ indirect enum Act: Hashable, Sendable {
   case read(ModelItem), write(ModelItem)
   /// Claims through the host.
   case hostRead(ModelItem), hostWrite(ModelItem), deepWrite(ModelItem)
+  /// Claims like the other, but if the fast tier refuses looks whether it's worth it to try once more.
+  case patient(Act)
   /// Does the others while it has the claim of the first.
   case nested(Act, [Act])
   /// Claims, and lets another thread end the claim.
@@ -25,6 +27,7 @@ extension Act: CustomStringConvertible {
     case .hostRead(let item): "read \(item.name) through the host"
     case .hostWrite(let item): "write \(item.name) through the host"
     case .deepWrite(let item): "move \(item.name)"
+    case .patient(let act): "patiently \(act)"
     case .nested(let outer, let inner): "\(outer) { \(inner.map(\.description).joined(separator: ", ")) }"
     case .handOver(let act, to: let thread): "\(act), ended by thread \(thread)"
     case .takeOver: "end a claim"

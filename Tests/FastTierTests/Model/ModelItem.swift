@@ -84,6 +84,8 @@ struct ModelClaim: Hashable {
   var kind: ClaimKind
   var item: ModelItem
   var isNested = false
+  /// Whether it's tried again in the fast tier after a look.
+  var isPatient = false
 
   /// Whether both can't be granted at the same time.
   func conflicts(with other: ModelClaim) -> Bool {

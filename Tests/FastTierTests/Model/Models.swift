@@ -6,7 +6,7 @@ extension Model {
     .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
     .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
     .announcement, .again, .handedOver, .writeHandedOver, .twins,
-    .chain, .remembered,
+    .chain, .remembered, .patientReader, .patientWriter,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
@@ -50,6 +50,15 @@ extension Model {
     "a snapshot is taken meanwhile", [[.read(.file)], [.write(.file)], [.snapshot]])
   static let rebuild = Model(
     "the table of interests is replaced meanwhile", [[.read(.file)], [.hostWrite(.file)], [.present(.other)]]
+  ) { $0.interestCapacityMin = 2 }
+  /// The reader looks again after the writer has met it, which may be while the presenter makes the table larger.
+  static let patientReader = Model(
+    "a reader that was refused looks again while the table of interests is replaced",
+    [[.patient(.read(.file))], [.hostWrite(.file)], [.present(.other)]]
+  ) { $0.interestCapacityMin = 2 }
+  static let patientWriter = Model(
+    "a writer that was refused looks again while the table of interests is replaced",
+    [[.patient(.write(.file))], [.hostRead(.file)], [.present(.other)]]
   ) { $0.interestCapacityMin = 2 }
   /// In a table of four entries both fingerprints would come to the same place.
   static let chain = Model(

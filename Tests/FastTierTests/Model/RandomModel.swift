@@ -22,8 +22,10 @@ extension Act {
     let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin]
     let item = items.randomElement(using: &numbers) ?? .file
     return switch Int.random(in: 0..<16, using: &numbers) {
-    case 0..<4: .read(item)
-    case 4..<8: .write(item)
+    case 0..<3: .read(item)
+    case 3: .patient(.read(item))
+    case 4..<7: .write(item)
+    case 7: .patient(.write(item))
     case 8: .hostRead(item)
     case 9..<11: .hostWrite(item)
     case 11..<13: .deepWrite(item)

@@ -32,6 +32,13 @@ struct ScriptReader {
       }
       return .handOver(claim, isFast: isFast, to: receiver)
     case .takeOver: return .takeOver
+    case .patient(let act):
+      guard case .claim(var claim, isFast: true, let inner) = read(act, thread, isNested, inner) else {
+        preconditionFailure("only claims of the fast tier are tried again")
+      }
+      claim.isPatient = true
+      claims[claim.number] = claim
+      return .claim(claim, isFast: true, inner: inner)
     case .nested(let outer, let inner): return read(outer, thread, isNested, inner)
     case .present(let item):
       presenters.append(ModelPresenter(number: presenters.count, item: item))
@@ -94,8 +101,8 @@ final class ThreadProgram {
 
   /// Where in its program a thread forgets how it came there.
   private enum Place: UInt64 {
-    case refused, unsettled, waiting, granted, ending, endingThroughHost, ended, handedOver, presenting, presented,
-      snapshotTaken
+    case refused, looked, refusedAgain, unsettled, waiting, granted, ending, endingThroughHost, ended, handedOver,
+      presenting, presented, snapshotTaken
   }
 
   /// What the thread does from here on follows from its place and the claims that it has.
@@ -138,7 +145,7 @@ final class ThreadProgram {
   }
 
   /// - Returns: What to end the claim with if the fast tier granted it; otherwise the host did.
-  private func claimFast(_ claim: ModelClaim) throws(TurnOver) -> ClaimToken? {
+  private func claimFast(_ claim: ModelClaim, isAgain: Bool = false) throws(TurnOver) -> ClaimToken? {
     let note = ClaimNote(item: claim.item.rawValue, holder: UInt(claim.number), outer: 0, task: 0, access: 0)
     let path = claim.item.claimPath(memos: procedures.memos)
     let answer =
@@ -146,7 +153,11 @@ final class ThreadProgram {
     switch answer {
     case .granted(let token): return token
     case .refused:
-      forget(.refused, claim.number)
+      forget(isAgain ? .refusedAgain : .refused, claim.number)
+      if claim.isPatient, !isAgain, try tier.mayClaim(path, isWrite: claim.kind == .write, shard: thread) {
+        forget(.looked, claim.number)
+        return try claimFast(claim, isAgain: true)
+      }
       try request(claim, memory.lock())
     case .unsettled(let token, _):
       forget(.unsettled, claim.number, token)

@@ -22,6 +22,8 @@ final class StressHost: @unchecked Sendable {
     var token: ClaimToken?
   }
 
+  /// How often a claim that was refused looks whether it would be granted, before it's requested.
+  private let lookCountMax = 8
   let fastCount = Atomic(0)
   let hostCount = Atomic(0)
   private let memory = CountingMemory(isShaking: true)
@@ -55,7 +57,10 @@ final class StressHost: @unchecked Sendable {
     case .granted(let token):
       fastCount.add(1, ordering: .relaxed)
       return Granted(claim: claim, token: token)
-    case .refused: return requestLocked(claim)
+    case .refused:
+      // As a coordinator does that waits for another claim of the tier: it looks again and again, for a while.
+      for _ in 0..<lookCountMax where !tier.mayClaim(path, isWrite: claim.kind != .read, shard: claim.thread) {}
+      return requestLocked(claim)
     case .unsettled(let token, _):
       condition.lock()
       defer { condition.unlock() }
