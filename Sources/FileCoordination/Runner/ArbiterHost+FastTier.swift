@@ -135,7 +135,7 @@ extension ArbiterHost {
 
   private func request(for claim: AdoptableClaim, _ state: inout State, at time: Timestamp) -> AccessRequest {
     var request = AccessRequest(
-      client: Self.client, purpose: claim.coordinator.purpose, label: claim.coordinator.label,
+      client: Self.client, purpose: claim.coordinator.purpose, label: claim.coordinator.label.fittingFrame,
       items: [AccessRequest.Item(claim.item.path, claim.access.itemAccess)])
     if claim.access == .readWithoutChanges {
       request.readingOptions = FileCoordinator.ReadingOptions.withoutChanges.rawValue
