@@ -143,7 +143,7 @@ struct CommandTests {
   func units() throws {
     let result = try Tool.run(["serve", "--print-unit"])
     #expect(result.status == 0)
-    #expect(result.output.contains("\nListenStream=%t/file-coordination/service.socket\n"))
+    #expect(result.output.contains("\nListenStream=/tmp/file-coordination-%U/service.socket\n"))
     #expect(result.output.contains("/filecoord\" serve\n"))
   }
 }

@@ -50,19 +50,6 @@ struct DoctorTests {
     #expect(result.output.contains("note   this domain is one process only"))
   }
 
-  @Test("The user's domain is where XDG_RUNTIME_DIR says, if that is private")
-  func userDomain() throws {
-    let directory = bench.scratch.url.appending(path: "runtime").path
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    let environment = ["FILE_COORDINATION_DOMAIN": "", "XDG_RUNTIME_DIR": directory]
-    let result = try Tool.run(["doctor"], environment: environment)
-    #expect(result.status == 0, "\(result.output)")
-    #expect(result.output.contains("domain: user, usual"))
-    #expect(result.output.contains("socket: \(directory)/file-coordination/service.socket\n"))
-    #expect(FileManager.default.fileExists(atPath: "\(directory)/file-coordination/service.socket.lock"))
-  }
-
   @Test(
     "A domain that can't be reached ends every command with 69",
     arguments: [

@@ -5,115 +5,113 @@ import Testing
 
 @Suite("The processes of a user meet in a directory that is closed to others")
 struct LocalRuntimeDirectoryTests {
+  private static let user = geteuid()
+  private static let usual = "file-coordination-\(user)"
+
   private func setMode(_ mode: UInt32, of name: String, _ sandbox: Sandbox) throws {
     try sandbox.withFile(name) { (file) throws(SystemError) in try sandbox.files.setMode(of: file, to: mode) }
   }
 
-  private func locate(_ session: String?, _ sandbox: Sandbox, userID: UInt32 = geteuid()) throws -> RuntimeDirectory {
-    try RuntimeDirectory.locate(
-      environment: { $0 == "XDG_RUNTIME_DIR" ? session : nil }, userID: userID, fallbackBase: sandbox.root)
+  private func locate(_ sandbox: Sandbox) throws -> [String] {
+    try RuntimeDirectory.all(in: sandbox.root).map {
+      #expect($0.path.parent == sandbox.root)
+      return $0.path.lastComponent.description
+    }
   }
 
-  private func fallback(_ sandbox: Sandbox) -> SystemPath {
-    sandbox.path("file-coordination-\(geteuid())")
+  /// Another user takes a name.
+  private func squat(_ name: String, _ sandbox: Sandbox) throws {
+    try sandbox.makeDirectory(name)
+    try sandbox.files.setOwner(of: sandbox.path(name), at: .workingDirectory, to: 65534, group: 65534)
   }
 
-  @Test("It is in XDG_RUNTIME_DIR when there is one, made once and found again")
-  func sessionDirectory() async throws {
+  @Test("It's made once and found again, without looking at the environment")
+  func usualName() async throws {
     try await withTemporaryDirectory { sandbox in
-      try sandbox.makeDirectory("session")
-      try setMode(0o700, of: "session", sandbox)
+      #expect(RuntimeDirectory.usual(in: sandbox.root) == nil)
       for _ in 1...2 {
-        let directory = try locate(sandbox.path("session").description + "/", sandbox)
-        #expect(directory.path == sandbox.path("session/file-coordination"))
-        #expect(directory.fallbackReason == nil)
+        let found = try locate(sandbox)
+        #expect(found == [Self.usual])
+        #expect(RuntimeDirectory.usual(in: sandbox.root)?.path == sandbox.path(Self.usual))
       }
-      #expect(try sandbox.status("session/file-coordination")?.mode == 0o700)
-      #expect(try sandbox.names() == ["session"])
+      #expect(try sandbox.status(Self.usual)?.mode == 0o700)
+      #expect(try sandbox.names() == [Self.usual])
     }
   }
 
   @Test(
-    "It is in the other place when XDG_RUNTIME_DIR can't be trusted, and the reason is told",
-    arguments: [
-      (nil, "isn't set"), ("", "isn't set"), ("relative/path", "isn't an absolute path"), ("NONE", "ENOENT"),
-      ("FILE", "ENOTDIR"), ("OPEN", "is open to others (mode 750)"),
-    ])
-  func fallbackReasons(kind: String?, reason: String) async throws {
-    try await withTemporaryDirectory { sandbox in
-      try sandbox.write("file", "")
-      try sandbox.makeDirectory("open")
-      try setMode(0o750, of: "open", sandbox)
-      let places = ["NONE": "none", "FILE": "file", "OPEN": "open"]
-      let session = kind.map { places[$0].map { sandbox.path($0).description } ?? $0 }
-      let directory = try locate(session, sandbox)
-      #expect(directory.path == fallback(sandbox))
-      #expect(directory.fallbackReason?.contains(reason) == true)
-      #expect(try sandbox.names(in: "open") == [])
-      let status = try #require(try sandbox.status(fallback(sandbox).lastComponent.description))
-      #expect(status.kind == .directory && status.mode == 0o700 && status.owner == geteuid())
-    }
-  }
-
-  @Test("Another user's XDG_RUNTIME_DIR, as after sudo, isn't used")
-  func foreignSessionDirectory() async throws {
-    try await withTemporaryDirectory { sandbox in
-      try sandbox.makeDirectory("session")
-      try setMode(0o700, of: "session", sandbox)
-      let stranger = geteuid() + 1
-      // The other place belongs to us as well, so for the stranger there is none.
-      #expect(throws: SystemError.self) {
-        try locate(sandbox.path("session").description, sandbox, userID: stranger)
-      }
-      #expect(try sandbox.names(in: "session") == [])
-    }
-  }
-
-  @Test("A symbolic link in its place is never followed", arguments: ["target", "none"])
-  func plantedLink(target: String) async throws {
+    "Something else that has its name isn't used or followed, and others are tried",
+    arguments: ["link", "lost", "file"])
+  func planted(kind: String) async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.makeDirectory("target")
       try setMode(0o755, of: "target", sandbox)
-      try sandbox.link(fallback(sandbox).lastComponent.description, to: target)
-      let error = #expect(throws: SystemError.self) { try locate(nil, sandbox) }
-      #expect(error?.errno == ENOTDIR)
-      #expect(error?.paths == [fallback(sandbox)])
-      #expect(error?.advice?.contains("XDG_RUNTIME_DIR") == true)
+      switch kind {
+      case "link": try sandbox.link(Self.usual, to: "target")
+      case "lost": try sandbox.link(Self.usual, to: "none")
+      default: try sandbox.write(Self.usual, "")
+      }
+      for _ in 1...2 { #expect(try locate(sandbox) == ["\(Self.usual).1"]) }
+      #expect(RuntimeDirectory.usual(in: sandbox.root) == nil)
       #expect(try sandbox.status("target")?.mode == 0o755)
       #expect(try sandbox.status("none") == nil)
-    }
-  }
-
-  @Test("A file in its place is an error that says so")
-  func plantedFile() async throws {
-    try await withTemporaryDirectory { sandbox in
-      try sandbox.write(fallback(sandbox).lastComponent.description, "")
-      let error = #expect(throws: SystemError.self) { try locate(nil, sandbox) }
-      #expect(error?.errno == ENOTDIR)
     }
   }
 
   @Test("Permissions that are too loose are taken back", arguments: [0o777, 0o1777, 0o750, 0o701] as [UInt32])
   func loosePermissions(mode: UInt32) async throws {
     try await withTemporaryDirectory { sandbox in
-      let name = fallback(sandbox).lastComponent.description
-      try sandbox.makeDirectory(name)
-      try setMode(mode, of: name, sandbox)
-      #expect(try locate(nil, sandbox).path == fallback(sandbox))
-      #expect(try sandbox.status(name)?.mode == 0o700)
+      try sandbox.makeDirectory(Self.usual)
+      try setMode(mode, of: Self.usual, sandbox)
+      #expect(try locate(sandbox) == [Self.usual])
+      #expect(try sandbox.status(Self.usual)?.mode == 0o700)
     }
   }
 
-  @Test("Another user's directory is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+  @Test("Names that begin alike are those of other users", arguments: ["0", "-1", "x.1"])
+  func similarNames(suffix: String) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory(Self.usual + suffix)
+      #expect(try locate(sandbox) == [Self.usual])
+    }
+  }
+
+  @Test(
+    "A name that another user has taken is passed over, and stays so when it's free again",
+    .enabled(if: geteuid() == 0, "only root can give files away"))
   func foreignOwner() async throws {
     try await withTemporaryDirectory { sandbox in
-      let name = fallback(sandbox).lastComponent.description
-      try sandbox.makeDirectory(name)
-      try sandbox.files.setOwner(of: fallback(sandbox), at: .workingDirectory, to: 65534, group: 65534)
-      let error = #expect(throws: SystemError.self) { try locate(nil, sandbox) }
-      #expect(error?.errno == EPERM)
-      #expect(error?.advice?.contains("65534") == true)
-      #expect(try sandbox.status(name)?.mode == 0o755)
+      for name in [Self.usual, "\(Self.usual).1"] { try squat(name, sandbox) }
+      #expect(try locate(sandbox) == ["\(Self.usual).2"])
+      #expect(RuntimeDirectory.usual(in: sandbox.root) == nil)
+      #expect(try sandbox.status(Self.usual)?.mode == 0o755)
+      try sandbox.files.unlink(sandbox.path(Self.usual), at: .workingDirectory, .emptyDirectory)
+      #expect(try locate(sandbox) == ["\(Self.usual).2"])
+    }
+  }
+
+  @Test(
+    "Whoever takes all names that can be guessed gains nothing",
+    .enabled(if: geteuid() == 0, "only root can give files away"))
+  func manyForeignNames() async throws {
+    try await withTemporaryDirectory { sandbox in
+      for number in 0..<100 { try squat(number == 0 ? Self.usual : "\(Self.usual).\(number)", sandbox) }
+      let found = try locate(sandbox)
+      #expect(found.count == 1)
+      #expect(try locate(sandbox) == found)
+    }
+  }
+
+  @Test("A directory that was made at the same time counts too, the usual one first; too many are an error")
+  func several() async throws {
+    try await withTemporaryDirectory { sandbox in
+      for name in ["\(Self.usual).b", Self.usual, "\(Self.usual).a"] { try sandbox.makeDirectory(name) }
+      #expect(try locate(sandbox) == [Self.usual, "\(Self.usual).a", "\(Self.usual).b"])
+      for number in 3..<RuntimeDirectory.countMax { try sandbox.makeDirectory("\(Self.usual).\(number)") }
+      #expect(try locate(sandbox).count == RuntimeDirectory.countMax)
+      try sandbox.makeDirectory("\(Self.usual).more")
+      let error = #expect(throws: SystemError.self) { try locate(sandbox) }
+      #expect(error?.errno == EMLINK)
     }
   }
 
@@ -121,9 +119,7 @@ struct LocalRuntimeDirectoryTests {
   func missingBase() async throws {
     try await withTemporaryDirectory { sandbox in
       let base = sandbox.path("none")
-      #expect(throws: SystemError(.open, paths: [base], errno: ENOENT)) {
-        try RuntimeDirectory.locate(environment: { _ in nil }, fallbackBase: base)
-      }
+      #expect(throws: SystemError(.open, paths: [base], errno: ENOENT)) { try RuntimeDirectory.all(in: base) }
     }
   }
 }

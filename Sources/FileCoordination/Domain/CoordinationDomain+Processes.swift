@@ -44,7 +44,11 @@ extension CoordinationDomain {
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when there can't be such a place.
   public func meetingPath() throws(FileCoordinationError) -> String? {
     guard let link = host.link else { return nil }
-    return try link.findPlace().address.path.description
+    let places = try link.ground.places()
+    if places.count == 1 { return places[0].address.path.description }
+    // The one where somebody listens.
+    guard case .served(let place, _) = try link.ground.connect() else { return places[0].address.path.description }
+    return place.address.path.description
   }
 }
 
@@ -74,40 +78,42 @@ extension CoordinationDomain {
   /// Serves the domain from now on, in the place of a process that was elected.
   ///
   /// Blocks while another dedicated service runs. Uses a listening socket that a service manager has passed, if there is one
-  /// (`LISTEN_FDS`, see sd_listen_fds(3)).
+  /// (`LISTEN_FDS`, see sd_listen_fds(3)); it has to be at the ``meetingPath()``.
   ///
   /// - Returns: The service, which ends when it's stopped or deallocated; `nil` in a domain of one process, which needs none.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when nobody can connect to the place.
   public func serve() throws(FileCoordinationError) -> CoordinationServer? {
     guard let link = host.link else { return nil }
-    let place = try link.findPlace()
+    let inherited = ActivationSockets.descriptors().first
+    ActivationSockets.removeVariables()
+    let right = try link.ground.waitToServe(
+      packageExtensions: link.packageExtensions, inherited: inherited != nil)
     do throws(SystemError) {
-      let inherited = ActivationSockets.descriptors().first
-      ActivationSockets.removeVariables()
-      let lock = try place.lockForServing(packageExtensions: link.packageExtensions, inherited: inherited != nil)
       let service = try ServiceHost.start(
-        at: place, lock, packageExtensions: configuration.packageExtensions.sorted(), isDedicated: true
+        right, packageExtensions: configuration.packageExtensions.sorted(), isDedicated: true
       ) { () throws(SystemError) in
-        if let inherited { return try LocalListener(inherited: inherited) }
-        return try LocalListener(binding: place.address)
+        guard let inherited else { return try LocalListener(binding: right.place.address) }
+        let listener = try LocalListener(inherited: inherited)
+        try listener.check(isAtOneOf: right.places.map(\.address))
+        return listener
       }
       return CoordinationServer(service)
-    } catch { throw .unreachable(place, error) }
+    } catch { throw .unreachable(right.place, error) }
   }
 }
 
-extension MeetingPlace {
-  /// How often a process that was elected is asked to give way: others may be elected before this one gets the lock.
+extension MeetingGround {
+  /// How often a process that was elected is asked to give way: others may be elected before this one gets the locks.
   private static let askInterval = Duration.milliseconds(50)
   private static let lookInterval = Duration.milliseconds(2)
 
   /// Takes the right to serve, asking a process that was elected to give way.
-  fileprivate func lockForServing(
+  fileprivate func waitToServe(
     packageExtensions: [String], inherited isInherited: Bool
-  ) throws(SystemError) -> HeldLock {
+  ) throws(FileCoordinationError) -> ServingRight {
     var nextAsk = HostClock.shared.now
     while true {
-      if let lock = try lock.tryLock() { return lock }
+      if let right = try tryToServe() { return right }
       // With an inherited socket whoever connects there reaches this process.
       if !isInherited, HostClock.shared.now >= nextAsk {
         askToServe(packageExtensions)
@@ -119,7 +125,7 @@ extension MeetingPlace {
   }
 
   private func askToServe(_ packageExtensions: [String]) {
-    guard let stream = try? connect() else { return }
+    guard case .served(_, let stream) = try? connect() else { return }
     let hello = Hello(
       session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
       processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name.fitting(255),

@@ -25,9 +25,9 @@ public final class CoordinationDomain: Sendable {
 
   /// All processes of the user on this machine.
   ///
-  /// They meet in `$XDG_RUNTIME_DIR/file-coordination`, or in `/tmp/file-coordination-UID` where that isn't set.
-  public static let user = CoordinationDomain(
-    Configuration(), meetingAt: { () throws(FileCoordinationError) in try MeetingPlace.ofUser() })
+  /// They meet in `/tmp/file-coordination-UID`, whatever their environments say. If another user has taken that name they meet
+  /// in a directory of their own whose name begins so and goes on with a dot. Those who see another `/tmp` don't meet.
+  public static let user = CoordinationDomain(Configuration(), meetingAt: .ofUser())
 
   /// The domain of everything that names none: ``user``, or what the environment variable `FILE_COORDINATION_DOMAIN` says.
   ///
@@ -45,7 +45,7 @@ public final class CoordinationDomain: Sendable {
   ///   - configuration: How this process takes part; all have to agree on packages.
   /// - Returns: The domain. Nothing is opened before it's used.
   public static func socket(_ path: String, _ configuration: Configuration = Configuration()) -> CoordinationDomain {
-    CoordinationDomain(configuration, meetingAt: { () throws(FileCoordinationError) in try MeetingPlace.at(path) })
+    CoordinationDomain(configuration, meetingAt: .at(path))
   }
 
   /// How a domain is set up.
@@ -101,8 +101,8 @@ public final class CoordinationDomain: Sendable {
 
   let host: ArbiterHost
 
-  private init(_ configuration: Configuration, meetingAt findPlace: @escaping MeetingPlace.Finder) {
-    host = ArbiterHost(configuration, meetingAt: findPlace)
+  private init(_ configuration: Configuration, meetingAt ground: MeetingGround) {
+    host = ArbiterHost(configuration, meetingAt: ground)
   }
 
   private static func named(_ name: String?) -> CoordinationDomain {
@@ -110,9 +110,7 @@ public final class CoordinationDomain: Sendable {
     case nil, "", "user": return .user
     case "process": return .process
     case let name? where name.hasPrefix("socket:/"): return .socket(String(name.dropFirst("socket:".count)))
-    case let name?:
-      return CoordinationDomain(
-        Configuration(), meetingAt: { () throws(FileCoordinationError) in throw .unknownDomain(name) })
+    case let name?: return CoordinationDomain(Configuration(), meetingAt: .nowhere(because: .unknownDomain(name)))
     }
   }
 

@@ -101,15 +101,15 @@ final class ArbiterHost: Sendable {
   /// Puts a watcher in front of the system's that does what the system's does at its limits.
   let watcherForTests = Guarded<(@Sendable (any FileWatcher) -> any FileWatcher)?>(nil)
 
-  init(_ configuration: CoordinationDomain.Configuration, meetingAt findPlace: MeetingPlace.Finder? = nil) {
+  init(_ configuration: CoordinationDomain.Configuration, meetingAt ground: MeetingGround? = nil) {
     self.configuration = configuration
     var arbiter = FileAccessArbiter(
       packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
-    let link = findPlace.map { findPlace in
+    let link = ground.map { ground in
       ServiceLink(
-        Self.checkLength(ofPackageExtensions: configuration.packageExtensions, findPlace),
+        Self.checkLength(ofPackageExtensions: configuration.packageExtensions, ground),
         packageExtensions: configuration.packageExtensions)
     }
     self.link = link

@@ -35,12 +35,10 @@ extension ArbiterHost {
   }
 
   /// Where to meet, unless nobody could be told what the domain treats as packages.
-  static func checkLength(
-    ofPackageExtensions extensions: Set<String>, _ findPlace: @escaping MeetingPlace.Finder
-  ) -> MeetingPlace.Finder {
+  static func checkLength(ofPackageExtensions extensions: Set<String>, _ ground: MeetingGround) -> MeetingGround {
     // Each has its length as well.
-    if extensions.reduce(0, { $0 + $1.utf8.count + 4 }) <= packageByteCountMax { return findPlace }
-    return { () throws(FileCoordinationError) in throw .packagesTooLong(extensions.count, packageByteCountMax) }
+    if extensions.reduce(0, { $0 + $1.utf8.count + 4 }) <= packageByteCountMax { return ground }
+    return .nowhere(because: .packagesTooLong(extensions.count, packageByteCountMax))
   }
 }
 

@@ -5,52 +5,45 @@ internal import SystemInterface
 /// Finds a service, elects one, and reads what it tells: on a thread of the link's own, which alone knows this.
 struct LinkReader: ~Copyable {
   private let link: ServiceLink
-  private var place: MeetingPlace
   private let turn: ReadingTurn
-  /// As long as it's held, a new service waits for this process to tell what it holds.
-  private var membership: HeldLock
+  /// As long as they're held, a new service waits for this process to tell what it holds.
+  ///
+  /// Those of former places stay: who looks for the session at one place after the other must not miss it.
+  private var memberships: [MeetingPlace: HeldLock] = [:]
+  /// Where the service last was.
+  private var place: MeetingPlace?
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
 
   init(_ link: ServiceLink) throws(FileCoordinationError) {
-    let place = try link.findPlace()
-    let (turn, membership) = try Self.open(place, link)
+    do throws(SystemError) { turn = try ReadingTurn() } catch { throw .noMeetingPlace(error) }
     self.link = link
-    self.place = place
-    self.turn = turn
-    self.membership = membership
     link.noteTurn(turn)
   }
 
-  private static func open(
-    _ place: MeetingPlace, _ link: ServiceLink
-  ) throws(FileCoordinationError) -> (ReadingTurn, HeldLock) {
+  /// Takes part at the place of a service: before it's told anything.
+  ///
+  /// Somebody may have removed the place meanwhile, and the file of the session with it.
+  private mutating func join(_ place: MeetingPlace) throws(SystemError) {
+    if self.place == place, memberships[place]?.hasItsName == true { return }
     do throws(SystemError) {
-      return (try ReadingTurn(), try join(place, link))
+      let former = memberships[place].flatMap { $0.hasItsName ? $0 : nil }
+      let membership = if let former { former } else { try place.join(link.session) }
+      try link.host?.attachCoverage(to: membership)
+      memberships[place] = membership
     } catch {
-      throw .unreachable(place, error)
+      // What it has is good enough until there's more.
+      if memberships[place] == nil || !mayPass(error) { throw error }
     }
-  }
-
-  private static func join(_ place: MeetingPlace, _ link: ServiceLink) throws(SystemError) -> HeldLock {
-    let membership = try place.join(link.session)
-    try link.host?.attachCoverage(to: membership)
-    return membership
-  }
-
-  /// Somebody may have removed the meeting place, and the file of the session with it.
-  private mutating func makeSureOfMembership() throws(FileCoordinationError) {
-    if membership.hasItsName { return }
-    place = try link.findPlace()
-    do throws(SystemError) { membership = try Self.join(place, link) } catch {
-      if !mayPass(error) { throw .unreachable(place, error) }
-    }
+    self.place = place
   }
 
   func end() {
     link.noteTurn(nil)
-    place.leave(link.session)
-    membership.release()
+    for (place, membership) in memberships {
+      place.leave(link.session)
+      membership.release()
+    }
     link.stopService()
   }
 
@@ -58,8 +51,8 @@ struct LinkReader: ~Copyable {
   ///
   /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
   mutating func talkToNextService() throws(FileCoordinationError) {
-    try makeSureOfMembership()
-    let conversation = Conversation(try connect())
+    let (place, stream) = try connect()
+    let conversation = Conversation(stream)
     var silence: FileCoordinationError?
     defer { conversation.stream.shutdown() }
     do throws(SystemError) {
@@ -98,22 +91,23 @@ struct LinkReader: ~Copyable {
 // MARK: - Connecting
 
 extension LinkReader {
+  private enum Step {
+    case connected(MeetingPlace, LocalStream)
+    /// This process serves now.
+    case elected
+    /// Nobody can be reached yet, for this reason.
+    case notYet(FileCoordinationError)
+  }
+
   /// Connects to whoever serves; if nobody does, some process is elected, perhaps this one.
-  private func connect() throws(FileCoordinationError) -> LocalStream {
+  private mutating func connect() throws(FileCoordinationError) -> (MeetingPlace, LocalStream) {
     let deadline = HostClock.shared.now.advanced(by: Self.patience)
     var pause = Duration.microseconds(200)
     while !link.isEnded {
-      do throws(SystemError) {
-        return try place.connect()
-      } catch {
-        switch SystemError.symbol(of: error.errno) {
-        case "ENOENT", "ECONNREFUSED":
-          if try elect() { continue }
-        case "EAGAIN", "EINTR": break
-        case _ where mayPass(error): break
-        default: throw .unreachable(place, error)
-        }
-        if HostClock.shared.now >= deadline { throw .unreachable(place, error) }
+      switch try takeStep() {
+      case .connected(let place, let stream): return (place, stream)
+      case .elected: continue
+      case .notYet(let error): if HostClock.shared.now >= deadline { throw error }
       }
       // Somebody else has been elected and will listen in a moment; there's no event for that.
       link.pause(pause)
@@ -122,24 +116,39 @@ extension LinkReader {
     throw .domainEnded
   }
 
+  private mutating func takeStep() throws(FileCoordinationError) -> Step {
+    do throws(FileCoordinationError) {
+      switch try link.ground.connect() {
+      case .served(let place, let stream):
+        do throws(SystemError) { try join(place) } catch { throw .unreachable(place, error) }
+        return .connected(place, stream)
+      case .nobody(let place, let error): return try elect() ? .elected : .notYet(.unreachable(place, error))
+      case .failed(let place, let error):
+        let reason = FileCoordinationError.unreachable(place, error)
+        if ["EAGAIN", "EINTR"].contains(SystemError.symbol(of: error.errno)) { return .notYet(reason) }
+        throw reason
+      }
+    } catch {
+      if let cause = error.underlyingError as? SystemError, mayPass(cause) { return .notYet(error) }
+      throw error
+    }
+  }
+
   /// - Returns: Whether this process serves now.
   private func elect() throws(FileCoordinationError) -> Bool {
+    if link.service.withLock({ $0 })?.hasJustGivenWay == true { return false }
+    guard let right = try link.ground.tryToServe() else { return false }
     do throws(SystemError) {
-      if link.service.withLock({ $0 })?.hasJustGivenWay == true { return false }
-      guard let lock = try place.lock.tryLock() else { return false }
-      let service = try ServiceHost.start(at: place, lock, packageExtensions: link.packageExtensions)
+      let service = try ServiceHost.start(right, packageExtensions: link.packageExtensions)
       link.service.withLock { $0 = service }
       ExitDrain.add(link)
       return true
-    } catch {
-      if mayPass(error) { return false }
-      throw .unreachable(place, error)
-    }
+    } catch { throw .unreachable(right.place, error) }
   }
 
   /// Whether the process is short of something for a moment: what it holds isn't given up for that.
   private func mayPass(_ error: SystemError) -> Bool {
     link.epoch.load(ordering: .acquiring) != 0
-      && ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
+      && ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
   }
 }

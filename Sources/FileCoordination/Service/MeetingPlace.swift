@@ -1,30 +1,20 @@
 internal import CoordinationService
 internal import SystemInterface
 
-/// Where the processes of a domain meet: the names of the socket, of the lock that elects who serves, and of the sessions.
-struct MeetingPlace: Sendable {
+/// Where processes of a domain meet: the names of the socket, of the lock that elects who serves, and of the sessions.
+struct MeetingPlace: Hashable, Sendable {
   let address: LocalAddress
-  /// Whoever holds it serves; keeps the number of the last service.
+  /// Whoever holds it serves, if it holds those of all places of the domain; keeps the number of the last service.
   let lock: LockFile
   /// One file for each process that takes part, locked as long as it lives.
   let sessions: SystemPath
 
-  typealias Finder = @Sendable () throws(FileCoordinationError) -> MeetingPlace
-
-  /// In the runtime directory of the user, which is made if it isn't there.
-  static func ofUser() throws(FileCoordinationError) -> MeetingPlace {
-    do throws(SystemError) {
-      return try MeetingPlace(socket: RuntimeDirectory.locate().path.appending("service.socket"))
-    } catch { throw .noMeetingPlace(error) }
-  }
-
-  static func at(_ path: String) throws(FileCoordinationError) -> MeetingPlace {
-    do throws(SystemError) { return try MeetingPlace(socket: SystemPath(path)) } catch { throw .noMeetingPlace(error) }
-  }
-
   /// At a place of one's choice.
   ///
   /// The lock and the sessions are beside the socket.
+  ///
+  /// - Parameter socket: The absolute path of the socket.
+  /// - Throws: As ``LocalAddress/init(_:)``.
   init(socket: SystemPath) throws(SystemError) {
     address = try LocalAddress(socket)
     let name = socket.bytes
@@ -38,9 +28,14 @@ struct MeetingPlace: Sendable {
 extension MeetingPlace {
   /// Takes part: as long as the returned lock is held, a new service waits for this session to tell what it holds.
   func join(_ session: UInt64) throws(SystemError) -> HeldLock {
-    try RuntimeDirectory.makePrivate(sessions, owners: try trustedUsers)
+    try prepareSessions()
     // Whoever looks whether the session lives holds the lock for a moment.
     return try LockFile(path(of: session)).lock()
+  }
+
+  /// Sees to it that processes can join.
+  func prepareSessions() throws(SystemError) {
+    try RuntimeDirectory.makePrivate(sessions, owners: try trustedUsers)
   }
 
   /// Lets a session's process know that it isn't entitled any more to what it had.

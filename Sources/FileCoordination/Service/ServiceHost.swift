@@ -25,28 +25,37 @@ final class ServiceHost: Sendable {
   /// Serves from now on.
   ///
   /// - Parameters:
-  ///   - place: Where the domain meets.
-  ///   - lock: The right to serve, kept until the service stops.
+  ///   - right: The right to serve, kept until the service stops; given up when this throws.
   ///   - packageExtensions: What the domain treats as packages.
   /// - Returns: The running service.
   /// - Throws: `SystemError` when nobody can connect there.
-  static func start(
-    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String]
-  ) throws(SystemError) -> ServiceHost {
-    try start(at: place, lock, packageExtensions: packageExtensions, isDedicated: false) { () throws(SystemError) in
-      try LocalListener(binding: place.address)
+  static func start(_ right: ServingRight, packageExtensions: [String]) throws(SystemError) -> ServiceHost {
+    try start(right, packageExtensions: packageExtensions, isDedicated: false) { () throws(SystemError) in
+      try LocalListener(binding: right.place.address)
     }
   }
 
   /// Serves on a socket that somebody else may have made, such as a service manager.
   static func start(
-    at place: MeetingPlace, _ lock: HeldLock, packageExtensions: [String], isDedicated: Bool,
+    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool,
     listening makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
+    do throws(SystemError) {
+      return try begin(right, packageExtensions, isDedicated: isDedicated, makeListener)
+    } catch {
+      right.release()
+      throw error
+    }
+  }
+
+  private static func begin(
+    _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool,
+    _ makeListener: () throws(SystemError) -> LocalListener
+  ) throws(SystemError) -> ServiceHost {
     // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
-    let epoch = try lock.bumpCounter(atLeast: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000))
+    let epoch = try right.nextEpoch(atLeast: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000))
     // Before anybody can connect: whoever has connected already has a session.
-    let sessions = try place.liveSessions()
+    let sessions = try right.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
       expecting: sessions)
@@ -55,11 +64,11 @@ final class ServiceHost: Sendable {
     let host = ServiceHost(poller)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     HostThread.start(name: "coord-service") {
-      var loop = ServiceLoop(core, place, lock, listener, poller, isDedicated: isDedicated)
+      var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver { host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing) }
       // The next service may be elected only when nobody is granted anything here any more.
-      lock.release()
+      right.release()
       host.ended.signal()
     }
     return host

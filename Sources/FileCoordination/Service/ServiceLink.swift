@@ -40,7 +40,7 @@ final class ServiceLink: Sendable {
     var isStalled = false
   }
 
-  let findPlace: MeetingPlace.Finder
+  let ground: MeetingGround
   let packageExtensions: [String]
   /// Names this process's meeting with the domain; also in the name of its session file.
   let session = UInt64.random(in: 1 ... .max)
@@ -59,8 +59,8 @@ final class ServiceLink: Sendable {
 
   private struct WeakHost: Sendable { weak var host: ArbiterHost? }
 
-  init(_ findPlace: @escaping MeetingPlace.Finder, packageExtensions: Set<String>) {
-    self.findPlace = findPlace
+  init(_ ground: MeetingGround, packageExtensions: Set<String>) {
+    self.ground = ground
     self.packageExtensions = packageExtensions.sorted()
   }
 

@@ -28,7 +28,7 @@ struct ServiceLoop {
   private static let past = MonotonicTime(nanoseconds: 0)
 
   private var core: ServiceCore
-  private let place: MeetingPlace
+  private let right: ServingRight
   private let listener: LocalListener
   private let names: ServiceNames
   private let poller: ReadinessPoller
@@ -57,16 +57,15 @@ struct ServiceLoop {
   private var endedSessions: Set<UInt64> = []
 
   init(
-    _ core: ServiceCore, _ place: MeetingPlace, _ lock: HeldLock, _ listener: LocalListener, _ poller: ReadinessPoller,
-    isDedicated: Bool
+    _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool
   ) {
     self.isDedicated = isDedicated
     self.core = core
-    self.place = place
+    self.right = right
     self.listener = listener
     self.poller = poller
     spare = try? ReadinessPoller()
-    names = ServiceNames(place, lock, listener, poller)
+    names = ServiceNames(right, listener, poller)
     graceEnd = HostClock.shared.now.advanced(by: Self.graceDuration)
   }
 
@@ -214,7 +213,7 @@ extension ServiceLoop {
   /// The kernel may close a dying process's connection before it releases the lock of its session: then the file goes when
   /// the next connection ends or begins.
   private mutating func removeEndedSessions() {
-    endedSessions = endedSessions.filter { place.isAlive($0) }
+    endedSessions = endedSessions.filter { right.isAlive($0) }
   }
 
   private mutating func disconnect(_ id: ClientID) {
@@ -266,10 +265,10 @@ extension ServiceLoop {
 
   /// Nobody is granted anything that somebody else takes for its own: better there's no service for a moment.
   private mutating func revoke(_ revocation: Revocation, of session: UInt64) {
-    if session == 0 || place.revoke(revocation, of: session) { return }
+    if session == 0 || right.revoke(revocation, of: session) { return }
     // The program that was elected may be out of descriptors.
     spare = nil
-    if !place.revoke(revocation, of: session) { isBroken = true }
+    if !right.revoke(revocation, of: session) { isBroken = true }
     spare = try? ReadinessPoller()
   }
 
@@ -362,7 +361,7 @@ extension ServiceLoop {
   }
 
   private mutating func lookAtGrace(_ now: MonotonicTime) {
-    let ended = core.awaitedSessions.filter { !place.isAlive($0) }
+    let ended = core.awaitedSessions.filter { !right.isAlive($0) }
     if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: now.nanoseconds)) }
     if now >= graceEnd { carryOut(core.graceIsOver(at: now.nanoseconds)) }
   }

@@ -1,29 +1,28 @@
 internal import SystemInterface
 
-/// The names by which others find a service: its lock and its socket.
+/// The names by which others find a service: its locks and its socket.
 ///
 /// Without them others elect a second service, so the first has to end. It hears of that from the kernel; as long as the user has
 /// no watches left it doesn't.
 struct ServiceNames {
   static let token = UInt64.max - 1
-  private let lock: HeldLock
+  private let right: ServingRight
   private let listener: LocalListener
   private let changes: InotifyQueue?
 
   /// Begins to watch.
   ///
   /// - Parameters:
-  ///   - place: What the names are.
-  ///   - lock: The right to serve.
+  ///   - right: The right to serve.
   ///   - listener: Where the service listens.
   ///   - poller: Tells with ``token`` that something may have changed.
-  init(_ place: MeetingPlace, _ lock: HeldLock, _ listener: LocalListener, _ poller: ReadinessPoller) {
-    self.lock = lock
+  init(_ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller) {
+    self.right = right
     self.listener = listener
     changes = try? InotifyQueue()
     guard let changes, (try? poller.add(changes, token: Self.token, interest: .readable)) != nil else { return }
     // The file stays open, so it's told of the loss of a name as of a change of attributes.
-    for path in [place.lock.path, place.address.path] {
+    for path in right.places.flatMap({ [$0.lock.path, $0.address.path] }) {
       _ = try? changes.watch(path, [.attributes, .itself], isDirectory: false)
     }
   }
@@ -33,7 +32,7 @@ struct ServiceNames {
   /// - Returns: Whether others still find the service by the names.
   func areKept() -> Bool {
     _ = changes?.takeRecords()
-    return lock.hasItsName && listener.hasItsName
+    return right.isKept && listener.hasItsName
   }
 
   func stopWatching(_ poller: ReadinessPoller) {

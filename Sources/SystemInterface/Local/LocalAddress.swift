@@ -30,7 +30,7 @@ package struct LocalAddress: Hashable, Sendable, CustomStringConvertible {
       throw SystemError(
         call: "bind(2)", paths: [path], errno: ENAMETOOLONG,
         advice: "The path of a socket has at most \(Self.lengthMax) bytes, this one needs \(length). "
-          + "Choose a directory with a shorter path, for example through XDG_RUNTIME_DIR.")
+          + "Choose a directory with a shorter path.")
     }
   }
 

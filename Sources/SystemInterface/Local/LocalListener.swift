@@ -69,6 +69,8 @@ package final class LocalListener: DescriptorOwner {
             + "Pass one, for example by ListenStream= with a path in a systemd socket unit.")
       }
     }
+    // Whoever connects from now on sees this process as its peer, not the one that made the socket; see SO_PEERCRED in unix(7).
+    try checkedCall("listen(2)") { listen(number, Self.backlog) }
     let flags = try checkedCall("fcntl(2)") { fcntl(number, F_GETFL) }
     try checkedCall("fcntl(2)") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     try checkedCall("fcntl(2)") { fcntl(number, F_SETFD, FD_CLOEXEC) }
@@ -91,6 +93,38 @@ extension LocalListener {
     } catch let error where error.isOne(of: EAGAIN, ECONNABORTED) {
       return nil
     }
+  }
+
+  /// Checks that others find a socket that another process has bound.
+  ///
+  /// - Parameter addresses: Where others look.
+  /// - Throws: EADDRNOTAVAIL when it's somewhere else; any error of getsockname(2).
+  package func check(isAtOneOf addresses: [LocalAddress]) throws(SystemError) {
+    let path = try boundPath()
+    let files = HostFileSystem()
+    let identity = try? files.status(of: path, at: .workingDirectory, links: .noFollow).identity
+    let isFound = addresses.contains { address in
+      if address.path == path { return true }
+      let present = try? files.status(of: address.path, at: .workingDirectory, links: .noFollow).identity
+      return identity != nil && present == identity
+    }
+    if isFound { return }
+    throw SystemError(
+      call: "getsockname(2)", paths: [path], errno: EADDRNOTAVAIL,
+      advice: "Whoever started this process listens there, but others look for a service at "
+        + "\(addresses.map { "'\($0)'" }.joined(separator: " or ")). Write that into the socket unit as ListenStream=.")
+  }
+
+  private func boundPath() throws(SystemError) -> SystemPath {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    try descriptor.checked("getsockname(2)") { number in
+      unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(number, $0, &length) }
+      }
+    }
+    let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
+    return SystemPath(bytes: Array(bytes.prefix { $0 != 0 }))
   }
 
   /// Whether the socket still has its name; always if another process has bound it.

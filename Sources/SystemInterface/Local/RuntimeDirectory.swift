@@ -1,125 +1,166 @@
 internal import Glibc
 
-/// The directory in which the processes of one user meet: nobody else can write, read or enter it.
+/// A directory in which the processes of one user meet: nobody else can write, read or enter it.
 ///
-/// All processes of a user have to find the same one. So only what is the same for all of them decides, and what is wrong
-/// with the directory itself is an error, not a reason to take another.
+/// All processes of a user have to find the same one, whatever their environment says, and whether or not a session of the
+/// user is open. So it's in `/tmp`, which all of them see that see the same file systems, and not in `$XDG_RUNTIME_DIR`, which
+/// comes and goes with sessions. Its usual name is `file-coordination-UID`.
+///
+/// Everybody may take a name in `/tmp`. Nobody but the user can make a directory that belongs to the user, though, and the sticky
+/// bit keeps others from removing or renaming it. So what counts is the owner: if somebody else has the usual name, the
+/// directory has another one that begins with it, and whoever looks through `/tmp` finds it. There may be several, if a
+/// name became free while two processes looked. Which of them is used is settled by their locks: whoever serves holds those of all.
+/// Therefore a directory is never removed once it's there.
 package struct RuntimeDirectory: Hashable, Sendable {
   /// The absolute path.
   package let path: SystemPath
 
-  /// Why it isn't in `XDG_RUNTIME_DIR`; `nil` when it is.
-  package let fallbackReason: String?
+  /// Where the directories of all users are.
+  package static let commonBase = SystemPath("/tmp")
+  /// How many directories a user may have; a few at most happen.
+  package static let countMax = 64
+  /// How many names are tried that all processes try in the same order, so that they don't make several directories.
+  static let numberedNameCount = 16
+  /// How many names are tried in all.
+  private static let nameCountMax = 64
 
-  /// Finds the directory, making it if it isn't there: `$XDG_RUNTIME_DIR/file-coordination`, or else
-  /// `/tmp/file-coordination-UID`.
-  ///
-  /// `XDG_RUNTIME_DIR` counts when it is the absolute path of a directory that belongs to the user and that others can't
-  /// access, as the XDG Base Directory Specification demands. The directory below is opened without following a symbolic link
-  /// and checked through its descriptor; permissions that are too loose are taken back.
+  /// The directory that has the usual name, without looking for others or making it.
   ///
   /// - Parameters:
-  ///   - environment: The value of an environment variable.
-  ///   - userID: The user who has to own the directory.
-  ///   - fallbackBase: The directory for those who have no `XDG_RUNTIME_DIR`.
-  /// - Returns: The directory.
-  /// - Throws: ENOTDIR when something else has its name, such as a symbolic link; EPERM when it belongs to another user; any
-  ///   other error of mkdirat(2), openat(2), fstat(2) and fchmod(2).
-  package static func locate(
-    environment: (String) -> String? = HostEnvironment.value(of:), userID: UInt32 = HostUser.effectiveUserID,
-    fallbackBase: SystemPath = SystemPath("/tmp")
-  ) throws(SystemError) -> RuntimeDirectory {
+  ///   - userID: The user who has to own it.
+  ///   - base: Where the directories of all users are.
+  /// - Returns: The directory; `nil` when it isn't there, or belongs to somebody else.
+  package static func usual(
+    userID: UInt32 = HostUser.effectiveUserID, in base: SystemPath = commonBase
+  ) -> RuntimeDirectory? {
+    let path = base.appending(usualName(of: userID))
+    let status = try? HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)
+    guard let status, status.isClosedDirectory(of: userID) else { return nil }
+    return RuntimeDirectory(path: path)
+  }
+
+  /// Finds all directories of a user, making one if there is none.
+  ///
+  /// Permissions that are too loose are taken back. Directories of other users, symbolic links and files don't count, whatever
+  /// their names are.
+  ///
+  /// - Parameters:
+  ///   - userID: The user who has to own them.
+  ///   - base: Where the directories of all users are.
+  /// - Returns: The directories, at least one, in an order that's the same for everybody: the usual name comes first.
+  /// - Throws: EEXIST when others take every name that's tried; EMLINK when there are more than ``countMax``; any other error of
+  ///   mkdirat(2), openat(2), getdents64(2), fstatat(2) and fchmod(2).
+  /// - Complexity: O(number of names in `base`).
+  package static func all(
+    userID: UInt32 = HostUser.effectiveUserID, in base: SystemPath = commonBase
+  ) throws(SystemError) -> [RuntimeDirectory] {
     let files = HostFileSystem()
-    switch openSessionDirectory(environment("XDG_RUNTIME_DIR"), userID) {
-    case .usable(let directory, let base):
-      defer { try? files.close(directory) }
-      let path = base.appending("file-coordination")
-      try makePrivate(path, in: directory, [userID])
-      return RuntimeDirectory(path: path, fallbackReason: nil)
-    case .unusable(let reason):
-      let path = fallbackBase.appending("file-coordination-\(userID)")
-      try files.withDescriptor(fallbackBase, flags: .directory) { (base) throws(SystemError) in
-        try makePrivate(path, in: base, [userID])
+    for attempt in 0..<nameCountMax {
+      let names = try ownNames(userID, in: base)
+      if names.count > countMax { throw tooMany(userID, base) }
+      if !names.isEmpty { return names.map { RuntimeDirectory(path: base.appending($0)) } }
+      let name = base.appending(candidateName(of: userID, attempt))
+      do throws(SystemError) {
+        try files.makeDirectory(name, at: .workingDirectory, mode: 0o700)
+      } catch let error where error.errno == EEXIST {
+        // Another process of the user has made it, which the next look finds, or it's somebody else's.
       }
-      return RuntimeDirectory(path: path, fallbackReason: reason)
     }
+    throw SystemError(
+      call: "mkdirat(2)", paths: [base.appending(usualName(of: userID))], errno: EEXIST,
+      advice: "Other users take each name as soon as it's tried. Find out who, and have it removed by an administrator."
+    )
   }
 }
 
-// MARK: - XDG_RUNTIME_DIR
+// MARK: - Names
 
 extension RuntimeDirectory {
-  private enum SessionDirectory {
-    case usable(FileDescriptor, SystemPath)
-    case unusable(reason: String)
+  /// What a user's directory is called, unless somebody else has taken the name.
+  package static func usualName(of userID: UInt32) -> String { "file-coordination-\(userID)" }
+
+  private static func candidateName(of userID: UInt32, _ attempt: Int) -> String {
+    let usual = usualName(of: userID)
+    if attempt == 0 { return usual }
+    // A name that nobody can take before it's tried.
+    return
+      "\(usual).\(attempt < numberedNameCount ? "\(attempt)" : String(UInt64.random(in: .min ... .max), radix: 36))"
   }
 
-  private static func openSessionDirectory(_ value: String?, _ userID: UInt32) -> SessionDirectory {
-    guard let value, !value.isEmpty else { return .unusable(reason: "XDG_RUNTIME_DIR isn't set") }
-    let path = SystemPath(value)
-    guard path.isAbsolute else { return .unusable(reason: "XDG_RUNTIME_DIR '\(value)' isn't an absolute path") }
+  private static func ownNames(_ userID: UInt32, in base: SystemPath) throws(SystemError) -> [SystemPath] {
     let files = HostFileSystem()
-    do {
-      let directory = try files.open(path, at: .workingDirectory, flags: .directory, mode: 0)
-      do {
-        let status = try files.status(of: directory)
-        guard let flaw = flaw(of: status, userID) else { return .usable(directory, path) }
-        try? files.close(directory)
-        return .unusable(reason: "XDG_RUNTIME_DIR '\(value)' \(flaw)")
-      } catch {
-        try? files.close(directory)
-        throw error
+    let usual = Array(usualName(of: userID).utf8)
+    var names: [SystemPath] = []
+    try files.withDescriptor(base, flags: .directory) { (directory) throws(SystemError) in
+      while let entries = try files.readDirectory(directory) {
+        for entry in entries where entry.name.bytes.starts(with: usual) {
+          let rest = entry.name.bytes.dropFirst(usual.count)
+          guard rest.isEmpty || rest.first == UInt8(ascii: "."),
+            let status = try files.statusIfPresent(of: entry.name, at: directory),
+            status.kind == .directory, status.owner == userID
+          else { continue }
+          if !status.isClosedDirectory(of: userID) { try checkPrivate(entry.name, in: directory, [userID]) }
+          names.append(entry.name)
+        }
       }
-    } catch {
-      return .unusable(reason: "XDG_RUNTIME_DIR can't be used: \(error)")
     }
+    // A directory may be told twice while names come and go.
+    return Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
   }
 
-  private static func flaw(of status: FileStatus, _ userID: UInt32) -> String? {
-    if status.owner != userID { return "belongs to user \(status.owner), not to \(userID)" }
-    if status.mode & 0o077 != 0 {
-      return "is open to others (mode \(String(status.mode, radix: 8)))"
-    }
-    return nil
+  private static func tooMany(_ userID: UInt32, _ base: SystemPath) -> SystemError {
+    SystemError(
+      call: "getdents64(2)", paths: [base.appending(usualName(of: userID))], errno: EMLINK,
+      advice: "User \(userID) has more than \(countMax) directories whose names begin so. Remove all of them while no "
+        + "program of the user coordinates files.")
   }
 }
 
-// MARK: - Our directory in it
+extension FileStatus {
+  fileprivate func isClosedDirectory(of userID: UInt32) -> Bool {
+    kind == .directory && owner == userID && mode & 0o077 == 0
+  }
+}
+
+// MARK: - Directories beside sockets
 
 extension RuntimeDirectory {
-  /// Sees to it that there is a directory that nobody else can write, read or enter, as ``locate(environment:userID:fallbackBase:)`` does.
+  /// Sees to it that there is a directory that nobody else can write, read or enter.
+  ///
+  /// It's opened without following a symbolic link and checked through its descriptor; permissions that are too loose are taken
+  /// back.
   ///
   /// - Parameters:
   ///   - path: The absolute path of the directory. The directory around it has to exist.
   ///   - owners: The users who may own it.
-  /// - Throws: As ``locate(environment:userID:fallbackBase:)``.
+  /// - Throws: ENOTDIR when something else has its name, such as a symbolic link; EPERM when it belongs to another user; any
+  ///   other error of mkdirat(2), openat(2), fstat(2) and fchmod(2).
   package static func makePrivate(_ path: SystemPath, owners: Set<UInt32>) throws(SystemError) {
-    try HostFileSystem().withDescriptor(path.parent, flags: .directory) { (base) throws(SystemError) in
-      try makePrivate(path, in: base, owners)
+    let files = HostFileSystem()
+    try locatingErrors(at: path) { () throws(SystemError) in
+      try files.withDescriptor(path.parent, flags: .directory) { (base) throws(SystemError) in
+        do throws(SystemError) {
+          try files.makeDirectory(path.lastComponent, at: base, mode: 0o700)
+        } catch let error where error.errno == EEXIST {
+          // It will be checked as if somebody else had made it.
+        }
+        try checkPrivate(path.lastComponent, in: base, owners)
+      }
     }
   }
 
-  private static func makePrivate(
-    _ path: SystemPath, in base: FileDescriptor, _ owners: Set<UInt32>
+  private static func checkPrivate(
+    _ name: SystemPath, in base: FileDescriptor, _ owners: Set<UInt32>
   ) throws(SystemError) {
-    let files = HostFileSystem()
-    let name = path.lastComponent
-    try locatingErrors(at: path) { () throws(SystemError) in
-      do throws(SystemError) {
-        try files.makeDirectory(name, at: base, mode: 0o700)
-      } catch let error where error.errno == EEXIST {
-        // It will be checked as if somebody else had made it.
+    do throws(SystemError) {
+      try HostFileSystem().withDescriptor(name, at: base, flags: [.directory, .noFollow]) {
+        (directory) throws(SystemError) in try checkPrivate(directory, owners)
       }
-      do throws(SystemError) {
-        try files.withDescriptor(name, at: base, flags: [.directory, .noFollow]) { (directory) throws(SystemError) in
-          try checkPrivate(directory, owners)
-        }
-      } catch let error where error.isOne(of: ENOTDIR, ELOOP) {
-        throw SystemError(
-          call: error.call, paths: error.paths, errno: ENOTDIR,
-          advice: "Something else has the name of the directory, maybe planted by another user. Have it removed, "
-            + "or set XDG_RUNTIME_DIR to a directory of yours with mode 700.")
-      }
+    } catch let error where error.isOne(of: ENOTDIR, ELOOP) {
+      throw SystemError(
+        call: error.call, paths: error.paths, errno: ENOTDIR,
+        advice: "Something else has the name of the directory, maybe planted by another user. Have it removed, "
+          + "or meet in a directory that only this user may write to.")
     }
   }
 
@@ -131,7 +172,7 @@ extension RuntimeDirectory {
         call: "openat(2)", errno: EPERM,
         advice: "The directory belongs to user \(status.owner), not to "
           + "\(owners.sorted().map(String.init).joined(separator: " or ")). Have it removed by its owner or an "
-          + "administrator, or set XDG_RUNTIME_DIR to a directory of yours with mode 700.")
+          + "administrator, or meet in a directory that only this user may write to.")
     }
     if status.mode & 0o077 != 0 { try files.setMode(of: directory, to: 0o700) }
   }

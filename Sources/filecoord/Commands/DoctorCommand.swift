@@ -8,7 +8,7 @@ extension Command {
     summary: "Check that processes can coordinate here, and say what to do if not.",
     details: """
       Says which domain is used and why, where its processes meet, how long one access takes, who may enter the meeting
-      place, and which limits of the system matter. Ends with 0 if all is well, and with 1 if something is wrong.
+      place, which processes of the user can't because they see another /tmp, and which limits of the system matter. Ends with 0 if all is well, and with 1 if something is wrong.
       """,
     examples: [
       Example(line: "filecoord doctor", explanation: "Checks the usual domain."),
@@ -48,6 +48,7 @@ private struct Checkup {
     domain()
     await reachability()
     directory()
+    separateProcesses()
     limits()
   }
 
@@ -81,10 +82,28 @@ private struct Checkup {
 
   /// Where the user's domain meets isn't plain.
   private func whyThere(_ socket: String) -> String {
-    if name != "user" { return "" }
-    guard let directory = Self.variable("XDG_RUNTIME_DIR") else { return ", because XDG_RUNTIME_DIR isn't set" }
-    if Session.contains(directory, socket) { return "" }
-    return ", because XDG_RUNTIME_DIR, '\(directory.onOneLine)', isn't a directory of yours that's closed to others"
+    let usual = "/tmp/file-coordination-\(geteuid())"
+    if name != "user" || Session.contains(usual, socket) { return "" }
+    var status = stat()
+    // It was free when nobody needed it any more.
+    guard lstat(usual, &status) == 0 else { return ", because '\(usual)' was taken when it was needed" }
+    return ", because user \(status.st_uid) has taken '\(usual)'"
+  }
+
+  /// Whoever sees another `/tmp` is in another domain, and neither knows.
+  private func separateProcesses() {
+    if name != "user" { return }
+    let advice =
+      "set PrivateTmp=no for the service, share /tmp with the container, or give all of them one "
+      + "\(Session.domainVariable)=socket:PATH that all of them see"
+    if ForeignRoom.isOwnDirectoryPrivate {
+      report.note("/tmp is a private one: processes that see another /tmp don't meet this one", advice: advice)
+    }
+    for room in ForeignRoom.find() {
+      report.note(
+        "pid \(room.pid) '\(room.name.onOneLine)' sees another /tmp: files that both use aren't coordinated",
+        advice: advice)
+    }
   }
 
   /// One access to a file that nobody else knows, and that doesn't have to exist.
@@ -130,6 +149,17 @@ private struct Checkup {
     } else {
       report.good("directory \(directory.onOneLine): yours, mode \(mode)")
     }
+    parentDirectory(of: directory)
+  }
+
+  /// Whoever can rename the directory can take its place too.
+  private func parentDirectory(of directory: String) {
+    let parent = URL(filePath: directory).deletingLastPathComponent().path
+    var status = stat()
+    guard stat(parent, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else { return }
+    report.bad(
+      "directory \(parent.onOneLine) lets others replace what's in it: it hasn't the sticky bit",
+      advice: "chmod +t '\(parent.onOneLine)'")
   }
 
   private func limits() {

@@ -69,7 +69,7 @@ private enum ServiceUnit {
     Description=Where programs that coordinate files meet
 
     [Socket]
-    ListenStream=%t/file-coordination/service.socket
+    ListenStream=/tmp/file-coordination-%U/service.socket
     SocketMode=0600
     DirectoryMode=0700
 
