@@ -442,6 +442,24 @@ struct ScopeIndexerTests {
     #expect(indexed.contents[tree.root.appending(name)]?.size == 6)
   }
 
+  @Test("L10: what is known of a file isn't replaced by what was read earlier through a link that's gone")
+  func passingLink() throws {
+    let tree = try TemporaryTree()
+    try tree.write("f", "12345")
+    let indexed = try IndexedTree(tree)
+    try tree.link(tree.path("f"), to: tree.path("g"))
+    // As long as a directory has to be read, the other names of a file aren't looked for.
+    try tree.makeDirectory("d")
+    indexed.indexer.processEvents()
+    #expect(indexed.number("g") != nil && indexed.indexer.hasWork)
+    try tree.unlink("g")
+    try tree.write(tree.path("f"), "678", adding: true)
+    indexed.indexer.processEvents()
+    indexed.settle()
+    indexed.expectCurrent()
+    #expect(indexed.contents[tree.path("f")]?.size == 8)
+  }
+
   @Test("L19: a directory that can't be read is skipped and told, and read when that's possible")
   func unreadable() throws {
     let tree = try TemporaryTree()

@@ -69,15 +69,22 @@ package final class IndexedTree {
   /// - Parameters:
   ///   - comment: What is tested.
   ///   - linkedInodes: Files of which it may be unknown how many names they have.
+  ///   - obscureInodes: Files that may have been altered through names that nobody has seen.
   ///   - sourceLocation: Where that is.
   package func expectCurrent(
-    _ comment: Comment? = nil, linkedInodes: Set<UInt64> = [], sourceLocation: SourceLocation = #_sourceLocation
+    _ comment: Comment? = nil, linkedInodes: Set<UInt64> = [], obscureInodes: Set<UInt64> = [],
+    sourceLocation: SourceLocation = #_sourceLocation
   ) {
     func known(_ facts: FileFacts) -> FileFacts {
       var facts = facts
       if linkedInodes.contains(facts.identity.inode) {
         facts.changeTime = 0
         facts.isLinked = false
+      }
+      if obscureInodes.contains(facts.identity.inode) {
+        facts.mode = UInt16(truncatingIfNeeded: facts.kind.modeBits)
+        facts.size = 0
+        facts.modificationTime = 0
       }
       return facts
     }
@@ -92,6 +99,25 @@ package final class IndexedTree {
     let followedContents = Dictionary(followed.values.map { ($0.path, known($0.facts)) }) { first, _ in first }
     #expect(followed.count == found.count, comment, sourceLocation: sourceLocation)
     #expect(followedContents == found, comment, sourceLocation: sourceLocation)
+  }
+
+  /// The same beside a churner, from time to time without anything that may be unknown; then a pause is over.
+  package func expectCurrent(
+    _ comment: Comment? = nil, beside churner: inout Churner, touchesLinkedFiles: Bool,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    expectCurrent(
+      comment, linkedInodes: churner.linkedInodes, obscureInodes: churner.obscureInodes, sourceLocation: sourceLocation)
+    if touchesLinkedFiles {
+      churner.touchLinkedFiles()
+      settle()
+      if indexer.needsPolling {
+        indexer.poll()
+        settle()
+      }
+      expectCurrent(comment, sourceLocation: sourceLocation)
+    }
+    churner.settle()
   }
 
   package func number(_ name: String) -> FileNumber? {

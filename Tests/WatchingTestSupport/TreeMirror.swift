@@ -64,17 +64,17 @@ package struct TreeMirror {
   ///
   /// - Parameters:
   ///   - contents: What is on the disk.
-  ///   - linkedInodes: Files with several names, of which a change may be told late.
+  ///   - obscureInodes: Files of which a change may be told late, as they were altered through names that nobody has seen.
   ///   - comparesFacts: Whether more is compared than which files there are: not when files went on changing while updates were taken in.
   /// - Returns: In words.
   package func differences(
-    from contents: [SystemPath: FileFacts], except linkedInodes: Set<UInt64> = [], comparesFacts: Bool = true
+    from contents: [SystemPath: FileFacts], except obscureInodes: Set<UInt64> = [], comparesFacts: Bool = true
   ) -> [String] {
     Set(contents.keys).union(files.keys).sorted().compactMap { path in
       guard let expected = contents[path] else { return "\(path) isn't there" }
       guard let known = files[path] else { return "\(path) is there" }
       if !comparesFacts { return known.kind == expected.kind ? nil : "\(path) is something else" }
-      if linkedInodes.contains(expected.identity.inode) { return nil }
+      if obscureInodes.contains(expected.identity.inode) { return nil }
       return Self.told(known) == Self.told(expected) ? nil : "\(path) has altered"
     }
   }

@@ -21,7 +21,7 @@ extension ScopeIndexer {
       if events.isEmpty, looks.isEmpty, uncertainRoots.isEmpty {
         readMisplaced()
         if queue.isEmpty { settleLinks() }
-        return
+        if looks.isEmpty { return }
       }
     }
     giveUp()

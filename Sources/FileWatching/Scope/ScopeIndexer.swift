@@ -65,8 +65,8 @@ package final class ScopeIndexer {
   var unreadable: Set<FileNumber> = []
   /// Directories under whose watch the index has another one, which may just have been moved.
   var doubles: Set<FileNumber> = []
-  /// Files with several names of which the others aren't known yet to be names of them.
-  var unmatchedLinks: [UInt64: FileFacts] = [:]
+  /// The inodes of files with several names of which the others aren't known yet to be names of them.
+  var unmatchedLinks: Set<UInt64> = []
   /// How many directories have been read.
   package internal(set) var readCount = 0
   var overflowCount = 0
@@ -231,7 +231,7 @@ extension ScopeIndexer {
     for other in others where other != number {
       _ = renew(other, index.table.facts(of: other), facts)
     }
-    if others.count == 1, !wereKnown { unmatchedLinks[facts.identity.inode] = facts }
+    if others.count == 1, !wereKnown { unmatchedLinks.insert(facts.identity.inode) }
   }
 
   /// A file has a name less, which only looking tells.
@@ -241,15 +241,15 @@ extension ScopeIndexer {
 
   /// Finds files that had one name when they were looked at, and have got another one since.
   ///
-  /// The kernel tells of the new name only. Looks through the whole index, once for many names.
+  /// The kernel tells of the new name only. Looks through the whole index, once for many names. Files are looked at anew: what was read
+  /// when the other name was seen may be old by now, and the inode that of another file.
   func settleLinks() {
     if unmatchedLinks.isEmpty { return }
+    let inodes = unmatchedLinks
+    unmatchedLinks = []
     for number in index.table.numbers where index.table.contains(number) {
-      guard let facts = unmatchedLinks[index.table.inode(of: number)] else { continue }
-      let known = index.table.facts(of: number)
-      if !known.isLinked, known.identity == facts.identity { _ = renew(number, known, facts) }
+      if inodes.contains(index.table.inode(of: number)), !index.table.facts(of: number).isLinked { lookAt(number) }
     }
-    unmatchedLinks = [:]
   }
 
   /// A file isn't there any more, and nothing that was in it.
