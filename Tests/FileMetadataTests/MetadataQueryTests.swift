@@ -28,6 +28,25 @@ struct MetadataQueryTests {
     #expect(!query.isStarted && query.results.map(\.name) == ["a"])
   }
 
+  @Test("Q22: a query that's read as a sequence gathers and updates while the main thread is blocked")
+  func noRunLoop() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    let end = ThreadEvent()
+    let blocked = ThreadEvent()
+    DispatchQueue.main.async {
+      blocked.signal()
+      end.wait()
+    }
+    defer { end.signal() }
+    blocked.wait()
+    var live = try await LiveQuery(tree)
+    try await live.gather()
+    #expect(live.names == ["a"])
+    try tree.write("b", "")
+    #expect(try await live.next().added.map(\.item.name) == ["b"])
+  }
+
   @Test("Q3: a query that runs isn't started again, and not disturbed")
   func startedTwice() async throws {
     let tree = try TemporaryTree()

@@ -65,7 +65,7 @@ struct MetadataQueryResultTests {
     }
   }
 
-  @Test("R6 to R8: positions, objects and the list of results agree; what's foreign is nowhere")
+  @Test("R6, R8: positions, objects and the list of results agree")
   func positions() throws {
     try withSandbox { box in
       for name in ["a", "b", "c"] { _ = try box.write(name) }
@@ -78,10 +78,23 @@ struct MetadataQueryResultTests {
         #expect(query.index(ofResult: result) == position)
         #expect(query.results[position] as AnyObject === result)
       }
+    }
+  }
+
+  @Test("R7: what is foreign, or isn't a result any more, has no position")
+  func foreignResult() throws {
+    try withSandbox { box in
+      for name in ["a", "c"] { _ = try box.write(name) }
+      let (watcher, other) = (QueryWatcher(box), QueryWatcher(box))
+      watcher.gather()
+      other.gather()
+      let query = watcher.query
+      #expect(query.index(ofResult: other.query.result(at: 0)) == NSNotFound)
       let foreign = try #require(NSMetadataItem(url: box.url("a")))
       #expect(query.index(ofResult: foreign) == NSNotFound)
       #expect(query.index(ofResult: "a") == NSNotFound)
-      let last = query.result(at: 2)
+      let last = query.result(at: 1)
+      #expect(query.index(ofResult: last) == 1)
       try FileManager.default.removeItem(at: box.url("c"))
       #expect(watcher.journal.wait(for: "updated -c"))
       #expect(query.index(ofResult: last) == NSNotFound)

@@ -230,6 +230,22 @@ struct AppleMetadataQueryTests {
     }
   }
 
+  @Test("Q22: where no run loop runs and the main queue is blocked, a query with a queue gathers, posts and updates")
+  func queueWithoutRunLoop() async {
+    await #expect(processExitsWith: .success) {
+      try await MainActor.run {
+        try withSandbox { box in
+          let watcher = QueryWatcher(box)
+          watcher.gather()
+          #expect(RunLoop.main.currentMode == nil)
+          _ = try box.write("a", "")
+          #expect(watcher.journal.wait(for: "updated +a"))
+          #expect(watcher.journal.entries == ["began", "finished", "updated +a"])
+        }
+      }
+    }
+  }
+
   @Test("Typed messages come as well, once each, and the results are there by then")
   func messages() async throws {
     try await withSandbox { box in
