@@ -97,6 +97,26 @@ struct QueryTests {
     #expect(try bench.run("query", "--explain", "--live", "TRUEPREDICATE", bench.root).status == 64)
   }
 
+  @Test("--audit says that nothing differs; with --live it ends with 1 after a change through a link elsewhere")
+  func audit() throws {
+    let clean = try bench.run("query", "--audit", "FALSEPREDICATE", bench.root)
+    #expect(clean.status == 0 && clean.output.isEmpty && clean.errors == "compared 4 files: 0 differ\n")
+    #expect(try bench.run("query", "--audit", "--count", "TRUEPREDICATE", bench.root).status == 64)
+    let outside = bench.root + ".outside"
+    try FileManager.default.linkItem(atPath: bench.path("c.txt"), toPath: outside)
+    defer { try? FileManager.default.removeItem(atPath: outside) }
+    let tool = try bench.start("query", "--live", "--audit", "TRUEPREDICATE", bench.root)
+    _ = try tool.errors.line { $0 == "watching 3 results" }
+    let file = try FileHandle(forWritingTo: URL(filePath: outside))
+    try file.write(contentsOf: Data("much longer".utf8))
+    try file.close()
+    tool.signal(SIGTERM)
+    #expect(try tool.end() == 1)
+    let line = try #require(tool.errors.lines.first { $0.hasPrefix("outdated \(bench.path("c.txt")): ") })
+    #expect(line.contains("size 3 instead of 11"))
+    #expect(tool.errors.lines.last == "compared 4 files: 1 differ")
+  }
+
   @Test("On a terminal a short search says nothing besides")
   func terminal() throws {
     let tool = try bench.start("query", "--count", "TRUEPREDICATE", bench.root, on: PseudoTerminal(width: 80))

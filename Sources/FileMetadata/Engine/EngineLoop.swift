@@ -9,7 +9,13 @@ final class EngineLoop {
   private let clock: any CoordinationClock
   private let indexer: ScopeIndexer
   private var runners: [Int: QueryRunner] = [:]
-  private var barriers = PendingOrders<(query: Int, barrier: Barrier)>()
+  /// What is carried out when everything is known that was done before.
+  private enum Awaited {
+    case told(query: Int, Barrier)
+    case index(CheckedContinuation<FileTable?, Never>)
+  }
+
+  private var barriers = PendingOrders<Awaited>()
   /// Whether there's a further turn, because barriers came while others were waited for.
   private var hasNextTurn = false
   /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
@@ -97,7 +103,9 @@ final class EngineLoop {
     case .taken(let query, let count): runners[query]?.taken(count, snapshot, health, at: now)
     case .readerBegan(let query, let count): runners[query]?.readerBegan(count, snapshot, health, at: now)
     case .barrier(let query, let barrier):
-      if barriers.add((query, barrier)) { indexer.poll() }
+      if barriers.add(.told(query: query, barrier)) { indexer.poll() }
+    case .index(let continuation):
+      if barriers.add(.index(continuation)) { indexer.poll() }
     case .replan(let query, let plan): replan(query, plan, now)
     case .provided(let want, let values):
       awaited.remove(want)
@@ -205,7 +213,11 @@ final class EngineLoop {
       runners[query]?.gatheringFinished(snapshot, health, at: clock.now)
     }
     gathering = []
-    hasNextTurn = barriers.finish { query, barrier in
+    hasNextTurn = barriers.finish { awaited in
+      guard case .told(let query, let barrier) = awaited else {
+        if case .index(let continuation) = awaited { continuation.resume(returning: indexer.index.table) }
+        return true
+      }
       if arrivals.contains(query) { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
@@ -254,12 +266,16 @@ final class EngineLoop {
 
   private func end() {
     extraction.end()
-    for (_, barrier) in barriers.takeAll() { barrier.end() }
+    for awaited in barriers.takeAll() {
+      switch awaited {
+      case .told(_, let barrier): barrier.end()
+      case .index(let continuation): continuation.resume(returning: nil)
+      }
+    }
     for runner in runners.values { runner.port.end() }
     runners = [:]
     while let orders = engine.takeOrders(endingIf: true) {
-      for case .barrier(_, let barrier) in orders { barrier.end() }
-      for case .attach(_, _, let port) in orders { port.end() }
+      for order in orders { order.end() }
     }
   }
 }

@@ -21,6 +21,8 @@ final class ScopeEngine: Sendable {
     case readerBegan(Int, count: Int)
     /// Tell when everything that was done before is told.
     case barrier(Int, Barrier)
+    /// Give the index when it knows everything that was done before.
+    case index(CheckedContinuation<FileTable?, Never>)
     /// Look for something else from now on.
     case replan(Int, QueryPlan)
     /// Somebody has looked into a file, or has found that it's another one by now, of which the kernel tells.
@@ -83,8 +85,8 @@ final class ScopeEngine: Sendable {
     }
     if let watcher {
       watcher.wake()
-    } else if case .barrier(_, let barrier) = order {
-      barrier.end()
+    } else {
+      order.end()
     }
   }
 
@@ -102,6 +104,18 @@ final class ScopeEngine: Sendable {
       }
       defer { inbox.orders = [] }
       return inbox.orders
+    }
+  }
+}
+
+extension ScopeEngine.Order {
+  /// Nobody carries it out.
+  func end() {
+    switch self {
+    case .barrier(_, let barrier): barrier.end()
+    case .index(let continuation): continuation.resume(returning: nil)
+    case .attach(_, _, let port): port.end()
+    case .detach, .pause, .resume, .taken, .readerBegan, .replan, .provided: break
     }
   }
 }

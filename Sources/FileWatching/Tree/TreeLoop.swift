@@ -93,6 +93,7 @@ final class TreeLoop {
     let isAskedAgain = orders.finish { order in
       switch order {
       case .barrier(let barrier): barrier.end()
+      case .index(let continuation): continuation.resume(returning: indexer.index.table)
       case .catchUp(let waiter): waiter.resume(returning: takeUpdate())
       }
       return true

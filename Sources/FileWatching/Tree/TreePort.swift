@@ -12,6 +12,8 @@ final class TreePort: Sendable {
   enum Order: Sendable {
     /// Tell when everything that was done before is known.
     case barrier(Barrier)
+    /// Give the index when it knows everything that was done before.
+    case index(CheckedContinuation<FileTable?, Never>)
     /// Tell everything that was done before, be it nothing.
     case catchUp(Waiter)
   }
@@ -111,6 +113,7 @@ extension TreePort.Order {
   func end() {
     switch self {
     case .barrier(let barrier): barrier.end()
+    case .index(let continuation): continuation.resume(returning: nil)
     case .catchUp(let waiter): waiter.resume(returning: nil)
     }
   }

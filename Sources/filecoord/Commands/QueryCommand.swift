@@ -17,6 +17,9 @@ extension Option {
   static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
   static let explain = Option(
     name: "--explain", kind: .flag, help: "Print how the search is done, and what it took, instead of what is found.")
+  static let audit = Option(
+    name: "--audit", kind: .flag,
+    help: "Compare what was found with a fresh walk, and print what differs; with --live at the end.")
   static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
 }
 
@@ -24,7 +27,8 @@ extension Command {
   static let query = Command(
     name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000, takesOptionsAnywhere: true,
     options: [
-      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .spotlight, .untrusted, .events,
+      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .audit, .spotlight, .untrusted,
+      .events,
     ],
     summary: "Find files by what a file system knows of them, and keep the answer current.",
     details: """
@@ -42,6 +46,12 @@ extension Command {
 
       With --explain it prints which tests the index answers by itself, where it searches, whether statx(2) has to be asked of
       each file, how many directories are watched, and how many results there are.
+
+      With --audit it compares all that it knows of the files in the directories, whether they fulfil the predicate or not, with a fresh
+      walk, and ends with 1 if anything differs. Alone it prints a line for each path that differs instead of the results: "missing PATH",
+      "surplus PATH", or "outdated PATH" and each value that differs, times in nanoseconds since 1970. What changes meanwhile is looked at
+      again. With --live it does so when it ends, and prints these lines on standard error: a job at night sends SIGTERM to a query that has run
+      for a day.
 
       On a terminal it says on standard error how many results have been found so far, if that takes longer.
 
@@ -93,6 +103,10 @@ private struct QueryPrinter {
     {
       throw Failure.usage("'--explain' can't be combined with '--live', '--json', '--null' or '--count'").about(.query)
     }
+    if invocation.has(.audit), [.explain, .count, .null, .json, .limit].contains(where: { invocation.has($0) }) {
+      throw Failure.usage("'--audit' can't be combined with '--explain', '--count', '--null', '--json' or '--limit'")
+        .about(.query)
+    }
     if invocation.has(.null), invocation.has(.attributes) {
       throw Failure.usage("'--attributes' can't be combined with '--null'").about(.query)
     }
@@ -134,9 +148,39 @@ private struct QueryPrinter {
   func run() async throws -> ExitCode {
     let query = query
     try query.start()
-    return try await session.signals.handling({ _ in query.stop() }) {
-      session.invocation.has(.live) ? await follow() : try await printOnce()
+    let audits = session.invocation.has(.audit)
+    let isLive = session.invocation.has(.live)
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    return try await session.signals.handling({ _ in
+      // The query must go on to be audited; whoever reads changes is told.
+      if isLive, audits { end.finish() } else { query.stop() }
+    }) {
+      if !isLive { return try await printOnce() }
+      if !audits { return await follow() }
+      return await followUntil(ends)
     }
+  }
+
+  // MARK: Audit
+
+  /// Follows until a signal comes, or enough is printed, and audits the query then.
+  private func followUntil(_ ends: AsyncStream<Void>) async -> ExitCode {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { _ = await follow() }
+      group.addTask { for await _ in ends {} }
+      await group.next()
+      group.cancelAll()
+    }
+    defer { query.stop() }
+    return await printAudit(to: Terminal.error)
+  }
+
+  private func printAudit(to terminal: Terminal) async -> ExitCode {
+    guard let audit = await query.audit() else { return .failure }
+    for difference in audit.differences where !terminal.write(difference.description.onOneLine + "\n") { break }
+    let unsettled = audit.unsettledCount == 0 ? "" : ", \(audit.unsettledCount) went on changing"
+    Terminal.error.write("compared \(audit.fileCount) files: \(audit.differences.count) differ\(unsettled)\n")
+    return audit.isClean ? .success : .failure
   }
 
   // MARK: Once
@@ -147,6 +191,7 @@ private struct QueryPrinter {
     await progress.finish()
     if let number = session.signals.first { throw Failure(.signal(number), "ended by signal \(number)") }
     warn(query.health)
+    if session.invocation.has(.audit) { return await printAudit(to: Terminal.output) }
     if session.invocation.has(.explain) {
       Terminal.output.write("\(query.explanation)\nresults: \(results.count)\n")
       return .success
@@ -221,7 +266,7 @@ private struct QueryPrinter {
       }
       if remaining == 0 { break }
     }
-    query.stop()
+    if !session.invocation.has(.audit) { query.stop() }
     return .success
   }
 

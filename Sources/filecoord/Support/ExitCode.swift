@@ -23,7 +23,7 @@ struct ExitCode: Hashable, Sendable {
   /// What help says about them.
   static let table: [(code: String, meaning: String)] = [
     ("0", "done"),
-    ("1", "explain: somebody is in the way; doctor, tour: something is wrong"),
+    ("1", "explain: somebody is in the way; doctor, tour: something is wrong; query --audit: something differs"),
     ("64", "the command line was not understood"),
     ("65", "predicate, query: it can't be used"),
     ("66", "there is no such file"),

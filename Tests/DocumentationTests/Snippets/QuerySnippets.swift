@@ -5,6 +5,8 @@ import Testing
 
 @Suite("The code about queries", .serialized)
 struct QuerySnippets {
+  private func log(_ text: String) { Issue.record("\(text)") }
+
   @Test("The example of the README")
   func readme() async throws {
     let place = try Place()
@@ -51,6 +53,11 @@ struct QuerySnippets {
     try await places(folder)
     try await provide(folder)
     try query.start()
+    // snippet: query-audit
+    if let audit = await query.audit(), !audit.isClean {
+      for difference in audit.differences { log("\(difference)") }
+    }
+    // end
     try await query.waitUntilCurrent()
     let cursor = try #require(query.cursor)
     _ = try place.file("d.md", "d")

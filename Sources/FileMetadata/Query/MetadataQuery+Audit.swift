@@ -1,0 +1,23 @@
+public import FileWatching
+internal import SystemInterface
+
+extension MetadataQuery {
+  /// Compares what is known of the scopes with a fresh walk through them.
+  ///
+  /// For a job that runs now and then, and for programs that want to be sure. What changes meanwhile isn't taken for wrong: whatever
+  /// differs is looked at again until the file system has said the same before and after everything was taken in. It's the index that's
+  /// audited, of all files in the scopes and not of results alone. Nothing is repaired: ``stop()`` and ``start()`` read everything anew, if no
+  /// other query follows the same scopes. What can be wrong is what ``MetadataQuery`` says isn't seen at once.
+  ///
+  /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
+  ///
+  /// - Returns: What differs; `nil` when the query isn't running, or the task is cancelled.
+  /// - Complexity: O(*n*) in the number of files: one statx(2) for each.
+  /// - Note: Rule L17.
+  public func audit() async -> ScopeAudit? {
+    guard let session = current, session.isRunning else { return nil }
+    return await ScopeAuditor(HostFileSystem(), options: key.options).audit {
+      await withCheckedContinuation { session.engine.give(.index($0)) }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+public import SystemInterface
+
+/// What a comparison of an index with a fresh walk through the file system has found.
+///
+/// - Note: Rule L17.
+public struct ScopeAudit: Hashable, Sendable {
+  /// One path of which the index says something else than the file system.
+  public struct Difference: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Fault: Hashable, Sendable {
+      /// The file is there, and the index doesn't know it; what is in it, if it's a directory, isn't listed.
+      case missing
+      /// The index knows a file that isn't there.
+      case surplus
+      /// The index has other values; there's at least one.
+      case outdated([Value])
+    }
+
+    /// One value that the index has and the file hasn't.
+    public struct Value: Hashable, Sendable {
+      /// What it's a value of.
+      public let aspect: Aspect
+      /// What the index says; times in nanoseconds since 1970.
+      public let indexed: Int64
+      /// What the file system says.
+      public let found: Int64
+    }
+
+    /// The absolute path, byte by byte.
+    public let path: SystemPath
+    /// What is wrong.
+    public let fault: Fault
+
+    /// The fault, the path, and the values that differ.
+    public var description: String {
+      switch fault {
+      case .missing: return "missing \(path)"
+      case .surplus: return "surplus \(path)"
+      case .outdated(let values):
+        let list = values.map { "\($0.aspect.rawValue) \($0.indexed) instead of \($0.found)" }
+        return "outdated \(path): \(list.joined(separator: ", "))"
+      }
+    }
+  }
+
+  /// What an index knows of a file.
+  public enum Aspect: String, Hashable, Sendable, CaseIterable {
+    /// Kind and permissions, `st_mode`.
+    case mode
+    case owner
+    case group
+    /// In bytes.
+    case size
+    case modificationTime
+    case changeTime
+    case creationTime
+    case device
+    case inode
+  }
+
+  /// How many files the walk met.
+  public let fileCount: Int
+  /// What is wrong, by path.
+  public let differences: [Difference]
+  /// How many paths differed and went on changing, so that nothing can be said of them.
+  public let unsettledCount: Int
+
+  /// Whether the index agrees with the file system.
+  public var isClean: Bool { differences.isEmpty }
+
+  /// Makes an audit, as a test of code that takes audits does.
+  ///
+  /// - Parameters:
+  ///   - fileCount: How many files the walk met.
+  ///   - differences: What is wrong.
+  ///   - unsettledCount: How many paths went on changing.
+  public init(fileCount: Int, differences: [Difference], unsettledCount: Int = 0) {
+    self.fileCount = fileCount
+    self.differences = differences
+    self.unsettledCount = unsettledCount
+  }
+}
+
+extension ScopeAudit.Difference.Value {
+  /// What differs in two sets of facts; of a file of which only the name has been read, only what that tells.
+  static func differences(_ indexed: FileFacts, _ found: FileFacts) -> [Self] {
+    var pairs: [(ScopeAudit.Aspect, Int64, Int64)] = [
+      (.inode, Int64(bitPattern: indexed.identity.inode), Int64(bitPattern: found.identity.inode))
+    ]
+    // Beyond the number of devices and owners that the index has room for, it doesn't know them.
+    if indexed.identity.device != 0 {
+      pairs.append((.device, Int64(bitPattern: indexed.identity.device), Int64(bitPattern: found.identity.device)))
+    }
+    if indexed.isRead, indexed.identity.device != 0 {
+      pairs += [
+        (.owner, Int64(indexed.owner), Int64(found.owner)), (.group, Int64(indexed.group), Int64(found.group)),
+      ]
+    }
+    if indexed.isRead {
+      pairs += [
+        (.mode, Int64(indexed.mode), Int64(found.mode)), (.size, indexed.size, found.size),
+        (.modificationTime, indexed.modificationTime, found.modificationTime),
+        (.changeTime, indexed.changeTime, found.changeTime),
+        (.creationTime, indexed.creationTime ?? 0, found.creationTime ?? 0),
+      ]
+    } else if indexed.kind != found.kind {
+      pairs.append((.mode, Int64(indexed.mode), Int64(found.mode)))
+    }
+    return pairs.filter { $0.1 != $0.2 }.map { Self(aspect: $0.0, indexed: $0.1, found: $0.2) }
+  }
+}

@@ -1,0 +1,196 @@
+package import SystemInterface
+
+/// Compares an index with a fresh walk through the file system.
+///
+/// The walk shares nothing with what keeps the index current but the call that lists a directory. It goes on while files change: whatever
+/// differs is looked at once more, before and after the index is current, and counts if the file system said the same both times.
+package struct ScopeAuditor: Sendable {
+  private let files: any FileSystem
+  private let options: ScopeOptions
+
+  /// How often what differs is looked at again while it goes on changing.
+  private static let roundCountMax = 8
+
+  package init(_ files: any FileSystem, options: ScopeOptions) {
+    self.files = files
+    self.options = options
+  }
+
+  /// Audits an index.
+  ///
+  /// - Parameter current: Gives the index when it knows everything that was done before the call; `nil` when nobody keeps it any more.
+  /// - Returns: What was found; `nil` when nobody keeps the index any more, or the task was cancelled.
+  package func audit(_ current: () async -> FileTable?) async -> ScopeAudit? {
+    guard let table = await current() else { return nil }
+    let walk = await Self.onThread { self.walk(table) }
+    var suspects = walk.suspects
+    var differences: [ScopeAudit.Difference] = []
+    for _ in 0..<Self.roundCountMax where !suspects.isEmpty {
+      if Task.isCancelled { return nil }
+      let asked = suspects
+      let before = await Self.onThread { self.look(at: asked) }
+      guard let table = await current() else { return nil }
+      let (settled, unsettled) = await Self.onThread { self.compare(before, table) }
+      differences += settled
+      suspects = unsettled
+    }
+    return ScopeAudit(
+      fileCount: walk.fileCount, differences: differences.sorted { $0.path < $1.path }, unsettledCount: suspects.count)
+  }
+
+  /// Runs what blocks on a thread of its own.
+  private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+      let code = HostThread.tryStart(name: "file-audit") { continuation.resume(returning: body()) }
+      if code != 0 { continuation.resume(returning: body()) }
+    }
+  }
+}
+
+// MARK: - Walking
+
+extension ScopeAuditor {
+  private struct Walk: Sendable {
+    var fileCount = 0
+    /// Paths of which the index seems to say something else.
+    var suspects: Set<SystemPath> = []
+  }
+
+  private func walk(_ table: FileTable) -> Walk {
+    var walk = Walk()
+    for root in table.roots {
+      walk.fileCount += 1
+      let path = table.path(of: root)
+      let found = try? status(of: path)
+      if !agrees(table.facts(of: root), found) { walk.suspects.insert(path) }
+      table.forEach(in: root) { number in
+        if table.facts(of: number).kind == .directory, !table.isUnread(number) { walkMembers(of: number, table, &walk) }
+      }
+    }
+    return walk
+  }
+
+  /// Compares the members of a directory; the directory itself is one of those of its parent.
+  private func walkMembers(of directory: FileNumber, _ table: FileTable, _ walk: inout Walk) {
+    let path = table.path(of: directory)
+    do throws(SystemError) {
+      let descriptor = try files.openDirectory(path)
+      defer { try? files.close(descriptor) }
+      let facts = FileFacts(try files.status(of: SystemPath("."), at: descriptor, links: .noFollow))
+      guard table.isDirectory(directory, facts) else {
+        walk.suspects.insert(path)
+        return
+      }
+      if isBeyondBoundary(directory, facts, table) { return }
+      var known = table.members(of: directory)
+      while let listing = try files.list(descriptor, .statuses) {
+        walk.fileCount += listing.members.count
+        for member in listing.members where member.errorNumber == 0 {
+          let name = listing.name(of: member)
+          let number = known.removeValue(forKey: name)
+          let found = listing.status(of: member).map { FileFacts($0) }
+          if !agrees(number.map { table.facts(of: $0) }, found) { walk.suspects.insert(path.appending(name)) }
+        }
+      }
+      for name in known.keys { walk.suspects.insert(path.appending(name)) }
+    } catch {
+      // What can't be read isn't in the index either, which says so in its health.
+      if error.isDisplacement { walk.suspects.insert(path) }
+    }
+  }
+
+  private func isBeyondBoundary(_ directory: FileNumber, _ facts: FileFacts, _ table: FileTable) -> Bool {
+    guard !options.includesMountedVolumes, let parent = table.parent(of: directory) else { return false }
+    return table.facts(of: parent).identity.device != facts.identity.device
+  }
+
+  private func agrees(_ indexed: FileFacts?, _ found: FileFacts?) -> Bool {
+    switch (indexed, found) {
+    case (nil, nil): true
+    case (let indexed?, let found?): ScopeAudit.Difference.Value.differences(indexed, found).isEmpty
+    default: false
+    }
+  }
+}
+
+// MARK: - Looking again
+
+extension ScopeAuditor {
+  /// What is at each path; `nil` for nothing.
+  private func look(at paths: Set<SystemPath>) -> [SystemPath: FileFacts?] {
+    var found: [SystemPath: FileFacts?] = [:]
+    for path in paths {
+      do throws(SystemError) {
+        found.updateValue(try status(of: path), forKey: path)
+      } catch {
+        // What can't be looked at is neither right nor wrong.
+        if error.isDisplacement { found.updateValue(nil, forKey: path) }
+      }
+    }
+    return found
+  }
+
+  /// What is at a path on which there's no symbolic link.
+  private func status(of path: SystemPath) throws(SystemError) -> FileFacts {
+    if path == .root { return FileFacts(try files.status(of: path, at: .workingDirectory, links: .noFollow)) }
+    let directory = try files.openDirectory(path.parent, flags: .pathOnly)
+    defer { try? files.close(directory) }
+    return FileFacts(try files.status(of: path.lastComponent, at: directory, links: .noFollow))
+  }
+
+  /// Compares paths with an index that was made current after they were looked at.
+  ///
+  /// - Returns: What is wrong, and the paths that have changed since.
+  private func compare(
+    _ before: [SystemPath: FileFacts?], _ table: FileTable
+  ) -> (settled: [ScopeAudit.Difference], unsettled: Set<SystemPath>) {
+    let after = look(at: Set(before.keys))
+    let indexed = table.facts(at: Set(before.keys))
+    var settled: [ScopeAudit.Difference] = []
+    var unsettled: Set<SystemPath> = []
+    for (path, found) in after {
+      if agrees(indexed[path], found) { continue }
+      if before[path] != .some(found) {
+        unsettled.insert(path)
+        continue
+      }
+      let fault: ScopeAudit.Difference.Fault
+      switch (indexed[path], found) {
+      case (let indexed?, let found?): fault = .outdated(ScopeAudit.Difference.Value.differences(indexed, found))
+      case (nil, _): fault = .missing
+      case (_, nil): fault = .surplus
+      }
+      settled.append(ScopeAudit.Difference(path: path, fault: fault))
+    }
+    return (settled, unsettled)
+  }
+}
+
+extension FileTable {
+  /// The members of a directory by name.
+  ///
+  /// - Complexity: O(*n*).
+  func members(of directory: FileNumber) -> [SystemPath: FileNumber] {
+    var members: [SystemPath: FileNumber] = [:]
+    for child in children(of: directory) { members[name(of: child)] = child }
+    return members
+  }
+
+  /// What is known of the files at some paths.
+  ///
+  /// - Complexity: O(*n*) in the number of files in the directories on the way.
+  func facts(at paths: Set<SystemPath>) -> [SystemPath: FileFacts] {
+    let tops = Dictionary(rootPaths.map { ($0.value, $0.key) }) { first, _ in first }
+    var known: [SystemPath: [SystemPath: FileNumber]] = [:]
+    func number(at path: SystemPath) -> FileNumber? {
+      if let top = tops[path] { return top }
+      if path == .root { return nil }
+      let directory = path.parent
+      if known[directory] == nil { known[directory] = number(at: directory).map { members(of: $0) } ?? [:] }
+      return known[directory]?[path.lastComponent]
+    }
+    var found: [SystemPath: FileFacts] = [:]
+    for path in paths { found[path] = number(at: path).map { facts(of: $0) } }
+    return found
+  }
+}
