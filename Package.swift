@@ -140,8 +140,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileMetadata", "FileWatching", "FoundationCompatibility", "MetadataPredicates",
-        "SystemInterface",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FoundationCompatibility",
+        "MetadataPredicates", "SystemInterface",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -110,6 +110,8 @@ package enum ItemOutcome: Hashable, Sendable {
   case unknown
   /// Size, date and identity are as before.
   case untouched
+  /// The same, and the accessor failed: it meant to do something and didn't, so there's nothing to look at.
+  case abandoned
   case changed
   /// There was nothing before.
   case appeared

@@ -3,7 +3,9 @@
 extension FileAccessArbiter {
   /// Tells what a write did, when it ends.
   ///
-  /// Sent for every write; the origin says whether anything is known to have changed (9.2 point 10).
+  /// The origin says whether anything is known to have changed (9.2 point 10). A write that failed and changed nothing is
+  /// told only to presenters that consented to the end of the item. If all were told, two presenters that read the item to
+  /// see what happened, and whose saves fail, would tell each other without end.
   mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {
     if accesses[id].isPreparation || !isAnyoneConcerned(by: id, withInside: false) { return }
     let access = accesses[id]
@@ -11,7 +13,7 @@ extension FileAccessArbiter {
     for (index, item) in access.items.enumerated() {
       guard case .write(let intent) = item.access else { continue }
       let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
-      if item.wasMoveDestination { continue }
+      if item.wasMoveDestination || outcome == .abandoned && !intent.endsTheItem { continue }
       if outcome == .untouched, access.hasFormerClaims(of: index) { continue }
       var origin = origin(of: id)
       origin.itemAccess = item.access
@@ -81,11 +83,21 @@ extension FileAccessArbiter {
   }
 }
 
+extension WriteIntent {
+  /// Whether presenters consented to the item's end, so that they hear of it when it didn't come.
+  fileprivate var endsTheItem: Bool {
+    switch self {
+    case .deleting, .replacing, .evicting: true
+    case .update, .merging, .moving, .metadataOnly: false
+    }
+  }
+}
+
 extension ItemOutcome {
   var verified: Bool? {
     switch self {
     case .unknown: nil
-    case .untouched: false
+    case .untouched, .abandoned: false
     case .changed, .appeared, .vanished: true
     }
   }

@@ -43,7 +43,7 @@ struct WaitingTests {
     let tree = try bench.run("tree")
     #expect(tree.output.hasPrefix(bench.path("a") + "\n"))
     #expect(tree.output.contains("held for writing by 'filecoord hold' (pid \(holder.pid) 'filecoord') since "))
-    #expect(tree.output.contains("'true' (pid \(writer.pid) 'filecoord') waits for writing since "))
+    #expect(tree.output.contains("'true' (pid \(writer.pid) 'filecoord') has waited for "))
     let explanation = try bench.run("explain", bench.path("a"))
     #expect(explanation.status == 1)
     #expect(explanation.output.contains("in the way of reading and writing:"))

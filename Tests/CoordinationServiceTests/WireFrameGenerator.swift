@@ -68,7 +68,7 @@ struct WireFrameGenerator {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
-      .accessReleased(access(), list { $0.oneOf([.unknown, .untouched, .changed, .appeared, .vanished]) })
+      .accessReleased(access(), list { $0.oneOf([.unknown, .untouched, .abandoned, .changed, .appeared, .vanished]) })
     case 3: .accessCancelled(access())
     case 4: .presenterAdded(presenter(), registration())
     case 5: .presenterLocated(presenter(), path(), observing: maybe { $0.texts() })

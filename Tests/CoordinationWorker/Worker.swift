@@ -17,6 +17,7 @@ struct Worker {
     case "serve": try ServingWorker.main(socket: arguments[2])
     case "hold": try IdleWorker.hold(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "present": try IdleWorker.present(URL(filePath: arguments[3]), in: .socket(arguments[2]))
+    case "edit": try EditingWorker.main(Array(arguments[2...]))
     case "save": try SavingWorker.main(directory: arguments[2])
     case "greet": try Outsider.greet(socket: arguments[2], user: arguments[3])
     case "listen": try Outsider.listen(socket: arguments[2], user: arguments[3])

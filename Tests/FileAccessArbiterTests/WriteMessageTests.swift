@@ -77,6 +77,20 @@ struct WriteMessageTests {
     harness.finish()
   }
 
+  @Test(
+    "C-059: A write that failed and changed nothing is told to nobody who didn't consent to the end of the item",
+    arguments: [
+      (WriteIntent.update, false), (.merging, false), (.moving, false), (.metadataOnly, false), (.deleting, true),
+      (.replacing, true),
+    ] as [(WriteIntent, Bool)])
+  func abandoned(intent: WriteIntent, isTold: Bool) {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.itemDidChange])
+    harness.release(harness.write("/d/f", intent), .abandoned)
+    #expect(harness.deliveries(presenter).map(\.origin.verified) == (isTold ? [false] : []))
+    harness.finish()
+  }
+
   @Test("C-060: Creating d/new tells presenters of d that it appeared")
   func appeared() {
     let harness = ArbiterHarness()

@@ -188,6 +188,7 @@ struct DeletingAndReplacingTests {
   func deletionThatDidNotHappen() async throws {
     try await withSandbox { box in
       try box.write("d/f")
+      try box.age("d/f")
       let presenter = try box.present("d/f", reacquires: true)
       try await box.access(.write("d/f", .forDeleting), as: "deleter")
       try await presenter.wait(for: .reacquire)

@@ -125,7 +125,7 @@ struct LivenessTests {
     #expect(error.blockers.map(\.kind) == [.holdingAccess])
     #expect(error.blockers.map(\.duration) == [.seconds(12)])
     let process = "pid \(HostProcess.processIdentifier) '\(HostProcess.name)'"
-    for part in ["read '\(world.file.path())' within 5 s", "held for writing by 'holder' (\(process)) since 12 s"] {
+    for part in ["read '\(world.file.path())' within 5 s", "held for writing by 'holder' (\(process)) for 12 s"] {
       #expect(error.description.contains(part), "\(error)")
     }
     gate.open()
@@ -152,7 +152,7 @@ struct LivenessTests {
     #expect(error.blockers.map(\.kind) == [.runningCallback])
     for part in [
       "no answer within 60 s", "'editor' (pid ",
-      ") of '\(world.file.path())' runs relinquishPresentedItem(toReader:) since 60 s",
+      ") of '\(world.file.path())' has run relinquishPresentedItem(toReader:) for 60 s",
     ] {
       #expect(error.description.contains(part), "\(error)")
     }
@@ -206,7 +206,9 @@ struct LivenessTests {
     #expect(reports.map { $0.waiter.label } == ["waiter", "waiter", "waiter"])
     #expect(reports.allSatisfy { $0.blockers.map(\.label) == ["holder"] })
     #expect(
-      reports.last?.description.contains("since 6 s: '\(world.file.path())' held for writing by 'holder'") == true)
+      reports.last?.description.contains(
+        "has waited for 6 s before reading '\(world.file.path())': '\(world.file.path())' held for writing by 'holder'")
+        == true)
     gate.open()
     try await waiter.value
     try await holder.value

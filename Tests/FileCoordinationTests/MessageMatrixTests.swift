@@ -73,7 +73,7 @@ struct MessageMatrixTests {
       #expect(snapshot.accesses.map { $0.blockers.map(\.label) } == [["editor"], ["writer"]])
       #expect(snapshot.presenter("editor")?.running.map(\.callback) == ["relinquishPresentedItem(toWriter:)"])
       #expect(snapshot.nodes.map(\.path) == [url.path])
-      for words in ["presented by 'editor'", "runs relinquishPresentedItem(toWriter:) since 12 s", "'reader'"] {
+      for words in ["presented by 'editor'", "has run relinquishPresentedItem(toWriter:) for 12 s", "'reader'"] {
         #expect(snapshot.description.contains(words), "\(snapshot)")
       }
       gate.open()

@@ -180,12 +180,48 @@ struct WriteMessagesTests {
   func verification() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
+      try box.age("d/f")
       let presenter = try box.present("d/f")
       let writer = box.coordinator("writer")
       try await writer.write(url) { _ in }
       #expect(try await presenter.wait(for: .itemDidChange).origin.isVerified == false)
       try await writer.write(url) { try "longer".write(to: $0.url, atomically: false, encoding: .utf8) }
       #expect(try await presenter.wait(for: .itemDidChange, count: 2).origin.isVerified == true)
+    }
+  }
+
+  @Test("C-059: A write that fails and has changed nothing is not told, one that fails after a change is")
+  func failedWrite() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      try box.age("d/f")
+      let presenter = try box.present("d/f", as: "P", .itemDidChange)
+      let writer = box.coordinator("writer")
+      await #expect(throws: CancellationError.self) { try await writer.write(url) { _ in throw CancellationError() } }
+      await #expect(throws: CancellationError.self) {
+        try await onThread { try writer.blocking.write(url) { _ in throw CancellationError() } }
+      }
+      try await box.quiesce()
+      #expect(presenter.messages.isEmpty)
+      await #expect(throws: CancellationError.self) {
+        try await writer.write(url) { access in
+          try "longer".write(to: access.url, atomically: false, encoding: .utf8)
+          throw CancellationError()
+        }
+      }
+      try await box.quiesce()
+      #expect(presenter.messages.map(\.origin.isVerified) == [true])
+    }
+  }
+
+  @Test("C-202: What was modified a moment before a write isn't said to be as before: the clock may not have ticked")
+  func justModified() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      try box.age("d/f", to: Date(timeIntervalSinceNow: 60))
+      let presenter = try box.present("d/f")
+      try await box.coordinator("writer").write(url) { _ in }
+      #expect(try await presenter.wait(for: .itemDidChange).origin.isVerified == nil)
     }
   }
 

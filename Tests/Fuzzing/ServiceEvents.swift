@@ -253,7 +253,7 @@ extension ServiceWorld {
   }
 
   private mutating func outcomes() -> [ItemOutcome] {
-    (0..<choices.below(4)).map { _ in choices.pick([.unknown, .untouched, .changed, .appeared, .vanished]) }
+    (0..<choices.below(4)).map { _ in choices.pick([.unknown, .untouched, .abandoned, .changed, .appeared, .vanished]) }
   }
 
   private mutating func access() -> AccessID { AccessID(UInt64(choices.below(8))) }

@@ -143,6 +143,7 @@ extension ItemOutcome: WireValue {
     case changed = 3
     case appeared = 4
     case vanished = 5
+    case abandoned = 6
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -153,6 +154,7 @@ extension ItemOutcome: WireValue {
       case .changed: .changed
       case .appeared: .appeared
       case .vanished: .vanished
+      case .abandoned: .abandoned
       }
     writer.append(tag: tag)
   }
@@ -165,6 +167,7 @@ extension ItemOutcome: WireValue {
       case .changed: .changed
       case .appeared: .appeared
       case .vanished: .vanished
+      case .abandoned: .abandoned
       }
   }
 }

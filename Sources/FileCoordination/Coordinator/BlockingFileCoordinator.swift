@@ -174,8 +174,15 @@ public struct BlockingFileCoordinator: Sendable {
     let waiter = try request(plan, deadlines)
     if waiter.answer == nil { waiter.block(serving: server) }
     let access = try GrantedAccess(coordinator, waiter, plan)
-    defer { access.end() }
+    var hasFailed = true
+    defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads { try access.takeSnapshots() }
+    let result = try run(body, access)
+    hasFailed = false
+    return result
+  }
+
+  private func run<Result>(_ body: (GrantedAccess) throws -> Result, _ access: GrantedAccess) throws -> Result {
     guard let lineage = access.lineage else { return try body(access) }
     return try withExtendedLifetime(lineage) {
       try ThreadRecord.current.nested(in: Nesting(lineage)) { try body(access) }

@@ -152,14 +152,17 @@ extension FileCoordinator {
       }
     }
     let access = try GrantedAccess(self, waiter, plan)
-    defer { access.end() }
+    var hasFailed = true
+    defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads {
       try await Offload.run { () throws(FileCoordinationError) in try access.takeSnapshots() }
       if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
     }
-    return try await Lineage.$current.withValue(access.lineage ?? Lineage.current) {
+    let result = try await Lineage.$current.withValue(access.lineage ?? Lineage.current) {
       try await body(access)
     }
+    hasFailed = false
+    return result
   }
 }
 

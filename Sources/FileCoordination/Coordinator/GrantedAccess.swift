@@ -29,6 +29,8 @@ final class GrantedAccess: Sendable {
   let grant: Grant
   /// What was at each item's place when the access was granted; empty when nobody wants to know.
   private let before: [FileStatus?]
+  /// What a file would have got for its modification time right before that.
+  private let lookTime: Int64
   private let state = Guarded(State())
 
   var host: ArbiterHost { coordinator.host }
@@ -52,7 +54,9 @@ final class GrantedAccess: Sendable {
       self.coordinator = coordinator
       self.waiter = waiter
       self.grant = grant
-      before = grant.wantsOutcome || plan.mayMove ? Self.look(at: waiter, coordinator.fileSystem) : []
+      let looks = grant.wantsOutcome || plan.mayMove
+      lookTime = looks ? CoarseClock.fileTime : 0
+      before = looks ? Self.look(at: waiter, coordinator.fileSystem) : []
     }
   }
 
@@ -63,14 +67,17 @@ final class GrantedAccess: Sendable {
     self.coordinator = coordinator
     self.waiter = waiter
     grant = Grant()
+    lookTime = 0
     before = []
   }
 
   /// Ends the access: notes what was done, tells the arbiter, deletes snapshots.
   ///
   /// Doing it twice does nothing.
-  func end() {
-    release()
+  ///
+  /// - Parameter hasFailed: Whether the accessor threw.
+  func end(afterFailure hasFailed: Bool = false) {
+    release(afterFailure: hasFailed)
     let snapshots = state.withLock { state in
       state.isEnded = true
       return exchange(&state.snapshots, with: [])
@@ -93,12 +100,12 @@ final class GrantedAccess: Sendable {
     if try !host.askService({ .validationWanted($0, id) }) { throw .accessLost(waiter.path(of: index).description) }
   }
 
-  private func release() {
+  private func release(afterFailure hasFailed: Bool) {
     let isFirst = state.withLock { state in !exchange(&state.isReleased, with: true) }
     if !isFirst { return }
     announceForgottenMoves()
     host.tellChanges(beforeEndOf: items)
-    let outcomes = before.isEmpty ? [] : outcomes()
+    let outcomes = before.isEmpty ? [] : outcomes(afterFailure: hasFailed)
     coordinator.forget(waiter.id)
     let id = waiter.id
     host.stepWithState { state, now in
@@ -123,15 +130,20 @@ extension GrantedAccess {
     }
   }
 
-  private func outcomes() -> [ItemOutcome] {
-    zip(before, Self.look(at: waiter, fileSystem)).map { before, after in
+  private func outcomes(afterFailure hasFailed: Bool) -> [ItemOutcome] {
+    let untouched = hasFailed ? ItemOutcome.abandoned : .untouched
+    return zip(before, Self.look(at: waiter, fileSystem)).map { before, after in
       switch (before, after) {
-      case (nil, nil): .untouched
-      case (nil, .some): .appeared
-      case (.some, nil): .vanished
+      case (nil, nil): return untouched
+      case (nil, .some): return .appeared
+      case (.some, nil): return .vanished
       case (.some(let before), .some(let after)):
-        before.identity == after.identity && before.size == after.size
-          && before.modificationTime == after.modificationTime ? .untouched : .changed
+        let isSame =
+          before.identity == after.identity && before.size == after.size
+          && before.modificationTime == after.modificationTime
+        if !isSame { return .changed }
+        // What was changed in the clock tick of the look might be changed once more, and have the same time as before.
+        return before.modificationTime < lookTime ? untouched : .unknown
       }
     }
   }
@@ -230,7 +242,7 @@ extension GrantedAccess {
       state.withLock { $0.snapshots.append(snapshot) }
       waiter.replaceItem(index, bySnapshotAt: ItemPath(canonical: snapshot.item.bytes))
     }
-    if items.allSatisfy(\.isUpload) { release() }
+    if items.allSatisfy(\.isUpload) { release(afterFailure: false) }
   }
 
   var hasUploads: Bool { items.contains(where: \.isUpload) }

@@ -6,7 +6,7 @@ internal import FileAccessArbiter
 public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   /// An access that is granted or waits.
   public struct Access: Hashable, Sendable {
-    /// Who, what, in which phase, since when.
+    /// Who, what, in which phase, for how long.
     public let party: CoordinationParty
     /// How long ago it was requested.
     public let age: Duration
@@ -92,7 +92,7 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     var note = "presented by '\(presenter.label)' (\(presenter.process))"
     if presenter.observesUncoordinatedChanges { note += ", observes uncoordinated changes" }
     for callback in presenter.running {
-      note += ", runs \(callback.callback ?? "") since \(callback.duration.shortDescription)"
+      note += ", has run \(callback.callback ?? "") for \(callback.duration.shortDescription)"
     }
     if presenter.pendingMessageCount > 0 { note += ", \(presenter.pendingMessageCount) messages wait" }
     return note
@@ -101,10 +101,10 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   private static func note(_ access: Access, _ item: CoordinationParty.Item) -> String {
     let mode = item.isWritten ? "writing" : "reading"
     let party = access.party
-    let since = "since \(party.duration.shortDescription)"
-    if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(since)" }
+    let time = "for \(party.duration.shortDescription)"
+    if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(time)" }
     let blockers = access.blockers.map { "'\($0.label)'" }.joined(separator: ", ")
-    return "'\(party.label)' (\(party.process)) waits for \(mode) \(since), for \(blockers)"
+    return "'\(party.label)' (\(party.process)) has waited \(time) before \(mode), behind \(blockers)"
   }
 
   /// The items as an indented list.

@@ -73,18 +73,18 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     duration = .nanoseconds(now - message.since)
   }
 
-  /// One clause, such as `held for reading by 'indexer' (pid 4711 'notesd') since 12.3 s`.
+  /// One clause, such as `held for reading by 'indexer' (pid 4711 'notesd') for 12.3 s`.
   public var description: String {
-    let since = "since \(duration.shortDescription)"
+    let time = "for \(duration.shortDescription)"
     let what = items.map { "'\($0.path)'" }.joined(separator: ", ")
     let mode = items.contains(where: \.isWritten) ? "writing" : "reading"
     switch kind {
-    case .holdingAccess: return "\(what) held for \(mode) by '\(label)' (\(process)) \(since)"
-    case .waitingAccess: return "'\(label)' (\(process)) waits for \(mode) \(what) \(since)"
-    case .askingAccess: return "'\(label)' (\(process)) waits for presenters before \(mode) \(what) \(since)"
-    case .runningCallback: return "the presenter '\(label)' (\(process)) of \(what) runs \(callback ?? "") \(since)"
+    case .holdingAccess: return "\(what) held for \(mode) by '\(label)' (\(process)) \(time)"
+    case .waitingAccess: return "'\(label)' (\(process)) has waited \(time) before \(mode) \(what)"
+    case .askingAccess: return "'\(label)' (\(process)) has waited \(time) for presenters before \(mode) \(what)"
+    case .runningCallback: return "the presenter '\(label)' (\(process)) of \(what) has run \(callback ?? "") \(time)"
     case .queuedMessage:
-      return "the presenter '\(label)' (\(process)) of \(what) has not been free for \(callback ?? "") \(since)"
+      return "the presenter '\(label)' (\(process)) of \(what) has not been free \(time) to run \(callback ?? "")"
     }
   }
 }

@@ -1,7 +1,7 @@
 /// What went wrong with a coordinated access, where, why, and what to do about it.
 ///
 /// ```
-/// timedOut: couldn't write '/d/f' within 5 s; held for reading by 'indexer' (pid 4711 'notesd') since 12.3 s.
+/// timedOut: couldn't write '/d/f' within 5 s; held for reading by 'indexer' (pid 4711 'notesd') for 12.3 s.
 /// Pass a longer deadline or end that access.
 /// ```
 public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {

@@ -71,8 +71,9 @@ extension Message.Origin {
     AccessOrigin(
       processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
       processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
-      label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant, isVerified: verified,
-      omittedMessageCount: folded)
+      label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant,
+      // Nobody knows whether the messages that were left out told of a change.
+      isVerified: folded > 0 && verified == false ? nil : verified, omittedMessageCount: folded)
   }
 
   private func kind(isKnown: Bool) -> AccessOrigin.Kind {

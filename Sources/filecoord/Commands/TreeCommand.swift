@@ -4,12 +4,12 @@ import FoundationEssentials
 extension Command {
   static let tree = Command(
     name: "tree", operands: "[PATH]", operandCount: 0...1, options: [.json],
-    summary: "Print who presents, holds and waits, where and since when.",
+    summary: "Print who presents, holds and waits, where and for how long.",
     details: """
       Everywhere in the domain, or at PATH and inside. With --json it prints one object:
 
         accesses    objects with label, pid, process, state (holding, asking or waiting), seconds
-                    (since when it has been so), items and waitsFor
+                    (how long it has been so), items and waitsFor
           items     objects with path, mode (reading or writing) and contents (whether the access
                     concerns everything inside as well)
           waitsFor  objects with label, pid, process, callback (or null) and seconds

@@ -15,6 +15,12 @@ final class Place: Sendable {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
   }
 
+  /// The contents of all files, sorted.
+  func texts() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+      .map { try String(contentsOf: $0, encoding: .utf8) }.sorted()
+  }
+
   deinit { try? FileManager.default.removeItem(at: url) }
 
   func file(_ name: String, _ text: String = "") throws -> URL {

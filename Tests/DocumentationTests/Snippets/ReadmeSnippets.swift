@@ -1,4 +1,5 @@
 import FileCoordination
+import FileCoordinationTesting
 import Foundation
 import Testing
 
@@ -80,17 +81,61 @@ struct ReadmeSnippets {
     registration.end()
   }
 
-  @Test("Step 3: an unsaved text doesn't overwrite what somebody else has written")
-  func keepingOtherText() async throws {
+  @Test("Step 3: if somebody else has written meanwhile, both texts stay, and the conflict is over")
+  func keepingBothTexts() async throws {
     let place = try Place()
     let url = try place.file("note.txt", "Dear")
     let editor = NoteEditor(url)
     let registration = try await editor.open()
     await editor.append(" Ada")
     try await FileCoordinator(label: "stranger").replaceContents(of: url, with: Data("Hello".utf8))
-    await #expect(throws: ConflictingTexts.self) { try await editor.save() }
+    try await editor.save()
+    #expect(try place.texts() == ["Dear Ada", "Hello"])
     #expect(text(url) == "Hello")
+    await editor.append(" Bob")
+    try await editor.save()
+    #expect(try place.texts() == ["Dear Ada", "Hello Bob"])
     registration.end()
+  }
+
+  @Test("Step 3: two editors of one file that both have unsaved text let a reader read, and both texts stay")
+  func editingTogether() async throws {
+    let place = try Place()
+    let url = try place.file("note.txt", "Dear")
+    let editors = [NoteEditor(url), NoteEditor(url)]
+    var registrations: [FilePresenterRegistration] = []
+    for editor in editors { registrations.append(try await editor.open()) }
+    await editors[0].append(" Ada")
+    await editors[1].append(" Bob")
+    _ = try await FileCoordinator(label: "mailer").contents(of: url)
+    #expect(try place.texts() == ["Dear Ada", "Dear Bob"])
+    for registration in registrations { registration.end() }
+  }
+
+  @Test("Step 3: what is typed after the file was deleted is saved")
+  func typingAfterDeletion() async throws {
+    let place = try Place()
+    let url = try place.file("note.txt", "Dear")
+    let editor = NoteEditor(url)
+    let registration = try await editor.open()
+    try await FileCoordinator(label: "cleaner").delete(url)
+    await editor.append(" Ada")
+    try await editor.save()
+    #expect(try place.texts() == ["Dear Ada"])
+    registration.end()
+  }
+
+  @Test("Step 3: the editor is a good presenter")
+  func conformance() async {
+    let conformance = PresenterConformance { presenter in
+      await (presenter as? NoteEditor)?.append(" and more")
+      return Data("and more".utf8)
+    } makePresenter: { url, domain in
+      let editor = NoteEditor(url, in: domain)
+      try await editor.load(url)
+      return editor
+    }
+    #expect(await conformance.run() == [])
   }
 
   @Test("Step 3: of many saves at once the newest text stays")
@@ -124,7 +169,7 @@ struct ReadmeSnippets {
       do {
         try await coordinator.replaceContents(of: url, with: contents, deadlines: .within(.milliseconds(50)))
       } catch let error as FileCoordinationError where error.code == .timedOut {
-        // timedOut: couldn't write '…' within 50 ms; '…' held for reading by 'indexer' (pid 4711 'notes') since 1.2 s. …
+        // timedOut: couldn't write '…' within 50 ms; '…' held for reading by 'indexer' (pid 4711 'notes') for 1.2 s. …
         print(error)
         print(CoordinationDomain.standard.snapshot())
       }
@@ -133,78 +178,3 @@ struct ReadmeSnippets {
     }
   }
 }
-
-// snippet: readme-editor
-actor NoteEditor: FilePresenter {
-  nonisolated let presentedItemURL: URL?
-  nonisolated let presentedItemCallbacks: FilePresenterCallbacks = [
-    .saveChanges, .accommodateDeletion, .itemDidMove, .itemDidChange,
-  ]
-  private var url: URL
-  private var text = ""
-  private var savedText = ""
-  private var isSaving = false
-  private var nextSaves: [CheckedContinuation<Void, Never>] = []
-
-  init(_ url: URL) {
-    self.url = url
-    presentedItemURL = url
-  }
-
-  /// Registers inside a read, so that no change comes between loading and being told about changes.
-  func open() async throws -> FilePresenterRegistration {
-    try await FileCoordinator(label: "editor", presenter: self).read(url) { access in
-      try load(access.url)
-      return try CoordinationDomain.standard.register(self)
-    }
-  }
-
-  func append(_ more: String) { text += more }
-
-  /// Saves take turns, because accesses of one presenter don't exclude each other.
-  func save() async throws {
-    if isSaving { await withCheckedContinuation { nextSaves.append($0) } }
-    isSaving = true
-    defer {
-      isSaving = !nextSaves.isEmpty
-      if isSaving { nextSaves.removeFirst().resume() }
-    }
-    let saving = text
-    if saving == savedText { return }
-    let coordinator = FileCoordinator(label: "editor", presenter: self)
-    try await coordinator.write(url) { access in
-      // Somebody may have written since the file was loaded: then neither text overwrites the other.
-      if try await access.contents() != Data(savedText.utf8) { throw ConflictingTexts() }
-      try await access.replaceContents(with: Data(saving.utf8))
-    }
-    savedText = saving
-  }
-
-  // Asked before somebody else accesses the file, who waits for the answer.
-
-  func savePresentedItemChanges(origin: AccessOrigin) async throws { try await save() }
-
-  func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws {
-    if text != savedText { throw UnsavedText() }
-  }
-
-  // Told afterwards.
-
-  func presentedItemDidMove(to newURL: URL, origin: AccessOrigin) async { url = newURL }
-
-  func presentedItemDidChange(origin: AccessOrigin) async {
-    if text != savedText { return }  // Unsaved text stays; saving it will find the conflict.
-    try? await FileCoordinator(label: "editor", presenter: self).read(url) { access in
-      if text == savedText { try load(access.url) }
-    }
-  }
-
-  private func load(_ url: URL) throws {
-    text = try String(contentsOf: url, encoding: .utf8)
-    savedText = text
-  }
-}
-
-struct UnsavedText: Error {}
-struct ConflictingTexts: Error {}
-// end

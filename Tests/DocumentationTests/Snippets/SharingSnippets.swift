@@ -92,7 +92,7 @@ struct SharingSnippets {
   func detaching() async throws {
     let copy = place.url.appending(path: "copy.txt")
     // snippet: sharing-detached
-    let job = try await coordinator.read(url) { access in
+    let job = try await coordinator.read(url) { (access: borrowing FileAccess) in
       let contents = try Data(contentsOf: access.url)
       return Task.detached {
         try await FileCoordinator(label: "copier").replaceContents(of: copy, with: contents)

@@ -89,6 +89,11 @@ extension Sandbox {
 
   func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
+  /// Makes a file look as if it had been modified some time ago, or at another time.
+  func age(_ name: String, to date: Date = Date(timeIntervalSinceNow: -60)) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url(name).path)
+  }
+
   func rename(_ old: String, to new: String) throws {
     try FileManager.default.moveItem(atPath: url(old).path, toPath: url(new).path)
   }

@@ -1,0 +1,1 @@
+../DocumentationTests/Snippets/NoteEditor.swift
