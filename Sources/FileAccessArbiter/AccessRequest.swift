@@ -17,6 +17,15 @@ package enum ItemAccess: Hashable, Sendable {
     }
   }
 
+  /// Whether the access concerns nothing but the item itself: whoever decides alone about a directory grants it unasked.
+  package var isPlain: Bool {
+    switch self {
+    case .read: true
+    case .write(let intent): !intent.isDeep
+    case .readAll, .delegated: false
+    }
+  }
+
   /// Whether the access concerns everything inside the item as well.
   package var includesContents: Bool { LockMode(self).isDeep }
 }

@@ -6,8 +6,8 @@ extension FileAccessArbiter {
     accesses.find(id).map { AccessSummary.Phase($0.phase) }
   }
 
-  /// Every message so far has this number or a smaller one.
-  package var lastMessageID: MessageID { MessageID(lastMessage) }
+  /// Every message of this arbiter so far has this number or a smaller one.
+  package var lastMessageID: MessageID { MessageID(lastMessage, epoch: epoch) }
 
   /// Whether an access has ended, and some that were requested inside of it haven't: its number still means something.
   package func isOutlived(_ id: AccessID) -> Bool { outlivedContexts[id] != nil }
@@ -20,6 +20,16 @@ extension FileAccessArbiter {
   /// How many accesses and presenters a participant has.
   package func partyCount(of client: ClientID) -> Int { Int(clients.find(client)?.references ?? 0) }
 
+  /// The purposes of all accesses, presenters and messages.
+  ///
+  /// - Complexity: O(their number).
+  package var purposesInUse: Set<PurposeID> {
+    var result = Set(accesses.sortedKeys.map { accesses[$0].purpose })
+    result.formUnion(presenters.sortedKeys.map { presenters[$0].purpose })
+    result.formUnion(messages.sortedKeys.map { messages[$0].origin.purpose })
+    return result
+  }
+
   /// How many accesses and callbacks an access was requested inside of; zero when it's gone.
   package func nestingDepth(of id: AccessID) -> Int { accesses.find(id)?.lineage.count ?? 0 }
 
@@ -29,14 +39,9 @@ extension FileAccessArbiter {
   /// Where the only item of a live access is and whether it's written, if the access asks for nothing special: a
   /// participant could have granted it itself.
   package func plainAccess(_ id: AccessID) -> (path: ItemPath, isWrite: Bool)? {
-    guard let access = accesses.find(id), access.items.count == 1, !access.isPreparation, access.ownPresenter == nil
-    else {
-      return nil
-    }
-    switch access.items[0].access {
-    case .read: return (path(ofItem: 0, of: access), false)
-    case .write(.update): return (path(ofItem: 0, of: access), true)
-    case .readAll, .write, .delegated: return nil
-    }
+    guard let access = accesses.find(id), access.items.count == 1, !access.isPreparation, access.ownPresenter == nil,
+      access.items[0].access.isPlain
+    else { return nil }
+    return (path(ofItem: 0, of: access), access.items[0].access.isWrite)
   }
 }

@@ -15,7 +15,7 @@ extension FileAccessArbiter {
       return nil
     }
     lastMessage += 1
-    let id = MessageID(lastMessage)
+    let id = MessageID(lastMessage, epoch: epoch)
     messages.insert(
       Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now))
     presenters[presenter].pending.append(id)

@@ -25,6 +25,8 @@ package struct FileAccessArbiter: Sendable {
   private var state: Box<State>
   private var treeBox: Box<ItemTree>
   var lastSequence: UInt64 = 0
+  /// Tells its messages from those of earlier arbiters.
+  let epoch: UInt64
   var lastMessage: UInt64 = 0
   var delegationCount = 0
   /// How many accesses sleep until somebody else does something.
@@ -55,12 +57,12 @@ package struct FileAccessArbiter: Sendable {
   ///   - packageExtensions: Directories with one of these extensions are packages.
   ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
   ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
-  ///   - lastMessage: Messages get larger numbers than this.
+  ///   - epoch: Tells its messages from those of arbiters whose place it takes.
   package init(
     packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false,
-    lastMessage: UInt64 = 0
+    epoch: UInt64 = 0
   ) {
-    self.lastMessage = lastMessage
+    self.epoch = epoch
     state = Box(State())
     treeBox = Box(
       ItemTree(

@@ -18,12 +18,24 @@ package struct PresenterID: TableKey, Hashable, Comparable, Sendable, CustomStri
 
 /// Names one message to one presenter.
 ///
-/// The arbiter assigns these, in the order in which messages are enqueued.
+/// The arbiter assigns these, in the order in which messages are enqueued. Presenters may still be busy with messages of an
+/// earlier arbiter: the epoch tells them apart, so that however long an epoch is, and whenever it began, no number is used twice.
 package struct MessageID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// That of the arbiter; zero for one that never takes the place of another.
+  package let epoch: UInt64
+  /// Its number among the messages of that arbiter.
   package let rawValue: UInt64
-  package init(_ rawValue: UInt64) { self.rawValue = rawValue }
-  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-  package var description: String { "message \(rawValue)" }
+
+  package init(_ rawValue: UInt64, epoch: UInt64 = 0) {
+    self.epoch = epoch
+    self.rawValue = rawValue
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.epoch, left.rawValue) < (right.epoch, right.rawValue)
+  }
+
+  package var description: String { epoch == 0 ? "message \(rawValue)" : "message \(rawValue) of epoch \(epoch)" }
 }
 
 /// Names one participant whose accesses and presenters end together: a process.

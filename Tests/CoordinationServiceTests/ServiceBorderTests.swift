@@ -18,10 +18,10 @@ struct ServiceBorderTests {
     }
   }
 
-  private static func debt(_ message: UInt64) -> ClientFrame {
+  private static func debt(_ message: UInt64, epoch: UInt64 = 0) -> ClientFrame {
     .reasserted(
       .debt(
-        PresenterID(1), MessageID(message), owedFor: DebtOrigin(session: 2, access: AccessID(9))))
+        PresenterID(1), MessageID(message, epoch: epoch), owedFor: DebtOrigin(session: 2, access: AccessID(9))))
   }
 
   @Test("A reacquirer of an earlier service is named once: two processes may say the same, one may not")
@@ -50,7 +50,7 @@ struct ServiceBorderTests {
     let sent = try #require(service.core.arbiter.messages.sortedKeys.last)
     service.hangUp(1)
     service.join(3)
-    service.tell(3, .present(1, "/a"), Self.debt(sent.rawValue))
+    service.tell(3, .present(1, "/a"), Self.debt(sent.rawValue, epoch: sent.epoch))
     #expect(service.refusals(3).isEmpty)
     #expect(service.core.arbiter.invariants() == [])
   }
@@ -75,7 +75,7 @@ struct ServiceBorderTests {
     Mistake("a delegation requested", .event(.accessRequested(AccessID(1), lent)), "lends itself"),
     Mistake("a delegation adopted", .adopt(1, lent), "lends itself"),
     Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), lent)), "lends itself"),
-    Mistake("a reacquirer of this service's own message", debt(.max), "isn't of an earlier connection"),
+    Mistake("a reacquirer of this service's own message", debt(.max, epoch: 1), "isn't of an earlier connection"),
     Mistake("an access adopted without a delegation", .adopt(1, .write("/a")), "without a right"),
     Mistake(
       "a presenter registered without waiting", .event(.presenterAdded(PresenterID(1), .plain("/a"))),

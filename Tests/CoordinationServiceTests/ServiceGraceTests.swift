@@ -120,7 +120,7 @@ struct ServiceGraceTests {
     #expect(service.taken(1).compactMap(\.deliveredKind).isEmpty)
     service.tell(2, .reassertionEnded)
     #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange])
-    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 1)))
+    service.tell(1, .answer(MessageID(1, epoch: 2)))
     #expect(service.taken(1).compactMap(\.deliveredKind) == [.reacquire(MessageID(5))])
   }
 
@@ -131,10 +131,10 @@ struct ServiceGraceTests {
     service.join(2, previousEpoch: 1)
     service.tell(1, Self.presented(1, "/a"), Self.debt(1, 5, of: 2, 9), .reassertionEnded)
     service.tell(2, Self.held(9, .write("/a")), .reassertionEnded)
-    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 1)))
+    service.tell(1, .answer(MessageID(1, epoch: 2)))
     #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange])
     service.tell(2, .release(9, .changed))
-    service.tell(1, .answer(MessageID(2 << ServiceCore.messageBitCount | 2)))
+    service.tell(1, .answer(MessageID(2, epoch: 2)))
     #expect(service.taken(1).compactMap(\.deliveredKind) == [.itemDidChange, .reacquire(MessageID(5))])
   }
 
@@ -159,6 +159,32 @@ struct ServiceGraceTests {
     #expect(service.disconnected.isEmpty)
   }
 
+  @Test(
+    "A reacquirer that a message of the epoch before left is taken in, whatever the epochs are",
+    arguments: [1, 1 << 28 - 1, 1 << 28, 1 << 36 - 1, 1 << 40 - 1, 1 << 40, 6_570 << 28 - 1, .max - 1] as [UInt64])
+  func debtsOfAnyEpoch(epoch: UInt64) {
+    let service = ServiceHarness(epoch: epoch + 1, expecting: [1])
+    service.join(1, previousEpoch: epoch)
+    let messages = [MessageID(1, epoch: epoch), MessageID(1 << 36, epoch: epoch), MessageID(.max, epoch: epoch)]
+    service.tell(1, Self.presented(1, "/a"))
+    for message in messages {
+      service.tell(
+        1,
+        .reasserted(.debt(PresenterID(1), message, owedFor: DebtOrigin(session: 2, access: AccessID(9)))))
+    }
+    service.tell(1, .reassertionEnded)
+    for number in UInt64(1)...4 { service.tell(1, .answer(MessageID(number, epoch: epoch + 1))) }
+    let kinds: [Message.Kind] = [.itemDidChange] + messages.map { .reacquire($0) }
+    #expect(service.taken(1).compactMap(\.deliveredKind) == kinds)
+    // Of its own messages it knows that none was left before.
+    service.tell(
+      1,
+      .reasserted(
+        .debt(
+          PresenterID(1), MessageID(5, epoch: epoch + 1), owedFor: DebtOrigin(session: 2, access: AccessID(9)))))
+    #expect(service.explanation(1).contains("isn't of an earlier connection"))
+  }
+
   @Test("Messages of different epochs have different numbers")
   func messagesAreOfTheirEpoch() {
     for epoch in UInt64(1)...2 {
@@ -167,8 +193,7 @@ struct ServiceGraceTests {
       service.join(2)
       service.tell(1, .present(1, "/a"))
       service.tell(2, .write(1, "/a"))
-      let message = service.taken(1).compactMap(\.deliveredMessage).first?.rawValue ?? 0
-      #expect(message >> ServiceCore.messageBitCount == epoch)
+      #expect(service.taken(1).compactMap(\.deliveredMessage) == [MessageID(1, epoch: epoch)])
     }
   }
 }

@@ -72,6 +72,56 @@ struct ServiceLimitTests {
     #expect(service.core.purposeIDs["kept"] == PurposeID(1))
   }
 
+  @Test("A process has so many accesses and presenters, and no more")
+  func parties() {
+    let service = ServiceHarness()
+    service.core.partyCountMax = 3
+    service.join(1)
+    service.join(2)
+    service.tell(1, .present(1, "/a"), .write(1, "/b"), .write(2, "/c"))
+    service.tell(2, .write(1, "/d"))
+    #expect(service.disconnected.isEmpty)
+    service.tell(1, .write(3, "/e"))
+    #expect(service.explanation(1).contains("more than 3 accesses and presenters"))
+    #expect(service.disconnected == [ClientID(1)])
+  }
+
+  @Test("A purpose that's forgotten makes room for another one, and what was requested with it keeps it")
+  func forgottenPurposes() {
+    let service = ServiceHarness()
+    service.join(1)
+    service.join(2)
+    for number in 0..<UInt64(ServiceCore.purposeCountMax) {
+      _ = service.core.received(.purposeNamed(PurposeID(number), "\(number)"), from: ClientID(1), at: 0)
+    }
+    service.tell(1, .event(.accessRequested(AccessID(1), .write("/a", purpose: 7))), .purposeForgotten(PurposeID(7)))
+    service.tell(1, .purposeNamed(PurposeID(1 << 30), "another"))
+    #expect(service.disconnected.isEmpty)
+    service.tell(2, .purposeNamed(PurposeID(1), "7"), .event(.accessRequested(AccessID(1), .write("/a", purpose: 1))))
+    #expect(service.taken(2).compactMap(\.grantedAccess) == [AccessID(1)])
+    service.tell(1, .purposeNamed(PurposeID(1 << 30 + 1), "one too many"))
+    #expect(service.explanation(1).contains("too many purposes"))
+  }
+
+  @Test("A purpose that's forgotten during a grace makes room at once, and what waits for the grace's end still has it")
+  func forgottenPurposesOfAGrace() {
+    let service = ServiceHarness(epoch: 2, expecting: [9])
+    service.join(1)
+    service.join(2)
+    for number in 0..<UInt64(ServiceCore.purposeCountMax) {
+      _ = service.core.received(.purposeNamed(PurposeID(number), "\(number)"), from: ClientID(1), at: 0)
+    }
+    service.tell(1, .event(.accessRequested(AccessID(1), .write("/a", purpose: 7))), .purposeForgotten(PurposeID(7)))
+    service.tell(1, .purposeNamed(PurposeID(1 << 30), "another"))
+    service.tell(2, .purposeNamed(PurposeID(1), "7"), .event(.accessRequested(AccessID(1), .write("/a", purpose: 1))))
+    service.carryOut(service.core.graceIsOver(at: 0))
+    #expect(service.disconnected.isEmpty)
+    #expect(service.taken(1).compactMap(\.grantedAccess) == [AccessID(1)])
+    #expect(service.taken(2).compactMap(\.grantedAccess) == [AccessID(1)])
+    service.tell(1, .purposeNamed(PurposeID(1 << 30 + 1), "one too many"))
+    #expect(service.explanation(1).contains("too many purposes"))
+  }
+
   @Test("A move that would make a path too long for others isn't possible")
   func longMoves() {
     let service = ServiceHarness()

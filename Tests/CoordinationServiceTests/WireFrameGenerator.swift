@@ -7,7 +7,7 @@ struct WireFrameGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  static let clientFrameCaseCount = 13
+  static let clientFrameCaseCount = 14
   static let serverFrameCaseCount = 21
 
   // MARK: - Frames
@@ -30,6 +30,7 @@ struct WireFrameGenerator {
     case 9: .surveyed(RequestNumber(number()))
     case 10: .validationWanted(RequestNumber(number()), access())
     case 11: .observationWanted(flag())
+    case 12: .purposeForgotten(purpose())
     default: .serviceWanted
     }
   }
@@ -73,10 +74,10 @@ struct WireFrameGenerator {
     case 4: .presenterAdded(presenter(), registration())
     case 5: .presenterLocated(presenter(), path(), observing: maybe { $0.texts() })
     case 6: .presenterRemoved(presenter())
-    case 7: .messageAnswered(MessageID(number()), hasReacquirer: flag())
+    case 7: .messageAnswered(MessageID(number(), epoch: number()), hasReacquirer: flag())
     case 8:
       .messageFailed(
-        MessageID(number()), explanation: PresenterFailure(code: text(), text: text()))
+        MessageID(number(), epoch: number()), explanation: PresenterFailure(code: text(), text: text()))
     case 9: .ubiquityAttributesChanged(announcement(), texts())
     case 10: .changesSeen(ClientID(number()), list { $0.change() })
     case 11: .changesConfirmed(ClientID(number()), list { $0.change() })
@@ -99,7 +100,7 @@ struct WireFrameGenerator {
     var request = AccessRequest(
       client: ClientID(number()), purpose: purpose(), ownPresenter: maybe { $0.presenter() }, label: text(),
       items: list { AccessRequest.Item($0.path(), $0.itemAccess()) },
-      context: maybe { $0.flag() ? .access($0.access()) : .message(MessageID($0.number())) },
+      context: maybe { $0.flag() ? .access($0.access()) : .message(MessageID($0.number(), epoch: $0.number())) },
       limits: AccessRequest.Limits(
         waiting: maybe { $0.limit() }, answering: maybe { $0.limit() }, reporting: maybe { $0.limit() },
         stoppedPresenters: maybe { $0.limit() }, stoppedHolders: maybe { $0.limit() }))
@@ -141,7 +142,7 @@ struct WireFrameGenerator {
     switch below(3) {
     case 0: .access(access(), request())
     case 1: .presenter(presenter(), registration())
-    default: .debt(presenter(), MessageID(number()), owedFor: debtOrigin())
+    default: .debt(presenter(), MessageID(number(), epoch: number()), owedFor: debtOrigin())
     }
   }
 
@@ -158,7 +159,7 @@ struct WireFrameGenerator {
     case 0: .cancelled
     case 1: .timedOut(waiting: time(), blockers: members())
     case 2: .unanswered(waiting: time(), blockers: members(), followers: members())
-    case 3: .presenterFailed(MessageID(number()), messageSummary())
+    case 3: .presenterFailed(MessageID(number(), epoch: number()), messageSummary())
     case 4: .evictionRefused(presenterLabel: text(), isCallbackMissing: flag())
     default: .deadlock(members())
     }
@@ -166,7 +167,7 @@ struct WireFrameGenerator {
 
   private mutating func delivery() -> Delivery {
     Delivery(
-      message: MessageID(number()), presenter: presenter(), kind: messageKind(),
+      message: MessageID(number(), epoch: number()), presenter: presenter(), kind: messageKind(),
       origin: Message.Origin(
         access: maybe { AccessID($0.number()) }, client: ClientID(number()), purpose: PurposeID(number()),
         label: text(), itemAccess: maybe { $0.itemAccess() }, readingOptions: UInt(truncatingIfNeeded: number()),
@@ -182,7 +183,7 @@ struct WireFrameGenerator {
     case 3: .accommodateDeletion
     case 4: .accommodateEviction
     case 5: .accommodateSubitemDeletion(path())
-    case 6: .reacquire(MessageID(number()))
+    case 6: .reacquire(MessageID(number(), epoch: number()))
     case 7: .itemDidChange
     case 8: .itemDidMove(to: path())
     case 9: .itemDidChangeUbiquityAttributes(list { $0.text() })
@@ -209,7 +210,8 @@ struct WireFrameGenerator {
 
   private mutating func messageSummary() -> MessageSummary {
     MessageSummary(
-      id: MessageID(number()), presenter: PresenterID(number()), clientName: text(), presenterLabel: text(),
+      id: MessageID(number(), epoch: number()), presenter: PresenterID(number()), clientName: text(),
+      presenterLabel: text(),
       presentedPath: maybe { $0.path() }, callback: text(), isRunning: flag(), since: time())
   }
 

@@ -6,9 +6,9 @@ import Testing
 ///
 /// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
 @Suite struct WireGoldenBytesTests {
-  @Test("The bytes of version 2 are as they were")
+  @Test("The bytes of version 3 are as they were")
   func goldenBytes() throws {
-    #expect(Hello.currentVersion == 2)
+    #expect(Hello.currentVersion == 3)
     for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
     for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
   }
@@ -17,7 +17,7 @@ import Testing
     var request = AccessRequest(
       client: ClientID(1), purpose: PurposeID(2), ownPresenter: PresenterID(3), label: "é",
       items: [AccessRequest.Item("/a", .write(.moving)), AccessRequest.Item("/b", .read(withoutChanges: true))],
-      context: .message(MessageID(4)), limits: AccessRequest.Limits(waiting: 5))
+      context: .message(MessageID(4, epoch: 9)), limits: AccessRequest.Limits(waiting: 5))
     request.readingOptions = 6
     request.blocksThread = true
     let hello = Hello(
@@ -27,15 +27,16 @@ import Testing
       (
         .hello(hello),
         """
-        3200000001020000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        3200000001030000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
         000000000000
         """
       ),
       (
         .event(.accessRequested(AccessID(7), request)),
         """
-        5d000000030107000000000000000100000000000000020000000000000001030000000000000002000000c3a9020000\
-        0002002f61030402002f620101060000000000000000010204000000000000000101000105000000000000000000000000
+        65000000030107000000000000000100000000000000020000000000000001030000000000000002000000c3a9020000\
+        0002002f61030402002f620101060000000000000000010209000000000000000400000000000000010100010500000000\
+        0000000000000000
         """
       ),
       (
@@ -45,12 +46,13 @@ import Testing
         """
       ),
       (.reassertionEnded, "0100000008"),
+      (.purposeForgotten(PurposeID(2)), "090000000e0200000000000000"),
     ]
   }
 
   private var serverFrames: [(ServerFrame, String)] {
     let delivery = Delivery(
-      message: MessageID(1), presenter: PresenterID(2), kind: .subitemVersion("/s", .resolved, "v"),
+      message: MessageID(1, epoch: 9), presenter: PresenterID(2), kind: .subitemVersion("/s", .resolved, "v"),
       origin: Message.Origin(client: ClientID(3), purpose: PurposeID(4), label: "l", verified: true, folded: 5),
       isReentrant: true)
     let origin = DeliveryOrigin(
@@ -69,7 +71,7 @@ import Testing
       (
         .delivered(delivery, origin),
         """
-        6700000005010000000000000002000000000000000f02002f7303010000007600030000000000000004000000000000\
+        6f000000050900000000000000010000000000000002000000000000000f02002f7303010000007600030000000000000004000000000000\
         00010000006c0000000000000000000001010500000000000000000106000000010000006e0100000075010700000000\
         0000000800000000000000
         """

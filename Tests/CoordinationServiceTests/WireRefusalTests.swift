@@ -105,7 +105,7 @@ import Testing
       ([0], .unknownTag, 4),
       ([3, 15], .unknownTag, 5),
       ([8, 0], .trailingBytes, 5),
-      ([3, 8] + number + [2], .invalidFlag, 14),
+      ([3, 8] + number + number + [2], .invalidFlag, 22),
       (named + Self.bytes(of: UInt32(1)) + [0xff], .invalidText, 17),
       (named + Self.bytes(of: UInt32(2)) + [0xc0, 0x80], .invalidText, 17),
       (named + Self.bytes(of: UInt32(100)), .truncated, 17),

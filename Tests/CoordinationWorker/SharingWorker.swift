@@ -104,20 +104,32 @@ struct SharingWorker {
     }
   }
 
-  private func read(_ item: Int) throws {
+  private mutating func read(_ item: Int) throws {
+    let isLooking = random.below(50) == 0
     try coordinator.blocking.read(HoldItems.url(of: item, in: directory)) { access in
       log.append(.beganReading, item: item)
+      if isLooking { try? lookAround(access) }
       CheckedFile(url: access.url, item: item, log: log).check()
       log.append(.ended, item: item)
     }
   }
 
-  private func write(_ item: Int) throws {
-    try coordinator.blocking.write(HoldItems.url(of: item, in: directory)) { access in
+  /// All ways to write in place.
+  private mutating func write(_ item: Int) throws {
+    let options: FileCoordinator.WritingOptions = random.pick([[], [], .forMerging, .contentIndependentMetadataOnly])
+    let isLooking = random.below(50) == 0
+    try coordinator.blocking.write(HoldItems.url(of: item, in: directory), options: options) { access in
       log.append(.beganWriting, item: item)
+      if isLooking { try? lookAround(access) }
       CheckedFile(url: access.url, item: item, log: log).increment()
       log.append(.ended, item: item)
     }
+  }
+
+  /// Lets the service know of the access, also if this process was lent the directory.
+  private func lookAround(_ access: borrowing FileAccess) throws {
+    _ = access.fencingToken
+    _ = try domain.processes()
   }
 
   /// Claims everything inside a directory.

@@ -9,6 +9,8 @@ package enum ClientFrame: Hashable, Sendable {
   case hello(Hello)
   /// What a purpose that others may have as well is called; before it's used.
   case purposeNamed(PurposeID, String)
+  /// A purpose that was named isn't used any more; its number isn't used again.
+  case purposeForgotten(PurposeID)
   case event(ArbiterEvent)
   /// An event that the process waits for; the answer is `ServerFrame.answered`, when everybody concerned knows of it.
   case presenterEvent(RequestNumber, ArbiterEvent)
@@ -35,7 +37,7 @@ package enum ClientFrame: Hashable, Sendable {
 /// Who a process is.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
-  package static let currentVersion: UInt32 = 2
+  package static let currentVersion: UInt32 = 3
 
   package var version: UInt32
   /// Chosen at random once for each meeting of a process with a domain.

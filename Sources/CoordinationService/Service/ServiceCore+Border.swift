@@ -34,17 +34,29 @@ extension ServiceCore {
 
   /// A purpose that the service itself has: client zero is nobody.
   mutating func namePurpose(_ purpose: PurposeID, _ name: String, of client: ClientID) throws(Malformed) {
-    if clients[client]?.purposes.count ?? 0 >= Self.purposeCountMax { throw Malformed("it names too many purposes") }
+    let count = clients[client].map { $0.purposes.count - $0.leavingPurposes.count } ?? 0
+    if count >= Self.purposeCountMax { throw Malformed("it names too many purposes") }
     let known = purposeIDs[name] ?? newPurpose()
     purposeIDs[name] = known
     purposeNames[known] = name
     clients[client]?.purposes[purpose] = known
   }
 
-  /// Forgets names that no connected process uses, each time their number has doubled.
+  /// A process doesn't use a purpose any more that it has named.
+  mutating func forgetPurpose(_ purpose: PurposeID, of client: ClientID) {
+    clients[client]?.purposes[purpose] = nil
+    clients[client]?.leavingPurposes.remove(purpose)
+  }
+
+  /// What's held back until the grace is over may have the purpose, but it doesn't count any more.
+  mutating func noteLeavingPurpose(_ purpose: PurposeID, of client: ClientID) {
+    if clients[client]?.purposes[purpose] != nil { clients[client]?.leavingPurposes.insert(purpose) }
+  }
+
+  /// Forgets names that nobody uses, each time their number has doubled.
   private mutating func newPurpose() -> PurposeID {
     if purposeIDs.count > 2 * purposeCountAtPurge + 1024 {
-      let used = Set(clients.values.lazy.flatMap(\.purposes.values))
+      let used = Set(clients.values.lazy.flatMap(\.purposes.values)).union(arbiter.purposesInUse)
       purposeIDs = purposeIDs.filter { used.contains($0.value) }
       purposeNames = purposeNames.filter { used.contains($0.key) }
       purposeCountAtPurge = purposeIDs.count
@@ -106,11 +118,11 @@ extension ServiceCore {
 
   /// A message that was sent before the process connected, and whose reacquirer it hasn't named yet: it would run twice.
   mutating func newDebt(_ message: MessageID, of client: ClientID) throws(Malformed) -> MessageID {
-    if let client = clients[client], message > client.lastMessageBefore {
+    if let client = clients[client], isOfThisConnection(message, client) {
       throw Malformed("\(message) isn't of an earlier connection, and it names its reacquirer")
     }
-    if clients[client]?.restatedDebts.count ?? 0 >= Self.partyCountMax {
-      throw Malformed("it has more than \(Self.partyCountMax) reacquirers")
+    if clients[client]?.restatedDebts.count ?? 0 >= partyCountMax {
+      throw Malformed("it has more than \(partyCountMax) reacquirers")
     }
     if clients[client]?.restatedDebts.insert(message).inserted == false {
       throw Malformed("it names the reacquirer of \(message) twice")
@@ -118,9 +130,16 @@ extension ServiceCore {
     return message
   }
 
+  private func isOfThisConnection(_ message: MessageID, _ client: Client) -> Bool {
+    if has(.messageNumbersWrap) {
+      return message.epoch << 36 | message.rawValue > client.lastMessageBefore.rawValue | epoch << 36
+    }
+    return message.epoch == epoch && message > client.lastMessageBefore
+  }
+
   private func checkRoom(for client: ClientID) throws(Malformed) {
-    if arbiter.partyCount(of: client) >= Self.partyCountMax {
-      throw Malformed("it has more than \(Self.partyCountMax) accesses and presenters")
+    if arbiter.partyCount(of: client) >= partyCountMax {
+      throw Malformed("it has more than \(partyCountMax) accesses and presenters")
     }
   }
 

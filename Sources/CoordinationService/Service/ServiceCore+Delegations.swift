@@ -116,6 +116,8 @@ extension ServiceCore {
   mutating func returned(_ id: DelegationID, by client: ClientID, at time: Timestamp) {
     let access = AccessID(id.rawValue)
     guard let delegation = delegations[access], delegation.client == client else { return }
+    // The process itself asks for something that the loan would keep waiting.
+    if !delegation.isRecalled { usage.noteRecall(delegation.root) }
     forget(delegation)
     carryOut(arbiter.delegationReturned(access, at: time), at: time)
     answerQuestions(at: time)
@@ -132,23 +134,48 @@ extension ServiceCore {
   mutating func adopt(
     _ id: AccessID, _ request: AccessRequest, by client: ClientID, at time: Timestamp
   ) throws(Malformed) {
-    var own: [Delegation] = []
-    for item in request.items { own += ownDelegations(of: client, around: item.path) }
-    let isCovered = request.items.allSatisfy { item in
-      let needed: DelegationMode
-      switch item.access {
-      case .read: needed = .reading
-      case .write(.update): needed = .writing
-      case .readAll, .write, .delegated: return false
-      }
-      return own.contains { $0.root.isSameOrContains(item.path) && (needed == .reading || $0.mode == .writing) }
-    }
-    if !isCovered || request.ownPresenter != nil || request.isPreparation {
+    guard let own = delegations(covering: request, of: client) else {
       throw Malformed("\(Self.local(id)) was granted without a right to do so")
     }
     if !arbiter.accessAdopted(id, request, under: Set(own.map(\.access)), at: time) {
       throw Malformed("\(Self.local(id)) was granted against another access")
     }
+  }
+}
+
+// MARK: - Requests under what was lent
+
+extension ServiceCore {
+  /// Grants what a process requested before it heard that it was lent what the request is for.
+  ///
+  /// Nothing has to be asked back for that: a process gives back by itself what's in the way of its requests, so whatever
+  /// comes while a loan lasts was under way before, and the process grants itself nothing beside it, see `LoanTable`.
+  ///
+  /// - Returns: Whether it's granted.
+  mutating func grantUnderDelegation(
+    _ id: AccessID, _ request: AccessRequest, of client: ClientID, at time: Timestamp
+  ) -> Bool {
+    if delegations.isEmpty { return false }
+    guard let own = delegations(covering: request, of: client), !own.contains(where: \.isRecalled),
+      arbiter.accessAdopted(id, request, under: Set(own.map(\.access)), at: time)
+    else { return false }
+    grant(id, Grant())
+    return true
+  }
+
+  /// What a process was lent of what the items of a request are in, and inside them, if it may grant itself the request.
+  private func delegations(covering request: AccessRequest, of client: ClientID) -> [Delegation]? {
+    if request.ownPresenter != nil || request.isPreparation { return nil }
+    var own: [Delegation] = []
+    for item in request.items {
+      let around = ownDelegations(of: client, around: item.path)
+      let isCovered = around.contains {
+        $0.root.isSameOrContains(item.path) && (!item.access.isWrite || $0.mode == .writing)
+      }
+      if !isCovered || !item.access.isPlain { return nil }
+      own += around
+    }
+    return own
   }
 }
 

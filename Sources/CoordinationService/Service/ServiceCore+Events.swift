@@ -5,12 +5,14 @@ internal import FileAccessArbiter
 extension ServiceCore {
   mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
     if holdsBack(frame) {
+      if case .purposeForgotten(let purpose) = frame { noteLeavingPurpose(purpose, of: id) }
       grace?.heldBack.append((client: id, frame: frame))
       return
     }
     switch frame {
     case .hello: preconditionFailure("hello is dealt with before")
     case .purposeNamed(let purpose, let name): try namePurpose(purpose, name, of: id)
+    case .purposeForgotten(let purpose): forgetPurpose(purpose, of: id)
     case .event(let event): try take(event, from: id, at: time)
     case .presenterEvent(let number, let event): try takePresenter(event, number, from: id, at: time)
     case .itemMoved(let number, let access, let old, let new, let replaced):
@@ -33,7 +35,9 @@ extension ServiceCore {
     switch event {
     case .accessRequested(let access, let request):
       let (access, request) = (try newAccess(access, of: id), try checked(request, of: id))
-      carryOut(arbiter.accessRequested(access, request, at: time), at: time)
+      if !grantUnderDelegation(access, request, of: id, at: time) {
+        carryOut(arbiter.accessRequested(access, request, at: time), at: time)
+      }
     case .accessAdopted(let access, let request):
       try adopt(newAccess(access, of: id), checked(request, of: id), by: id, at: time)
     case .accessReleased(let access, let outcomes): try release(access, outcomes, by: id, at: time)
@@ -117,9 +121,7 @@ extension ServiceCore {
 
   private mutating func carryOut(_ effect: Effect, _ explanation: PresenterFailure?, at time: Timestamp) {
     switch effect {
-    case .grant(let id, let grant):
-      lastGrant += 1
-      sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, FencingToken(epoch: epoch, sequence: lastGrant)))
+    case .grant(let id, let grant): self.grant(id, grant)
     case .fail(let id, let failure):
       sendToOwner(of: id.rawValue, .failed(Self.local(id), failure, explanation: explanation))
     case .deliver(let delivery): deliver(delivery)
@@ -136,6 +138,11 @@ extension ServiceCore {
     case .settle(let client, let echo): sendIfPresent(.settle(echo), to: client)
     case .lookAgain(let client, let change): sendIfPresent(.lookAgain(change), to: client)
     }
+  }
+
+  mutating func grant(_ id: AccessID, _ grant: Grant) {
+    lastGrant += 1
+    sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, FencingToken(epoch: epoch, sequence: lastGrant)))
   }
 
   /// A process that's being torn down is told nothing any more.

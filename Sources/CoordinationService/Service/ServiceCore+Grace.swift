@@ -32,7 +32,7 @@ extension ServiceCore {
     case .hello, .purposeNamed, .reasserted, .reassertionEnded, .snapshotWanted, .surveyed,
       .observationWanted, .serviceWanted:
       return false
-    case .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted: return true
+    case .purposeForgotten, .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted: return true
     }
   }
 

@@ -15,10 +15,12 @@ package struct ServiceCore: Sendable {
     var hello: Hello?
     /// As the kernel knows it.
     let processIdentifier: Int32
-    /// Every message that it may still have had under an earlier connection has this number or a smaller one.
+    /// Every message of this epoch that it may have had under an earlier connection has this number or a smaller one.
     let lastMessageBefore: MessageID
     /// The purposes that the process has named.
     var purposes: [PurposeID: PurposeID] = [:]
+    /// Those of them that are forgotten when the grace is over.
+    var leavingPurposes: Set<PurposeID> = []
     /// It has told everything that it held under an earlier service.
     var isSettled = false
     /// What it re-asserted too late: it may release that before it hears so.
@@ -55,6 +57,8 @@ package struct ServiceCore: Sendable {
   var surveys: [Survey] = []
   /// How many processes may be connected.
   package var clientCountMax = ServiceCore.clientCountLimit
+  /// How many accesses and presenters each may have.
+  package var partyCountMax = ServiceCore.partyCountLimit
   /// Clients that are shown the state after each event.
   var observers: Set<ClientID> = []
   var grace: Grace?
@@ -63,25 +67,23 @@ package struct ServiceCore: Sendable {
   /// Of the event under way.
   var effects: [ServiceEffect] = []
 
-  /// How many bits of the number of a message tell it from others of its epoch.
-  static let messageBitCount: UInt64 = 36
   /// How many directories one process may be lent at a time.
   package static let delegationCountMax = 1024
   /// All numbers of clients are smaller.
   package static let clientNumberEnd: UInt64 = 1 << 24
   /// How many processes may ever be connected at once.
   package static let clientCountLimit = 4096
-  /// How many accesses and presenters one process may have.
-  package static let partyCountMax = 1 << 20
+  /// How many accesses and presenters one process may have, what it was lent included.
+  package static let partyCountLimit = ProcessLimits.standard.partyCountMax + 1 << 16
   /// How long a process's name may be, and what it's told when it's refused.
   static let nameByteCountMax = 4096
   static let explanationByteCountMax = 8192
-  /// How deep accesses may be nested in each other.
-  package static let nestingDepthMax = 1024
+  /// How deep accesses may be nested in each other, those included that processes grant themselves.
+  package static let nestingDepthMax = ProcessLimits.standard.nestingDepthMax + 512
   /// How many bytes the names of the attributes of one announcement may have.
   package static let attributeByteCountMax = 1 << 20
   /// How many purposes one process may name.
-  package static let purposeCountMax = 65_536
+  package static let purposeCountMax = ProcessLimits.standard.purposeCountMax
 
   #if DEBUG
     /// Mistakes built in on purpose, to show that the tests find them.
@@ -103,9 +105,7 @@ package struct ServiceCore: Sendable {
     self.epoch = epoch
     self.processIdentifier = processIdentifier
     self.packageExtensions = packageExtensions.sorted()
-    // Messages of different epochs have different numbers: presenters may still be busy with earlier ones.
-    arbiter = FileAccessArbiter(
-      packageExtensions: packageExtensions.sorted(), lastMessage: epoch << Self.messageBitCount)
+    arbiter = FileAccessArbiter(packageExtensions: packageExtensions.sorted(), epoch: epoch)
     if !sessions.isEmpty { grace = Grace(expected: sessions) }
   }
 
@@ -165,6 +165,8 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case lostAccessForgotten
   case graceEndedForTheLate
   case loansOutliveExpulsion
+  /// Only 28 bits of an epoch count when messages of an earlier one are told from those of this one.
+  case messageNumbersWrap
 }
 
 // MARK: - Connections

@@ -14,12 +14,14 @@ extension ClientFrame: WireValue {
     case validationWanted = 11
     case observationWanted = 12
     case serviceWanted = 13
+    case purposeForgotten = 14
   }
 
   private var tag: Tag {
     switch self {
     case .hello: .hello
     case .purposeNamed: .purposeNamed
+    case .purposeForgotten: .purposeForgotten
     case .event: .event
     case .presenterEvent: .presenterEvent
     case .itemMoved: .itemMoved
@@ -39,6 +41,7 @@ extension ClientFrame: WireValue {
     switch self {
     case .hello(let hello): writer.append(hello)
     case .purposeNamed(let purpose, let name): writer.append(purpose, name)
+    case .purposeForgotten(let purpose): writer.append(purpose)
     case .event(let event): writer.append(event)
     case .presenterEvent(let number, let event): writer.append(number, event)
     case .itemMoved(let number, let access, let old, let new, let replaced):
@@ -57,6 +60,7 @@ extension ClientFrame: WireValue {
     switch try reader.tag(of: Tag.self) {
     case .hello: self = .hello(try reader.read())
     case .purposeNamed: self = try .purposeNamed(reader.read(), reader.read())
+    case .purposeForgotten: self = .purposeForgotten(try reader.read())
     case .event: self = .event(try reader.read())
     case .presenterEvent: self = try .presenterEvent(reader.read(), reader.read())
     case .itemMoved:

@@ -19,8 +19,12 @@ extension PurposeID: WireValue {
 }
 
 extension MessageID: WireValue {
-  package func encode(into writer: inout WireWriter) { writer.append(rawValue) }
-  package init(from reader: inout WireReader) throws(WireError) { self.init(try reader.integer()) }
+  package func encode(into writer: inout WireWriter) { writer.append(epoch, rawValue) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    let epoch = try reader.integer(UInt64.self)
+    self.init(try reader.integer(), epoch: epoch)
+  }
 }
 
 extension ClientID: WireValue {

@@ -8,6 +8,7 @@
 /// | length of a frame | 4, little endian; without these 4 |
 /// | integer | its fixed width, little endian, two's complement |
 /// | number of an access, a presenter … | 8 |
+/// | number of a message | 16: the epoch, and the number in it |
 /// | count of things, bits of options | 8; option sets as wide as their raw value |
 /// | `Bool` | 1: 0 or 1 |
 /// | case of an enum | 1: its tag, then what belongs to the case |

@@ -39,6 +39,8 @@ public final class FileCoordinator: Sendable {
 
   private struct State {
     var purpose: PurposeID
+    /// Keeps the name of the purpose known.
+    var namedPurpose: NamedPurpose?
     var isPurposeFixed: Bool
     var isCancelled = false
     var live: Set<AccessID> = []
@@ -119,17 +121,19 @@ extension FileCoordinator {
   /// Possible once, before its first access, and not if it has a presenter.
   ///
   /// - Parameter identifier: The purpose, in reverse-DNS style. Not empty.
-  /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118).
+  /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118), or `.limitExceeded` when the
+  ///   coordinators of this process have 65,536 other chosen purposes in a domain of several processes.
   public func setPurposeIdentifier(_ identifier: String) throws(FileCoordinationError) {
     if identifier.isEmpty { throw .invalidPurpose("a purpose identifier must not be empty. Pass a reverse-DNS name.") }
     if presenter != nil {
       throw .invalidPurpose("the coordinator '\(label)' has its presenter's purpose. Make one without a presenter.")
     }
     try host.checkLength(ofPurpose: identifier)
-    let purpose = host.purpose(named: identifier)
+    let purpose = try host.purpose(named: identifier)
     let isSet = state.withLock { state -> Bool in
       if state.isPurposeFixed { return false }
-      state.purpose = purpose
+      state.purpose = purpose.id
+      state.namedPurpose = purpose
       state.isPurposeFixed = true
       return true
     }
@@ -194,10 +198,11 @@ extension FileCoordinator {
     request.isOnMainThread = blocks && ThreadIdentity.isMain
     let task = TaskIdentity.current
     let nesting = Nesting.current(.current, task: task)
-    let id = host.withState { state -> AccessID in
+    let (id, excess) = host.withState { state -> (AccessID, FileCoordinationError?) in
       state.lastAccess += 1
-      return AccessID(state.lastAccess)
+      return (AccessID(state.lastAccess), state.excess(nestingDepth: nesting.depth))
     }
+    if let excess { throw excess }
     try host.link?.ensureConnected()
     let waiter = AccessWaiter(
       id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
@@ -210,6 +215,7 @@ extension FileCoordinator {
         request.context = context
         request.isAwaitedByContext = isAwaited
       }
+      host.makeWay(for: request, &state, at: now)
       return ((), state.tell(.accessRequested(id, request), at: now))
     }
     host.link?.expectAnswer()

@@ -63,6 +63,28 @@ extension FileCoordinationError {
       message: "the names of \(count) ubiquity attributes are too long to be told to other processes. Name fewer.")
   }
 
+  static func tooManyParties(_ limit: Int) -> Self {
+    Self(
+      .limitExceeded,
+      message:
+        "this process has \(limit) accesses and presenters, which is the limit in a domain of several processes. "
+        + "End some of them, or present a directory around the items.")
+  }
+
+  static func nestedTooDeep(_ depth: Int, _ limit: Int) -> Self {
+    Self(
+      .limitExceeded,
+      message: "an access was requested inside of \(depth) others, and \(limit) is the limit in a domain of several "
+        + "processes. Claim a directory around the items once, or do the work after the accessors outside.")
+  }
+
+  static func tooManyPurposes(_ limit: Int) -> Self {
+    Self(
+      .limitExceeded,
+      message: "the coordinators of this process have \(limit) purposes, which is the limit in a domain of several "
+        + "processes. Let go of coordinators that aren't used any more, or share purposes.")
+  }
+
   static func invalidPurpose(_ reason: String) -> Self {
     Self(.invalidPurposeIdentifier, message: reason)
   }

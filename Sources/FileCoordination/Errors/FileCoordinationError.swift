@@ -41,6 +41,9 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case tooManyItems
     /// What other processes were to be told, or to tell, doesn't fit into one message between processes.
     case messageTooLong
+    /// This process has as many accesses, presenters or purposes in a domain of several processes as it may have, or nests
+    /// accesses too deep.
+    case limitExceeded
     /// The coordinator's purpose identifier can't be set, or not to this.
     case invalidPurposeIdentifier
     /// The coordinator has no presenter, or one without a URL, and was to access the presented item.

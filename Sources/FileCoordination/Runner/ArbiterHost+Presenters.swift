@@ -13,6 +13,7 @@ extension ArbiterHost {
     let location = try location(of: presenter)
     let registration = RegistrationRequest(presenter, at: location)
     try checkLength(of: registration.attributes)
+    if let excess = withState({ $0.excess() }) { throw excess }
     try link?.ensureConnected()
     let arbiterRegistration = registration.arbiterRegistration
     let (record, question, isNew) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
@@ -57,20 +58,6 @@ extension ArbiterHost {
   func identity(of presenter: any FilePresenter) -> PresenterIdentity { withState { $0.identity(of: presenter) } }
 
   func newPurpose() -> PurposeID { withState { $0.newPurpose() } }
-
-  /// The purpose of a chosen name.
-  ///
-  /// Equal names are one purpose.
-  func purpose(named name: String) -> PurposeID {
-    withState { state in
-      if let existing = state.purposeIDs[name] { return existing }
-      let fresh = state.newPurpose()
-      state.purposeIDs[name] = fresh
-      state.purposeNames[fresh] = name
-      state.remote?.link.tell(.purposeNamed(fresh, name))
-      return fresh
-    }
-  }
 
   func name(of purpose: PurposeID) -> String { withState { $0.name(of: purpose) } }
 
@@ -191,7 +178,7 @@ extension ArbiterHost.State {
     identityCountAtPurge = identities.count
   }
 
-  fileprivate mutating func newPurpose() -> PurposeID {
+  mutating func newPurpose() -> PurposeID {
     lastPurpose += 1
     return PurposeID(lastPurpose)
   }

@@ -26,8 +26,7 @@ final class ArbiterHost: Sendable {
     /// Timers that are to fire.
     var timers: [ArbiterTimer: ArmedTimer] = [:]
     var lastArming: UInt64 = 0
-    var purposeIDs: [String: PurposeID] = [:]
-    var purposeNames: [PurposeID: String] = [:]
+    var purposes = PurposeTable()
     var lastAccess: UInt64 = 0
     var lastPresenter: UInt64 = 0
     var lastPurpose: UInt64 = 0
@@ -330,6 +329,6 @@ extension ArbiterHost {
 
 extension ArbiterHost.State {
   func name(of purpose: PurposeID) -> String {
-    purposeNames[purpose] ?? "file-coordination.\(HostIdentity.current.processIdentifier).\(purpose.rawValue)"
+    purposes.name(of: purpose) ?? "file-coordination.\(HostIdentity.current.processIdentifier).\(purpose.rawValue)"
   }
 }

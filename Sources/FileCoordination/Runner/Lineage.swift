@@ -22,6 +22,8 @@ final class Lineage: Sendable {
   let hostNumber: UInt64
   let context: Context
   let outer: Nesting
+  /// How many accessors and callbacks this is, with those around it that ran when it began.
+  let depth: Int
   /// Keeps what `outer` names.
   private let outerLineage: Lineage?
   /// The task that runs inside of this; zero for a thread.
@@ -31,6 +33,7 @@ final class Lineage: Sendable {
     self.context = context
     self.hostNumber = hostNumber
     self.outer = outer
+    depth = outer.depth + 1
     if case .lineage(let lineage) = outer.element { outerLineage = lineage } else { outerLineage = nil }
     self.task = task
   }

@@ -47,6 +47,15 @@ struct Nesting: Hashable, Sendable {
     }
   }
 
+  /// How many accessors and callbacks this is, which all run.
+  var depth: Int {
+    switch element {
+    case nil: 0
+    case .claim(let slot): 1 + Nesting(word: ClaimNote(at: slot, in: ProcessMemory()).outer).depth
+    case .lineage(let lineage): lineage.depth
+    }
+  }
+
   /// What the running code is inside of.
   ///
   /// A thread remembers the accessor that it runs, and a task the accessor or callback that started it or that it runs. The

@@ -10,6 +10,12 @@ struct PresenterTable {
   /// In order of registration, those that are ending excepted.
   var registered: [PresenterRecord] { byAddress.records.sorted { $0.id < $1.id } }
 
+  /// How many are known: registered, or ending.
+  var count: Int { byNumber.count }
+
+  /// Those that have been unregistered and may still run callbacks, or be owed reacquirers.
+  var ending: [PresenterRecord] { byNumber.records.filter { self[$0.key] !== $0 } }
+
   subscript(id: PresenterID) -> PresenterRecord? { byNumber.first(id.rawValue) { $0.id == id } }
 
   /// What was registered last at an address and hasn't been unregistered.
@@ -49,7 +55,7 @@ private struct RecordIndex {
 
   private let hash: @Sendable (PresenterRecord) -> UInt64
   private var places = [PresenterRecord?](repeating: nil, count: countMin)
-  private var count = 0
+  private(set) var count = 0
 
   init(hash: @escaping @Sendable (PresenterRecord) -> UInt64) { self.hash = hash }
 

@@ -46,8 +46,7 @@ extension ArbiterHost {
     case .presenterToBeLocated(let id): Self.append(.locatePresenter(id), to: &actions, &state)
     case .presenterForgotten(let id): Self.append(.forgetPresenter(id), to: &actions, &state)
     case .reported(let id, let report): Self.append(.report(id, report), to: &actions, &state)
-    case .delegated(let id, let root, let mode):
-      state.remote?.borrow(id, RemoteState.Loan(root: root, mode: mode))
+    case .delegated(let id, let root, let mode): borrow(id, root, mode, &state)
     case .recalled(let id): giveBack(id, &state, at: time)
     case .moved(let old, let new): identities.noteMove(from: old, to: new)
     case .answered(let number, let hasHappened): link?.answer(number, .happened(hasHappened))
@@ -78,8 +77,11 @@ extension ArbiterHost {
       }
       return run(.reacquire(record, delivery.message, reacquirer), delivery, &state, &actions)
     }
-    // Unregistered here while the message was on its way: nobody waits for the answer any more (C-191).
-    if state.remote?.registrations[delivery.presenter] == nil { return }
+    if state.remote?.registrations[delivery.presenter] == nil {
+      // Unregistered here while the message was on its way: it isn't received (C-191), and the service forgets the presenter
+      // only after the last answer.
+      return _ = state.tell(.messageAnswered(delivery.message, hasReacquirer: false), at: 0)
+    }
     if let debt = origin.debtOrigin {
       state.remote?.debts[delivery.message] = RemoteState.Debt(presenter: delivery.presenter, origin: debt)
     }
@@ -116,22 +118,40 @@ extension ArbiterHost {
     }
   }
 
+  /// With more accesses than this, looking through them for each loan would cost more than loans save.
+  private static let companionCountMax = 4096
+
+  private func borrow(_ id: DelegationID, _ root: ItemPath, _ mode: DelegationMode, _ state: inout State) {
+    guard let requests = state.remote?.requests, requests.count <= Self.companionCountMax else {
+      return link?.tell(.delegationReturned(id)) ?? ()
+    }
+    state.remote?.loans.borrow(id, root, mode, beside: requests.lazy.map { ($0.key, $0.value) })
+  }
+
+  /// Gives back what would keep a request waiting that the service is about to be told of.
+  ///
+  /// It saves that the service asks for it, and lets the service know that a request which comes while a loan lasts was under
+  /// way before the loan.
+  func makeWay(for request: AccessRequest, _ state: inout State, at time: Timestamp) {
+    for id in state.remote?.loans.inTheWay(of: request) ?? [] { giveBack(id, &state, at: time) }
+  }
+
   /// Gives back what was lent, and tells what was granted under it and still lasts.
   private func giveBack(_ id: DelegationID, _ state: inout State, at time: Timestamp) {
     if coverage.isRevoked { return giveAllBack(&state, at: time) }
     guard let loan = state.remote?.loans[id] else { return }
     forbidClaims()
     adoptClaims(inside: loan.root, &state, at: time)
-    state.remote?.giveBack(id)
+    state.remote?.loans.giveBack(id)
     link?.tell(.delegationReturned(id))
   }
 
   /// This process was stopped when the service wanted something back, and others don't wait for that any more.
   private func giveAllBack(_ state: inout State, at time: Timestamp) {
     adoptAllClaims(&state, at: time)
-    for id in state.remote?.loans.keys.sorted() ?? [] { link?.tell(.delegationReturned(id)) }
-    state.remote?.forgetLoans()
-    if !coverage.isExpelled { coverage.reset() }
+    for (id, _) in state.remote?.loans.sorted ?? [] { link?.tell(.delegationReturned(id)) }
+    state.remote?.loans.forgetAll()
+    coverage.acknowledgeRevocation()
   }
 
   /// From here on every claim meets that it isn't covered, or is found among those that are shown.
@@ -199,7 +219,7 @@ extension ArbiterHost.State {
   ///
   /// - Returns: The turns of presenters that have unregistered: nobody else would give them.
   fileprivate mutating func forgetService() -> [ArbiterHost.Action] {
-    remote?.forgetLoans()
+    remote?.loans.forgetAll()
     remote?.callbacks.forgetService()
     // Those who waited have been told why they needn't, and nobody is left to answer.
     for id in remote?.requests.keys.sorted() ?? [] where waiters[id] == nil { remote?.forget(id) }
@@ -210,6 +230,19 @@ extension ArbiterHost.State {
         let reacquirer = reacquirers.removeValue(forKey: message)
       else { continue }
       actions.append(.reacquire(record, message, reacquirer))
+    }
+    return actions + forgetEndingPresenters()
+  }
+}
+
+extension ArbiterHost.State {
+  /// No service knows presenters that have unregistered under an earlier one, so none will say that nothing more comes.
+  ///
+  /// Those whose callbacks run are looked at again when the next service goes.
+  private mutating func forgetEndingPresenters() -> [ArbiterHost.Action] {
+    var actions: [ArbiterHost.Action] = []
+    for record in presenters.ending.sorted(by: { $0.id < $1.id }) where remote?.callbacks.isBusy(record.id) == false {
+      if let forgotten = presenters.forget(record.id) { actions.append(.forget(forgotten)) }
     }
     return actions
   }

@@ -15,6 +15,8 @@ struct CallbackOrder: Sendable {
 
   var hasStale: Bool { !stale.isEmpty }
 
+  func isBusy(_ presenter: PresenterID) -> Bool { running.values.contains(presenter) }
+
   /// The service has gone.
   mutating func forgetService() { stale = Set(running.keys) }
 

@@ -59,7 +59,12 @@ struct LoanCoverage: Sendable {
     if !Self.isRevoked(current) { _ = ProcessMemory().compareExchange(current, Self.newNumber(), at: address) }
   }
 
-  /// This process has no loan any more, and has read what the service told about them.
+  /// This process has given back every loan because of ``revoked``.
+  ///
+  /// The service may expel it at the same moment, which stands.
+  func acknowledgeRevocation() { _ = ProcessMemory().compareExchange(Self.revoked, Self.newNumber(), at: address) }
+
+  /// A service has accepted this process, which has no loan of it yet.
   func reset() { _ = ProcessMemory().exchange(Self.newNumber(), at: address) }
 
   private static func newNumber() -> UInt64 { lastNumber.wrappingAdd(2, ordering: .relaxed).newValue }

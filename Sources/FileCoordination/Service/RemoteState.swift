@@ -6,16 +6,6 @@ internal import Synchronization
 ///
 /// Part of the host's state, under its lock.
 struct RemoteState: Sendable {
-  /// A directory about which this process decides alone for now.
-  struct Loan: Sendable {
-    let root: ItemPath
-    let mode: DelegationMode
-
-    func covers(_ path: ItemPath, isWrite: Bool) -> Bool {
-      (mode == .writing || !isWrite) && root.isSameOrContains(path)
-    }
-  }
-
   struct Debt: Sendable {
     let presenter: PresenterID
     let origin: DebtOrigin
@@ -24,6 +14,7 @@ struct RemoteState: Sendable {
   }
 
   let link: ServiceLink
+  var limits = ProcessLimits.standard
   /// Accesses that wait or are held, and that the service knows.
   var requests: [AccessID: AccessRequest] = [:]
   /// Accesses that are held and that the service doesn't know any more: it granted to others what conflicts.
@@ -31,9 +22,7 @@ struct RemoteState: Sendable {
   var registrations: [PresenterID: PresenterRegistration] = [:]
   /// For whom presenters relinquished, from the message to the end of their reacquirers' wait.
   var debts: [MessageID: Debt] = [:]
-  private(set) var loans: [DelegationID: Loan] = [:]
-  /// The latest loan of each directory.
-  private var loansByRoot: [ItemPath: DelegationID] = [:]
+  var loans = LoanTable()
   /// Waiting accesses whose requesters have given up; the news may be lost with the service.
   var cancelled: Set<AccessID> = []
 
@@ -47,6 +36,7 @@ struct RemoteState: Sendable {
   mutating func forget(_ id: AccessID) {
     requests[id] = nil
     cancelled.remove(id)
+    loans.accessEnded(id)
   }
 
   /// Whether nobody will give a presenter its turn back: it has unregistered, and the service that knew of it is gone.
@@ -55,37 +45,11 @@ struct RemoteState: Sendable {
   }
 
   /// Whether this process may grant such a claim to itself.
-  func covers(_ path: ItemPath, isWrite: Bool) -> Bool { loan(for: path, isWrite: isWrite) != nil }
-
-  /// - Complexity: O(depth of the path), however much was lent.
-  func loan(for path: ItemPath, isWrite: Bool) -> DelegationID? {
-    if loans.isEmpty { return nil }
-    var root: ItemPath? = path
-    while let candidate = root {
-      if let id = loansByRoot[candidate], loans[id]?.covers(path, isWrite: isWrite) == true { return id }
-      root = candidate.parent
-    }
-    return nil
-  }
-
-  mutating func borrow(_ id: DelegationID, _ loan: Loan) {
-    loans[id] = loan
-    loansByRoot[loan.root] = id
-  }
-
-  mutating func giveBack(_ id: DelegationID) {
-    guard let loan = loans.removeValue(forKey: id) else { return }
-    if loansByRoot[loan.root] == id { loansByRoot[loan.root] = nil }
-  }
-
-  mutating func forgetLoans() {
-    loans = [:]
-    loansByRoot = [:]
-  }
+  func covers(_ path: ItemPath, isWrite: Bool) -> Bool { loans.loan(for: path, isWrite: isWrite) != nil }
 
   /// The token of a claim that this process grants to itself: that of the loan.
   func token(for path: ItemPath, isWrite: Bool) -> FencingToken? {
-    loan(for: path, isWrite: isWrite).map {
+    loans.loan(for: path, isWrite: isWrite).map {
       FencingToken(epoch: link.epoch.load(ordering: .acquiring), sequence: $0.rawValue)
     }
   }
@@ -140,7 +104,7 @@ extension ArbiterHost.State {
   /// Everything that a service has to know that takes the place of another.
   func resumption() -> [ClientFrame] {
     guard let remote else { return [] }
-    var frames: [ClientFrame] = purposeNames.sorted { $0.key < $1.key }.map { .purposeNamed($0.key, $0.value) }
+    var frames: [ClientFrame] = purposes.named.map { .purposeNamed($0.id, $0.name) }
     for (id, registration) in remote.registrations.sorted(by: { $0.key < $1.key }) {
       frames.append(.reasserted(.presenter(id, registration)))
     }

@@ -63,8 +63,8 @@ extension ExitCode {
       self = .usage
     case .symbolicLinkLoop: self = .inputOutput
     case .fileSystem: self.init(systemError: error.message)
-    case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .invalidPurposeIdentifier,
-      .presenterWithoutURL, .accessEnded, .notWritable, .moveNotCovered:
+    case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .limitExceeded,
+      .invalidPurposeIdentifier, .presenterWithoutURL, .accessEnded, .notWritable, .moveNotCovered:
       self = .software
     }
   }

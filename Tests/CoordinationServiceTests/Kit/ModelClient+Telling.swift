@@ -16,12 +16,13 @@ extension ModelClient {
       accesses[id]?.request.items[Int(item)].path = path
       if accesses[id]?.isMoving == false { notes.append(.moved(id)) }
     case .presenterMoved(let id, let path): registrations[id]?.path = path
-    case .delegated(let id, let root, let mode): loans[id] = Loan(root: root, mode: mode)
+    case .delegated(let id, let root, let mode): borrow(id, root, mode)
     case .recalled(let id): giveBack(id)
-    case .answered(let number, _): takeAnswer(number)
+    case .answered(let number, _), .snapshot(let number, _): takeAnswer(number)
     case .lost(let id):
       notes.append(.lost(id))
       accesses[id]?.standing = .lost
+      loans.accessEnded(id)
     case .graceEnded:
       let numbers = resumed.sorted { $0.rawValue < $1.rawValue }
       resumed = []
@@ -30,7 +31,7 @@ extension ModelClient {
     case .survey(let number):
       for id in accesses.keys.sorted() { adopt(id) }
       tell(.surveyed(number))
-    case .presenterToBeLocated, .presenterForgotten, .reported, .moved, .snapshot, .observed, .settle, .lookAgain: break
+    case .presenterToBeLocated, .presenterForgotten, .reported, .moved, .observed, .settle, .lookAgain: break
     }
   }
 
@@ -47,6 +48,7 @@ extension ModelClient {
 
   private mutating func takeFailure(of id: AccessID, _ failure: Failure) {
     accesses[id] = nil
+    loans.accessEnded(id)
     notes.append(.failed(failure))
     guard let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }),
       case .begin(_, _, _, _, let end) = plan.threads[thread][threads[thread].next]
@@ -63,6 +65,9 @@ extension ModelClient {
         return notes.append(.problem("the reacquirer of \(message) is wanted, and there is none"))
       }
       notes.append(.reacquired(delivery.presenter, message))
+    } else if registrations[delivery.presenter] == nil {
+      // Unregistered while the message was on its way.
+      return tell(.event(.messageAnswered(delivery.message, hasReacquirer: false)))
     } else if delivery.kind == .itemDidChange {
       notes.append(.toldOfChange(delivery.presenter))
     }
@@ -83,11 +88,17 @@ extension ModelClient {
     threads[thread].next += 1
   }
 
-  private mutating func giveBack(_ id: DelegationID) {
+  private mutating func borrow(_ id: DelegationID, _ root: ItemPath, _ mode: DelegationMode) {
+    let known = accesses.filter { $0.value.standing == .waiting || $0.value.standing == .known }
+    loans.borrow(
+      id, root, mode, beside: faults.contains(.companionsForgotten) ? [] : known.map { ($0.key, $0.value.request) })
+  }
+
+  mutating func giveBack(_ id: DelegationID) {
     if isRevoked {
       for access in accesses.keys.sorted() { adopt(access) }
-      for loan in loans.keys.sorted() { tell(.delegationReturned(loan)) }
-      loans = [:]
+      for (loan, _) in loans.sorted { tell(.delegationReturned(loan)) }
+      loans.forgetAll()
       isRevoked = isExpelled
       return
     }
@@ -95,7 +106,7 @@ extension ModelClient {
     for access in accesses.keys.sorted() {
       if let item = accesses[access]?.item, loan.root.isSameOrContains(item.path) { adopt(access) }
     }
-    if !faults.contains(.delegationKept) { loans[id] = nil }
+    if !faults.contains(.delegationKept) { loans.giveBack(id) }
     tell(.delegationReturned(id))
   }
 }
@@ -123,7 +134,7 @@ extension ModelClient {
     isConnected = false
     outbox = []
     for id in accesses.keys where accesses[id]?.standing == .selfGranted { accesses[id]?.standing = .known }
-    loans = [:]
+    loans.forgetAll()
     for message in reacquirers where isForgottenByService(message) { runReacquirer(of: message) }
     backlog = resumption()
     for (number, frame) in questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -41,15 +41,6 @@ struct ModelClient: Sendable {
     var isInside: Bool { standing != .waiting && standing != .lost }
   }
 
-  struct Loan: Hashable, Sendable {
-    let root: ItemPath
-    let mode: DelegationMode
-
-    func covers(_ item: AccessRequest.Item) -> Bool {
-      (mode == .writing || !item.access.isWrite) && root.isSameOrContains(item.path)
-    }
-  }
-
   struct Debt: Hashable, Sendable {
     let presenter: PresenterID
     let origin: DebtOrigin
@@ -72,7 +63,8 @@ struct ModelClient: Sendable {
   var accesses: [AccessID: Access] = [:]
   var registrations: [PresenterID: PresenterRegistration] = [:]
   var removed: Set<PresenterID> = []
-  var loans: [DelegationID: Loan] = [:]
+  /// The very table that real processes have.
+  var loans = LoanTable()
   /// The service has written so into this process's memory.
   var isRevoked = false
   /// It was disconnected, and what it hasn't read yet is of no worth.
@@ -102,6 +94,11 @@ struct ModelClient: Sendable {
   var isDone: Bool {
     callbacks.isEmpty && threads.indices.allSatisfy { threads[$0].next == plan.threads[$0].count }
   }
+
+  /// What the fast tier grants.
+  private static let plainAccesses: Set<ItemAccess> = [
+    .read(withoutChanges: false), .read(withoutChanges: true), .write(.update), .write(.merging), .write(.metadataOnly),
+  ]
 
   static func access(_ thread: Int, _ step: Int) -> AccessID { AccessID(UInt64(thread) << 8 | UInt64(step + 1)) }
   private static func number(_ thread: Int, _ step: Int) -> RequestNumber {
@@ -152,6 +149,13 @@ extension ModelClient {
       accesses[Self.access(thread, begin)]?.formerPath = old
       ask(number, .itemMoved(number, by: Self.access(thread, begin), from: old, to: new, replaced: false))
       threads[thread].waiting = .answer(number)
+    case .look:
+      let number = Self.number(thread, index)
+      ask(number, .snapshotWanted(number))
+      threads[thread].waiting = .answer(number)
+    case .readToken(let begin):
+      adopt(Self.access(thread, begin))
+      threads[thread].next += 1
     }
   }
 
@@ -165,8 +169,9 @@ extension ModelClient {
     request.context = outer.map { .access($0) }
     if isImpatient { request.limits.stoppedHolders = 0 }
     var access = Access(request: request, outer: outer, standing: .waiting)
-    let isPlain = own == nil && [.read(withoutChanges: false), .write(.update)].contains(item.access)
-    if isPlain, !isRevoked, loans.values.contains(where: { $0.covers(item) }), !tierConflicts(with: item) {
+    let isPlain = own == nil && Self.plainAccesses.contains(item.access)
+    if isPlain, !isRevoked, loans.loan(for: item.path, isWrite: item.access.isWrite) != nil, !tierConflicts(with: item)
+    {
       access.standing = .selfGranted
       access.isInTier = true
       accesses[id] = access
@@ -175,6 +180,9 @@ extension ModelClient {
       return
     }
     if let outer { adopt(outer) }
+    if !faults.contains(.loanKeptDespiteRequest) {
+      for loan in loans.inTheWay(of: request) { giveBack(loan) }
+    }
     accesses[id] = access
     tell(.event(.accessRequested(id, request)))
     threads[thread].waiting = .grant(id)
@@ -182,6 +190,7 @@ extension ModelClient {
 
   private mutating func end(_ id: AccessID) {
     guard let access = accesses.removeValue(forKey: id) else { return }
+    loans.accessEnded(id)
     notes.append(.ended(id, access))
     if access.standing == .known { tell(.event(.accessReleased(id, []))) }
   }
@@ -249,7 +258,7 @@ extension ModelClient {
   }
 
   private func isAskedByPresentService(_ message: MessageID) -> Bool {
-    message.rawValue >> ServiceCore.messageBitCount == epoch
+    message.epoch == epoch
       && (isConnected || faults.contains(.debtAnsweredToNobody))
   }
 }

@@ -30,6 +30,10 @@ enum ModelFault: String, Hashable, Sendable, CaseIterable {
   case hangUpFirst
   /// A client goes on granting itself what it has given back.
   case delegationKept
+  /// A client grants itself something beside what it had requested before it was lent the directory.
+  case companionsForgotten
+  /// A client asks for an access that a loan keeps waiting, and keeps the loan.
+  case loanKeptDespiteRequest
   /// A client gives back without telling what it granted itself.
   case claimsNotAdopted
   /// A client without a service answers as if the earlier one would still listen.

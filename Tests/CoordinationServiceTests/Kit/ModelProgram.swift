@@ -8,6 +8,10 @@ indirect enum ModelOperation: Sendable {
   case unpresent(UInt64)
   /// Announced by the innermost access around it.
   case move(ItemPath, to: ItemPath)
+  /// Asks who takes part and who holds what.
+  case look
+  /// Reads the fencing token of the innermost access around it.
+  case readToken
 
   static func read(_ path: ItemPath, _ body: ModelOperation...) -> Self {
     .access(path, .read(withoutChanges: false), own: nil, body)
@@ -30,6 +34,8 @@ enum ModelStep: Hashable, Sendable {
   case present(UInt64, ItemPath)
   case unpresent(UInt64)
   case move(by: Int, from: ItemPath, to: ItemPath)
+  case look
+  case readToken(of: Int)
 
   static func flatten(_ operations: [ModelOperation]) -> [ModelStep] {
     var steps: [ModelStep] = []
@@ -51,6 +57,10 @@ enum ModelStep: Hashable, Sendable {
       case .move(let old, let new):
         guard let outer else { preconditionFailure("a move outside of every access") }
         steps.append(.move(by: outer, from: old, to: new))
+      case .look: steps.append(.look)
+      case .readToken:
+        guard let outer else { preconditionFailure("a token outside of every access") }
+        steps.append(.readToken(of: outer))
       }
     }
   }
@@ -86,6 +96,10 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   /// After that another service has taken over, and the first client hasn't noticed in time.
   var firstIsLate = false
   var usesUntilDelegation = 1
+  /// Nobody gets in the way of what was lent.
+  var keepsLoans = false
+  /// In milliseconds since 1970, like real ones; the services that follow are beyond a multiple of 2²⁸.
+  var firstEpoch: UInt64 = 6_570 << 28 - 1
 
   var testDescription: String { name }
 

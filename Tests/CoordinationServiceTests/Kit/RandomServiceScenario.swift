@@ -64,7 +64,11 @@ extension ServiceScenario {
     }
 
     private mutating func access(_ path: ItemPath) -> ModelOperation {
-      random.chance(1, in: 2) ? .read(path) : .write(path)
+      let body: [ModelOperation] = random.chance(1, in: 6) ? [random.pick([.look, .readToken])] : []
+      if random.chance(1, in: 2) {
+        return .access(path, .read(withoutChanges: random.chance(1, in: 4)), own: nil, body)
+      }
+      return .access(path, .write(random.pick([.update, .update, .merging, .metadataOnly])), own: nil, body)
     }
   }
 }

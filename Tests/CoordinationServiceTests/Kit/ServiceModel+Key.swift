@@ -32,7 +32,7 @@ private struct KeyWriter {
     let name = messages[id] ?? messages.count
     messages[id] = name
     hasher.combine(name)
-    hasher.combine(id.rawValue >> ServiceCore.messageBitCount)
+    hasher.combine(id.epoch)
   }
 
   mutating func addDelegation(_ number: UInt64) {
@@ -77,6 +77,13 @@ extension KeyWriter {
       hasher.combine(question.number)
       hasher.combine(question.client)
       for access in question.awaited.sorted() { add(access) }
+    }
+    hasher.combine(core.surveys.count)
+    for survey in core.surveys {
+      hasher.combine(survey.number)
+      hasher.combine(survey.asker)
+      hasher.combine(survey.askersNumber)
+      hasher.combine(survey.awaited)
     }
     hasher.combine(core.grace?.expected)
     for (client, frame) in core.grace?.heldBack ?? [] {
@@ -149,8 +156,8 @@ extension KeyWriter {
     hasher.combine(client.accesses)
     hasher.combine(client.registrations)
     hasher.combine(client.removed)
-    hasher.combine(client.loans.count)
-    for (id, loan) in client.loans.sorted(by: { $0.key < $1.key }) {
+    hasher.combine(client.loans.isEmpty)
+    for (id, loan) in client.loans.sorted {
       addDelegation(id.rawValue)
       hasher.combine(loan)
     }
@@ -216,6 +223,9 @@ extension KeyWriter {
     case .frame(.recalled(let id)):
       hasher.combine(4)
       addDelegation(id.rawValue)
+    case .frame(.snapshot(let number, _)):
+      hasher.combine(6)
+      hasher.combine(number)
     case .frame(let frame):
       hasher.combine(5)
       hasher.combine(frame)

@@ -98,7 +98,7 @@ extension ServiceModel {
   /// What a new service tells stands for everything that was said to earlier ones.
   private mutating func noteTold(_ presenter: ModelJournal.Party) {
     guard let count = journal.untold[presenter] else { return }
-    journal.untold[presenter] = count == 1 || core.epoch > 1 ? nil : count - 1
+    journal.untold[presenter] = count == 1 || core.epoch > scenario.firstEpoch ? nil : count - 1
   }
 
   private mutating func forget(_ presenter: ModelJournal.Party) {

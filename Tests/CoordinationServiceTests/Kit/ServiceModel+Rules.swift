@@ -51,7 +51,7 @@ extension ServiceModel {
 
   /// An earlier service's protection of a place that something was moved away from ends with it.
   private func places(of access: ModelClient.Access) -> [ItemPath] {
-    [access.item.path] + (core.epoch == 1 ? [access.formerPath].compactMap(\.self) : [])
+    [access.item.path] + (core.epoch == scenario.firstEpoch ? [access.formerPath].compactMap(\.self) : [])
   }
 
   private func conflict(_ left: ItemPath, _ leftAccess: ItemAccess, _ right: ItemPath, _ rightAccess: ItemAccess)
@@ -99,7 +99,11 @@ extension ServiceModel {
     let lent = Set(core.delegations.keys)
     for access in core.arbiter.accesses.sortedKeys where !lent.contains(access) { found.append("\(access) is left") }
     if !core.arbiter.messages.isEmpty { found.append("messages are left") }
-    let known = Set(clients.flatMap { $0.isAlive ? Array($0.loans.keys) : [] })
+    let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.registrations.count : 0) }
+    if core.arbiter.presenters.count != registered { found.append("presenters are left") }
+    if core.hasSurveys { found.append("somebody waits for a snapshot") }
+    let known = Set(clients.flatMap { $0.isAlive ? $0.loans.sorted.map(\.id) : [] })
+    if scenario.keepsLoans, known.isEmpty { found.append("nothing is lent to who uses it alone") }
     if Set(core.delegations.values.map(\.id)) != known { found.append("some delegation is known to one side only") }
     if !core.questions.isEmpty { found.append("somebody waits for delegations: \(core.questions)") }
     if core.isInGrace { found.append("the grace never ends") }

@@ -77,7 +77,7 @@ struct ServiceModel: Sendable {
     connections = clients.map { _ in .ended }
     toService = clients.map { _ in [] }
     toClients = clients.map { _ in [.end] }
-    core = Self.newCore(epoch: 1, expecting: [], scenario, serviceFaults)
+    core = Self.newCore(epoch: scenario.firstEpoch, expecting: [], scenario, serviceFaults)
   }
 
   private static func newCore(
@@ -192,6 +192,7 @@ extension ServiceModel {
         switch frame {
         case .granted(let id, _, _): noteGrant(ModelJournal.Party(client: client, number: id.rawValue))
         case .answered(let number, _): noteMove(number, of: client)
+        case .recalled where scenario.keepsLoans: problems.append("\(id) is asked back what nobody else wants")
         default: break
         }
       case .disconnect(let id): problems.append("\(id) is disconnected")

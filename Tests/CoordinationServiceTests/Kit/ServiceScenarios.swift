@@ -25,6 +25,41 @@ extension ServiceScenario {
       ClientPlan([.write("/d/a"), .read("/e/b")]),
     ], prologue: [0, 0])
 
+  /// Each way to write in place is granted under a delegation, and becomes known when somebody asks for it.
+  static let writesInPlace = ServiceScenario(
+    name: "writes in place",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a", .merging), .write("/d/b", .metadataOnly)]),
+      ClientPlan([.write("/d/a", .metadataOnly), .read("/d/b")]),
+    ],
+    serviceKills: 1, prologue: [0, 0])
+
+  /// What was granted under a delegation becomes known although nobody asks for it back.
+  static let lookers = ServiceScenario(
+    name: "lookers",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a", .metadataOnly, .readToken, .look), .write("/d/b", .look)]),
+      ClientPlan([.look, .read("/d/a")]),
+    ],
+    clientKills: 1, prologue: [0, 0])
+
+  /// Each thread goes on with its next access before the process can have heard that it was lent something.
+  static let alone = ServiceScenario(
+    name: "alone",
+    clients: [
+      ClientPlan(
+        [.write("/d/a"), .write("/d/a", .merging), .read("/d/a"), .write("/d/a", .read("/d/c"))],
+        [.write("/d/b"), .read("/d/b")])
+    ], keepsLoans: true)
+
+  /// The same, where the threads of the process are in each other's way.
+  static let rivals = ServiceScenario(
+    name: "rivals",
+    clients: [
+      ClientPlan(
+        [.write("/d/a"), .write("/d/a"), .read("/d/b")], [.read("/d/a"), .write("/d/b"), .write("/d/a")])
+    ])
+
   static let readers = ServiceScenario(
     name: "readers",
     clients: [
@@ -125,8 +160,9 @@ extension ServiceScenario {
     prologue: [0, 0, 1, 1])
 
   static let small: [ServiceScenario] = [
-    .recall, .ownRequest, .nesting, .readers, .serviceKill, .bothKills, .lateness, .presenter,
-    .presenterAndServiceKill, .mover, .moverAmongReaders, .leaving, .latePresenter, .lateHolder,
+    .recall, .ownRequest, .alone, .rivals, .nesting, .writesInPlace, .lookers, .leaving, .readers, .serviceKill,
+    .bothKills, .lateness, .presenter,
+    .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder,
   ]
 
@@ -135,7 +171,8 @@ extension ServiceScenario {
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
-    .stoppedHolder, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter, .presenterAndServiceKill,
+    .rivals, .stoppedHolder, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter,
+    .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter,
   ]

@@ -1,0 +1,14 @@
+/// How much one process may have in a domain of several processes.
+///
+/// What goes beyond is an error of the call, before anything is told. The service disconnects processes only a good way beyond
+/// that, because what a process granted itself becomes known without a call that could fail.
+package struct ProcessLimits: Sendable {
+  /// How many accesses and presenters.
+  package var partyCountMax = 1 << 20
+  /// How many accessors and callbacks an access may be nested in.
+  package var nestingDepthMax = 1024
+  /// How many purposes with names of their own may be in use.
+  package var purposeCountMax = 65_536
+
+  package static let standard = ProcessLimits()
+}

@@ -1,0 +1,106 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+
+// How much one process may have in a domain of several processes: what goes beyond is an error of the call, and nothing else
+// suffers from it.
+
+extension ArbiterHost.State {
+  /// Why this process may neither request nor register anything more.
+  ///
+  /// - Parameter nestingDepth: How many accessors and callbacks the call is made in.
+  /// - Returns: The error of the call; `nil` if there's room.
+  func excess(nestingDepth: Int = 0) -> FileCoordinationError? {
+    guard let remote else { return nil }
+    let limits = remote.limits
+    if nestingDepth > limits.nestingDepthMax { return .nestedTooDeep(nestingDepth, limits.nestingDepthMax) }
+    // Presenters that have unregistered count until the service has forgotten them.
+    if remote.requests.count + presenters.count < limits.partyCountMax { return nil }
+    return .tooManyParties(limits.partyCountMax)
+  }
+}
+
+// MARK: - Purposes
+
+/// A purpose that has a name, in use as long as somebody keeps this.
+final class NamedPurpose: Sendable {
+  let id: PurposeID
+  init(_ id: PurposeID) { self.id = id }
+}
+
+/// The purposes that have names, by them.
+struct PurposeTable {
+  private struct Entry {
+    let id: PurposeID
+    weak var purpose: NamedPurpose?
+  }
+
+  private var entries: [String: Entry] = [:]
+  private var names: [PurposeID: String] = [:]
+  /// How many there were when those that nobody uses were last forgotten.
+  private var countAtPurge = 0
+
+  var count: Int { entries.count }
+
+  /// All of them in the order in which they were named first.
+  var named: [(id: PurposeID, name: String)] { names.sorted { $0.key < $1.key }.map { (id: $0.key, name: $0.value) } }
+
+  /// Whether it's time to forget those that nobody uses.
+  var isPurgeDue: Bool { count >= 2 * countAtPurge + 64 }
+
+  func name(of id: PurposeID) -> String? { names[id] }
+
+  /// The purpose of a name that's known.
+  mutating func purpose(named name: String) -> NamedPurpose? {
+    guard let entry = entries[name] else { return nil }
+    if let purpose = entry.purpose { return purpose }
+    let purpose = NamedPurpose(entry.id)
+    entries[name]?.purpose = purpose
+    return purpose
+  }
+
+  mutating func add(_ id: PurposeID, named name: String) -> NamedPurpose {
+    let purpose = NamedPurpose(id)
+    entries[name] = Entry(id: id, purpose: purpose)
+    names[id] = name
+    return purpose
+  }
+
+  /// Forgets purposes that nobody keeps and that no access or message has.
+  ///
+  /// - Parameter used: Purposes of accesses and messages.
+  /// - Returns: Those that are forgotten.
+  mutating func purge(except used: Set<PurposeID>) -> [PurposeID] {
+    let unused = entries.filter { $0.value.purpose == nil && !used.contains($0.value.id) }
+    for (name, entry) in unused {
+      entries[name] = nil
+      names[entry.id] = nil
+    }
+    countAtPurge = count
+    return unused.map(\.value.id).sorted()
+  }
+}
+
+extension ArbiterHost {
+  /// The purpose of a chosen name.
+  ///
+  /// Equal names are one purpose.
+  func purpose(named name: String) throws(FileCoordinationError) -> NamedPurpose {
+    let result = withState { state -> Result<NamedPurpose, FileCoordinationError> in
+      if let existing = state.purposes.purpose(named: name) { return .success(existing) }
+      let limit = state.remote?.limits.purposeCountMax ?? .max
+      if state.purposes.isPurgeDue || state.purposes.count >= limit { state.purgePurposes() }
+      if state.purposes.count >= limit { return .failure(.tooManyPurposes(limit)) }
+      let purpose = state.purposes.add(state.newPurpose(), named: name)
+      state.remote?.link.tell(.purposeNamed(purpose.id, name))
+      return .success(purpose)
+    }
+    return try result.get()
+  }
+}
+
+extension ArbiterHost.State {
+  fileprivate mutating func purgePurposes() {
+    let used = remote.map { Set($0.requests.values.lazy.map(\.purpose)) } ?? arbiter.purposesInUse
+    for purpose in purposes.purge(except: used) { remote?.link.tell(.purposeForgotten(purpose)) }
+  }
+}

@@ -1,0 +1,151 @@
+import FileAccessArbiter
+import FileCoordinationTesting
+import FoundationEssentials
+import Synchronization
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileCoordination
+
+/// Two domain objects that know of each other only through the service, as if in two processes.
+@Suite("What a process does alone in a directory that it was lent", .timeLimit(.minutes(5)))
+struct LentDirectoryTests {
+  private struct Pair {
+    let file: URL
+    /// Is lent the file's directory.
+    let domain: CoordinationDomain
+    let other: CoordinationDomain
+
+    var isLent: Bool {
+      get throws { try other.processes().contains { !$0.lentPaths.isEmpty } }
+    }
+
+    /// Uses the directory alone until it's lent.
+    func borrow() throws {
+      let coordinator = FileCoordinator(label: "borrower", domain: domain)
+      for _ in 0..<1_000 {
+        if try isLent { return }
+        for _ in 0..<4 { try coordinator.blocking.write(file) { _ in } }
+      }
+      Issue.record("nothing is lent")
+    }
+  }
+
+  private func withPair(_ body: (Pair) async throws -> Void) async throws {
+    try await withTemporaryDirectory { root in
+      try await withTemporaryDirectory { place in
+        let domains = (0..<2).map { _ in CoordinationDomain.socket(place.path + "/s") }
+        try await body(Pair(file: root.appending(path: "f"), domain: domains[0], other: domains[1]))
+      }
+    }
+  }
+
+  static let writingOptions: [FileCoordinator.WritingOptions] = [[], .forMerging, .contentIndependentMetadataOnly]
+
+  @Test(
+    "What's granted under a delegation becomes known and lasts, whatever kind of write it is", arguments: writingOptions
+  )
+  func writesBecomeKnown(options: FileCoordinator.WritingOptions) async throws {
+    try await withPair { pair in try await onThread { try Self.write(in: pair, options) } }
+  }
+
+  private static func write(in pair: Pair, _ options: FileCoordinator.WritingOptions) throws {
+    try pair.borrow()
+    let coordinator = FileCoordinator(label: "lent", domain: pair.domain)
+    try coordinator.blocking.write(pair.file, options: options) { access in
+      #expect(try pair.domain.processes().count == 2)
+      #expect(access.fencingToken.epoch > 0)
+      #expect(pair.other.snapshot().accesses.contains { $0.party.label == "lent" })
+      try access.commit {}
+      let deadlines = AccessDeadlines(waitingForAccesses: .milliseconds(20))
+      let error = #expect(throws: FileCoordinationError.self) {
+        try FileCoordinator(label: "other", domain: pair.other, deadlines: deadlines).blocking.read(pair.file) { _ in }
+      }
+      #expect(error?.code == .timedOut)
+      try access.commit {}
+    }
+    try FileCoordinator(label: "other", domain: pair.other).blocking.read(pair.file) { _ in }
+  }
+
+  @Test("A process that writes without a pause is lent the directory, and keeps it")
+  func hasteIsNoObstacle() async throws {
+    try await withPair { pair in
+      try await onThread {
+        let coordinator = FileCoordinator(label: "hasty", domain: pair.domain)
+        for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
+        #expect(try pair.isLent)
+        let lastAccess = pair.domain.host.withState { $0.lastAccess }
+        for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
+        // Nobody but the fast tier has heard of those.
+        #expect(pair.domain.host.withState { $0.lastAccess } == lastAccess)
+      }
+    }
+  }
+
+  @Test("Whatever the fast tier grants, the service takes for something that may be granted under a delegation")
+  func plainAccesses() {
+    for number in UInt(0)... {
+      guard let access = PlainAccess(rawValue: number) else { break }
+      #expect(access.itemAccess.isPlain && access.itemAccess.isWrite == access.isWrite)
+    }
+  }
+
+  @Test("Presenters that go while they're asked and told leave no record (C-191)")
+  func presentersLeaveNothing() async throws {
+    try await withPair { pair in
+      let isOver = Atomic<Bool>(false)
+      let writer = FileCoordinator(label: "busy", domain: pair.other)
+      async let writing: Void = onThread {
+        while !isOver.load(ordering: .relaxed) { try writer.blocking.write(pair.file) { _ in } }
+      }
+      for _ in 0..<500 {
+        let presenter = RecordingPresenter(pair.file)
+        let registration = try pair.domain.register(presenter)
+        await Task.yield()
+        registration.end()
+      }
+      isOver.store(true, ordering: .relaxed)
+      try await writing
+      // Each look waits for what was told before it.
+      for _ in 0..<10_000 {
+        if pair.domain.host.withState({ $0.presenters.count }) == 0 { break }
+        _ = try pair.domain.processes()
+      }
+      #expect(pair.domain.host.withState { $0.presenters.count } == 0)
+    }
+  }
+
+  @Test("A process that acknowledges that its loans were revoked stays expelled if it's expelled at that moment")
+  func expulsionsLast() async throws {
+    let word = SharedWord()
+    let coverage = LoanCoverage(in: word)
+    let memory = ProcessMemory()
+    _ = memory.exchange(LoanCoverage.revoked, at: word.address)
+    coverage.acknowledgeRevocation()
+    #expect(!coverage.isRevoked)
+    _ = memory.exchange(LoanCoverage.expelled, at: word.address)
+    coverage.acknowledgeRevocation()
+    #expect(coverage.isExpelled)
+    // The same at the same moment.
+    let turns = Atomic<Int>(0)
+    let count = 20_000
+    async let expelling: Void = onThread {
+      for turn in 0..<count {
+        while turns.load(ordering: .acquiring) != 2 * turn + 1 {}
+        _ = memory.exchange(LoanCoverage.expelled, at: word.address)
+        turns.store(2 * turn + 2, ordering: .releasing)
+      }
+    }
+    var erasedCount = 0
+    for turn in 0..<count {
+      _ = memory.exchange(LoanCoverage.revoked, at: word.address)
+      turns.store(2 * turn + 1, ordering: .releasing)
+      coverage.acknowledgeRevocation()
+      while turns.load(ordering: .acquiring) != 2 * turn + 2 {}
+      if !coverage.isExpelled { erasedCount += 1 }
+    }
+    try await expelling
+    #expect(erasedCount == 0)
+  }
+}
