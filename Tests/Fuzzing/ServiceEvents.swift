@@ -172,7 +172,12 @@ struct ServiceWorld {
 extension ServiceWorld {
   private mutating func frame() -> ClientFrame {
     switch choices.below(16) {
-    case 0: .purposeNamed(purpose(), choices.pick(["a", "b"]))
+    case 0:
+      switch choices.below(3) {
+      case 0: .purposeNamed(purpose(), "a")
+      case 1: .purposeNamed(purpose(), "b")
+      default: .purposeForgotten(purpose())
+      }
     case 1: .itemMoved(number(), by: access(), from: path(), to: path(), replaced: choices.flag())
     case 2: .delegationReturned(choices.pick(delegations))
     case 3: .reasserted(reassertion())

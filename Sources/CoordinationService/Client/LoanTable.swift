@@ -28,6 +28,8 @@ package struct LoanTable: Sendable {
   private var loans: [DelegationID: Loan] = [:]
   /// The latest loan of each directory.
   private var loansByRoot: [ItemPath: DelegationID] = [:]
+  /// Loans that have companions: few, however many there are.
+  private var accompanied: Set<DelegationID> = []
 
   package init() {}
 
@@ -55,13 +57,17 @@ package struct LoanTable: Sendable {
       let items = request.items.filter { root.isSameOrContains($0.path) || $0.path.contains(root) }
       if !items.isEmpty { loan.companions[access] = items }
     }
+    if !loan.companions.isEmpty { accompanied.insert(id) }
     loans[id] = loan
     loansByRoot[root] = id
   }
 
   /// An access that the service knew has ended.
   package mutating func accessEnded(_ access: AccessID) {
-    for (id, loan) in loans where loan.companions[access] != nil { loans[id]?.companions[access] = nil }
+    for id in accompanied {
+      loans[id]?.companions[access] = nil
+      if loans[id]?.companions.isEmpty != false { accompanied.remove(id) }
+    }
   }
 
   /// The loan under which the process may grant itself such a claim.
@@ -101,6 +107,7 @@ package struct LoanTable: Sendable {
   package mutating func giveBack(_ id: DelegationID) -> Loan? {
     guard let loan = loans.removeValue(forKey: id) else { return nil }
     if loansByRoot[loan.root] == id { loansByRoot[loan.root] = nil }
+    accompanied.remove(id)
     return loan
   }
 
