@@ -9,10 +9,11 @@ struct ScriptedFileSystemTests {
   func log() async throws {
     try await withTemporaryDirectory { sandbox in
       let path = try sandbox.write("file", "text")
-      let door = ScriptedFileSystem.failing(call: 3, with: EIO)
+      let door = ScriptedFileSystem.failing(call: 4, with: EIO)
       #expect(throws: SystemError(.read, paths: [path], errno: EIO)) { try door.contents(of: path) }
-      #expect(door.log.map(\.number) == [1, 2, 3, 4])
-      #expect(door.log.map(\.call) == [.open, .descriptorStatus, .read, .close])
+      #expect(door.log.map(\.number) == [1, 2, 3, 4, 5])
+      #expect(door.log.map(\.call) == [.status, .open, .descriptorStatus, .read, .close])
+      #expect(door.log.map(\.openedPath) == [nil, nil, path, path, path])
       #expect(door.log[0].paths == [path])
     }
   }
@@ -52,6 +53,7 @@ struct ScriptedFileSystemTests {
       _ = try? door.copyRange(from: file, to: file, count: 1)
       _ = try? door.status(of: file)
       _ = try? door.status(of: path, at: file, links: .follow)
+      try? door.checkWritePermission(of: path, at: file)
       try? door.rename(path, at: file, to: path, at: file, .replacing)
       try? door.link(path, at: file, to: path, at: file, links: .follow)
       try? door.unlink(path, at: file, .file)

@@ -57,6 +57,10 @@ public protocol FileSystem: Sendable {
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus
 
+  /// Throws EACCES when the permissions of a file don't let this process write to it, not following a link. See
+  /// faccessat(2).
+  func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError)
+
   /// Renames; EINVAL where the file system doesn't know the mode. See renameat2(2).
   func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor,
@@ -91,7 +95,7 @@ public protocol FileSystem: Sendable {
 
   // MARK: Attributes
 
-  /// Sets permission, set-id and sticky bits. See fchmod(2).
+  /// Sets permission, set-id and sticky bits, also through a descriptor that names the place only. See fchmod(2).
   func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError)
 
   /// Sets owner and group of an open file. See fchown(2).

@@ -2,9 +2,16 @@ internal import CSystemShims
 internal import Glibc
 
 extension HostFileSystem {
-  /// fchmod(2).
+  /// fchmod(2); chmod(2) through /proc for a descriptor that names the place only, which fchmod(2) doesn't take.
   public func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
-    try checked(.setMode) { fchmod(descriptor.rawValue, mode_t(mode)) }
+    do {
+      try checked(.setMode) { fchmod(descriptor.rawValue, mode_t(mode)) }
+    } catch let error where error.errno == EBADF {
+      let door = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
+      do {
+        try checked(.setMode) { unsafe door.withCString { unsafe chmod($0, mode_t(mode)) } }
+      } catch let other { throw other.errno == ENOENT ? error : other }
+    }
   }
 
   /// fchown(2).

@@ -21,6 +21,13 @@ extension HostFileSystem {
     return FileStatus(raw)
   }
 
+  /// faccessat(2), for the effective user.
+  public func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+    try checked(.writePermission, [path]) {
+      unsafe path.withCString { unsafe faccessat(directory.rawValue, $0, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) }
+    }
+  }
+
   /// rename(2).
   public func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor,

@@ -1,14 +1,14 @@
 extension ScriptedFileSystem {
   /// Logged and scripted, then fchmod(2).
   public func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
-    try run(.setMode) { (base, _) throws(SystemError) in
+    try run(.setMode, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.setMode(of: descriptor, to: mode)
     }
   }
 
   /// Logged and scripted, then fchown(2).
   public func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
-    try run(.setDescriptorOwner) { (base, _) throws(SystemError) in
+    try run(.setDescriptorOwner, on: descriptor, .owner(owner, group: group)) { (base, _, _) throws(SystemError) in
       try base.setOwner(of: descriptor, to: owner, group: group)
     }
   }
@@ -17,14 +17,14 @@ extension ScriptedFileSystem {
   public func setOwner(
     of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
   ) throws(SystemError) {
-    try run(.setOwner, [path]) { (base, _) throws(SystemError) in
-      try base.setOwner(of: path, at: directory, to: owner, group: group)
+    try run(.setOwner, [(path, directory)], .owner(owner, group: group)) { (base, paths, _) throws(SystemError) in
+      try base.setOwner(of: paths[0], at: directory, to: owner, group: group)
     }
   }
 
   /// Logged and scripted, then futimens(3).
   public func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
-    try run(.setDescriptorTime) { (base, _) throws(SystemError) in
+    try run(.setDescriptorTime, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.setModificationTime(of: descriptor, to: time)
     }
   }
@@ -33,14 +33,14 @@ extension ScriptedFileSystem {
   public func setModificationTime(
     of path: SystemPath, at directory: FileDescriptor, to time: Int64
   ) throws(SystemError) {
-    try run(.setTime, [path]) { (base, _) throws(SystemError) in
-      try base.setModificationTime(of: path, at: directory, to: time)
+    try run(.setTime, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.setModificationTime(of: paths[0], at: directory, to: time)
     }
   }
 
   /// Logged and scripted, then flistxattr(2).
   public func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
-    try run(.listAttributes) { (base, _) throws(SystemError) in
+    try run(.listAttributes, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.extendedAttributes(of: descriptor)
     }
   }
@@ -49,7 +49,7 @@ extension ScriptedFileSystem {
   public func extendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8] {
-    try run(.attribute) { (base, _) throws(SystemError) in
+    try run(.attribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in
       try base.extendedAttribute(name, of: descriptor)
     }
   }
@@ -58,7 +58,7 @@ extension ScriptedFileSystem {
   public func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
   ) throws(SystemError) {
-    try run(.setAttribute) { (base, _) throws(SystemError) in
+    try run(.setAttribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in
       try base.setExtendedAttribute(name, of: descriptor, to: value)
     }
   }
@@ -67,7 +67,7 @@ extension ScriptedFileSystem {
   public func removeExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) {
-    try run(.removeAttribute) { (base, _) throws(SystemError) in
+    try run(.removeAttribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in
       try base.removeExtendedAttribute(name, of: descriptor)
     }
   }

@@ -3,30 +3,36 @@ extension ScriptedFileSystem {
   public func open(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
   ) throws(SystemError) -> FileDescriptor {
-    try run(.open, [path]) { (base, _) throws(SystemError) in
-      try base.open(path, at: directory, flags: flags, mode: mode)
+    let descriptor = try run(.open, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.open(paths[0], at: directory, flags: flags, mode: mode)
     }
+    note(descriptor, openedBy: path)
+    return descriptor
   }
 
   /// Logged and scripted, then openat2(2).
   public func openWithoutSymbolicLinks(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
-    try run(.openWithoutSymbolicLinks, [path]) { (base, _) throws(SystemError) in
-      try base.openWithoutSymbolicLinks(path, at: directory, flags: flags)
+    let descriptor = try run(.openWithoutSymbolicLinks, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.openWithoutSymbolicLinks(paths[0], at: directory, flags: flags)
     }
+    note(descriptor, openedBy: path)
+    return descriptor
   }
 
   /// Logged and scripted, then close(2).
   public func close(_ descriptor: FileDescriptor) throws(SystemError) {
-    try run(.close) { (base, _) throws(SystemError) in
+    try run(.close, on: descriptor) { (base, _, _) throws(SystemError) in
+      // Before the kernel hands out the number again.
+      note(descriptor, openedBy: nil)
       try base.close(descriptor)
     }
   }
 
   /// Logged and scripted, then read(2).
   public func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
-    try run(.read) { (base, limit) throws(SystemError) in
+    try run(.read, on: descriptor) { (base, _, limit) throws(SystemError) in
       if limit >= buffer.count { return try base.read(descriptor, into: &buffer) }
       var part = [UInt8](repeating: 0, count: limit)
       let count = try base.read(descriptor, into: &part)
@@ -37,7 +43,7 @@ extension ScriptedFileSystem {
 
   /// Logged and scripted, then write(2).
   public func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
-    try run(.write) { (base, limit) throws(SystemError) in
+    try run(.write, on: descriptor) { (base, _, limit) throws(SystemError) in
       try base.write(descriptor, bytes.prefix(limit))
     }
   }
@@ -46,28 +52,28 @@ extension ScriptedFileSystem {
   public func seek(
     _ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin
   ) throws(SystemError) -> Int64 {
-    try run(.seek) { (base, _) throws(SystemError) in
+    try run(.seek, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.seek(descriptor, to: offset, origin)
     }
   }
 
   /// Logged and scripted, then ftruncate(2).
   public func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
-    try run(.truncate) { (base, _) throws(SystemError) in
+    try run(.truncate, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.truncate(descriptor, to: size)
     }
   }
 
   /// Logged and scripted, then fsync(2).
   public func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
-    try run(.synchronize) { (base, _) throws(SystemError) in
+    try run(.synchronize, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.synchronize(descriptor)
     }
   }
 
   /// Logged and scripted, then ioctl_ficlone(2).
   public func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
-    try run(.clone) { (base, _) throws(SystemError) in
+    try run(.clone, on: target) { (base, _, _) throws(SystemError) in
       try base.clone(source, to: target)
     }
   }
@@ -76,7 +82,7 @@ extension ScriptedFileSystem {
   public func copyRange(
     from source: FileDescriptor, to target: FileDescriptor, count: Int
   ) throws(SystemError) -> Int {
-    try run(.copyRange) { (base, limit) throws(SystemError) in
+    try run(.copyRange, on: target) { (base, _, limit) throws(SystemError) in
       try base.copyRange(from: source, to: target, count: min(count, limit))
     }
   }

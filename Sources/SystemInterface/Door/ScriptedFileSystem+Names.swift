@@ -1,7 +1,7 @@
 extension ScriptedFileSystem {
   /// Logged and scripted, then fstat(2).
   public func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
-    try run(.descriptorStatus) { (base, _) throws(SystemError) in
+    try run(.descriptorStatus, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.status(of: descriptor)
     }
   }
@@ -10,8 +10,15 @@ extension ScriptedFileSystem {
   public func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {
-    try run(.status, [path]) { (base, _) throws(SystemError) in
-      try base.status(of: path, at: directory, links: links)
+    try run(.status, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.status(of: paths[0], at: directory, links: links)
+    }
+  }
+
+  /// Logged and scripted, then faccessat(2).
+  public func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+    try run(.writePermission, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.checkWritePermission(of: paths[0], at: directory)
     }
   }
 
@@ -20,8 +27,8 @@ extension ScriptedFileSystem {
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     _ mode: RenameMode
   ) throws(SystemError) {
-    try run(.rename, [source, target]) { (base, _) throws(SystemError) in
-      try base.rename(source, at: sourceDirectory, to: target, at: targetDirectory, mode)
+    try run(.rename, [(source, sourceDirectory), (target, targetDirectory)]) { (base, paths, _) throws(SystemError) in
+      try base.rename(paths[0], at: sourceDirectory, to: paths[1], at: targetDirectory, mode)
     }
   }
 
@@ -30,22 +37,22 @@ extension ScriptedFileSystem {
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     links: LinkTreatment
   ) throws(SystemError) {
-    try run(.link, [source, target]) { (base, _) throws(SystemError) in
-      try base.link(source, at: sourceDirectory, to: target, at: targetDirectory, links: links)
+    try run(.link, [(source, sourceDirectory), (target, targetDirectory)]) { (base, paths, _) throws(SystemError) in
+      try base.link(paths[0], at: sourceDirectory, to: paths[1], at: targetDirectory, links: links)
     }
   }
 
   /// Logged and scripted, then unlinkat(2).
   public func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
-    try run(.unlink, [path]) { (base, _) throws(SystemError) in
-      try base.unlink(path, at: directory, kind)
+    try run(.unlink, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.unlink(paths[0], at: directory, kind)
     }
   }
 
   /// Logged and scripted, then mkdirat(2).
   public func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
-    try run(.makeDirectory, [path]) { (base, _) throws(SystemError) in
-      try base.makeDirectory(path, at: directory, mode: mode)
+    try run(.makeDirectory, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.makeDirectory(paths[0], at: directory, mode: mode)
     }
   }
 
@@ -53,15 +60,15 @@ extension ScriptedFileSystem {
   public func makeNode(
     _ path: SystemPath, at directory: FileDescriptor, like status: FileStatus
   ) throws(SystemError) {
-    try run(.makeNode, [path]) { (base, _) throws(SystemError) in
-      try base.makeNode(path, at: directory, like: status)
+    try run(.makeNode, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.makeNode(paths[0], at: directory, like: status)
     }
   }
 
   /// Logged and scripted, then readlinkat(2).
   public func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
-    try run(.readLink, [path]) { (base, _) throws(SystemError) in
-      try base.readLink(path, at: directory)
+    try run(.readLink, [(path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.readLink(paths[0], at: directory)
     }
   }
 
@@ -69,14 +76,15 @@ extension ScriptedFileSystem {
   public func makeSymbolicLink(
     _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
   ) throws(SystemError) {
-    try run(.makeSymbolicLink, [target, path]) { (base, _) throws(SystemError) in
-      try base.makeSymbolicLink(path, at: directory, target: target)
+    // What a link says isn't looked up.
+    try run(.makeSymbolicLink, [(target, directory), (path, directory)]) { (base, paths, _) throws(SystemError) in
+      try base.makeSymbolicLink(paths[1], at: directory, target: paths[0])
     }
   }
 
   /// Logged and scripted, then getdents(2).
   public func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
-    try run(.readDirectory) { (base, _) throws(SystemError) in
+    try run(.readDirectory, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.readDirectory(descriptor)
     }
   }

@@ -8,6 +8,20 @@ public struct ScriptedCall: Hashable, Sendable {
   public let call: SystemCall
   /// The paths given to it; empty for calls on a descriptor.
   public let paths: [SystemPath]
+  /// The directories that the paths are relative to.
+  public let directories: [FileDescriptor]
+  /// For a call on a descriptor, the path it was opened by; of two descriptors the one that's written.
+  public let openedPath: SystemPath?
+  /// What else is given to a call that changes an owner or deals with an extended attribute.
+  public let argument: Argument?
+
+  /// What else is given to a call.
+  public enum Argument: Hashable, Sendable {
+    /// A new owner and group; `UInt32.max` leaves one as it is.
+    case owner(UInt32, group: UInt32)
+    /// The name of an extended attribute.
+    case attribute(ExtendedAttributeName)
+  }
 }
 
 /// What becomes of a call.
@@ -20,6 +34,10 @@ public enum ScriptedAction: Hashable, Sendable {
   case killProcess
   /// A read, write or copy moves at most this many bytes (at least one); any other call is made as it is.
   case shortWrite(Int)
+  /// A call that returns nothing isn't made, and succeeds; any other call is made as it is.
+  case skip
+  /// The call is made with these paths instead: as many as it was given. Any other call is made as it is.
+  case redirect([SystemPath])
 }
 
 /// A door that asks a script before each call: the twin that makes the *n*-th call fail, or the process die there.
@@ -30,10 +48,12 @@ public enum ScriptedAction: Hashable, Sendable {
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | the log | a mutex | the number of a call is its place in the log |
+/// | the paths of open descriptors | a mutex | calls on a descriptor are logged with its path |
 public final class ScriptedFileSystem: FileSystem {
   private let base: any FileSystem
   private let script: @Sendable (ScriptedCall) -> ScriptedAction
   private let calls = Guarded<[ScriptedCall]>([])
+  private let openPaths = Guarded<[FileDescriptor: SystemPath]>([:])
 
   /// Creates a door in front of another one.
   ///
@@ -56,23 +76,37 @@ public final class ScriptedFileSystem: FileSystem {
 
   /// Logs a call, asks the script and makes the call on the base with a limit for the bytes it moves.
   func run<Result>(
-    _ call: SystemCall, _ paths: [SystemPath] = [],
-    _ body: (_ base: any FileSystem, _ limit: Int) throws(SystemError) -> Result
+    _ call: SystemCall, _ names: [(path: SystemPath, directory: FileDescriptor)] = [],
+    on descriptor: FileDescriptor? = nil, _ argument: ScriptedCall.Argument? = nil,
+    _ body: (_ base: any FileSystem, _ paths: [SystemPath], _ limit: Int) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
+    let openedPath = descriptor.flatMap { descriptor in openPaths.withLock { $0[descriptor] } }
+    let paths = names.map(\.path)
     let entry = calls.withLock { log in
-      let entry = ScriptedCall(number: log.count + 1, call: call, paths: paths)
+      let entry = ScriptedCall(
+        number: log.count + 1, call: call, paths: paths, directories: names.map(\.directory), openedPath: openedPath,
+        argument: argument)
       log.append(entry)
       return entry
     }
     switch script(entry) {
-    case .proceed: return try body(base, .max)
-    case .shortWrite(let count): return try body(base, max(count, 1))
+    case .proceed: return try body(base, paths, .max)
+    case .skip:
+      if let nothing = () as? Result { return nothing }
+      return try body(base, paths, .max)
+    case .redirect(let others): return try body(base, others.count == paths.count ? others : paths, .max)
+    case .shortWrite(let count): return try body(base, paths, max(count, 1))
     case .fail(let code):
-      if call == .close { _ = try? body(base, .max) }
+      if call == .close { _ = try? body(base, paths, .max) }
       throw SystemError(call, paths: paths, errno: code)
     case .killProcess:
       kill(getpid(), SIGKILL)
       fatalError("SIGKILL can't be ignored")
     }
+  }
+
+  /// Remembers by which path a descriptor was opened; `nil` when it's about to be closed.
+  func note(_ descriptor: FileDescriptor, openedBy path: SystemPath?) {
+    openPaths.withLock { $0[descriptor] = path }
   }
 }

@@ -26,6 +26,8 @@ public enum SystemCall: String, Hashable, Sendable, CaseIterable {
   case descriptorStatus = "fstat(2)"
   /// Reads the status of a file by name.
   case status = "statx(2)"
+  /// Asks whether the permissions of a file let this process write to it.
+  case writePermission = "faccessat(2)"
   /// Renames.
   case rename = "rename(2)"
   /// Makes a hard link.
