@@ -123,14 +123,42 @@ struct CopyingTests {
     }
   }
 
-  @Test("A hard link becomes a file of its own")
+  @Test("Hard links in a tree become files of their own")
   func hardLink() async throws {
     try await withTemporaryDirectory { sandbox in
-      let (a, b) = (try sandbox.write("a", "text"), sandbox.path("b"))
+      try sandbox.makeDirectory("d")
+      let (a, b) = (try sandbox.write("d/a", "text"), sandbox.path("d/b"))
       try sandbox.files.link(a, at: .workingDirectory, to: b, at: .workingDirectory, links: .noFollow)
-      try sandbox.files.copyItem(from: a, to: b, replacing: true)
-      #expect(try sandbox.status("a")?.inode != sandbox.status("b")?.inode)
-      #expect(try sandbox.text("b") == "text")
+      try sandbox.files.copyItem(from: sandbox.path("d"), to: sandbox.path("e"), replacing: false)
+      #expect(try sandbox.status("e/a")?.inode != sandbox.status("e/b")?.inode)
+      #expect(try sandbox.text("e/b") == "text")
+    }
+  }
+
+  @Test("A destination without room is named, not the source", arguments: CopyWay.allCases, ["a", "a/file"])
+  func fullDestination(way: CopyWay, name: String) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.make(.directory, "a", marker: "A")
+      try sandbox.write("a/file", String(repeating: "A", count: 30_000))
+      try sandbox.makeDirectory("disk")
+      let full: Set<SystemCall> = [.write, .copyRange, .truncate, .synchronize, .setAttribute, .makeDirectory]
+      for call in full {
+        let door = ScriptedFileSystem(way.door) { scripted in
+          scripted.call == call && !(call == .copyRange && way.avoidsRange) ? .fail(ENOSPC) : .proceed
+        }
+        let (from, to) = (sandbox.path(name), sandbox.path("disk/a"))
+        let error = errorThrown { () throws(SystemError) in
+          try door.copyItem(from: from, to: to, replacing: false)
+        }
+        guard let error else {
+          // A file needs no directory, and some ways of copying avoid the call.
+          try sandbox.files.removeItem(at: to)
+          continue
+        }
+        #expect(error.errno == ENOSPC)
+        #expect(error.paths.count == 1 && error.paths.allSatisfy { $0 == to || $0.isInside(to) }, "\(error)")
+        #expect(try sandbox.names(in: "disk") == [])
+      }
     }
   }
 
@@ -229,6 +257,9 @@ enum CopyWay: CaseIterable {
   case byRange
   case byHand
   case byHandInPieces
+
+  /// Whether the kernel is kept from copying, so that another call finds the disk full.
+  var avoidsRange: Bool { self == .byHand || self == .byHandInPieces }
 
   var door: any FileSystem {
     switch self {

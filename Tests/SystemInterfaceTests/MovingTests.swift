@@ -111,17 +111,6 @@ struct MovingTests {
     }
   }
 
-  @Test("A move over another hard link of the file leaves one name")
-  func hardLink() async throws {
-    try await withTemporaryDirectory { sandbox in
-      let (a, b) = (try sandbox.write("a", "text"), sandbox.path("b"))
-      try sandbox.files.link(a, at: .workingDirectory, to: b, at: .workingDirectory, links: .noFollow)
-      try sandbox.files.moveItem(from: a, to: b, replacing: true)
-      #expect(try sandbox.names() == ["b"])
-      #expect(try sandbox.text("b") == "text")
-    }
-  }
-
   @Test("To another file system an item is copied, then removed", arguments: ItemKind.allCases, [false, true])
   func otherFileSystem(kind: ItemKind, replacing: Bool) async throws {
     try await withTemporaryDirectory { sandbox in

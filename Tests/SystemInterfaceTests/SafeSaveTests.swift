@@ -130,6 +130,25 @@ struct SafeSaveTests {
     }
   }
 
+  @Test("A file whose permissions don't allow writing is replaced only by whoever says so")
+  func readOnlyFile() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let path = try sandbox.write("file", "old")
+      let door = ScriptedFileSystem { $0.call == .writePermission ? .fail(EACCES) : .proceed }
+      let error = errorThrown { () throws(SystemError) in try door.replaceContents(of: path, with: [1]) }
+      #expect(error?.errno == EACCES && error?.paths == [path])
+      #expect(error?.advice?.contains("'.replacesReadOnly'") == true)
+      #expect(try sandbox.text("file") == "old")
+      #expect(try sandbox.names() == ["file"])
+      try door.replaceContents(of: path, with: Array("new".utf8), permission: .ignored)
+      #expect(try sandbox.text("file") == "new")
+      // A sandbox that doesn't know the call isn't a file that can't be written.
+      let unknowing = ScriptedFileSystem { $0.call == .writePermission ? .fail(EPERM) : .proceed }
+      try unknowing.replaceContents(of: path, with: Array("newer".utf8))
+      #expect(try sandbox.text("file") == "newer")
+    }
+  }
+
   @Test("Another hard link keeps the old contents")
   func hardLink() async throws {
     try await withTemporaryDirectory { sandbox in

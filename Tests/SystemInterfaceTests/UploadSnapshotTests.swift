@@ -45,6 +45,7 @@ struct UploadSnapshotTests {
     try await withTemporaryDirectory { sandbox in
       let snapshot = try sandbox.files.makeUploadSnapshot(of: makeTree(sandbox), in: sandbox.root)
       #expect(snapshot.item == snapshot.container.appending("Tree.zip"))
+      #expect(snapshot.leftOut == [sandbox.path("Tree/pipe")])
       let members = try ZipReader(sandbox.files.contents(of: snapshot.item)).members
       #expect(
         members.map { String(decoding: $0.name, as: UTF8.self) } == [
@@ -60,6 +61,31 @@ struct UploadSnapshotTests {
       #expect(members[4].dosTime == 12 << 11 | 34 << 5 | 28)
       #expect(members.allSatisfy { $0.isUTF8 && !$0.isLong })
     }
+  }
+
+  @Test(
+    "Everybody may read an archive if everybody may read all that is in it",
+    arguments: [(0o755, 0o644, 0o644), (0o755, 0o640, 0o600), (0o750, 0o644, 0o600), (0o744, 0o644, 0o600)]
+      as [(
+        directory: UInt32, file: UInt32, archive: UInt32
+      )])
+  func archiveMode(modes: (directory: UInt32, file: UInt32, archive: UInt32)) async throws {
+    try await withTemporaryDirectory { sandbox in
+      try sandbox.makeDirectory("Tree")
+      try sandbox.write("Tree/file", "text")
+      for (name, mode) in [("Tree/file", modes.file), ("Tree", modes.directory)] {
+        try sandbox.withFile(name) { (file) throws(SystemError) in try sandbox.files.setMode(of: file, to: mode) }
+      }
+      let snapshot = try sandbox.files.makeUploadSnapshot(of: sandbox.path("Tree"), in: sandbox.root)
+      #expect(try sandbox.files.statusIfPresent(of: snapshot.item)?.mode == modes.archive & ~umask)
+    }
+  }
+
+  /// What new files don't get.
+  private var umask: UInt32 {
+    let mask = Glibc.umask(0o022)
+    _ = Glibc.umask(mask)
+    return mask
   }
 
   @Test(
@@ -100,7 +126,7 @@ struct UploadSnapshotTests {
       let archive = sandbox.path("archive.zip")
       try sandbox.files.withDescriptor(archive, flags: [.create, .writeOnly], mode: 0o600) {
         (output) throws(SystemError) in
-        var writer = ZipArchiveWriter(files: sandbox.files, output: output)
+        var writer = ZipArchiveWriter(files: sandbox.files, output: output, path: archive)
         for index in 0..<count { try writer.add(Array("\(index)/".utf8), status) }
         try writer.finish()
       }
@@ -160,7 +186,7 @@ struct UploadSnapshotTests {
       let archive = sandbox.path("archive.zip")
       try sandbox.files.withDescriptor(archive, flags: [.create, .writeOnly], mode: 0o600) {
         (output) throws(SystemError) in
-        var writer = ZipArchiveWriter(files: sandbox.files, output: output)
+        var writer = ZipArchiveWriter(files: sandbox.files, output: output, path: archive)
         try writer.add(Array("x".utf8), status)
         try writer.finish()
       }
@@ -200,7 +226,7 @@ extension Sandbox {
   fileprivate func archive(_ path: SystemPath, as name: String, limit: UInt64) throws -> SystemPath {
     try files.withDescriptor(self.path(name), flags: [.create, .writeOnly], mode: 0o600) {
       (output) throws(SystemError) in
-      let writer = ZipArchiveWriter(files: files, output: output, limit: limit)
+      let writer = ZipArchiveWriter(files: files, output: output, path: self.path(name), limit: limit)
       var visitor = ArchiveVisitor(files: files, writer: writer)
       try files.withDescriptor(path.parent, flags: .directory) { (parent) throws(SystemError) in
         try files.walkTree(path.lastComponent, at: parent, &visitor)

@@ -6,7 +6,7 @@ extension FileSystem {
   /// The copy is made under a temporary name beside the destination, brought to the disk, and renamed into place. File
   /// systems that can share blocks do. Holes, mode, modification time, extended attributes and, if permitted, owner are
   /// kept; symbolic links are copied as links; hard links become files of their own. Symbolic links and special files
-  /// don't keep extended attributes.
+  /// don't keep extended attributes. Where group or access list can't be kept, group and others get at most what both got.
   ///
   /// Blocks until the copy is on the disk. A writer that isn't kept out may be copied half done.
   ///
@@ -14,17 +14,17 @@ extension FileSystem {
   ///   - from: The item to copy, as a canonical path.
   ///   - to: The name of the copy, as a canonical path.
   ///   - replacing: Whether something there is replaced, whatever its kind.
-  /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL for a copy onto itself or of a directory
-  ///   into itself; the error of the call that failed otherwise. The destination is untouched then, unless the error
-  ///   says that the change is in place.
+  /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when both are one item, by whatever link,
+  ///   mount or spelling, or one is inside the other; the error of the call that failed otherwise, with the path on whose
+  ///   side it failed. The destination is untouched then, unless the error says that the change is in place.
   /// - Complexity: O(*n*) in the bytes and items copied; two descriptors more than one file needs, at any depth.
   /// - Note: ioctl_ficlone(2), copy_file_range(2).
   package func copyItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
     try refuseNesting("copyItem", from, to)
-    if replacing && from == to {
-      throw SystemError(call: "copyItem", paths: [from, to], errno: EINVAL, advice: "Pass another destination.")
-    }
     try withItems(from, to) { (source, target) throws(SystemError) in
+      if try relation(of: source, to: target, replacing: replacing, in: "copyItem") == .respelled && replacing {
+        throw .oneItem("copyItem", source, target)
+      }
       try placeCopy(of: source, as: target, replacing: replacing)
     }
   }
@@ -37,14 +37,14 @@ extension FileSystem {
       // Noticed before the work instead of after it; the rename checks again.
       throw SystemError(.rename, paths: [source.name, target.name], errno: EEXIST)
     }
-    let copy = DirectoryItem(name: .temporaryName(for: target.name), directory: target.directory)
+    let copy = target.beside(.temporaryName(for: target.name))
     let displaced: DirectoryItem?
     do {
       try copyTree(source, to: copy, durability: .synchronized)
       displaced = try place(copy, as: target, replacing: replacing)
     } catch {
       try? removeTree(copy.name, at: copy.directory, overridingMode: true)
-      throw error
+      throw error.naming(target.path, for: copy.path)
     }
     try synchronizeAfterCommit(target.directory)
     try removeDisplaced(displaced)
@@ -56,7 +56,7 @@ extension FileSystem {
   ) throws(SystemError) {
     let status = try status(of: source.name, at: source.directory, links: .noFollow)
     if status.kind == .directory {
-      var visitor = CopyVisitor(files: self, target: target, durability: durability)
+      var visitor = CopyVisitor(files: self, source: source, target: target, durability: durability)
       defer { visitor.close() }
       try walkTree(source.name, at: source.directory, &visitor)
     } else {
@@ -72,16 +72,59 @@ extension FileSystem {
     case .regular:
       return try copyFile(source, to: target, durability: durability)
     case .symbolicLink:
-      let text = try readLink(source.name, at: source.directory)
-      try makeSymbolicLink(target.name, at: target.directory, target: text)
+      let text = try source.locatingErrors { () throws(SystemError) in
+        try readLink(source.name, at: source.directory)
+      }
+      try target.locatingErrors { () throws(SystemError) in try copyLink(text, status, to: target) }
     case .fifo, .socket, .characterDevice, .blockDevice:
-      try makeNode(target.name, at: target.directory, like: status)
+      try target.locatingErrors { () throws(SystemError) in try copyNode(status, to: target) }
     case .directory, .unknown:
       throw SystemError(
         call: "copyItem", paths: [source.name], errno: ENOTSUP, advice: "It changed its kind meanwhile.")
     }
+  }
+
+  private func copyLink(_ text: SystemPath, _ status: FileStatus, to target: DirectoryItem) throws(SystemError) {
+    do {
+      try makeSymbolicLink(target.name, at: target.directory, target: text)
+    } catch {
+      // What the link says is no path that failed.
+      throw SystemError(.makeSymbolicLink, paths: [target.name], errno: error.errno)
+    }
     try? setOwner(of: target.name, at: target.directory, to: status.owner, group: status.group)
     try setModificationTime(of: target.name, at: target.directory, to: status.modificationTime)
+  }
+
+  /// Makes a special file for its owner alone, and lets others use it once it's known whose it is.
+  private func copyNode(_ status: FileStatus, to target: DirectoryItem) throws(SystemError) {
+    var narrow = status
+    narrow.mode &= 0o700
+    try makeNode(target.name, at: target.directory, like: narrow)
+    do {
+      try setOwner(of: target.name, at: target.directory, to: status.owner, group: status.group)
+    } catch let error where error.refusesOwner {
+      try? setOwner(of: target.name, at: target.directory, to: UInt32.max, group: status.group)
+    }
+    // Opening the special file itself would wait, or do whatever its driver does.
+    let flags: OpenFlags = [.pathOnly, .noFollow]
+    try withDescriptor(target.name, at: target.directory, flags: flags) { (node) throws(SystemError) in
+      let kept = KeptPermissions(status, try self.status(of: node))
+      try setMode(of: node, to: kept.mode(for: status))
+    }
+    try setModificationTime(of: target.name, at: target.directory, to: status.modificationTime)
+  }
+}
+
+extension SystemError {
+  /// The same error with the name that the caller knows for one that it doesn't know.
+  fileprivate func naming(_ path: SystemPath, for temporary: SystemPath) -> SystemError {
+    if call == SystemCall.rename.rawValue { return self }
+    var error = self
+    error.paths = paths.map { known in
+      if known == temporary { return path }
+      return known.isInside(temporary) ? SystemPath(bytes: path.bytes + known.bytes[temporary.bytes.count...]) : known
+    }
+    return error
   }
 }
 
@@ -91,54 +134,4 @@ enum CopyDurability {
   case synchronized
   /// Left to the kernel: the copy is thrown away soon.
   case temporary
-}
-
-/// Makes beside each directory and file of a walk its copy in another tree.
-private struct CopyVisitor<Files: FileSystem>: TreeVisitor {
-  private let files: Files
-  private let target: DirectoryItem
-  private let durability: CopyDurability
-  private var cursor: DirectoryCursor
-  private var targetIdentity: FileIdentity?
-
-  init(files: Files, target: DirectoryItem, durability: CopyDurability) {
-    self.files = files
-    self.target = target
-    self.durability = durability
-    self.cursor = DirectoryCursor(base: target.directory)
-  }
-
-  mutating func willEnter(_ name: SystemPath) throws(SystemError) {
-    let isTop = cursor.depth == 0
-    let copy = isTop ? target.name : name
-    try files.makeDirectory(copy, at: cursor.current, mode: 0o700)
-    let status = try cursor.descend(into: copy, using: files)
-    if isTop { targetIdentity = status.identity }
-  }
-
-  func didEnter(_ name: SystemPath, _ directory: FileDescriptor, _ status: FileStatus) throws(SystemError) {
-    // The paths differed, but a bind mount led the walk into its own output, which would never end.
-    if status.identity == targetIdentity {
-      throw SystemError(call: "copyItem", paths: [name], errno: EINVAL, advice: "It would be copied into itself.")
-    }
-  }
-
-  func visit(_ entry: DirectoryEntry, in directory: FileDescriptor) throws(SystemError) {
-    let status = try files.status(of: entry.name, at: directory, links: .noFollow)
-    try files.copyLeaf(
-      DirectoryItem(name: entry.name, directory: directory), status,
-      to: DirectoryItem(name: entry.name, directory: cursor.current), durability: durability)
-  }
-
-  mutating func willLeave(_ directory: FileDescriptor) throws(SystemError) {
-    let status = try files.status(of: directory)
-    try files.copyMetadata(from: directory, status, to: cursor.current)
-    try files.setModificationTime(of: cursor.current, to: status.modificationTime)
-    if durability == .synchronized { try files.synchronizeDirectory(cursor.current) }
-    _ = try cursor.ascend(using: files)
-  }
-
-  mutating func close() {
-    cursor.close(using: files)
-  }
 }

@@ -5,7 +5,9 @@ extension FileSystem {
   ///
   /// Within one file system this is one rename; a directory that has to make room is swapped, then removed. To another
   /// file system the item is copied under a temporary name, brought to the disk, renamed into place, and only then
-  /// removed from where it was. There is no moment at which neither name holds an item.
+  /// removed from where it was. There is no moment at which neither name holds an item, with one exception: where two
+  /// spellings are one name (directories that fold case), another spelling takes two renames, and between them the item has
+  /// a temporary name beside.
   ///
   /// Blocks until both directories are on the disk.
   ///
@@ -13,22 +15,32 @@ extension FileSystem {
   ///   - from: The item to move, as a canonical path; a symbolic link is moved itself.
   ///   - to: Its new name, as a canonical path.
   ///   - replacing: Whether something there is replaced, whatever its kind.
-  /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when one item is inside the other; the
-  ///   error of the call that failed otherwise. The source is still there unless the error says that the change is in
-  ///   place.
+  /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when both are one item, by whatever
+  ///   link or mount, or one is inside the other; the error of the call that failed otherwise. The source is still there
+  ///   unless the error says that the change is in place. A move of an item to its own path does nothing.
   /// - Complexity: O(1) within one file system, plus the removal of what is replaced; O(*n*) in the bytes moved
   ///   otherwise.
   /// - Note: rename(2).
   package func moveItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
     try refuseNesting("moveItem", from, to)
     try withItems(from, to) { (source, target) throws(SystemError) in
-      if replacing, try isOtherName(target, of: source) {
-        // rename(2) does nothing when both names belong to one file.
-        try unlink(source.name, at: source.directory, .file)
-        return try synchronizeAfterCommit(source.directory)
+      if from != to, try relation(of: source, to: target, replacing: replacing, in: "moveItem") == .respelled {
+        return try respell(source, as: target.name)
       }
       try relocate(source, to: target, replacing: replacing)
     }
+  }
+
+  /// Gives an item another spelling of its name; rename(2) does nothing when both names lead to one file.
+  private func respell(_ source: DirectoryItem, as name: SystemPath) throws(SystemError) {
+    let aside = try setAside(source)
+    do {
+      try renameExclusively(aside, to: source.beside(name))
+    } catch {
+      try? renameExclusively(aside, to: source)
+      throw error
+    }
+    try synchronizeAfterCommit(source.directory)
   }
 
   private func relocate(
@@ -59,16 +71,6 @@ extension FileSystem {
     }
   }
 
-  /// Whether two names are hard links to one file, rather than one name spelled twice.
-  private func isOtherName(_ target: DirectoryItem, of source: DirectoryItem) throws(SystemError) -> Bool {
-    guard let there = try statusIfPresent(of: target.name, at: target.directory),
-      there.kind != .directory, there.linkCount > 1,
-      there.identity == (try status(of: source.name, at: source.directory, links: .noFollow)).identity
-    else { return false }
-    if source.name != target.name { return true }
-    return try status(of: source.directory).identity != status(of: target.directory).identity
-  }
-
   /// Throws EINVAL when one of two canonical paths is inside the other.
   func refuseNesting(_ operation: String, _ from: SystemPath, _ to: SystemPath) throws(SystemError) {
     if to.isInside(from) || from.isInside(to) {
@@ -87,8 +89,8 @@ extension FileSystem {
       try withDescriptor(from.parent, flags: .directory) { (sourceDirectory) throws(SystemError) in
         try withDescriptor(to.parent, flags: .directory) { (targetDirectory) throws(SystemError) in
           try body(
-            DirectoryItem(name: source, directory: sourceDirectory),
-            DirectoryItem(name: target, directory: targetDirectory))
+            DirectoryItem(name: source, directory: sourceDirectory, place: from.parent),
+            DirectoryItem(name: target, directory: targetDirectory, place: to.parent))
         }
       }
     } catch {

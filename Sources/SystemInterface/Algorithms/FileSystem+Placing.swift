@@ -4,6 +4,20 @@ internal import Glibc
 struct DirectoryItem {
   let name: SystemPath
   let directory: FileDescriptor
+  /// The path of the directory, for errors and for looking at what is above it.
+  let place: SystemPath
+
+  var path: SystemPath { place.appending(name) }
+
+  /// Another name in the same directory.
+  func beside(_ name: SystemPath) -> DirectoryItem {
+    DirectoryItem(name: name, directory: directory, place: place)
+  }
+
+  /// Runs `body`; its errors name this item by its full path, whatever the operation is called with.
+  func locatingErrors<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+    do { return try body() } catch { throw error.located(in: place, subject: path) }
+  }
 }
 
 extension FileSystem {
@@ -54,16 +68,16 @@ extension FileSystem {
   }
 
   /// Renames an item to a temporary name beside it.
-  private func setAside(_ item: DirectoryItem) throws(SystemError) -> DirectoryItem {
+  func setAside(_ item: DirectoryItem) throws(SystemError) -> DirectoryItem {
     try withTemporaryName(for: item.name) { (name) throws(SystemError) in
-      let aside = DirectoryItem(name: name, directory: item.directory)
+      let aside = item.beside(name)
       try renameExclusively(item, to: aside)
       return aside
     }
   }
 
   /// Renames an item unless the name is taken, also where the file system doesn't know `RENAME_NOREPLACE`.
-  private func renameExclusively(_ item: DirectoryItem, to target: DirectoryItem) throws(SystemError) {
+  func renameExclusively(_ item: DirectoryItem, to target: DirectoryItem) throws(SystemError) {
     do {
       try rename(item, to: target, .exclusive)
     } catch let error where error.isUnsupported {

@@ -22,17 +22,47 @@ extension FileSystem {
 
   /// Reads a whole file, following symbolic links.
   ///
-  /// Blocks until all of it is read. A writer that isn't kept out may be seen half done.
+  /// Blocks until all of it is read, never for another process: a FIFO, socket or device isn't opened. A writer that isn't
+  /// kept out may be seen half done.
   ///
   /// - Parameter path: The file to read.
   /// - Returns: Its bytes.
-  /// - Throws: The error of openat(2), fstat(2) or read(2); EISDIR for a directory.
-  /// - Complexity: O(*n*) in the size of the file; five system calls for a small one.
+  /// - Throws: The error of statx(2), openat(2), fstat(2) or read(2); EISDIR for a directory; EINVAL for a FIFO, socket or
+  ///   device.
+  /// - Complexity: O(*n*) in the size of the file; six system calls for a small one.
   package func contents(of path: SystemPath) throws(SystemError) -> [UInt8] {
     try locatingErrors(at: path) { () throws(SystemError) in
-      try withDescriptor(path, flags: []) { (file) throws(SystemError) in
-        try readToEnd(of: file, expecting: status(of: file).size)
-      }
+      // Opening a FIFO would let its writer go on, and opening a device may do anything.
+      try refuseSpecialFile(status(of: path, at: .workingDirectory, links: .follow), path)
+      let file = try openRegularFile(path)
+      defer { try? close(file) }
+      let status = try status(of: file)
+      try refuseSpecialFile(status, path)
+      return try readToEnd(of: file, expecting: status.size)
+    }
+  }
+
+  private func refuseSpecialFile(_ status: FileStatus, _ path: SystemPath) throws(SystemError) {
+    let kind: String
+    switch status.kind {
+    case .regular, .directory, .symbolicLink: return
+    case .fifo: kind = "a FIFO"
+    case .socket: kind = "a socket"
+    case .characterDevice, .blockDevice: kind = "a device"
+    case .unknown: kind = "of no known kind"
+    }
+    throw SystemError(
+      call: "contents", paths: [path], errno: EINVAL,
+      advice: "It is \(kind), which has no end that could be waited for; open it yourself inside the access.")
+  }
+
+  /// Opens what was a regular file a moment ago: should it have become a FIFO, without waiting for its writer.
+  private func openRegularFile(_ path: SystemPath) throws(SystemError) -> FileDescriptor {
+    do {
+      return try open(path, at: .workingDirectory, flags: .nonBlocking, mode: 0)
+    } catch let error where error.errno == EAGAIN {
+      // Only for regular files: somebody holds a lease on it and is asked to give it up (fcntl(2), "Leases").
+      return try open(path, at: .workingDirectory, flags: [], mode: 0)
     }
   }
 

@@ -1,35 +1,47 @@
 internal import Glibc
 
+/// Whether a file that's replaced has to be one that this process may write to.
+package enum WritePermission {
+  case required
+  /// The permission to change the directory is enough, as for rename(2).
+  case ignored
+}
+
 extension FileSystem {
   /// Saves a file safely: readers and crashes see all of the old contents or all of the new ones.
   ///
   /// The contents are written to a temporary file beside the old one, brought to the disk, and renamed over it. Mode,
-  /// owner (if permitted; without set-id bits if not) and extended attributes of the old file are kept; a new file gets
-  /// mode `0o666` less the umask. Other hard links to the old file keep the old contents.
+  /// owner, group and extended attributes of the old file are kept. Where the owner or the group can't be, set-id bits go;
+  /// where the group or the access list can't be, group and others get at most what both got. A new file gets mode `0o666`
+  /// less the umask. Other hard links to the old file keep the old contents.
   ///
   /// Blocks until the contents are on the disk. Of two calls at once one wins, whole.
   ///
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - contents: Its new contents.
-  /// - Throws: EISDIR for a directory, EINVAL for a symbolic link or another special file, or the error of the call
-  ///   that failed. The old file is untouched then and no temporary is left, with one exception: when the last call,
+  ///   - permission: Whether the permissions of the old file have to allow it.
+  /// - Throws: EISDIR for a directory, EINVAL for a symbolic link or another special file, EACCES for a file that this
+  ///   process may not write to, or the error of the call that failed. The old file is untouched then and no temporary is left, with one exception: when the last call,
   ///   fsync(2) on the directory, fails, the new contents are in place but may be lost with the power.
-  /// - Complexity: O(*n*) in the number of bytes; about fifteen system calls, two of which wait for the disk.
+  /// - Complexity: O(*n*) in the number of bytes; about sixteen system calls, two of which wait for the disk.
   /// - Note: rename(2), fsync(2), open(2) on `O_TMPFILE`.
-  package func replaceContents(of path: SystemPath, with contents: [UInt8]) throws(SystemError) {
+  package func replaceContents(
+    of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required
+  ) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (directory) throws(SystemError) in
-        try replace(try path.itemName(), at: directory, with: contents)
+        try replace(try path.itemName(), at: directory, with: contents, permission)
         try synchronizeAfterCommit(directory)
       }
     }
   }
 
   private func replace(
-    _ name: SystemPath, at directory: FileDescriptor, with contents: [UInt8]
+    _ name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], _ permission: WritePermission
   ) throws(SystemError) {
     let old = try replaceableStatus(of: name, at: directory)
+    if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
     do {
       try save(contents, as: name, at: directory, like: old, unnamed: true)
     } catch let error where error.call == SystemCall.link.rawValue && error.errno == ENOENT {
@@ -51,6 +63,19 @@ extension FileSystem {
     case .symbolicLink: throw refusal(EINVAL, "It is a symbolic link; pass the path of its target.")
     case .fifo, .socket, .characterDevice, .blockDevice, .unknown:
       throw refusal(EINVAL, "It isn't a regular file, so it has no contents to replace.")
+    }
+  }
+
+  /// Throws EACCES for a file whose permissions don't let this process write to it, though its directory does.
+  private func refuseReadOnlyFile(_ name: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+    do {
+      try checkWritePermission(of: name, at: directory)
+    } catch let error where error.errno == EACCES {
+      throw SystemError(
+        call: "replaceContents", paths: [name], errno: EACCES,
+        advice: "Its permissions don't allow writing; pass the option '.replacesReadOnly' to replace it all the same.")
+    } catch {
+      // Whatever else stands in the way, such as EROFS, stops the calls that follow; old sandboxes don't know this one.
     }
   }
 

@@ -6,6 +6,8 @@ package struct UploadSnapshot: Hashable, Sendable {
   package let container: SystemPath
   /// The copy: a file under its own name, or a zip archive of a directory.
   package let item: SystemPath
+  /// Sockets, FIFOs and devices in a directory, which an archive can't hold, by their paths.
+  package let leftOut: [SystemPath]
 }
 
 extension FileSystem {
@@ -13,8 +15,9 @@ extension FileSystem {
   ///
   /// The copy is in a new directory that only this user may enter. A file shares its blocks with the original where the
   /// file system can. A directory becomes one archive `NAME.zip` with everything under `NAME/`: contents (stored, not
-  /// compressed), modes, times, empty directories, and symbolic links as links; sockets, FIFOs and devices have nothing
-  /// to upload and are left out.
+  /// compressed), modes, times, empty directories, and symbolic links as links. Sockets, FIFOs and devices have nothing
+  /// to upload; they are left out and listed. Everybody may read the archive if everybody may read all that is in it (less
+  /// the umask); otherwise only this user may.
   ///
   /// Blocks until the copy is complete; it isn't brought to the disk. Keep writers out until then: the archive holds
   /// what each file contained when its turn came.
@@ -35,10 +38,9 @@ extension FileSystem {
       return directory.appending(temporary)
     }
     do {
-      let item = try locatingErrors(at: path) { () throws(SystemError) in
+      return try locatingErrors(at: path) { () throws(SystemError) in
         try fillSnapshot(container, with: name, from: path.parent)
       }
-      return UploadSnapshot(container: container, item: item)
     } catch {
       try? removeItem(at: container)
       throw error
@@ -47,30 +49,38 @@ extension FileSystem {
 
   private func fillSnapshot(
     _ container: SystemPath, with name: SystemPath, from parent: SystemPath
-  ) throws(SystemError) -> SystemPath {
+  ) throws(SystemError) -> UploadSnapshot {
     try withDescriptor(parent, flags: .directory) { (source) throws(SystemError) in
       try withDescriptor(container, flags: [.directory, .noFollow]) { (target) throws(SystemError) in
-        if try status(of: name, at: source, links: .noFollow).kind == .directory {
-          let archive = name.archiveName
-          try writeArchive(of: name, at: source, to: archive, at: target)
-          return container.appending(archive)
+        let original = DirectoryItem(name: name, directory: source, place: parent)
+        let isDirectory = try status(of: name, at: source, links: .noFollow).kind == .directory
+        let copy = DirectoryItem(
+          name: isDirectory ? name.archiveName : name, directory: target, place: container)
+        var leftOut: [SystemPath] = []
+        if isDirectory {
+          leftOut = try writeArchive(of: original, to: copy)
+        } else {
+          try copyTree(original, to: copy, durability: .temporary)
         }
-        try copyTree(
-          DirectoryItem(name: name, directory: source), to: DirectoryItem(name: name, directory: target),
-          durability: .temporary)
-        return container.appending(name)
+        return UploadSnapshot(container: container, item: copy.path, leftOut: leftOut)
       }
     }
   }
 
-  private func writeArchive(
-    of name: SystemPath, at source: FileDescriptor, to archive: SystemPath, at target: FileDescriptor
-  ) throws(SystemError) {
+  /// - Returns: The paths of what was left out.
+  private func writeArchive(of source: DirectoryItem, to archive: DirectoryItem) throws(SystemError) -> [SystemPath] {
     let flags: OpenFlags = [.create, .exclusive, .writeOnly]
-    try withDescriptor(archive, at: target, flags: flags, mode: 0o600) { (output) throws(SystemError) in
-      var visitor = ArchiveVisitor(files: self, writer: ZipArchiveWriter(files: self, output: output))
-      try walkTree(name, at: source, &visitor)
+    // Until it's done nobody else gets to it: its directory is private.
+    return try withDescriptor(archive.name, at: archive.directory, flags: flags, mode: 0o644) {
+      (output) throws(SystemError) in
+      let writer = ZipArchiveWriter(files: self, output: output, path: archive.path)
+      var visitor = ArchiveVisitor(files: self, writer: writer)
+      try walkTree(source.name, at: source.directory, &visitor)
       try visitor.writer.finish()
+      try archive.locatingErrors { () throws(SystemError) in
+        if !visitor.isReadableByAll { try setMode(of: output, to: 0o600) }
+      }
+      return visitor.leftOut.map { source.place.appending($0) }
     }
   }
 }
@@ -87,6 +97,10 @@ extension SystemPath {
 struct ArchiveVisitor<Files: FileSystem>: TreeVisitor {
   let files: Files
   var writer: ZipArchiveWriter<Files>
+  /// What was left out, below the directory that holds the top of the tree.
+  private(set) var leftOut: [SystemPath] = []
+  /// Whether the modes of everything so far let group and others read it.
+  private(set) var isReadableByAll = true
   /// The current directory inside the archive, with a slash at the end.
   private var prefix: [UInt8] = []
 
@@ -100,6 +114,7 @@ struct ArchiveVisitor<Files: FileSystem>: TreeVisitor {
   ) throws(SystemError) {
     prefix += name.bytes
     prefix.append(SystemPath.separator)
+    note(status, mode: 0o055)
     try writer.add(prefix, status)
   }
 
@@ -116,14 +131,19 @@ struct ArchiveVisitor<Files: FileSystem>: TreeVisitor {
       let target = try files.readLink(entry.name, at: directory)
       try writer.add(prefix + entry.name.bytes, status, contents: target.bytes)
     case .directory, .fifo, .socket, .characterDevice, .blockDevice, .unknown, nil:
-      return
+      leftOut.append(SystemPath(bytes: prefix + entry.name.bytes))
     }
+  }
+
+  private mutating func note(_ status: FileStatus, mode: UInt32) {
+    isReadableByAll = isReadableByAll && status.mode & mode == mode
   }
 
   private mutating func addFile(_ name: SystemPath, in directory: FileDescriptor) throws(SystemError) {
     let input = try files.open(name, at: directory, flags: [.noFollow, .nonBlocking], mode: 0)
     defer { try? files.close(input) }
     let status = try files.status(of: input)
+    note(status, mode: 0o044)
     try writer.add(prefix + name.bytes, status, contentsOf: input)
   }
 }

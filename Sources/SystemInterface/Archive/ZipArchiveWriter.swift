@@ -9,6 +9,8 @@ struct ZipArchiveWriter<Files: FileSystem> {
   private let limit: UInt64
   private let files: Files
   private let output: FileDescriptor
+  /// The path of the archive, for errors.
+  private let path: SystemPath
   private var buffer: [UInt8] = []
   /// Where the buffer starts in the file.
   private var flushed: UInt64 = 0
@@ -18,8 +20,9 @@ struct ZipArchiveWriter<Files: FileSystem> {
   /// Checksum and sizes start here in a local header (4.3.7).
   private var checksumOffset: UInt64 { 14 }
 
-  init(files: Files, output: FileDescriptor, limit: UInt64 = 0xFFFF_FFFF) {
+  init(files: Files, output: FileDescriptor, path: SystemPath, limit: UInt64 = 0xFFFF_FFFF) {
     self.files = files
+    self.path = path
     self.output = output
     self.limit = limit
   }
@@ -88,9 +91,11 @@ extension ZipArchiveWriter {
       return
     }
     try flush()
-    _ = try files.seek(output, to: Int64(entry.offset + checksumOffset), .start)
-    try files.writeAll(Array(header[Int(checksumOffset)...]), to: output)
-    _ = try files.seek(output, to: Int64(flushed), .start)
+    try locatingErrors(at: path) { () throws(SystemError) in
+      _ = try files.seek(output, to: Int64(entry.offset + checksumOffset), .start)
+      try files.writeAll(Array(header[Int(checksumOffset)...]), to: output)
+      _ = try files.seek(output, to: Int64(flushed), .start)
+    }
   }
 
   /// 4.3.16, after 4.3.14 and 4.3.15 when a number doesn't fit.
@@ -129,7 +134,7 @@ extension ZipArchiveWriter {
   }
 
   private mutating func flush() throws(SystemError) {
-    try files.writeAll(buffer, to: output)
+    try locatingErrors(at: path) { () throws(SystemError) in try files.writeAll(buffer, to: output) }
     flushed += UInt64(buffer.count)
     buffer.removeAll(keepingCapacity: true)
   }
