@@ -79,6 +79,20 @@ struct FileManagerTests {
     }
   }
 
+  @Test(
+    "A backup in the place of the new item, or of the original, is refused before anything is touched",
+    arguments: ["new", "old", "link"])
+  func backupInTheWay(name: String) throws {
+    try withSandbox { box in
+      let (old, new) = (try box.write("old", "old"), try box.write("new", "new"))
+      try files.createSymbolicLink(at: box.url("link"), withDestinationURL: new)
+      #expect(throws: CocoaError.self) {
+        try files.replaceItem(at: old, withItemAt: new, backupItemName: name, resultingItemURL: nil)
+      }
+      #expect(try box.text(old) == "old" && box.text(new) == "new")
+    }
+  }
+
   @Test("A directory is replaced whole, and a missing item is an error that changes nothing")
   func directoriesAndMissingItems() throws {
     try withSandbox { box in

@@ -60,6 +60,14 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Presenters that didn't answer in time and were passed over, because the deadlines said to proceed.
   public var unansweredPresenters: [String] { grant?.unanswered ?? [] }
 
+  /// Sockets, FIFOs and devices in a directory that's read for uploading: the archive can't hold them.
+  ///
+  /// Empty in any other access.
+  public var pathsLeftOut: [String] {
+    guard case .granted(let access) = reference else { return [] }
+    return access.pathsLeftOut(of: index).map(\.description)
+  }
+
   /// What the wait brought; `nil` when there was none.
   private var grant: Grant? {
     switch reference {

@@ -245,6 +245,12 @@ extension GrantedAccess {
     if items.allSatisfy(\.isUpload) { release(afterFailure: false) }
   }
 
+  /// What the archive of an item lacks.
+  func pathsLeftOut(of index: Int) -> [SystemPath] {
+    let item = SystemPath(bytes: waiter.path(of: index).bytes)
+    return state.withLock { state in state.snapshots.first { $0.item == item }?.leftOut ?? [] }
+  }
+
   var hasUploads: Bool { items.contains(where: \.isUpload) }
 
   /// What code inside the accessor runs in: nothing new once the access has ended.

@@ -26,10 +26,11 @@ extension BlockingFileCoordinator {
   ///
   /// Blocks.
   ///
-  /// See ``FileCoordinator/update(_:deadlines:change:)``.
+  /// See ``FileCoordinator/update(_:options:deadlines:change:)``.
   ///
   /// - Parameters:
   ///   - url: The file.
+  ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
   /// - Returns: What `change` returned.
@@ -37,32 +38,36 @@ extension BlockingFileCoordinator {
   ///   says that the change is in place.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.update'")
   public func update<Result>(
-    _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) throws -> Result
+    _ url: URL, options: FileCoordinator.SavingOptions = [], deadlines: AccessDeadlines? = nil,
+    change: (inout Data) throws -> Result
   ) throws -> Result {
     try write(url, options: .forMerging, deadlines: deadlines) { access in
       let work = access.work.blocking
       let old = try work.contentsIfPresent()
       var new = old ?? Data()
       let result = try change(&new)
-      if new != old ?? Data() { try work.replaceContents(with: new) }
+      if new != old ?? Data() { try work.replaceContents(with: new, options) }
       return result
     }
   }
 
   /// Gives a file new contents safely.
   ///
-  /// Blocks. See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  /// Blocks. See ``FileCoordinator/replaceContents(of:with:options:deadlines:)``.
   ///
   /// - Parameters:
   ///   - url: The file; it's made if there's none.
   ///   - contents: The new contents.
+  ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   /// - Throws: ``FileCoordinationError``; then the file is as it was, unless the message says that the change is in
   ///   place and the directory couldn't be synced.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.replaceContents'")
-  public func replaceContents(of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil) throws {
+  public func replaceContents(
+    of url: URL, with contents: Data, options: FileCoordinator.SavingOptions = [], deadlines: AccessDeadlines? = nil
+  ) throws {
     try write(url, deadlines: deadlines) { access in
-      try access.work.blocking.replaceContents(with: contents)
+      try access.work.blocking.replaceContents(with: contents, options)
     }
   }
 

@@ -9,22 +9,27 @@ extension FileAccess {
   /// Runs on a thread of this library that may block.
   ///
   /// - Returns: All of its bytes.
-  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file, or it's a FIFO, socket or
+  ///   device.
   public func contents() async throws(FileCoordinationError) -> Data {
     try checkOngoing()
     return try await work.contents()
   }
 
-  /// Gives the file new contents safely, see ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  /// Gives the file new contents safely, see ``FileCoordinator/replaceContents(of:with:options:deadlines:)``.
   ///
   /// Runs on a thread of this library that may block.
   ///
-  /// - Parameter contents: The new contents.
+  /// - Parameters:
+  ///   - contents: The new contents.
+  ///   - options: Whether a file that can't be written is replaced.
   /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads. Then the file is
   ///   as it was, unless the message says that the change is in place.
-  public func replaceContents(with contents: Data) async throws(FileCoordinationError) {
+  public func replaceContents(
+    with contents: Data, options: FileCoordinator.SavingOptions = []
+  ) async throws(FileCoordinationError) {
     try checkWritable()
-    try await work.replaceContents(with: contents)
+    try await work.replaceContents(with: contents, options)
   }
 
   /// The contents of the file.
@@ -43,14 +48,18 @@ extension FileAccess {
   ///
   /// Blocks.
   ///
-  /// See ``FileCoordinator/replaceContents(of:with:deadlines:)``.
+  /// See ``FileCoordinator/replaceContents(of:with:options:deadlines:)``.
   ///
-  /// - Parameter contents: The new contents.
+  /// - Parameters:
+  ///   - contents: The new contents.
+  ///   - options: Whether a file that can't be written is replaced.
   /// - Throws: ``FileCoordinationError``, with code `.notWritable` inside an access that only reads. Then the file is
   ///   as it was, unless the message says that the change is in place.
   @available(*, noasync, message: "blocks the thread; use 'try await access.replaceContents'")
-  public func replaceContents(with contents: Data) throws(FileCoordinationError) {
+  public func replaceContents(
+    with contents: Data, options: FileCoordinator.SavingOptions = []
+  ) throws(FileCoordinationError) {
     try checkWritable()
-    try work.blocking.replaceContents(with: contents)
+    try work.blocking.replaceContents(with: contents, options)
   }
 }

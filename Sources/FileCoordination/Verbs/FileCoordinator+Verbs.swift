@@ -15,7 +15,8 @@ extension FileCoordinator {
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   /// - Returns: All of its bytes.
-  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` when there's no such file, or it's a FIFO, socket or
+  ///   device: those have no end that could be waited for.
   public func contents(
     of url: URL, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil
   ) async throws -> Data {
@@ -26,47 +27,55 @@ extension FileCoordinator {
 
   /// Changes the contents of a file depending on what they are: presenters save first, and nobody comes in between.
   ///
-  /// The new contents are saved safely, see ``replaceContents(of:with:deadlines:)``. If `change` leaves them as they are,
+  /// The new contents are saved safely, see ``replaceContents(of:with:options:deadlines:)``. If `change` leaves them as they are,
   /// nothing is written.
   ///
   /// - Parameters:
   ///   - url: The file. If there's none, `change` gets no bytes, and a file is made when it leaves some.
+  ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
   /// - Returns: What `change` returned.
   /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was, unless the message
   ///   says that the change is in place.
   public func update<Result>(
-    _ url: URL, deadlines: AccessDeadlines? = nil, change: (inout Data) async throws -> Result
+    _ url: URL, options: SavingOptions = [], deadlines: AccessDeadlines? = nil,
+    change: (inout Data) async throws -> Result
   ) async throws -> Result {
     try await write(url, options: .forMerging, deadlines: deadlines) { access in
       let work = access.work
       let old = try await work.contentsIfPresent()
       var new = old ?? Data()
       let result = try await change(&new)
-      if new != old ?? Data() { try await work.replaceContents(with: new) }
+      if new != old ?? Data() { try await work.replaceContents(with: new, options) }
       return result
     }
   }
 
   /// Gives a file new contents, so that at every moment it has the old ones or the new ones, whole.
   ///
-  /// The bytes go to a temporary file beside it, which gets the mode, owner and extended attributes of the old one, is
-  /// synced, and takes its place by rename(2); then the directory is synced. A crash at any point, even of the machine,
-  /// leaves the old or the new contents. To presenters it remains the same item.
+  /// The bytes go to a temporary file beside it, which gets the mode, owner, group, access list and other extended attributes
+  /// of the old one, is synced, and takes its place by rename(2); then the directory is synced. A crash at any point, even of
+  /// the machine, leaves the old or the new contents. To presenters it remains the same item.
+  ///
+  /// Only root can give a file to another user, and only members of a group can give it to that group. So a file of somebody
+  /// else belongs to whoever saved it last. Where the group or the access list can't be kept, group and others get at most
+  /// what both got: a file `rw-r-----` of a group that the saver isn't in becomes `rw-------`.
   ///
   /// - Parameters:
   ///   - url: The file; it's made if there's none.
   ///   - contents: The new contents.
+  ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
-  /// - Throws: ``FileCoordinationError``; then the file is as it was, unless the message says that the change is in
-  ///   place and the directory couldn't be synced.
+  /// - Throws: ``FileCoordinationError``, with code `.fileSystem` for a file that this process may not write to, unless
+  ///   `options` say otherwise; then the file is as it was, unless the message says that the change is in place and the
+  ///   directory couldn't be synced.
   /// - Note: Other hard links to the file keep the old contents.
   public func replaceContents(
-    of url: URL, with contents: Data, deadlines: AccessDeadlines? = nil
+    of url: URL, with contents: Data, options: SavingOptions = [], deadlines: AccessDeadlines? = nil
   ) async throws {
     try await write(url, deadlines: deadlines) { access in
-      try await access.work.replaceContents(with: contents)
+      try await access.work.replaceContents(with: contents, options)
     }
   }
 
@@ -91,9 +100,12 @@ extension FileCoordinator {
   /// - Parameters:
   ///   - source: The item.
   ///   - destination: Its new place.
-  ///   - replacing: Whether to take the place of an item that's there, whose presenters are asked first.
+  ///   - replacing: Whether to take the place of an item that's there, also of a file without write permission. Its
+  ///     presenters are asked first.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
-  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced, or
+  ///   `.fileSystem` before anything is touched when both URLs lead to one item by a link or a mount, or one is inside the
+  ///   other. Another spelling of its name in a directory that folds case is a rename.
   public func move(
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {
@@ -107,16 +119,19 @@ extension FileCoordinator {
 
   /// Copies an item, after its presenters have saved.
   ///
-  /// The copy appears whole or not at all.
+  /// The copy appears whole or not at all. It's as private as the original, see
+  /// ``replaceContents(of:with:options:deadlines:)``.
   ///
   /// On file systems that can share blocks it costs no copying.
   ///
   /// - Parameters:
   ///   - source: The item.
   ///   - destination: The place of the copy.
-  ///   - replacing: Whether to take the place of an item that's there, whose presenters are asked first.
+  ///   - replacing: Whether to take the place of an item that's there, also of a file without write permission. Its
+  ///     presenters are asked first.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
-  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced.
+  /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced, or
+  ///   `.fileSystem` before anything is touched when both URLs lead to one item, or one is inside the other.
   public func copy(
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {

@@ -28,9 +28,12 @@ struct FileWork: Sendable {
       }
     }
 
-    func replaceContents(with contents: Data) throws(FileCoordinationError) {
+    func replaceContents(
+      with contents: Data, _ options: FileCoordinator.SavingOptions
+    ) throws(FileCoordinationError) {
       try work.wrapping { fileSystem, path throws(SystemError) in
-        try fileSystem.replaceContents(of: path, with: Array(contents))
+        try fileSystem.replaceContents(
+          of: path, with: Array(contents), permission: options.contains(.replacesReadOnly) ? .ignored : .required)
       }
     }
 
@@ -81,8 +84,10 @@ extension FileWork {
     try await Offload.run { () throws(FileCoordinationError) in try blocking.contentsIfPresent() }
   }
 
-  func replaceContents(with contents: Data) async throws(FileCoordinationError) {
-    try await Offload.run { () throws(FileCoordinationError) in try blocking.replaceContents(with: contents) }
+  func replaceContents(
+    with contents: Data, _ options: FileCoordinator.SavingOptions
+  ) async throws(FileCoordinationError) {
+    try await Offload.run { () throws(FileCoordinationError) in try blocking.replaceContents(with: contents, options) }
   }
 
   func delete() async throws(FileCoordinationError) {

@@ -21,8 +21,10 @@
     ///     `.withoutDeletingBackupItem` is among the options; `nil` for none.
     ///   - options: What to keep.
     ///   - resultingURL: Where to put the URL of the new item, which is the original's.
-    /// - Throws: `CocoaError`. The original is still there then, and the new item, perhaps with the mode and owner of the original; or, if
-    ///   only what follows failed, the new item is in its place: then the underlying error says what is left, such as the backup.
+    /// - Throws: `CocoaError`, before anything is touched when two of original, new item and backup are one item by a link, a mount or
+    ///   spelling, or one is inside another. The original is still there then, and the new item, perhaps with the mode and owner of the
+    ///   original; or, if only what follows failed, the new item is in its place: then the underlying error says what is left, such as the
+    ///   backup.
     public func replaceItem(
       at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
       options: FileManager.ItemReplacementOptions = [], resultingItemURL resultingURL: UnsafeMutablePointer<NSURL?>?
@@ -36,7 +38,16 @@
     ) throws {
       let (files, original) = (HostFileSystem(), try path(of: originalURL))
       let new = try path(of: newURL)
+      let backup = try backupName.map { name in
+        try path(of: originalURL.deletingLastPathComponent().appendingPathComponent(name))
+      }
       do throws(SystemError) {
+        // Before anything is touched: a backup in the place of the new item would be the end of it.
+        try files.refuseOneItem("replaceItem", new, original)
+        if let backup {
+          try files.refuseOneItem("replaceItem", original, backup)
+          try files.refuseOneItem("replaceItem", new, backup)
+        }
         guard try files.statusIfPresent(of: original) != nil else {
           throw SystemError(call: "replaceItem", paths: [original], errno: ENOENT)
         }
@@ -44,9 +55,6 @@
           do { try files.copyMetadata(from: original, to: new) } catch  where error.errno != ELOOP { throw error }
         }
       } catch { throw cocoaError(error, originalURL) }
-      let backup = try backupName.map { name in
-        try path(of: originalURL.deletingLastPathComponent().appendingPathComponent(name))
-      }
       do throws(SystemError) {
         if let backup { try files.copyItem(from: original, to: backup, replacing: true) }
         try files.synchronizeItem(at: new)
