@@ -6,7 +6,8 @@ import Testing
 struct CommandTests {
   /// All commands of the tool.
   private static let commands = [
-    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor", "serve",
+    "read", "write", "move", "copy", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor",
+    "serve",
     "tour",
     "completion",
     "help",
@@ -15,6 +16,19 @@ struct CommandTests {
     "--timeout", "--wait-report", "--domain", "--label", "--help", "--version", "--for", "--replace", "--json",
     "--events", "--relinquish", "--read", "--write", "--print-unit", "--spotlight", "--untrusted",
   ]
+
+  @Test("help --man prints a manual page with all commands and their options, in which no text begins a request")
+  func manualPage() throws {
+    let page = try Tool.run(["help", "--man"])
+    #expect(page.status == 0 && page.output.hasPrefix(".TH FILECOORD 1 "))
+    for name in Self.commands { #expect(page.output.contains("\n.SS filecoord \(name)"), "\(name)") }
+    for option in Self.options {
+      #expect(page.output.contains("\n" + option.replacing("-", with: "\\-")), "\(option)")
+    }
+    let requests = Set(
+      page.output.split(separator: "\n").filter { $0.hasPrefix(".") || $0.hasPrefix("'") }.map { $0.prefix(3) })
+    #expect(requests == [".TH", ".SH", ".SS", ".PP", ".TP", ".RS", ".RE", ".nf", ".fi"])
+  }
 
   @Test(
     "What it doesn't understand ends with 64, and says what is wrong and what is possible",

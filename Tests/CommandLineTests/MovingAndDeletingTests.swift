@@ -30,6 +30,18 @@ struct MovingAndDeletingTests {
     #expect(bench.text("b") == "first\n")
   }
 
+  @Test("A file is copied; the copy takes no other's place unless asked to, and says so with 73")
+  func copy() throws {
+    try bench.makeFile("a", "new")
+    try bench.makeFile("b", "old")
+    #expect(try bench.run("copy", bench.path("a"), bench.path("c")).status == 0)
+    let refused = try bench.run("copy", bench.path("a"), bench.path("b"))
+    #expect(refused.status == 73 && refused.errors.contains("--replace"))
+    #expect(try String(contentsOfFile: bench.path("b"), encoding: .utf8) == "old")
+    #expect(try bench.run("copy", "--replace", bench.path("a"), bench.path("b")).status == 0)
+    for name in ["a", "b", "c"] { #expect(try String(contentsOfFile: bench.path(name), encoding: .utf8) == "new") }
+  }
+
   @Test("What isn't there can't be moved or deleted: 66")
   func missing() throws {
     #expect(try bench.run("move", bench.path("missing"), bench.path("b")).status == 66)

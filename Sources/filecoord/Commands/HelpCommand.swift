@@ -1,10 +1,24 @@
+extension Option {
+  static let man = Option(name: "--man", kind: .flag, help: "Print the manual page of the tool, for man(1).")
+}
+
 extension Command {
   static let help = Command(
-    name: "help", operands: "[COMMAND]", operandCount: 0...1, operandChoices: commandNames,
+    name: "help", operands: "[COMMAND]", operandCount: 0...1, operandChoices: commandNames, options: [.man],
     summary: "Print how the tool or one of its commands is used.",
-    details: "The same as --help before or after the name of a command.",
-    examples: [Example(line: "filecoord help write", explanation: "Explains 'filecoord write'.")],
+    details:
+      "The same as --help before or after the name of a command. With --man it prints all of it as one manual page.",
+    examples: [
+      Example(line: "filecoord help write", explanation: "Explains 'filecoord write'."),
+      Example(
+        line: "filecoord help --man > ~/.local/share/man/man1/filecoord.1", explanation: "Lets man(1) show 'filecoord'."
+      ),
+    ],
     run: { session in
+      if session.invocation.has(.man) {
+        Terminal.output.write(ManualPage.text)
+        return .success
+      }
       let name = session.invocation.operands.first?.text
       Terminal.output.write(name.flatMap(Command.named).map(Help.text) ?? Help.overview)
       return .success
@@ -20,7 +34,8 @@ extension Command {
 
   /// Written out, because the table of commands is made of this one too.
   private static let commandNames = [
-    "read", "write", "move", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor", "serve",
+    "read", "write", "move", "copy", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "doctor",
+    "serve",
     "tour", "completion", "help",
   ]
 }

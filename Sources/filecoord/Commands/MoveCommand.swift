@@ -26,12 +26,15 @@ extension Command {
           try await coordinator.move(files[0], to: files[1], replacing: session.invocation.has(.replace))
         }
       } catch let error as FileCoordinationError where error.code == .destinationExists {
-        throw occupied(files[1])
+        throw Failure.occupied(files[1])
       }
       return .success
     })
+}
 
-  private static func occupied(_ destination: URL) -> Failure {
+extension Failure {
+  /// There's something at the new path of what was to be moved or copied.
+  static func occupied(_ destination: URL) -> Failure {
     Failure(
       .cannotCreate,
       "there is something at '\(destination.pathText)' already. Pass --replace to take its place, or name a path inside it "

@@ -45,7 +45,7 @@ struct Command: Sendable {
 
   /// All commands, in the order of help.
   static let all: [Command] = [
-    .read, .write, .move, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .doctor, .serve, .tour,
+    .read, .write, .move, .copy, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .doctor, .serve, .tour,
     .completion,
     .help,
   ]

@@ -4,7 +4,7 @@ enum Help {
   static let usage = "filecoord [OPTION…] COMMAND …"
   private static let lineWidth = 96
 
-  private static let environment = """
+  static let environment = """
     The variable FILE_COORDINATION_DOMAIN says whom to coordinate with if --domain doesn't: all processes of the user
     (user, usual), nobody else (process), or all that name a socket (socket:/PATH). Output is coloured on a terminal only,
     and never while NO_COLOR is set.
