@@ -117,6 +117,17 @@ struct QueryTests {
     #expect(tool.errors.lines.last == "compared 4 files: 1 differ")
   }
 
+  @Test("--except doesn't enter directories of a name or a pattern, also several of them")
+  func except() throws {
+    for name in ["node_modules", "a.build", "kept"] {
+      try FileManager.default.createDirectory(atPath: bench.path(name), withIntermediateDirectories: false)
+      try bench.makeFile("\(name)/x.log", "")
+    }
+    let found = try bench.run(
+      "query", "--except", "node_modules", "--except", "*.build", "kMDItemFSName == 'x.log'", bench.root)
+    #expect(found.status == 0 && found.output == bench.path("kept/x.log") + "\n")
+  }
+
   @Test("On a terminal a short search says nothing besides")
   func terminal() throws {
     let tool = try bench.start("query", "--count", "TRUEPREDICATE", bench.root, on: PseudoTerminal(width: 80))

@@ -442,6 +442,39 @@ struct ScopeIndexerTests {
     #expect(indexed.contents[tree.root.appending(name)]?.size == 6)
   }
 
+  @Test(
+    "Directories of some names are found and not entered; one that's renamed is entered or left, whatever happened in it"
+  )
+  func unenteredNames() throws {
+    let tree = try TemporaryTree()
+    for name in ["kept", ".git", "kept/x.build"] {
+      try tree.makeDirectory(name)
+      try tree.write("\(name)/f")
+    }
+    let indexed = try IndexedTree(tree, options: ScopeOptions(unenteredNames: [".git", "*.build"]))
+    func expectFiles(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+      indexed.settle()
+      let expected = Set(names.map { tree.path($0) } + [tree.root])
+      #expect(Set(indexed.contents.keys) == expected, sourceLocation: sourceLocation)
+      #expect(indexed.indexer.index.violations == [], sourceLocation: sourceLocation)
+    }
+    expectFiles(["kept", ".git", "kept/x.build", "kept/f"])
+    #expect(indexed.indexer.health.watchedDirectoryCount == 2)
+    try tree.write(".git/g")
+    try tree.rename(".git", to: "git")
+    expectFiles(["kept", "git", "git/f", "git/g", "kept/x.build", "kept/f"])
+    try tree.write("git/h")
+    try tree.rename("kept", to: "y.build")
+    expectFiles(["y.build", "git", "git/f", "git/g", "git/h"])
+    #expect(indexed.indexer.health.watchedDirectoryCount == 2)
+    try tree.write("y.build/new")
+    try tree.rename("y.build", to: "git", .exchange)
+    expectFiles(["git", "git/f", "git/new", "git/x.build", "y.build"])
+    indexed.watcher.loseEvents()
+    try tree.rename("git", to: ".git")
+    expectFiles([".git", "y.build"])
+  }
+
   @Test("L10: what is known of a file isn't replaced by what was read earlier through a link that's gone")
   func passingLink() throws {
     let tree = try TemporaryTree()

@@ -1,3 +1,4 @@
+internal import FileWatching
 internal import SystemInterface
 
 /// Media types of files by their names: the desktops' shared database, without what needs the contents of files.

@@ -7,6 +7,7 @@ package import SystemInterface
 package struct ScopeAuditor: Sendable {
   private let files: any FileSystem
   private let options: ScopeOptions
+  private let unentered: NamePatterns
 
   /// How often what differs is looked at again while it goes on changing.
   private static let roundCountMax = 8
@@ -14,6 +15,7 @@ package struct ScopeAuditor: Sendable {
   package init(_ files: any FileSystem, options: ScopeOptions) {
     self.files = files
     self.options = options
+    unentered = NamePatterns(options.unenteredNames)
   }
 
   /// Audits an index.
@@ -64,7 +66,9 @@ extension ScopeAuditor {
       let found = try? status(of: path)
       if !agrees(table.facts(of: root), found) { walk.suspects.insert(path) }
       table.forEach(in: root) { number in
-        if table.facts(of: number).kind == .directory, !table.isUnread(number) { walkMembers(of: number, table, &walk) }
+        guard table.facts(of: number).kind == .directory, !table.isUnread(number), table.isEntered(number, unentered)
+        else { return }
+        walkMembers(of: number, table, &walk)
       }
     }
     return walk

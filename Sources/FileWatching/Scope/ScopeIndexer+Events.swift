@@ -84,7 +84,9 @@ extension ScopeIndexer {
     else { return false }
     lookAt(first)
     lookAt(second)
+    let wereEntered = [first, second].map { index.table.isEntered($0, unentered) }
     index.exchange(first, second)
+    for (number, wasEntered) in zip([first, second], wereEntered) { enter(number, wasEntered: wasEntered) }
     for number in [first, second] {
       changes.files.insert(number)
       if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
@@ -149,12 +151,39 @@ extension ScopeIndexer {
       if index.table.isInside(number, victim) { return }
       remove(victim)
     }
+    let wasEntered = index.table.isEntered(number, unentered)
     guard index.move(number, to: directory, as: name) else {
       isFull = true
       return
     }
+    enter(number, wasEntered: wasEntered)
     changes.files.insert(number)
     if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
+  }
+}
+
+extension ScopeIndexer {
+  /// A directory has another name, which may say whether it's entered.
+  private func enter(_ number: FileNumber, wasEntered: Bool) {
+    let isEntered = index.table.isEntered(number, unentered)
+    if isEntered == wasEntered || index.table.facts(of: number).kind != .directory { return }
+    if isEntered { return queue.push(number) }
+    for child in index.table.children(of: number) { remove(child) }
+    if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
+    queue.remove(number)
+    refills.remove(number)
+    polled.remove(number)
+    unreadable.remove(number)
+    looks.remove(number)
+    misplaced[number] = nil
+    doubles.remove(number)
+  }
+}
+
+extension FileTable {
+  /// Whether the members of a directory are of interest: those of places that were asked for always are.
+  func isEntered(_ directory: FileNumber, _ unentered: NamePatterns) -> Bool {
+    unentered.isEmpty || rootPaths[directory] != nil || !unentered.match(name(of: directory).description)
   }
 }
 

@@ -68,7 +68,7 @@ extension ScopeIndexer {
   /// What is to be done to read a directory; `nil` if there's none.
   private func order(_ directory: FileNumber) -> ReadOrder? {
     guard index.table.contains(directory), !index.table.isUnread(directory),
-      index.table.facts(of: directory).kind == .directory
+      index.table.facts(of: directory).kind == .directory, index.table.isEntered(directory, unentered)
     else { return nil }
     let facts = index.table.facts(of: directory)
     let parent = index.table.parent(of: directory)

@@ -25,6 +25,8 @@ package final class ScopeIndexer {
   let files: any FileSystem
   let watcher: any FileWatcher
   let options: ScopeOptions
+  /// Names of directories that aren't entered.
+  let unentered: NamePatterns
   var roots: [Root] = []
   /// What tells about places that aren't inside any root.
   var ties = RootTies()
@@ -103,6 +105,7 @@ package final class ScopeIndexer {
     self.files = files
     self.watcher = watcher
     self.options = options
+    unentered = NamePatterns(options.unenteredNames)
   }
 
   /// Whether something is known that hasn't been read.

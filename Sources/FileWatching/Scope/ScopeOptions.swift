@@ -22,6 +22,13 @@ public struct ScopeOptions: Hashable, Sendable {
   /// How often what isn't watched is looked at; less often where that would take more than a twentieth of the time.
   public var pollingInterval: Duration
 
+  /// Names of directories inside the scope that aren't entered, such as `.git` and `node_modules`.
+  ///
+  /// Each is a name or a pattern of glob(7), compared with the name of the directory; upper and lower case differ. The directory itself is found, and
+  /// counts as one without members. It's neither read nor watched, which is what makes it cheap. Places that were asked for are entered whatever
+  /// they are called.
+  public var unenteredNames: [String]
+
   /// Makes options.
   ///
   /// - Parameters:
@@ -29,10 +36,12 @@ public struct ScopeOptions: Hashable, Sendable {
   ///   - watchCountMax: How many directories may be watched.
   ///   - gatheringDepth: What a first search finds out before it's over.
   ///   - pollingInterval: How often what isn't watched is looked at.
+  ///   - unenteredNames: Names and patterns of directories that aren't entered.
   public init(
     includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes,
-    pollingInterval: Duration = .seconds(1)
+    pollingInterval: Duration = .seconds(1), unenteredNames: [String] = []
   ) {
+    self.unenteredNames = unenteredNames
     self.pollingInterval = pollingInterval
     self.gatheringDepth = gatheringDepth
     self.includesMountedVolumes = includesMountedVolumes

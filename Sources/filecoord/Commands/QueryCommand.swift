@@ -17,6 +17,9 @@ extension Option {
   static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
   static let explain = Option(
     name: "--explain", kind: .flag, help: "Print how the search is done, and what it took, instead of what is found.")
+  static let except = Option(
+    name: "--except", kind: .texts("NAME"),
+    help: "Don't enter directories of this name, which may be a pattern such as '*.build'. May be there several times.")
   static let audit = Option(
     name: "--audit", kind: .flag,
     help: "Compare what was found with a fresh walk, and print what differs; with --live at the end.")
@@ -27,7 +30,8 @@ extension Command {
   static let query = Command(
     name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000, takesOptionsAnywhere: true,
     options: [
-      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .audit, .spotlight, .untrusted,
+      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .audit, .except, .spotlight,
+      .untrusted,
       .events,
     ],
     summary: "Find files by what a file system knows of them, and keep the answer current.",
@@ -122,7 +126,8 @@ private struct QueryPrinter {
   /// Of what is printed once, and names alone, nothing else has to be known.
   private static func options(_ invocation: Invocation) -> ScopeOptions {
     let needsMore = invocation.has(.live) || invocation.has(.json) || invocation.has(.attributes)
-    return ScopeOptions(gatheringDepth: needsMore ? .attributes : .names)
+    return ScopeOptions(
+      gatheringDepth: needsMore ? .attributes : .names, unenteredNames: invocation.texts(.except))
   }
 
   private static func predicate(_ invocation: Invocation) throws(Failure) -> MetadataPredicate {

@@ -1,5 +1,21 @@
+/// Names of which each is a pattern.
+package struct NamePatterns: Sendable {
+  private var names: Set<String> = []
+  private var globs: [Glob] = []
+
+  package init(_ patterns: [String]) {
+    for pattern in patterns {
+      if pattern.contains(where: Glob.isSpecial) { globs.append(Glob(pattern)) } else { names.insert(pattern) }
+    }
+  }
+
+  package var isEmpty: Bool { names.isEmpty && globs.isEmpty }
+
+  package func match(_ name: String) -> Bool { names.contains(name) || globs.contains { $0.matches(name) } }
+}
+
 /// A pattern with `*`, `?` and sets in brackets, as in glob(7).
-struct Glob: Sendable {
+package struct Glob: Sendable {
   private enum Part: Sendable {
     case one(Character)
     case any
@@ -23,11 +39,11 @@ struct Glob: Sendable {
 
   private var parts: [Part] = []
   /// How many characters the pattern has.
-  let length: Int
+  package let length: Int
 
-  static func isSpecial(_ character: Character) -> Bool { "*?[".contains(character) }
+  package static func isSpecial(_ character: Character) -> Bool { "*?[".contains(character) }
 
-  init(_ pattern: String) {
+  package init(_ pattern: String) {
     length = pattern.count
     var rest = Substring(pattern)
     while let character = rest.popFirst() {
@@ -65,7 +81,7 @@ struct Glob: Sendable {
   /// Whether a whole text is as the pattern says.
   ///
   /// - Complexity: O(*n* × *m*): only the last asterisk is tried again.
-  func matches(_ text: String) -> Bool {
+  package func matches(_ text: String) -> Bool {
     let characters = Array(text)
     var (part, place) = (0, 0)
     var retry: (part: Int, place: Int)?
