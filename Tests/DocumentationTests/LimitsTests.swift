@@ -33,6 +33,22 @@ struct LimitsTests {
     #expect(text(url) == "text")
   }
 
+  @Test("The domain of everything that names none is configured before its first use, and not later")
+  func standardConfiguration() async {
+    await #expect(processExitsWith: .success) {
+      setenv("FILE_COORDINATION_DOMAIN", "process", 1)
+      var configuration = CoordinationDomain.Configuration()
+      configuration.packageExtensions = ["pages"]
+      configuration.waitReporter = { _ in }
+      #expect(CoordinationDomain.configureStandard(configuration))
+      #expect(CoordinationDomain.standard.configuration.packageExtensions == ["pages"])
+      #expect(CoordinationDomain.standard.configuration.waitReporter != nil)
+      configuration.packageExtensions = []
+      #expect(!CoordinationDomain.configureStandard(configuration))
+      #expect(CoordinationDomain.standard.configuration.packageExtensions == ["pages"])
+    }
+  }
+
   @Test("Two hard links to one file are two items")
   func hardLinks() async throws {
     let other = place.url.appending(path: "other.txt")

@@ -21,19 +21,41 @@ public import SystemInterface
 /// is ever done uncoordinated in silence.
 public final class CoordinationDomain: Sendable {
   /// All accesses and presenters of this process that don't name another domain.
-  public static let process = CoordinationDomain()
+  public static let process = CoordinationDomain(takeUsualConfiguration())
 
   /// All processes of the user on this machine.
   ///
   /// They meet in `/tmp/file-coordination-UID`, whatever their environments say. If another user has taken that name they meet
   /// in a directory of their own whose name begins so and goes on with a dot. Those who see another `/tmp` don't meet.
-  public static let user = CoordinationDomain(Configuration(), meetingAt: .ofUser())
+  public static let user = CoordinationDomain(takeUsualConfiguration(), meetingAt: .ofUser())
 
   /// The domain of everything that names none: ``user``, or what the environment variable `FILE_COORDINATION_DOMAIN` says.
   ///
   /// `user`, `process`, or `socket:` and an absolute path. Anything else makes every access fail with code
   /// `.domainUnreachable`.
   public static let standard = CoordinationDomain.named(HostEnvironment.value(of: "FILE_COORDINATION_DOMAIN"))
+
+  private static let usualConfiguration = Guarded((configuration: Configuration(), isTaken: false))
+
+  private static func takeUsualConfiguration() -> Configuration {
+    usualConfiguration.withLock { usual in
+      usual.isTaken = true
+      return usual.configuration
+    }
+  }
+
+  /// Sets how this process takes part in ``standard``, ``user`` and ``process``: packages, deadlines, reports of waits.
+  ///
+  /// Call it when the program starts. These domains are made when they're used for the first time, and keep their configuration then.
+  ///
+  /// - Parameter configuration: How this process takes part.
+  /// - Returns: Whether that was in time; `false` when one of these domains has been used already, and nothing was set.
+  public static func configureStandard(_ configuration: Configuration) -> Bool {
+    usualConfiguration.withLock { usual in
+      if !usual.isTaken { usual.configuration = configuration }
+      return !usual.isTaken
+    }
+  }
 
   /// All processes that name this socket.
   ///
@@ -109,7 +131,8 @@ public final class CoordinationDomain: Sendable {
     switch name {
     case nil, "", "user": return .user
     case "process": return .process
-    case let name? where name.hasPrefix("socket:/"): return .socket(String(name.dropFirst("socket:".count)))
+    case let name? where name.hasPrefix("socket:/"):
+      return .socket(String(name.dropFirst("socket:".count)), takeUsualConfiguration())
     case let name?: return CoordinationDomain(Configuration(), meetingAt: .nowhere(because: .unknownDomain(name)))
     }
   }
