@@ -47,6 +47,34 @@ struct MetadataQueryTests {
     #expect(try await live.next().added.map(\.item.name) == ["b"])
   }
 
+  @Test("Dates of attributes compare with a Date")
+  func dates() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 5)
+    let moment = MetadataDate(secondsSince2001: 5)
+    let after: MetadataPredicate = .contentChangeDate > date && .creationDate <= date
+    let same: MetadataPredicate = .contentChangeDate > moment && .creationDate <= moment
+    #expect(after == same)
+    let other: MetadataPredicate = .contentChangeDate < Date.now || .creationDate.isBetween(date, date)
+    guard case .or(let members) = other else {
+      Issue.record("\(other)")
+      return
+    }
+    #expect(members[1] == .creationDate.isBetween(moment, moment))
+  }
+
+  @Test("The article about names of attributes lists every attribute, and the help of the tool those of a file system")
+  func attributeNames() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+    let article = try String(
+      contentsOf: root.appending(path: "Sources/FileMetadata/FileMetadata.docc/AttributeNames.md"), encoding: .utf8)
+    let help = try String(
+      contentsOf: root.appending(path: "Sources/filecoord/Commands/QueryCommand.swift"), encoding: .utf8)
+    for attribute in FileAttribute.allCases {
+      #expect(article.contains("| `\(attribute.rawValue)` |"), "\(attribute.rawValue)")
+      if attribute != .isUbiquitous { #expect(help.contains(attribute.rawValue), "\(attribute.rawValue)") }
+    }
+  }
+
   @Test("Q3: a query that runs isn't started again, and not disturbed")
   func startedTwice() async throws {
     let tree = try TemporaryTree()

@@ -52,6 +52,62 @@ struct TreeWatcherTests {
       ])
   }
 
+  @Test("A directory that's moved expands into the files that were moved with it, and into nothing else")
+  func expandedMove() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("d")
+    try tree.makeDirectory("d/e")
+    for name in ["d/f", "d/e/g", "d/out", "in"] { try tree.write(name) }
+    let watcher = try await watching(tree)
+    try tree.rename("d", to: "moved")
+    try tree.rename("moved/e", to: "moved/h")
+    try tree.rename("moved/out", to: "out")
+    try tree.rename("in", to: "moved/in")
+    try tree.write("moved/new")
+    let update = try #require(await watcher.catchUp())
+    func moves(_ changes: [TreeChange]) -> [[SystemPath]] {
+      changes.compactMap { change in
+        if case .moved(let from) = change.happening { [from, change.path] } else { nil }
+      }
+    }
+    func pairs(_ names: [(String, String)]) -> [[SystemPath]] { names.map { [tree.path($0.0), tree.path($0.1)] } }
+    let told = [("in", "moved/in"), ("d/out", "out"), ("d/e", "moved/h"), ("d", "moved")]
+    #expect(moves(update.changes) == pairs(told))
+    let expanded = [
+      ("in", "moved/in"), ("d/out", "out"), ("d/f", "moved/f"), ("d/e/g", "moved/h/g"), ("d/e", "moved/h"),
+      ("d", "moved"),
+    ]
+    #expect(moves(update.expandedChanges) == pairs(expanded))
+    #expect(update.expandedChanges.filter { $0.happening == .added }.map(\.path) == [tree.path("moved/new")])
+  }
+
+  @Test("A tree is named by a URL, with every byte of it, and a change has one; what isn't a file's is EINVAL")
+  func urls() async throws {
+    let tree = try TemporaryTree()
+    let name = SystemPath(bytes: Array("a%\u{E4} ".utf8) + [0xFF])
+    let folder = tree.root.appending(name)
+    try tree.makeDirectory(folder)
+    let url = try #require(folder.url)
+    #expect(SystemPath(url) == folder && SystemPath("a").url == nil)
+    let watcher = try TreeWatcher([url])
+    try await watcher.waitUntilCurrent()
+    try tree.write(folder.appending("f.tar.gz"), "")
+    let change = try #require(await watcher.catchUp()?.changes.first)
+    #expect(change.url.flatMap(SystemPath.init) == change.path && change.path.pathExtension == "gz")
+    let remote = try #require(URL(string: "https://example.org"))
+    let error = #expect(throws: SystemError.self) { try TreeWatcher([remote]) }
+    #expect(error?.errno == EINVAL)
+  }
+
+  @Test(
+    "The extension of a path is what follows the last dot of its name",
+    arguments: [
+      ("/a/b.md", "md"), ("b.md/", "md"), ("a.b/c", nil), (".git", nil), ("a.", nil), ("a.b.c", "c"), ("/", nil),
+    ])
+  func pathExtension(path: String, expected: String?) {
+    #expect(SystemPath(path).pathExtension == expected)
+  }
+
   @Test("L5, L6, L7: files that change places are modified, and so is one that is saved by way of another file")
   func exchanges() async throws {
     let tree = try TemporaryTree()
@@ -259,8 +315,8 @@ struct TreeWatcherTests {
     let top = try manual.watch(tree.root, .names, isDirectory: true)
     manual.tell(.name(top, SystemPath("new"), .created, isDirectory: false))
     #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("new"), .added, .regular)])
-    manual.tell(.overflow)
     try tree.write("other")
+    manual.tell(.overflow)
     #expect(await watcher.catchUp()?.changes == [TreeChange(tree.path("other"), .added, .regular)])
     #expect(watcher.health.overflowCount == 1)
   }

@@ -3,7 +3,7 @@ internal import SystemInterface
 /// What is different in two states of an index.
 ///
 /// A directory that was moved is told, and not what is in it: that takes as long for one file as for a million.
-struct TreeDifference {
+struct TreeDifference: Sendable {
   private struct Place: Hashable {
     let parent: FileNumber
     let name: SystemPath
@@ -47,6 +47,25 @@ struct TreeDifference {
     return (moves + removals).sorted { $0.from > $1.from }.map(\.change)
       + added.map { change($0, .added) }.sorted { $0.path < $1.path }
       + modified.map { change($0, .modified) }.sorted { $0.path < $1.path }
+  }
+
+  /// Whether a directory was moved.
+  var movesDirectories: Bool { moved.contains { after.facts(of: $0).kind == .directory } }
+
+  /// What was moved with a directory around it and is where it was in that.
+  var movesInside: [TreeChange] {
+    var moves: [TreeChange] = []
+    for directory in moved where after.facts(of: directory).kind == .directory {
+      let (old, new) = (before.path(of: directory).bytes.count, after.path(of: directory).bytes.count)
+      after.forEach(in: directory) { number in
+        guard number != directory, before.contains(number), before.isInside(number, directory) else { return }
+        let (from, path) = (before.path(of: number), after.path(of: number))
+        if from.bytes[old...] == path.bytes[new...] {
+          moves.append(TreeChange(path, .moved(from: from), after.facts(of: number).kind))
+        }
+      }
+    }
+    return moves
   }
 
   private func change(_ number: FileNumber, _ happening: TreeChange.Happening) -> TreeChange {

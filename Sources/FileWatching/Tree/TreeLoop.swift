@@ -105,17 +105,17 @@ final class TreeLoop {
   private func tell() {
     guard isGathered, let since = pendingSince, port.hasWaiter else { return }
     if since.advanced(by: batchingInterval) > clock.now { return }
-    let changes = TreeDifference(known, indexer.index.table, pending).changes
-    if changes.isEmpty { return markTold() }
+    let update = TreeUpdate(TreeDifference(known, indexer.index.table, pending), health: indexer.health)
+    if update.changes.isEmpty { return markTold() }
     // Who waited may have been cancelled.
     guard let waiter = port.takeWaiter() else { return }
     markTold()
-    waiter.resume(returning: TreeUpdate(changes, health: indexer.health))
+    waiter.resume(returning: update)
   }
 
   private func takeUpdate() -> TreeUpdate {
     defer { markTold() }
-    return TreeUpdate(TreeDifference(known, indexer.index.table, pending).changes, health: indexer.health)
+    return TreeUpdate(TreeDifference(known, indexer.index.table, pending), health: indexer.health)
   }
 
   private func markTold() {

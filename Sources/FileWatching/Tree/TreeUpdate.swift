@@ -61,6 +61,8 @@ public struct TreeUpdate: Hashable, Sendable {
   public let changes: [TreeChange]
   /// How well the trees are followed.
   public let health: ScopeHealth
+  /// What is in directories that were moved, if the update is a watcher's.
+  private let difference: TreeDifference?
 
   /// Makes an update, as a test of code that takes updates does.
   ///
@@ -70,5 +72,33 @@ public struct TreeUpdate: Hashable, Sendable {
   public init(_ changes: [TreeChange], health: ScopeHealth = ScopeHealth()) {
     self.changes = changes
     self.health = health
+    difference = nil
   }
+
+  init(_ difference: TreeDifference, health: ScopeHealth) {
+    changes = difference.changes
+    self.health = health
+    // Two states of the index, which take room as long as the update lives.
+    self.difference = difference.movesDirectories ? difference : nil
+  }
+
+  /// The changes, and everything that was moved with a directory around it as a change of its own, in the same order.
+  ///
+  /// For those who know files and no directories, such as an index of documents.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of files in directories that were moved.
+  public var expandedChanges: [TreeChange] {
+    guard let difference else { return changes }
+    let vacated = changes.filter { $0.vacatedPath != nil } + difference.movesInside
+    let order = vacated.map { (from: $0.vacatedPath ?? $0.path, change: $0) }.sorted { $0.from > $1.from }
+    return order.map(\.change) + changes.filter { $0.vacatedPath == nil }
+  }
+
+  /// Whether both tell the same.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.changes == right.changes && left.health == right.health
+  }
+
+  /// Feeds the changes.
+  public func hash(into hasher: inout Hasher) { hasher.combine(changes) }
 }

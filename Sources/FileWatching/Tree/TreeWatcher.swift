@@ -1,9 +1,11 @@
+public import FoundationEssentials
+internal import Glibc
 public import SystemInterface
 
 /// Tells what happens in trees of files, whoever does it, and loses nothing.
 ///
 /// ```swift
-/// let watcher = try TreeWatcher([SystemPath("/srv/site")])
+/// let watcher = try TreeWatcher([URL(filePath: "/srv/site")])
 /// for await update in watcher.updates {
 ///   for change in update.changes { print(change.happening, change.path) }
 /// }
@@ -118,6 +120,34 @@ public final class TreeWatcher: Sendable {
 }
 
 extension TreeWatcher {
+  /// Begins to watch what is at file URLs.
+  ///
+  /// The same as with paths.
+  ///
+  /// - Parameters:
+  ///   - urls: File URLs of directories or files, be they there or not.
+  ///   - options: How far the trees reach, and how many watches they may take.
+  ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
+  ///   - tellsExisting: Whether what there is at the beginning is told as added.
+  ///   - backend: Who tells what happens, to this watcher alone; without one inotify(7), and polling where that can't be.
+  ///   - files: Where files are.
+  ///   - clock: What decides when it's time.
+  /// - Throws: EINVAL for a URL that isn't a file's, and the errors that paths have.
+  public convenience init(
+    _ urls: [URL], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
+    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil, files: any FileSystem = HostFileSystem(),
+    clock: any CoordinationClock = HostClock.shared
+  ) throws(SystemError) {
+    var paths: [SystemPath] = []
+    for url in urls {
+      guard let path = SystemPath(url) else { throw SystemError(call: "realpath(3)", errno: EINVAL) }
+      paths.append(path)
+    }
+    try self.init(
+      paths, options: options, batchingInterval: batchingInterval, tellsExisting: tellsExisting, backend: backend,
+      files: files, clock: clock)
+  }
+
   /// Compares what is known of the trees with a fresh walk through them.
   ///
   /// For a job that runs now and then, and for programs that want to be sure. What changes meanwhile isn't taken for wrong: whatever

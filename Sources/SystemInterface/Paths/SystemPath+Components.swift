@@ -32,6 +32,17 @@ extension SystemPath {
     return SystemPath(bytes: trimmed[trimmed.index(after: slash)...])
   }
 
+  /// What follows the last dot of the last component; `nil` if there's nothing before the dot, or nothing behind it.
+  ///
+  /// Bytes that aren't UTF-8 show as U+FFFD.
+  ///
+  /// - Complexity: O(*n*) in the number of bytes.
+  public var pathExtension: String? {
+    let name = lastComponent.bytes
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, dot < name.count - 1 else { return nil }
+    return String(decoding: name[(dot + 1)...], as: UTF8.self)
+  }
+
   /// The path of something inside this directory.
   ///
   /// - Parameter component: One or more components. An absolute path replaces the receiver, as in openat(2).

@@ -12,7 +12,7 @@ struct WatchingSnippets {
   /// Compiled and not run: it's for ever, and about a place that's there on servers only.
   func follow() async throws {
     // snippet: watch-follow
-    let watcher = try TreeWatcher([SystemPath("/srv/site")])
+    let watcher = try TreeWatcher([URL(filePath: "/srv/site")])
     for await update in watcher.updates {
       for old in update.changes.compactMap(\.vacatedPath) { forget(old) }
       for new in update.changes.compactMap(\.currentPath) { look(at: new) }

@@ -1,12 +1,12 @@
-internal import FoundationEssentials
-internal import SystemInterface
+package import FoundationEssentials
+package import SystemInterface
 
 /// File URLs and the bytes of paths.
 ///
 /// `URL.path` has a replacement character for what isn't UTF-8; percent encoding keeps every byte.
-enum FileURLCoding {
+package enum FileURLCoding {
   /// The path of a file URL; `nil` for any other URL.
-  static func path(of url: URL) -> SystemPath? {
+  package static func path(of url: URL) -> SystemPath? {
     guard url.isFileURL else { return nil }
     var bytes: [UInt8] = []
     var rest = Array(url.absoluteURL.path(percentEncoded: true).utf8)[...]
@@ -25,7 +25,7 @@ enum FileURLCoding {
   }
 
   /// The URL of an absolute path.
-  static func url(of path: SystemPath, isDirectory: Bool) -> URL? {
+  package static func url(of path: SystemPath, isDirectory: Bool) -> URL? {
     var text = "file://"
     for byte in path.bytes { text += plain.contains(byte) ? String(UnicodeScalar(byte)) : escaped(byte) }
     if isDirectory, path.bytes.last != UInt8(ascii: "/") { text += "/" }
