@@ -7,8 +7,11 @@ enum ExitDrain {
 
   private static let links = Guarded<[WeakLink]>([])
   private static let isRegistered: Bool = HostProcess.atExit { ExitDrain.run() }
+  /// A child of fork(2) has the handler too, but no thread that serves.
+  private static let process = HostProcess.processIdentifier
 
   static func add(_ link: ServiceLink) {
+    _ = process
     _ = isRegistered
     links.withLock { links in
       links.removeAll { $0.link == nil || $0.link === link }
@@ -17,6 +20,7 @@ enum ExitDrain {
   }
 
   private static func run() {
+    if HostProcess.processIdentifier != process { return }
     for link in links.withLock({ $0 }).compactMap(\.link) {
       link.flush()
       link.stopService()
@@ -26,5 +30,11 @@ enum ExitDrain {
 
 extension ServiceLink {
   /// Ends the service if this process runs it.
-  func stopService() { service.withLock { $0.take() }?.stop() }
+  ///
+  /// It has ended when this returns, also if another thread ends it: otherwise a process could end before its socket is removed.
+  func stopService() {
+    guard let running = service.withLock({ $0 }) else { return }
+    running.stop()
+    service.withLock { if $0 === running { $0 = nil } }
+  }
 }

@@ -7,7 +7,7 @@ package protocol DescriptorOwner: AnyObject, Sendable {
   var descriptor: OwnedDescriptor { get }
 }
 
-/// A descriptor that is closed once, and never under a running call.
+/// A descriptor that is closed once, and never under a running call; children of fork(2) don't keep it.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -28,6 +28,7 @@ package final class OwnedDescriptor: Sendable {
   init(_ number: Int32) {
     precondition(number >= 0, "\(number) is no descriptor")
     self.number = number
+    DescriptorsOfParent.insert(number)
   }
 
   deinit {
@@ -40,7 +41,12 @@ package final class OwnedDescriptor: Sendable {
   /// Closes the descriptor as soon as no call uses it; later calls fail with EBADF.
   package func close() {
     let previous = users.bitwiseOr(Self.closedMark, ordering: .acquiringAndReleasing).oldValue
-    if previous == 0 { Glibc.close(number) }
+    if previous == 0 { closeNumber() }
+  }
+
+  private func closeNumber() {
+    DescriptorsOfParent.remove(number)
+    Glibc.close(number)
   }
 
   /// Makes a call of the kernel until it isn't interrupted by a signal, and turns -1 into an error.
@@ -87,7 +93,7 @@ package final class OwnedDescriptor: Sendable {
 
   private func endUse() {
     let remaining = users.subtract(1, ordering: .acquiringAndReleasing).newValue
-    if remaining == Self.closedMark { Glibc.close(number) }
+    if remaining == Self.closedMark { closeNumber() }
   }
 }
 
