@@ -195,6 +195,16 @@ struct LocalInheritanceTests {
     }
   }
 
+  @Test("Whoever has taken it over is the peer of those who connect")
+  func places() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let address = try LocalAddress(sandbox.path("service.sock"))
+      let listener = try LocalListener(inherited: try inheritable(try LocalListener(binding: address)))
+      try listener.check(isAtOneOf: [address])
+      #expect(try LocalStream(connectingTo: address).peer().pid == getpid())
+    }
+  }
+
   @Test("Anything else is refused, and stays open")
   func refusals() async throws {
     let kinds: [(number: Int32, errno: Int32)] = [

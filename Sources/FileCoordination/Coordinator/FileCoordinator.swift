@@ -203,7 +203,8 @@ extension FileCoordinator {
       return (AccessID(state.lastAccess), state.excess(nestingDepth: nesting.depth))
     }
     if let excess { throw excess }
-    try host.link?.ensureConnected()
+    // A task doesn't block until there's a service: what it asks is kept for it, and answered if there can't be any.
+    if blocks { try host.link?.ensureConnected() }
     let waiter = AccessWaiter(
       id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
     state.withLock { _ = $0.live.insert(id) }

@@ -249,7 +249,7 @@ extension FileCoordinationError {
     Self(
       .domainUnreachable, subjects: [place.address.description],
       message: "the processes of this domain meet at '\(place.address)', which can't be reached: \(error). "
-        + "Mend that, name another place in FILE_COORDINATION_DOMAIN, or use the domain of one process.",
+        + advice(for: error),
       underlyingError: error)
   }
 
@@ -257,9 +257,23 @@ extension FileCoordinationError {
   static func noMeetingPlace(_ error: SystemError) -> Self {
     Self(
       .domainUnreachable, subjects: error.paths.map(\.description),
-      message: "there is no place where the processes of this user can meet: \(error). "
-        + "Mend that, name a place in FILE_COORDINATION_DOMAIN, or use the domain of one process.",
+      message: "there is no place where the processes of this user can meet: \(error). " + advice(for: error),
       underlyingError: error)
+  }
+
+  private static func advice(for error: SystemError) -> String {
+    if SystemError.symbol(of: error.errno) == "EMFILE" {
+      return "This process may have \(HostProcess.descriptorCountMax) files open and has no descriptor left: "
+        + "close some, or raise the limit (ulimit -n)."
+    }
+    return "Mend that, name another place in FILE_COORDINATION_DOMAIN, or use the domain of one process."
+  }
+
+  /// There's no thread that could talk to other processes.
+  static func noThread(errno: Int32) -> Self {
+    let error = SystemError.noThread(errno: errno)
+    return Self(
+      .domainUnreachable, message: "other processes of the domain can't be reached: \(error)", underlyingError: error)
   }
 
   static func refused(_ place: MeetingPlace, _ reason: Refusal, _ explanation: String) -> Self {
@@ -284,11 +298,17 @@ extension FileCoordinationError {
 
   /// Somebody listens and says nothing.
   static func silent(_ place: MeetingPlace, _ process: Int32) -> Self {
-    Self(
+    let isStopped = ProcessIdentity.isStopped(process)
+    var state = isStopped ? "stopped" : "running"
+    var advice = isStopped ? "Let it go on (kill -CONT \(process)), or end it" : "End it"
+    if !isStopped, let use = DescriptorUse(of: process), use.isExhausted {
+      state = "\(use.count) of \(use.countMax) files open"
+      advice = "Raise its limit (prlimit --nofile --pid \(process)), let it close files, or end it"
+    }
+    return Self(
       .domainUnreachable, subjects: [place.address.description],
       message: "whoever listens at '\(place.address)' (pid \(process) '\(ProcessIdentity.name(of: process) ?? "")', "
-        + "\(ProcessIdentity.isStopped(process) ? "stopped" : "running")) doesn't answer. "
-        + "Let it go on (kill -CONT \(process)), or end it: then another one serves.")
+        + "\(state)) doesn't answer. \(advice): then another one serves.")
   }
 
   static func packagesTooLong(_ count: Int, _ limit: Int) -> Self {

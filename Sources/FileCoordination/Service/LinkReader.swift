@@ -12,6 +12,8 @@ struct LinkReader: ~Copyable {
   private var memberships: [MeetingPlace: HeldLock] = [:]
   /// Where the service last was.
   private var place: MeetingPlace?
+  /// To find the next service, or to serve, in a program that uses up all others.
+  private let reserve = DescriptorReserve(count: 8)
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
 
@@ -51,7 +53,9 @@ struct LinkReader: ~Copyable {
   ///
   /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
   mutating func talkToNextService() throws(FileCoordinationError) {
+    reserve.release()
     let (place, stream) = try connect()
+    reserve.fill()
     let conversation = Conversation(stream)
     var silence: FileCoordinationError?
     defer { conversation.stream.shutdown() }

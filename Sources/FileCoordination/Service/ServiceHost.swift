@@ -63,7 +63,7 @@ final class ServiceHost: Sendable {
     let listener = try makeListener()
     let host = ServiceHost(poller)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
-    HostThread.start(name: "coord-service") {
+    let code = HostThread.tryStart(name: "coord-service") {
       var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver { host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing) }
@@ -71,7 +71,10 @@ final class ServiceHost: Sendable {
       right.release()
       host.ended.signal()
     }
-    return host
+    if code == 0 { return host }
+    poller.remove(listener)
+    listener.close(removingName: true)
+    throw .noThread(errno: code)
   }
 
   /// Waits until the service has ended, by itself or because it was stopped.

@@ -41,8 +41,14 @@ extension ServiceLink {
       }
     }
     guard let attempt else { return }
-    if isMine { HostThread.start(name: "coordination") { self.run() } }
+    if isMine { startReading() }
     try attempt.wait()
+  }
+
+  /// Without a thread nobody can be reached: that's told to everybody who waits.
+  private func startReading() {
+    let code = HostThread.tryStart(name: "coordination") { self.run() }
+    if code != 0 { giveUp(.noThread(errno: code)) }
   }
 
   private func run() {
@@ -82,13 +88,14 @@ extension ServiceLink {
       state.attempt = ConnectionAttempt()
       return true
     }
-    if isIdle { HostThread.start(name: "coordination") { self.run() } }
+    if isIdle { startReading() }
   }
 
   /// The service has accepted: what has been kept for it is told.
   func begin(_ welcome: Welcome, _ stream: LocalStream) {
     epoch.store(welcome.epoch, ordering: .releasing)
-    serviceProcess.store(welcome.serviceProcessIdentifier, ordering: .releasing)
+    // Not what the service says: it may be in another namespace of processes, where it has another number. Zero if it has none here.
+    serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
     // Whatever an earlier service lent has been forgotten.
     host?.coverage.reset()
     let attempt = state.withLock { state -> ConnectionAttempt? in

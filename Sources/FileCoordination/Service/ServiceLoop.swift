@@ -123,8 +123,9 @@ extension ServiceLoop {
         guard let stream = try listener.accept() else { return }
         try add(stream)
       } catch {
-        // Out of descriptors: those that are connected are served on, others wait until one of them goes, or whatever else
-        // the process has opened.
+        // Out of descriptors: a process that was elected leaves it to another one, which has some. Where this process does
+        // nothing else, those that are connected are served on; others wait until one of them goes.
+        if !isDedicated, SystemError.symbol(of: error.errno) == "EMFILE" { isHandedOver = true }
         poller.remove(listener)
         acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
         return

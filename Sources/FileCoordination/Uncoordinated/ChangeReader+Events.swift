@@ -210,7 +210,11 @@ extension ChangeReader {
     let items = presented.values.compactMap { item in item.path.map { ($0, item.handle) } }
     for (path, handle) in items.sorted(by: { $0.0.bytes.count < $1.0.bytes.count }) where top.isSameOrContains(path) {
       guard moves[path] == nil, !moved.contains(where: { $0.isSameOrContains(path) }), let handle else { continue }
-      guard let target = handle.currentPath else { continue }
+      guard let target = handle.currentPath else {
+        // Nobody can tell where it went.
+        if !handle.isHeld { output.see(.vanished(path)) }
+        continue
+      }
       if target == path { continue }
       moved.append(path)
       output.see(.moved(from: path, to: target, replaced: false))
@@ -258,7 +262,8 @@ extension ChangeReader {
       return
     }
     let handle = presenters(of: old).first.flatMap { presented[$0]?.handle }
-    let target = handle.map(\.currentPath) ?? (isPresent(move.target) ? move.target : nil)
+    let target =
+      if let handle { handle.currentPath(orAt: move.target) } else { isPresent(move.target) ? move.target : nil }
     if let target {
       for (id, item) in presented where item.path.map(old.isSameOrContains) ?? false {
         presented[id]?.isFollowing = true

@@ -72,9 +72,15 @@ public final class HostClock: CoordinationClock {
     switch wake {
     case .none: break
     case .unpark: parker.unpark()
-    case .startThread: HostThread.start(name: "file-coord-time") { self.run() }
+    case .startThread: startThread()
     }
     return scheduled
+  }
+
+  /// If the system refuses a thread, whoever schedules something next tries again: what was scheduled is late then, not lost.
+  private func startThread() {
+    let code = HostThread.tryStart(name: "file-coord-time") { self.run() }
+    if code != 0 { state.withLock { $0.isThreadStarted = false } }
   }
 
   private static func wake(for deadline: MonotonicTime, _ state: inout State) -> Wake {

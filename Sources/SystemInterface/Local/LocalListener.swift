@@ -103,10 +103,11 @@ extension LocalListener {
     let path = try boundPath()
     let files = HostFileSystem()
     let identity = try? files.status(of: path, at: .workingDirectory, links: .noFollow).identity
+    // Whoever has bound it may have given it another name, which the kernel doesn't tell.
+    guard let identity else { return }
     let isFound = addresses.contains { address in
-      if address.path == path { return true }
       let present = try? files.status(of: address.path, at: .workingDirectory, links: .noFollow).identity
-      return identity != nil && present == identity
+      return present == identity
     }
     if isFound { return }
     throw SystemError(

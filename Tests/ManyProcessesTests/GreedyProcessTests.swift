@@ -1,0 +1,61 @@
+import CoordinationWorker
+import FileCoordination
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A process that uses up its descriptors doesn't block its domain", .blocking, .timeLimit(.minutes(5)))
+struct GreedyProcessTests {
+  /// Reads on until it has reported something; changes may be told more than once.
+  private func awaitReport(_ report: String, from process: HelperProcess) throws {
+    while let line = try process.line() { if line == report { return } }
+    Issue.record("it never reported '\(report)'")
+  }
+
+  private func withGreedyProcess(_ body: (URL, HelperProcess, String) throws -> Void) throws {
+    let root = URL(filePath: "/tmp/greedy-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: root.appending(path: "items"), withIntermediateDirectories: true)
+    defer { removeSurely(root.path) }
+    let socket = root.appending(path: "s").path
+    let greedy = try HelperProcess(["greedy", socket, root.path])
+    try awaitReport("presenting", from: greedy)
+    try body(root, greedy, socket)
+    greedy.finish()
+    #expect(greedy.status == 0)
+  }
+
+  @Test("It presents and observes more items than it may have files open, and serves others meanwhile")
+  func manyItems() throws {
+    try withGreedyProcess { root, greedy, socket in
+      let domain = CoordinationDomain.socket(socket)
+      let coordinator = FileCoordinator(label: "other", domain: domain)
+      let last = GreedyWorker.itemCount - 1
+      try coordinator.blocking.write(root.appending(path: "items/\(last)")) { access in
+        try Data("coordinated".utf8).write(to: access.url)
+      }
+      try awaitReport("changed \(last)", from: greedy)
+      #expect(try domain.processes().first(where: \.isService)?.processIdentifier == greedy.identifier)
+      // By somebody who doesn't coordinate.
+      try FileManager.default.moveItem(
+        at: root.appending(path: "items/\(last)"), to: root.appending(path: "items/elsewhere"))
+      try awaitReport("moved \(last) to elsewhere", from: greedy)
+    }
+  }
+
+  @Test("When it has none left while it serves, another process serves, and it keeps what it holds")
+  func handingOver() throws {
+    try withGreedyProcess { root, greedy, socket in
+      try greedy.tell("exhaust")
+      try awaitReport("exhaust", from: greedy)
+      let domain = CoordinationDomain.socket(socket)
+      let coordinator = FileCoordinator(label: "other", domain: domain)
+      try coordinator.blocking.write(root.appending(path: "free")) { _ in }
+      #expect(try domain.processes().first(where: \.isService)?.processIdentifier == getpid())
+      let deadlines = AccessDeadlines(waitingForAccesses: .milliseconds(20))
+      let error = #expect(throws: FileCoordinationError.self) {
+        try coordinator.blocking.write(root.appending(path: "held"), deadlines: deadlines) { _ in }
+      }
+      #expect(error?.blockers.map(\.label) == ["greedy"])
+    }
+  }
+}
