@@ -1,8 +1,9 @@
-import FileCoordination
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FileCoordination
 
 /// Processes that are stopped and go on, as Control-Z and `fg` do it, while others wait for them.
 @Suite("Processes that are stopped", .blocking)
@@ -130,6 +131,39 @@ struct StoppedProcessTests {
     #expect(waiter.errors.contains("pid \(server.pid)") && waiter.errors.contains("kill -CONT"), "\(waiter.errors)")
     server.signal(SIGCONT)
     #expect(try bench.run("write", url.path, "--", "true").status == 0)
+    server.closeInput()
+    #expect(try server.end() == 0)
+  }
+
+  @Test("While the serving process is stopped, a deadline that is shorter than five seconds holds")
+  func deadline() throws {
+    let server = try bench.hold("elsewhere")
+    let connected = coordinator(.within(.milliseconds(200)))
+    try connected.blocking.read(url) { _ in }
+    server.stop()
+    let waiter = try bench.run("write", "--timeout", "0.2", url.path, "--", "true")
+    #expect(waiter.status == 75, "\(waiter.errors)")
+    #expect(waiter.errors.contains("kill -CONT \(server.pid)"), "\(waiter.errors)")
+    let error = #expect(throws: FileCoordinationError.self) { try connected.blocking.write(url) { _ in } }
+    #expect(error?.code == .timedOut)
+    #expect(error?.description.contains("kill -CONT \(server.pid)") == true)
+    server.signal(SIGCONT)
+    server.closeInput()
+    #expect(try server.end() == 0)
+  }
+
+  @Test("While the serving process is stopped, an access can be cancelled")
+  func cancellation() async throws {
+    let server = try bench.hold("elsewhere")
+    let patient = coordinator(.never)
+    try await patient.read(url) { _ in }
+    server.stop()
+    let task = Task { [url] in try await patient.write(url) { _ in } }
+    while !domain.host.isAwaitingService { await Task.yield() }
+    task.cancel()
+    let error = await #expect(throws: FileCoordinationError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    server.signal(SIGCONT)
     server.closeInput()
     #expect(try server.end() == 0)
   }

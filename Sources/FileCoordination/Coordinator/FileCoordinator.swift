@@ -203,10 +203,15 @@ extension FileCoordinator {
       return (AccessID(state.lastAccess), state.excess(nestingDepth: nesting.depth))
     }
     if let excess { throw excess }
-    // A task doesn't block until there's a service: what it asks is kept for it, and answered if there can't be any.
-    if blocks { try host.link?.ensureConnected() }
+    // Nobody blocks here until there's a service: the request is kept for it, and answered if there can't be any.
+    let deadline =
+      host.link == nil
+      ? nil
+      : request.limits.waiting.map {
+        HostClock.shared.now.advanced(by: .nanoseconds($0))
+      }
     let waiter = AccessWaiter(
-      id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority)
+      id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority, deadline: deadline)
     state.withLock { _ = $0.live.insert(id) }
     let host = host
     host.stepWithState(raising: { request.obstacles(in: $0) }) { [request] state, now in
@@ -219,7 +224,7 @@ extension FileCoordinator {
       host.makeWay(for: request, &state, at: now)
       return ((), state.tell(.accessRequested(id, request), at: now))
     }
-    host.link?.expectAnswer()
+    host.link?.expectAnswer(before: deadline)
     // A cancellation between the two steps above found nothing to cancel.
     if isCancelled { host.step(.accessCancelled(id)) }
     return waiter

@@ -23,8 +23,8 @@ final class Conversation: @unchecked Sendable {
 
   init(_ stream: LocalStream) {
     self.stream = stream
-    // Without it whoever reads sees its answer only when something comes, also an answer that somebody else gave.
-    try? stream.limitWaiting(toSeconds: 1)
+    // Without it a thread that reads sees its answer only when something comes, also an answer that somebody else gave.
+    try? stream.limitWaiting(to: .milliseconds(200))
   }
 
   /// Says who this process is.

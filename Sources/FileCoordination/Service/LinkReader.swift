@@ -56,6 +56,8 @@ struct LinkReader: ~Copyable {
     reserve.release()
     let (place, stream) = try connect()
     reserve.fill()
+    // Before it says anything: it may be stopped.
+    link.serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
     let conversation = Conversation(stream)
     var silence: FileCoordinationError?
     defer { conversation.stream.shutdown() }

@@ -5,48 +5,61 @@ internal import SystemInterface
 
 /// Sees to it that nobody waits without end for a service whose process is stopped.
 ///
-/// Deadlines are the service's, and a process that's stopped keeps none. While somebody waits for it, each process looks
-/// once a second whether it runs.
+/// Deadlines are the service's, and a process that's stopped keeps none. So while somebody waits for it, each process looks
+/// once a second, and when a deadline passes, whether it runs. If it doesn't, the process keeps its own deadlines.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `isLooking` | itself | one look is scheduled at a time |
+/// | `nextLook` | its lock | of looks that are scheduled only the earliest counts |
 /// | `stoppedSince` | its lock | looks follow each other on the clock's thread |
 final class ServiceWatch: Sendable {
-  private let isLooking = Atomic<Bool>(false)
+  private let nextLook = Guarded<MonotonicTime?>(nil)
   private let stoppedSince = Guarded<MonotonicTime?>(nil)
   private static let interval = Duration.seconds(1)
   /// How long a service may be stopped before those who wait for it are told.
   static let tolerance = Duration.seconds(5)
 
   /// Looks from time to time, as long as somebody waits.
-  func begin(_ link: ServiceLink) {
-    if isLooking.load(ordering: .relaxed) || isLooking.exchange(true, ordering: .acquiringAndReleasing) { return }
-    schedule(link)
+  ///
+  /// - Parameters:
+  ///   - link: The connection to the service.
+  ///   - deadline: When somebody wants to wait no longer.
+  func begin(_ link: ServiceLink, before deadline: MonotonicTime? = nil) {
+    let regular = HostClock.shared.now.advanced(by: Self.interval)
+    let time = deadline.map { min($0, regular) } ?? regular
+    let isEarliest = nextLook.withLock { next in
+      if let next, next <= time { return false }
+      next = time
+      return true
+    }
+    guard isEarliest else { return }
+    _ = HostClock.shared.schedule(at: time) { [weak link] in
+      if let link, self.takeTurn(time) { self.look(link) }
+    }
   }
 
-  private func schedule(_ link: ServiceLink) {
-    _ = HostClock.shared.schedule(at: HostClock.shared.now.advanced(by: Self.interval)) { [weak link] in
-      if let link { self.look(link) }
+  /// - Returns: Whether no earlier look was scheduled after the one for this time.
+  private func takeTurn(_ time: MonotonicTime) -> Bool {
+    nextLook.withLock { next in
+      guard next == time else { return false }
+      next = nil
+      return true
     }
   }
 
   private func look(_ link: ServiceLink) {
-    guard link.isAwaited else {
-      stoppedSince.withLock { $0 = nil }
-      isLooking.store(false, ordering: .sequentiallyConsistent)
-      // Somebody may have begun to wait after the look.
-      if link.isAwaited { begin(link) }
-      return
-    }
-    if let process = link.stoppedService, hasBeenStoppedForTooLong() { link.giveUpOnStopped(process) }
-    schedule(link)
+    guard link.isAwaited else { return stoppedSince.withLock { $0 = nil } }
+    let stopped = link.stoppedService
+    if let stopped, hasBeenStoppedForTooLong() { link.giveUpOnStopped(stopped) }
+    let deadline = link.keepDeadlines(insteadOf: stopped)
+    begin(link, before: deadline)
   }
 
   private func hasBeenStoppedForTooLong() -> Bool {
     let now = HostClock.shared.now
     return stoppedSince.withLock { since in
-      if let since { return since.duration(to: now) >= Self.tolerance }
+      // The first look comes an interval after somebody has begun to wait.
+      if let since { return since.duration(to: now) >= Self.tolerance - Self.interval }
       since = now
       return false
     }
@@ -56,10 +69,24 @@ final class ServiceWatch: Sendable {
 }
 
 extension ServiceLink {
-  /// Something has been told that's answered.
-  func expectAnswer() {
+  /// Something has been told that's answered, before this deadline if there is a service that runs.
+  func expectAnswer(before deadline: MonotonicTime? = nil) {
     connectIfIdle()
-    watch.begin(self)
+    watch.begin(self, before: deadline)
+  }
+
+  /// Ends waits whose time is up, or that were cancelled, if there's no service that could.
+  ///
+  /// - Parameter stopped: The process that serves, if it's stopped.
+  /// - Returns: When the next of the others ends.
+  func keepDeadlines(insteadOf stopped: Int32?) -> MonotonicTime? {
+    let isConnected = state.withLock { state in
+      if case .connected = state.phase { return true }
+      return false
+    }
+    let reason = stopped.map { FileCoordinationError.serviceStopped($0, name: ProcessIdentity.name(of: $0) ?? "") }
+    if isConnected, reason == nil { return host?.nextDeadline(after: HostClock.shared.now) }
+    return host?.keepDeadlines(at: HostClock.shared.now, because: reason)
   }
 
   /// Whether somebody waits for the service's answer.
@@ -89,21 +116,59 @@ extension ArbiterHost {
     }
   }
 
+  /// When the next access that waits wants to wait no longer.
+  fileprivate func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
+    withState { $0.nextDeadline(after: now) }
+  }
+
+  /// Fails accesses whose deadline has passed, and those that were cancelled.
+  ///
+  /// - Returns: The next deadline.
+  fileprivate func keepDeadlines(at now: MonotonicTime, because reason: FileCoordinationError?) -> MonotonicTime? {
+    let (overdue, cancelled, next) = withState { state in
+      let cancelled = state.remote?.cancelled ?? []
+      let overdue = state.giveUpWaiting { $1.deadline.map { $0 <= now } == true && !cancelled.contains($0) }
+      return (overdue, state.giveUpWaiting { id, _ in cancelled.contains(id) }, state.nextDeadline(after: now))
+    }
+    link?.flush()
+    for waiter in cancelled { waiter.resolve(.failed(.cancelled, presenterError: nil)) }
+    for waiter in overdue {
+      waiter.resolve(.unreachable(.timedOut(waiter.items.map { $0.location.path.description }, because: reason)))
+    }
+    return next
+  }
+
   /// Accesses that wait, but not for ever, wait no longer.
   func serviceIsStopped(_ error: FileCoordinationError) {
-    let waiters = withState { state -> [AccessWaiter] in
-      var failed: [AccessWaiter] = []
-      for (id, request) in (state.remote?.requests ?? [:]).sorted(by: { $0.key < $1.key }) {
-        // One that has its token is being granted.
-        guard request.limits.waiting != nil, let waiter = state.waiters[id], !waiter.isGranted, waiter.token == nil
-        else { continue }
-        state.waiters[id] = nil
-        _ = state.tell(.accessCancelled(id), at: 0)
-        failed.append(waiter)
-      }
-      return failed
+    let waiters = withState { state in
+      let limited = state.remote?.requests.filter { $0.value.limits.waiting != nil } ?? [:]
+      return state.giveUpWaiting { id, _ in limited[id] != nil }
     }
     link?.flush()
     for waiter in waiters { waiter.resolve(.unreachable(error)) }
+  }
+}
+
+extension ArbiterHost.State {
+  fileprivate func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
+    (remote?.requests ?? [:]).keys.lazy.compactMap { id in
+      waiters[id].flatMap { $0.isGranted ? nil : $0.deadline }
+    }.filter { $0 > now }.min()
+  }
+
+  /// Forgets accesses that wait, and lets the service know when it listens again.
+  ///
+  /// - Parameter isChosen: Whether an access is to be forgotten.
+  /// - Returns: Those that wait for an answer.
+  fileprivate mutating func giveUpWaiting(where isChosen: (AccessID, AccessWaiter) -> Bool) -> [AccessWaiter] {
+    var failed: [AccessWaiter] = []
+    for id in (remote?.requests ?? [:]).keys.sorted() {
+      // One that has its token is being granted.
+      guard let waiter = waiters[id], !waiter.isGranted, waiter.token == nil, isChosen(id, waiter) else { continue }
+      waiters[id] = nil
+      _ = tell(.accessCancelled(id), at: 0)
+      failed.append(waiter)
+    }
+    return failed
   }
 }

@@ -114,10 +114,11 @@ extension LocalStream {
 
   /// Lets ``readWaiting(into:)`` wait for so long at most.
   ///
-  /// - Parameter seconds: How long; at least one.
+  /// - Parameter duration: How long; at least a millisecond.
   /// - Throws: EBADF after ``close()``; any other error of setsockopt(2).
-  package func limitWaiting(toSeconds seconds: Int) throws(SystemError) {
-    var time = timeval(tv_sec: max(seconds, 1), tv_usec: 0)
+  package func limitWaiting(to duration: Duration) throws(SystemError) {
+    let (seconds, attoseconds) = max(duration, .milliseconds(1)).components
+    var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
     try descriptor.checked("setsockopt(2)") {
       unsafe setsockopt($0, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -129,7 +130,7 @@ extension LocalStream {
   ///
   /// - Parameter buffer: Where to put the bytes.
   /// - Returns: How many there were, or the end, which ``shutdown()`` brings too; ``ReadResult/wouldBlock`` only when it has
-  ///   waited for as long as ``limitWaiting(toSeconds:)`` says.
+  ///   waited for as long as ``limitWaiting(to:)`` says.
   /// - Throws: EBADF after ``close()``; any error of recv(2) but ECONNRESET.
   package func readWaiting(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
     try unsafe receive(into: buffer, 0)
