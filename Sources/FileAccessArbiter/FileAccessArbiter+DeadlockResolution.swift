@@ -3,10 +3,13 @@
 // 1. Same lineage: a request does not wait for the accesses it is nested in        → `areExempt`
 // 2. Serving: a presenter whose callback waits is still asked                      → `+Mailboxes`
 // 3. Own presenter: never asked about its own access                              → `isOwn`
-// 4. Save priority: a presenter's own access passes those who wait for its save    → `grantSavePriority`
+// 4. Save priority: what a presenter accesses while it's asked belongs to that, and passes who asks → `+OwnAccesses`
 // 5. Lineage priority and soft edges: whom only the order keeps passes the queue  → `+QueueOrder`
-// 6. A question that was kept from the middle of a save is put                     → `serveDespiteSave`
-// 7. Otherwise one waiting access of the cycle fails                              → `victim`
+// 6. A presenter that waits for its own access made elsewhere is asked meanwhile   → `serveMeanwhile`
+// 7. A question that was kept from the middle of a save is put                     → `serveDespiteSave`
+// 8. Otherwise one waiting access of the cycle fails                              → `victim`
+//
+// Steps 1 to 6 are taken for cycles that are merely possible, too; the others only for likely ones, see `+OwnAccesses`.
 
 extension FileAccessArbiter {
   /// Looks at every access that got a new reason to wait in this event, until no cycle is left.
@@ -15,8 +18,13 @@ extension FileAccessArbiter {
     while next < suspects.count {
       let suspect = suspects[next]
       next += 1
+      while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
+        if !resolve(cycle, .possible), !serveMeanwhile(cycle, despiteSave: false) { break }
+      }
       while mayBeInCycle(suspect), let cycle = cycle(through: suspect) {
-        if !resolve(cycle), !serveDespiteSave(cycle) { failVictim(of: cycle) }
+        if resolve(cycle, .likely) || serveMeanwhile(cycle, despiteSave: false) { continue }
+        if serveDespiteSave(cycle) || serveMeanwhile(cycle, despiteSave: true) || takeBackPass(cycle) { continue }
+        failVictim(of: cycle)
       }
     }
     suspects = []
@@ -26,12 +34,12 @@ extension FileAccessArbiter {
   private func mayBeInCycle(_ id: AccessID) -> Bool {
     guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
     return access.phase != .waiting || access.sequence != lastSequence || !access.lineage.isEmpty
-      || !access.overtakes.isEmpty
+      || !access.overtakes.isEmpty || isPresumablyAwaited(id)
   }
 
   /// Changes the order of the queues so that whom nothing else keeps can go on.
-  private mutating func resolve(_ cycle: [WaitNode]) -> Bool {
-    let passes = passesNeeded(for: cycle)
+  private mutating func resolve(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
+    let passes = passesNeeded(for: cycle, presumption)
     for (id, passed) in passes {
       accesses[id].overtakes += passed
       for other in passed { accesses[other].traits.insert(.isOvertaken) }
@@ -45,13 +53,25 @@ extension FileAccessArbiter {
     return !passes.isEmpty
   }
 
-  private func queuedBlockers(of id: AccessID) -> [AccessID] {
-    var found: Set<AccessID> = []
-    _ = forEachBlocker(of: id) { blocker in
-      if isSoft(id, behind: blocker) { found.insert(blocker) }
-      return true
+  /// Lets an access of a presenter go ahead of one that passed it before anybody knew that it would ask the presenter.
+  ///
+  /// Only who isn't presumed to be waited for itself gives way, so no two take turns at this for ever.
+  private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
+    for case .access(let own) in cycle where isPresumablyAwaited(own) {
+      for case .access(let other) in cycle where accesses[other].isWaiting && !isPresumablyAwaited(other) {
+        guard let index = accesses[other].overtakes.firstIndex(of: own) else { continue }
+        accesses[other].overtakes.remove(at: index)
+        accesses[own].overtakes.append(other)
+        accesses[other].traits.insert(.isOvertaken)
+        suspects += [own, other]
+        for id in [own, other] {
+          unpark(id)
+          advance(id)
+        }
+        return true
+      }
     }
-    return found.sorted()
+    return false
   }
 
   private mutating func failVictim(of cycle: [WaitNode]) {
@@ -82,50 +102,5 @@ extension FileAccessArbiter {
       return (isMain ? 1 : 0, held, writes ? 1 : 0, UInt64.max - accesses[at: access].sequence)
     }
     return candidates.map { (id: $0, cost: cost($0)) }.min { $0.cost < $1.cost }?.id
-  }
-}
-
-// MARK: - Save priority
-
-extension FileAccessArbiter {
-  /// While a presenter owes a save, its own accesses pass those who wait for that save, and nobody else (C-119).
-  mutating func grantSavePriority(to id: AccessID) {
-    guard let own = accesses[id].ownPresenter, let presenter = presenters.find(own), !has(.savePriorityIgnored)
-    else { return }
-    let owed = savesOwed(by: presenter, above: id)
-    if owed.isEmpty { return }
-    for blocker in queuedBlockers(of: id) {
-      let waitsForSave = chainOfWaits(from: .access(blocker)) { node in
-        if case .message(let message) = node { return owed.contains(message) }
-        return false
-      }
-      if waitsForSave == nil { continue }
-      accesses[id].overtakes.append(blocker)
-      accesses[blocker].traits.insert(.isOvertaken)
-    }
-  }
-
-  /// The saves that may need `id`: not those served above the callback that waits for it, for they end before it.
-  private func savesOwed(by presenter: Presenter, above id: AccessID) -> Set<MessageID> {
-    let callback = presenter.running.lastIndex { accesses[id].lineage.contains(.message($0)) }
-    let candidates = callback.map { Array(presenter.running[...$0]) } ?? presenter.running + presenter.pending
-    return Set(candidates.filter { messages[$0].kind == .saveChanges && messages[$0].awaitingAccess != nil })
-  }
-
-  /// A presenter was just asked to save: its accesses that wait already get their priority as well.
-  ///
-  /// Unlike those requested from now on, they need not be part of the save. So none gets a priority that makes a deadlock.
-  mutating func giveSavePriority(for presenter: PresenterID) {
-    for id in presenters[presenter].ownAccesses where accesses[id].isWaiting {
-      let before = accesses[id].overtakes
-      grantSavePriority(to: id)
-      if accesses[id].overtakes.count == before.count { continue }
-      if cycle(through: id) != nil {
-        accesses[id].overtakes = before
-        continue
-      }
-      unpark(id)
-      advance(id)
-    }
   }
 }

@@ -28,7 +28,7 @@ extension FileAccessArbiter {
     if !presenters[id].isRemoved { remove(id) }
     guard let presenter = presenters.find(id) else { return }
     var released: [AccessID] = []
-    for message in presenter.pending + presenter.running {
+    for message in presenter.pending + presenter.unanswered {
       if let access = messages[message].awaitingAccess {
         forgetOutstanding(access, id)
         released.append(access)

@@ -70,7 +70,7 @@ extension FileAccessArbiter {
         return ArbiterSnapshot.Presenter(
           id: id, client: presenter.client, clientName: clients[presenter.client].name, label: presenter.label,
           path: presenter.node.map { tree.path(of: $0) }, callbacks: presenter.callbacks,
-          running: presenter.running.map { summary(of: $0) }, pendingCount: presenter.pending.count)
+          running: presenter.unanswered.map { summary(of: $0) }, pendingCount: presenter.pending.count)
       },
       nodeCount: tree.nodes.count)
   }
@@ -115,7 +115,8 @@ extension FileAccessArbiter {
 
   private func describe(_ presenter: Presenter) -> String {
     let place = presenter.node.map { tree.path(of: $0).description } ?? "nowhere"
-    return "\(presenter.id) at \(place) runs \(presenter.running) pending \(presenter.pending)"
+    return
+      "\(presenter.id) at \(place) runs \(presenter.running) owes \(presenter.returned) pending \(presenter.pending)"
       + (presenter.isRemoved ? " removed" : "")
   }
 
@@ -124,5 +125,6 @@ extension FileAccessArbiter {
       + " of \(message.origin.access?.description ?? "nobody")"
       + (message.awaitingAccess.map { " awaited by \($0)" } ?? "")
       + (message.children.isEmpty ? "" : " around \(message.children)")
+      + (ownAccesses(since: message).isEmpty ? "" : " before \(ownAccesses(since: message))")
   }
 }

@@ -23,7 +23,7 @@ extension FileAccessArbiter {
   /// Whether nothing is left of anybody but registered presenters: true when all accesses have ended and all is delivered.
   package var isQuiescent: Bool {
     accesses.isEmpty && messages.isEmpty && tree.claims.count == 0
-      && presenters.sortedKeys.allSatisfy { presenters[$0].running.isEmpty && presenters[$0].pending.isEmpty }
+      && presenters.sortedKeys.allSatisfy { presenters[$0].unanswered.isEmpty && presenters[$0].pending.isEmpty }
   }
 
   /// What an access claims, and what decides whether another may be granted beside it.
@@ -141,7 +141,7 @@ extension FileAccessArbiter {
   private func checkCycles(_ ids: [AccessID], _ broken: inout [String]) {
     let waiting = ids.filter { accesses[$0].isWaiting }
     if !hasCycle(reachableFrom: waiting) { return }
-    let cycles = waiting.compactMap(cycle(through:))
+    let cycles = waiting.compactMap { cycle(through: $0) }
     for cycle in cycles { broken.append("a deadlock survived: \(cycle)") }
     if cycles.isEmpty { broken.append("a deadlock survived, and searches don't find it") }
   }
@@ -197,7 +197,10 @@ extension FileAccessArbiter {
           broken.append("\(message) is told, not asked, and runs inside another callback")
         }
       }
-      for message in presenter.running + presenter.pending {
+      for message in presenter.returned where messages.find(message)?.state != .returned {
+        broken.append("\(message) is \(messages.find(message).map { "\($0.state)" } ?? "gone") and counts as returned")
+      }
+      for message in presenter.unanswered + presenter.pending {
         guard let kind = messages.find(message)?.kind else { continue }
         if !presenter.callbacks.contains(kind.requiredCallback) {
           broken.append("\(id) is sent \(kind.callbackName), which it didn't declare")

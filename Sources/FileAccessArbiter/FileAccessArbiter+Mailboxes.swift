@@ -39,13 +39,15 @@ extension FileAccessArbiter {
     while let position = nextDeliverable(presenters[id]) {
       let message = presenters[id].pending.remove(at: position)
       deliver(message, to: id)
+      suspectOwnAccesses(of: id)
     }
     suspectHeldBack(presenters[id])
   }
 
   /// Those whose questions wait for the end of a save may be what the save waits for.
   private mutating func suspectHeldBack(_ presenter: Presenter) {
-    if presenter.running.isEmpty || presenter.pending.isEmpty || !mayBeServed(presenter) { return }
+    if presenter.running.isEmpty || presenter.pending.isEmpty { return }
+    if presenter.ownAccesses.isEmpty, !mayBeServed(presenter) { return }
     for id in presenter.pending where messages[id].kind.mustBeAnswered {
       if let access = messages[id].awaitingAccess { suspects.append(access) }
     }
@@ -94,13 +96,19 @@ extension FileAccessArbiter {
   mutating func serveDespiteSave(_ cycle: [WaitNode]) -> Bool {
     for case .message(let id) in cycle {
       guard case .pending = messages[id].state, messages[id].kind.mustBeAnswered else { continue }
-      let presenter = messages[id].presenter
-      if !mayBeServed(presenters[presenter]) { continue }
-      presenters[presenter].pending.removeAll { $0 == id }
-      deliver(id, to: presenter)
+      if !mayBeServed(presenters[messages[id].presenter]) { continue }
+      putNow(id)
       return true
     }
     return false
+  }
+
+  /// Delivers a question out of its turn.
+  mutating func putNow(_ id: MessageID) {
+    let presenter = messages[id].presenter
+    presenters[presenter].pending.removeAll { $0 == id }
+    deliver(id, to: presenter)
+    suspectOwnAccesses(of: presenter)
   }
 
   /// Whether what runs in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.
@@ -108,10 +116,15 @@ extension FileAccessArbiter {
     children(of: context).contains { child in
       let access = accesses[child]
       // Who isn't awaited doesn't keep the callback from running on.
-      guard access.isAwaitedByContext else { return false }
-      guard access.isWaiting else { return isServable(.access(child), isActor: isActor) }
-      return !(access.traits.contains(.blocksThread) && (isActor || access.traits.contains(.isOnMainThread)))
+      return access.isAwaitedByContext && leavesExecutorFree(child, isActor: isActor)
     }
+  }
+
+  /// Whether an access waits, or one inside it, on a thread or task that leaves the presenter's executor free.
+  func leavesExecutorFree(_ id: AccessID, isActor: Bool) -> Bool {
+    let access = accesses[id]
+    guard access.isWaiting else { return isServable(.access(id), isActor: isActor) }
+    return !(access.traits.contains(.blocksThread) && (isActor || access.traits.contains(.isOnMainThread)))
   }
 
   func children(of context: ExecutionContext) -> [AccessID] {
@@ -125,6 +138,7 @@ extension FileAccessArbiter {
     let isReentrant = !presenters[presenter].running.isEmpty
     messages[id].state = .running(isReentrant: isReentrant)
     messages[id].since = now
+    messages[id].deliverySequence = lastSequence
     messages[id].origin.folded = presenters[presenter].folded
     if presenters[presenter].folded > 0 { presenters[presenter].folded = 0 }
     presenters[presenter].running.append(id)
@@ -169,12 +183,26 @@ extension FileAccessArbiter {
     return finish()
   }
 
+  /// The callback has returned, and its completion handler will answer.
+  ///
+  /// The presenter's next message can be delivered. One that nobody answers, or that was answered already, changes nothing.
+  package mutating func callbackReturned(_ id: MessageID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let message = messages.find(id), case .running = message.state, message.kind.mustBeAnswered {
+      messages[id].state = .returned
+      presenters[message.presenter].running.removeAll { $0 == id }
+      presenters[message.presenter].returned.append(id)
+      afterCallback(message)
+    }
+    return finish()
+  }
+
   /// A callback threw.
   ///
   /// Whoever waits for the answer fails (C-038, C-075).
   package mutating func messageFailed(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
-    if let message = messages.find(id), case .running = message.state {
+    if let message = messages.find(id), message.isUnanswered {
       let summary = summary(of: id)
       _ = finishCallback(id)
       if let access = message.awaitingAccess {
@@ -187,9 +215,10 @@ extension FileAccessArbiter {
   }
 
   private mutating func finishCallback(_ id: MessageID) -> Message? {
-    guard let message = messages.find(id), case .running = message.state else { return nil }
+    guard let message = messages.find(id), message.isUnanswered else { return nil }
     messages.remove(id)
     presenters[message.presenter].running.removeAll { $0 == id }
+    presenters[message.presenter].returned.removeAll { $0 == id }
     presenters[message.presenter].unseenMoves.removeAll { $0.message == id }
     presenters[message.presenter].dropUselessDetails()
     return message
@@ -202,6 +231,7 @@ extension FileAccessArbiter {
     var ready = descendants(of: message.children)
     for below in presenters[presenter].running { ready += descendants(of: children(of: .message(below))) }
     for waiter in ready where accesses.find(waiter)?.phase == .ready { advance(waiter) }
+    suspectOwnAccesses(of: presenter)
     forgetIfDone(presenter)
   }
 

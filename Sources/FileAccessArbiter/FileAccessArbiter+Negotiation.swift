@@ -48,18 +48,25 @@ extension FileAccessArbiter {
     return presenter.id == access.ownPresenter || presenter.purpose == access.purpose
   }
 
+  /// What the access is part of: what it was requested inside of, and what its presenter is asked meanwhile.
+  private func contexts(of access: Access) -> [ExecutionContext] {
+    guard let own = access.ownPresenter, let presenter = presenters.find(own), !isAwaited(access.id, by: presenter)
+    else { return access.lineage }
+    return access.lineage + presenter.unanswered.map(ExecutionContext.message)
+  }
+
   /// Whether the access is part of a save of this presenter.
   ///
   /// Two editors that save by merging would ask each other to save for ever: what the presenter has is on its way already.
   private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
-    var contexts = access.lineage
+    var contexts = contexts(of: access)
     var seen: Set<ExecutionContext> = []
     while let context = contexts.popLast() {
       guard seen.insert(context).inserted, case .message(let id) = context, let message = messages.find(id) else {
         continue
       }
       if message.presenter == presenter, message.kind == .saveChanges { return true }
-      if let cause = message.origin.access { contexts += accesses.find(cause)?.lineage ?? [] }
+      if let cause = message.origin.access { contexts += accesses.find(cause).map(self.contexts) ?? [] }
     }
     return false
   }
@@ -85,7 +92,6 @@ extension FileAccessArbiter {
     var origin = origin(of: id)
     origin.itemAccess = itemAccess ?? accesses[id].items[0].access
     accesses[id].negotiations[index].outstanding = enqueue(kind, to: presenter, origin, awaitedBy: id)
-    if kind == .saveChanges { giveSavePriority(for: presenter) }
   }
 
   /// One answer arrived: ask that presenter's next question, or go on when it was the last one.
@@ -118,7 +124,7 @@ extension FileAccessArbiter {
 
   mutating func withdraw(_ message: MessageID) {
     switch messages[message].state {
-    case .running: messages[message].awaitingAccess = nil
+    case .running, .returned: messages[message].awaitingAccess = nil
     case .pending:
       let presenter = messages[message].presenter
       presenters[presenter].pending.removeAll { $0 == message }

@@ -76,7 +76,7 @@ extension FileAccessArbiter {
     if let node = presenters[id].node { tree.detachPresenter(id, from: node) }
     presenters[id].node = nil
     var released: [AccessID] = []
-    for message in presenters[id].pending + presenters[id].running where !isLeavingForEviction(message) {
+    for message in presenters[id].pending + presenters[id].unanswered where !isLeavingForEviction(message) {
       if let access = messages[message].awaitingAccess {
         released.append(access)
         forgetOutstanding(access, id)
@@ -96,7 +96,7 @@ extension FileAccessArbiter {
 
   /// Drops a removed presenter when it's owed nothing any more.
   mutating func forgetIfDone(_ id: PresenterID) {
-    guard let presenter = presenters.find(id), presenter.isRemoved, presenter.running.isEmpty,
+    guard let presenter = presenters.find(id), presenter.isRemoved, presenter.unanswered.isEmpty,
       presenter.pending.isEmpty, presenter.reacquirersOwed == 0
     else { return }
     forget(presenter)

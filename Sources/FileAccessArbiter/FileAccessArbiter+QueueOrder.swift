@@ -8,8 +8,8 @@ extension FileAccessArbiter {
   /// wait for what they are nested in. Going on early never takes a chance from anybody else, so no choice is a wrong one.
   ///
   /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
-  func passesNeeded(for cycle: [WaitNode]) -> [(AccessID, passed: [AccessID])] {
-    var plan = QueuePlan(from: cycle) { node, body in forEachWait(of: node, body) }
+  func passesNeeded(for cycle: [WaitNode], _ presumption: Presumption) -> [(AccessID, passed: [AccessID])] {
+    var plan = QueuePlan(from: cycle) { node, body in forEachWait(of: node, presumption, body) }
     var passes: [(AccessID, passed: [AccessID])] = []
     plan.finishWhoCan()
     while let (number, id) = firstKeptByOrder(plan) {

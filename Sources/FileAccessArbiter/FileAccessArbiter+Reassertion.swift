@@ -22,6 +22,7 @@ extension FileAccessArbiter {
       _ = leave(id)
     }
     effects = []
+    suspects = []
     return isFree
   }
 

@@ -18,7 +18,6 @@ extension FileAccessArbiter {
     precondition(!request.items.isEmpty, "\(id) requests no item")
     insert(id, request, .waiting)
     noteContext(of: id, request.context)
-    grantSavePriority(to: id)
     newcomer = Newcomer(id: id, limits: request.limits)
     advance(id)
     newcomer = nil
@@ -137,6 +136,8 @@ extension FileAccessArbiter {
         effects.append(.locatePresenter(own))
       }
     }
+    suspectOwnAccesses(above: access.lineage)
+    for child in access.children { if let own = accesses.find(child)?.ownPresenter { suspectOwnAccesses(of: own) } }
     for waiter in access.parked where accesses.find(waiter)?.parkedOn == id { accesses[waiter].parkedOn = nil }
     if has(.lostWakeUp) { return [] }
     if access.children.isEmpty { return access.parked }

@@ -16,14 +16,16 @@ extension FileAccessArbiter {
   /// | ready access         | whoever went ahead of it, and a callback that runs above its own               |
   /// | granted access       | accesses requested by its accessor, which returns only after them              |
   /// | undelivered message  | the callback that occupies its presenter, unless it will be served meanwhile   |
-  /// | running callback     | accesses requested by it                                                       |
+  /// | delivered message    | accesses requested by its callback, and by ``Presumption`` others of its presenter |
   ///
-  /// An access that merely inherited its context, so that the context may end without it, makes no edge.
-  func forEachWait(of node: WaitNode, _ body: (WaitNode) -> Void) {
-    forEachWait(of: node, among: { $0 }, body)
+  /// An access that merely inherited its context, so that the context may end without it, makes no edge of its own.
+  func forEachWait(of node: WaitNode, _ presumption: Presumption = .likely, _ body: (WaitNode) -> Void) {
+    forEachWait(of: node, presumption, among: { $0 }, body)
   }
 
-  private func forEachWait(of node: WaitNode, among filter: ClaimFilter, _ body: (WaitNode) -> Void) {
+  private func forEachWait(
+    of node: WaitNode, _ presumption: Presumption, among filter: ClaimFilter, _ body: (WaitNode) -> Void
+  ) {
     switch node {
     case .access(let id):
       let access = accesses.index(of: id)
@@ -44,7 +46,9 @@ extension FileAccessArbiter {
         let presenter = presenters[message.presenter]
         if mayBeServed(message.kind, presenter) { return }
         if let top = presenter.running.last { body(.message(top)) }
-      case .running: forEachAwaitedChild(message.children, body)
+      case .running, .returned:
+        forEachAwaitedChild(message.children, body)
+        forEachOwnAccess(of: message, presumption) { body(.access($0)) }
       }
     }
   }
@@ -60,7 +64,9 @@ extension FileAccessArbiter {
   ///
   /// - Complexity: O(nodes reachable from `start`, and the depth of their items); no recursion, whatever the length. A queue of
   ///   *n* accesses has *n*²/2 waits, but who has been reached once isn't looked at again.
-  func chainOfWaits(from start: WaitNode, to isGoal: (WaitNode) -> Bool) -> [WaitNode]? {
+  func chainOfWaits(
+    from start: WaitNode, _ presumption: Presumption = .likely, to isGoal: (WaitNode) -> Bool
+  ) -> [WaitNode]? {
     var reached = WaitNodeNumbers()
     _ = reached.insert(start)
     // The number of the node from which each was reached.
@@ -71,7 +77,7 @@ extension FileAccessArbiter {
     while next < reached.count, goal == nil {
       // Both closures are passed as they are: kept in a variable they would need their own memory, for each search.
       forEachWait(
-        of: reached[next],
+        of: reached[next], presumption,
         among: { claim in
           // The start, number 0, stays in sight: it may be the goal.
           skips.next(from: claim, in: tree) { reached.number(of: .access($0)) ?? 0 > 0 }
@@ -105,16 +111,16 @@ extension FileAccessArbiter {
     var skips = ClaimSkips()
     for id in ids {
       forEachWait(
-        of: .access(id),
+        of: .access(id), .likely,
         among: { claim in skips.next(from: claim, in: tree) { reached.number(of: .access($0)) != nil } },
         { if reached.insert($0).isNew { body($0) } })
     }
   }
 
   /// A cycle through `id`, beginning with it; `nil` if it's in none.
-  func cycle(through id: AccessID) -> [WaitNode]? {
+  func cycle(through id: AccessID, _ presumption: Presumption = .likely) -> [WaitNode]? {
     let start = WaitNode.access(id)
-    return chainOfWaits(from: start) { $0 == start }?.dropLast()
+    return chainOfWaits(from: start, presumption) { $0 == start }?.dropLast()
   }
 }
 

@@ -42,6 +42,7 @@ extension FileAccessArbiter {
     accesses[id].dropDetailsOfWait()
     grant.wantsOutcome = isAnyoneToBeTold(of: id)
     effects.append(.grant(id, grant))
+    suspectOwnAccesses(above: accesses[id].lineage)
   }
 
   /// Lets the access sleep until `blocker` ends.

@@ -45,6 +45,7 @@ extension FileAccessArbiter.Presenter {
   private struct Details: Sendable {
     var observedUbiquityAttributes: Set<String>?
     var running: [MessageID] = []
+    var returned: [MessageID] = []
     var pending: [MessageID] = []
     var unseenMoves: [FileAccessArbiter.UnseenMove] = []
     var folded = 0
@@ -53,7 +54,8 @@ extension FileAccessArbiter.Presenter {
     var isRemoved = false
 
     var isUseless: Bool {
-      observedUbiquityAttributes == nil && running.isEmpty && pending.isEmpty && unseenMoves.isEmpty && folded == 0
+      observedUbiquityAttributes == nil && running.isEmpty && returned.isEmpty && pending.isEmpty && unseenMoves.isEmpty
+        && folded == 0
         && reacquirersOwed == 0 && ownAccesses.isEmpty && !isRemoved
     }
   }
@@ -74,7 +76,7 @@ extension FileAccessArbiter.Presenter {
     }
   }
 
-  /// Delivered and not answered: the callback, and above it those served while it waits.
+  /// Delivered and neither answered nor returned: the callback, and above it those served while it waits.
   var running: [MessageID] {
     get { details.isEmpty ? [] : details[0].running }
     _modify {
@@ -82,6 +84,18 @@ extension FileAccessArbiter.Presenter {
       yield &details[0].running
     }
   }
+
+  /// Those whose callbacks have returned and left the answer to a completion handler.
+  var returned: [MessageID] {
+    get { details.isEmpty ? [] : details[0].returned }
+    _modify {
+      needDetails()
+      yield &details[0].returned
+    }
+  }
+
+  /// Delivered and not answered.
+  var unanswered: [MessageID] { returned + running }
 
   /// Enqueued and not delivered, in order.
   var pending: [MessageID] {

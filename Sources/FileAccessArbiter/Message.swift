@@ -62,8 +62,10 @@ package struct Message: TableElement {
   enum State: Hashable, Sendable {
     /// In the mailbox. Ends by delivery or, when nobody waits for it any more, by withdrawal.
     case pending
-    /// The presenter's callback runs. Ends by `messageFinished` or `messageFailed`.
+    /// The presenter's callback runs. Ends by `messageAnswered`, `messageFailed` or `callbackReturned`.
     case running(isReentrant: Bool)
+    /// The callback has returned, and its completion handler will answer. Ends by `messageAnswered` or `messageFailed`.
+    case returned
   }
 
   let id: MessageID
@@ -75,8 +77,15 @@ package struct Message: TableElement {
   var awaitingAccess: AccessID?
   /// Live accesses that were requested inside the callback.
   var children: [AccessID] = []
+  /// The sequence number of the newest access when it was delivered.
+  var deliverySequence: UInt64 = 0
   var since: Timestamp
   var link: Int32 = -1
+}
+
+extension Message {
+  /// Whether the presenter has it and hasn't answered.
+  var isUnanswered: Bool { state != .pending }
 }
 
 extension Message.Kind {

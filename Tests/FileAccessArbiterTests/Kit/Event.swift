@@ -9,6 +9,8 @@ enum Event: Sendable {
   case release(AccessID, [ItemOutcome])
   case cancel(AccessID)
   case answer(MessageID, hasReacquirer: Bool)
+  /// The callback's method has returned, without an answer.
+  case returned(MessageID)
   case failMessage(MessageID)
   case add(PresenterID, PresenterRegistration)
   case locate(PresenterID, ItemPath)
@@ -33,6 +35,7 @@ extension FileAccessArbiter {
     case .release(let id, let outcomes): return accessReleased(id, outcomes: outcomes, at: time)
     case .cancel(let id): return accessCancelled(id, at: time)
     case .answer(let id, let hasReacquirer): return messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
+    case .returned(let id): return callbackReturned(id, at: time)
     case .failMessage(let id): return messageFailed(id, at: time)
     case .add(let id, let registration): return presenterAdded(id, registration, at: time)
     case .locate(let id, let path): return presenterLocated(id, at: path, time: time)
@@ -64,6 +67,7 @@ extension Event: CustomStringConvertible {
     case .release(let id, let outcomes): "\(id) is released \(outcomes)"
     case .cancel(let id): "\(id) is cancelled"
     case .answer(let id, let hasReacquirer): "\(id) is answered\(hasReacquirer ? " with a reacquirer" : "")"
+    case .returned(let id): "\(id) returns without an answer"
     case .failMessage(let id): "\(id) throws"
     case .add(let id, let registration):
       "\(id) registers at \(registration.path?.description ?? "nowhere") for \(registration.purpose)"

@@ -38,6 +38,7 @@ extension Scenario {
       $0.isOnMainThread = random.chance(1, in: 4)
     }
     let detached = AccessPlan([item(&random)])
+    let elsewhere = AccessPlan([item(&random)]).with { $0.own = index }
     return PresenterPlan(
       hasPlace ? random.pick(paths) : nil, random.chance(1, in: 2) ? .all : callbacks,
       client: UInt64.random(in: 1...3, using: &random)
@@ -46,9 +47,16 @@ extension Scenario {
       $0.isActor = random.chance(1, in: 4)
       $0.isAsync = random.chance(1, in: 2)
       $0.isRegisteredAtStart = random.chance(3, in: 4)
-      let extra: [Reaction] = [.reacquirer, .unregister, .doing(.access(active), end: .reacquirer), .fail]
+      let later: [Reaction] = [
+        .answeringLater(.access(elsewhere)), .awaitingOthers(.access(elsewhere)),
+        .awaitingOthers(.access(elsewhere), inheritsContext: true),
+      ]
+      let extra: [Reaction] = [.reacquirer, .unregister, .doing(.access(active), end: .reacquirer), .fail] + later
       $0.onRelinquish = [.answer, .reacquirer, random.pick(extra)]
-      $0.onSave = [.answer, random.pick([.doing(.access(active)), .fail, .doing(.access(active), end: .fail)])]
+      let turn = Reaction.doing(.inTurn(of: index, []))
+      $0.onSave = [
+        .answer, random.pick([.doing(.access(active)), .fail, .doing(.access(active), end: .fail), turn] + later),
+      ]
       $0.onDeletion = [.answer, random.pick([.unregister, .fail, .doing(.access(active))])]
       $0.onTold = [
         .answer,
@@ -85,6 +93,9 @@ extension Scenario {
     default: break
     }
     budget -= 1
+    if depth == 0, random.chance(1, in: 10) {
+      return .inTurn(of: presenter, [.access(AccessPlan([item(&random)]).with { $0.own = presenter })])
+    }
     var plan = AccessPlan([item(&random)])
     if random.chance(1, in: 4) { plan.items.append(item(&random)) }
     if random.chance(1, in: 8) { plan.own = presenter }

@@ -9,6 +9,8 @@ struct Scenario: Sendable {
   var mayDepart: [UInt64] = []
   /// How many reactions of each presenter may do more than answer; bounds the state space.
   var activeReactionsMax = 1
+  /// Nobody may fail: whatever they wait for can be resolved.
+  var isFreeOfDeadlocks = false
 }
 
 struct ActorPlan: Sendable {
@@ -39,6 +41,8 @@ indirect enum Step: Sendable {
   case locate(Int, ItemPath)
   /// Answers the message of the callback before the callback is over.
   case answer(hasReacquirer: Bool)
+  /// Waits for the presenter's turn, as saves of one document do, and does the steps in it.
+  case inTurn(of: Int, [Step])
 }
 
 struct AccessPlan: Sendable {
@@ -100,7 +104,17 @@ extension Step {
 /// One way in which a presenter may react to a message.
 struct Reaction: Sendable {
   enum End: Hashable, Sendable { case answer, reacquirer, fail, unregister }
+  /// What is done after the steps, outside of the callback, which answers only then.
+  struct Later: Sendable {
+    /// The callback's method returns at once and leaves the answer to its completion handler.
+    var returns: Bool
+    /// The work inherits the callback's context without being awaited by it.
+    var inheritsContext = false
+    var steps: [Step]
+  }
+
   var steps: [Step] = []
+  var later: Later?
   var end: End
 
   static let answer = Reaction(end: .answer)
@@ -109,6 +123,19 @@ struct Reaction: Sendable {
   static let unregister = Reaction(end: .unregister)
 
   static func doing(_ steps: Step..., end: End = .answer) -> Reaction { Reaction(steps: steps, end: end) }
+
+  /// The method returns, and the completion handler is called when the steps are done on another queue.
+  static func answeringLater(_ steps: Step..., end: End = .answer) -> Reaction {
+    Reaction(later: Later(returns: true, steps: steps), end: end)
+  }
+
+  /// The asynchronous callback waits until another task has done the steps.
+  static func awaitingOthers(_ steps: Step..., inheritsContext: Bool = false, end: End = .answer) -> Reaction {
+    Reaction(later: Later(returns: false, inheritsContext: inheritsContext, steps: steps), end: end)
+  }
+
+  /// Whether it does more than answer.
+  var isActive: Bool { !steps.isEmpty || later != nil }
 }
 
 struct PresenterPlan: Sendable {
@@ -138,7 +165,7 @@ struct PresenterPlan: Sendable {
 
   func reactions(to kind: Message.Kind) -> [Reaction] {
     switch kind {
-    case .relinquishToReader: onRelinquish.filter { !($0.end == .fail && $0.steps.isEmpty) }
+    case .relinquishToReader: onRelinquish.filter { !($0.end == .fail && !$0.isActive) }
     case .relinquishToWriter: onRelinquish
     case .saveChanges: onSave.filter { $0.end != .reacquirer }
     case .accommodateDeletion, .accommodateSubitemDeletion: onDeletion.filter { $0.end != .reacquirer }

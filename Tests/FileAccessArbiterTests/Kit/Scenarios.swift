@@ -210,10 +210,11 @@ extension Scenario {
   private static func goingAhead(_ plan: inout AccessPlan) { plan.mayBeAdopted = true }
 
   /// What the normal run explores: seconds each.
-  static let small = [
-    readersInDidChange, stubbornReadersInDidChange, nesting, savePriority, comings, reentrancy, bundles,
-    adoptionAndMoves,
-  ]
+  static let small =
+    [
+      readersInDidChange, stubbornReadersInDidChange, nesting, savePriority, comings, reentrancy, bundles,
+      adoptionAndMoves,
+    ] + savingElsewhere
 
   /// What the long run explores as well.
   static let large = [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove]

@@ -9,11 +9,13 @@ extension Simulation {
     for worker in workers {
       text += "\n\(worker.name) \(worker.awaited.map { "awaits \($0.id)" } ?? "")"
       for frame in worker.frames { text += " \(frame.next)\(frame.access.map { " in \($0)" } ?? "")" }
+      text += " turns \(worker.frames.map(\.turn)) awaits \(worker.awaitedTurn as Any)"
+      text += " \(worker.isElsewhere) \(worker.later == nil)"
       if let message = worker.message { text += " for \(message)" }
       if let context = worker.context { text += " \(context)" }
     }
     text += "\n\(unstarted.sorted()) \(activeReactions) \(departed.sorted())"
-    text += "\n\(world.owedReacquirers.keys.sorted()) \(world.removed.sorted())"
+    text += "\n\(world.owedReacquirers.keys.sorted()) \(world.removed.sorted()) \(turns)"
     return Renaming.canonical(text)
   }
 }

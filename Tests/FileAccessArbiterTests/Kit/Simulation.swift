@@ -20,6 +20,8 @@ struct Simulation: Sendable {
     let steps: [Step]
     var next = 0
     var access: AccessID?
+    /// The presenter whose turn it is inside of this.
+    var turn: Int?
   }
 
   /// An actor, or a callback under way.
@@ -32,8 +34,13 @@ struct Simulation: Sendable {
     var message: MessageID?
     var presenter: Int?
     var end: Reaction.End?
+    var later: Reaction.Later?
+    /// The callback doesn't go on by itself, because the rest happens elsewhere.
+    var isElsewhere = false
     var frames: [Frame]
     var awaited: (id: AccessID, plan: AccessPlan)?
+    /// The presenter whose turn it waits for.
+    var awaitedTurn: Int?
     var detachedCount = 0
   }
 
@@ -45,6 +52,8 @@ struct Simulation: Sendable {
   var activeReactions: [Int]
   var callbackCounts: [Int]
   var departed: Set<UInt64> = []
+  /// Who has the turn of each presenter and, after it, who waits for that.
+  var turns: [[String]]
   private var lastAccess: UInt64 = 0
   private var lastPurpose: UInt64 = 1000
   /// Every event and effect, when wanted.
@@ -54,6 +63,7 @@ struct Simulation: Sendable {
     self.scenario = scenario
     activeReactions = scenario.presenters.map { _ in 0 }
     callbackCounts = scenario.presenters.map { _ in 0 }
+    turns = scenario.presenters.map { _ in [] }
     log = logs ? [] : nil
   }
 
@@ -107,14 +117,14 @@ extension Simulation {
     for worker in workers {
       if let (id, plan) = worker.awaited {
         if plan.mayBeCancelled, world.isWaiting(id) { actions.append(.cancel(worker.name)) }
-      } else if mayStep(worker) {
+      } else if worker.awaitedTurn == nil, mayStep(worker) {
         actions.append(.step(worker.name))
       }
     }
     for index in scenario.presenters.indices {
       guard let top = top(index), unstarted.contains(top), let kind = world.running[top]?.kind else { continue }
       for (number, reaction) in scenario.presenters[index].reactions(to: kind).enumerated() {
-        if reaction.steps.isEmpty || activeReactions[index] < scenario.activeReactionsMax {
+        if !reaction.isActive || activeReactions[index] < scenario.activeReactionsMax {
           actions.append(.react(index, number))
         }
       }
@@ -132,7 +142,7 @@ extension Simulation {
 
   /// A callback on a thread or queue can't go on while another one runs above it.
   private func mayStep(_ worker: Worker) -> Bool {
-    guard let presenter = worker.presenter, let message = worker.message else { return true }
+    guard let presenter = worker.presenter, let message = worker.message, !worker.isElsewhere else { return true }
     return scenario.presenters[presenter].isAsync || top(presenter) == message
   }
 }
@@ -161,6 +171,7 @@ extension Simulation {
       departed.insert(client)
       apply(.depart(ClientID(client)))
       workers.removeAll { $0.client == client }
+      for index in turns.indices { turns[index].removeAll { name in !workers.contains { $0.name == name } } }
       unstarted = unstarted.filter { world.running[$0] != nil }
     }
     settle()
@@ -171,15 +182,25 @@ extension Simulation {
     guard let message = top(presenter), let kind = world.running[message]?.kind else { return }
     let reaction = scenario.presenters[presenter].reactions(to: kind)[number]
     unstarted.remove(message)
-    if reaction.steps.isEmpty { return conclude(message, presenter, reaction.end) }
+    if !reaction.isActive { return conclude(message, presenter, reaction.end) }
     activeReactions[presenter] += 1
     callbackCounts[presenter] += 1
     workers.append(
       Worker(
         name: "callback \(callbackCounts[presenter]) of \(presenter)", client: scenario.presenters[presenter].client,
-        context: .message(message), message: message, presenter: presenter, end: reaction.end,
+        context: .message(message), message: message, presenter: presenter, end: reaction.end, later: reaction.later,
         frames: [Frame(steps: reaction.steps)]))
-    step(workers.count - 1)
+    if !reaction.steps.isEmpty { step(workers.count - 1) }
+  }
+
+  /// The callback has done its own part: what is left happens on another queue or task, which answers.
+  private mutating func goElsewhere(_ index: Int, _ later: Reaction.Later) {
+    workers[index].later = nil
+    workers[index].isElsewhere = true
+    workers[index].isAwaitedByContext = false
+    if !later.inheritsContext { workers[index].context = nil }
+    workers[index].frames = [Frame(steps: later.steps)]
+    if later.returns, let message = workers[index].message { apply(.returned(message)) }
   }
 
   private mutating func conclude(_ message: MessageID, _ presenter: Int, _ end: Reaction.End) {
@@ -203,7 +224,15 @@ extension Simulation {
     } else {
       workers[index].frames.removeLast()
       if let access = frame.access { apply(.release(access, [])) }
+      if let turn = frame.turn { passOn(turn) }
     }
+  }
+
+  /// Whoever has the turn is done with it: the next goes on.
+  private mutating func passOn(_ turn: Int) {
+    turns[turn].removeFirst()
+    guard let next = turns[turn].first, let index = workers.firstIndex(where: { $0.name == next }) else { return }
+    workers[index].awaitedTurn = nil
   }
 
   private mutating func perform(_ step: Step, _ index: Int) {
@@ -217,6 +246,10 @@ extension Simulation {
         isAwaitedByContext: false, frames: [Frame(steps: [])])
       other.awaited = (request(plan, other), plan)
       workers.append(other)
+    case .inTurn(let presenter, let steps):
+      if !turns[presenter].isEmpty { workers[index].awaitedTurn = presenter }
+      turns[presenter].append(worker.name)
+      workers[index].frames.append(Frame(steps: steps, turn: presenter))
     case .move(let from, let to): move(from, to, worker)
     case .register(let presenter): register(presenter)
     case .unregister(let presenter):
@@ -286,6 +319,11 @@ extension Simulation {
   private mutating func conclude() {
     while let index = workers.firstIndex(where: { isOver($0) && mayConclude($0) }) {
       let worker = workers.remove(at: index)
+      if let later = worker.later, worker.message != nil {
+        workers.append(worker)
+        goElsewhere(workers.count - 1, later)
+        return settle()
+      }
       if let message = worker.message, let presenter = worker.presenter, let end = worker.end {
         conclude(message, presenter, end)
         return settle()
@@ -294,8 +332,8 @@ extension Simulation {
   }
 
   private func isOver(_ worker: Worker) -> Bool {
-    guard worker.awaited == nil else { return false }
-    return worker.frames.allSatisfy { $0.access == nil && $0.next == $0.steps.count }
+    guard worker.awaited == nil, worker.awaitedTurn == nil else { return false }
+    return worker.frames.allSatisfy { $0.access == nil && $0.turn == nil && $0.next == $0.steps.count }
   }
 
   private func mayConclude(_ worker: Worker) -> Bool { worker.message == nil || mayStep(worker) }
@@ -307,6 +345,7 @@ extension Simulation {
   /// What isn't finished although nothing can happen any more.
   func problemsAtTheEnd() -> [String] {
     var problems = world.problemsAtTheEnd()
+    if scenario.isFreeOfDeadlocks, world.deadlocks > 0 { problems.append("\(world.deadlocks) failed as deadlocked") }
     for worker in workers { problems.append("\(worker.name) never came to its end") }
     return problems
   }

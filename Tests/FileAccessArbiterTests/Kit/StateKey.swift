@@ -26,6 +26,7 @@ extension Simulation {
     writer.write(departed.sorted()) { $0.write(Int($1)) }
     writer.write(world.owedReacquirers.keys.sorted()) { $0.write($1) }
     writer.write(world.removed.sorted()) { $0.write($1) }
+    writer.write(turns) { $0.write($1) { $0.write($1) } }
     return StateKey(bytes: writer.bytes)
   }
 }
@@ -120,7 +121,7 @@ extension StateWriter {
     let ids = arbiter.accesses.sortedKeys.sorted { arbiter.accesses[$0].sequence < arbiter.accesses[$1].sequence }
     write(ids) { $0.write(arbiter.accesses[$1], in: arbiter) }
     write(arbiter.presenters.sortedKeys) { $0.write(arbiter.presenters[$1], in: arbiter) }
-    write(arbiter.messages.sortedKeys) { $0.write(arbiter.messages[$1]) }
+    write(arbiter.messages.sortedKeys) { $0.write(arbiter.messages[$1], in: arbiter) }
   }
 
   private mutating func write(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) {
@@ -157,18 +158,20 @@ extension StateWriter {
     write(presenter.id)
     write(presenter.node) { $0.write(arbiter.tree.path(of: $1)) }
     write(presenter.running) { $0.write($1) }
+    write(presenter.returned) { $0.write($1) }
     write(presenter.pending) { $0.write($1) }
     write(flags: presenter.isRemoved)
   }
 
-  private mutating func write(_ message: Message) {
+  private mutating func write(_ message: Message, in arbiter: FileAccessArbiter) {
     write(message.id)
     write(message.kind)
     write(message.presenter)
-    write(flags: message.state != .pending, message.state == .running(isReentrant: true))
+    write(flags: message.state != .pending, message.state == .returned, message.state == .running(isReentrant: true))
     write(message.origin.access) { $0.write($1) }
     write(message.awaitingAccess) { $0.write($1) }
     write(message.children) { $0.write($1) }
+    write(arbiter.ownAccesses(since: message)) { $0.write($1) }
   }
 }
 
@@ -229,7 +232,10 @@ extension StateWriter {
     write(worker.frames) {
       $0.write($1.next)
       $0.write($1.access) { $0.write($1) }
+      $0.write($1.turn) { $0.write($1) }
     }
+    write(worker.awaitedTurn) { $0.write($1) }
+    write(flags: worker.isElsewhere, worker.later == nil)
     write(worker.message) { $0.write($1) }
     write(worker.context) { $0.write($1) }
   }

@@ -178,7 +178,8 @@ extension World {
       var other = before
       other.seededFaults.insert(.cycleNotChecked)
       _ = other.step(event, at: time)
-      if !other.invariants().contains(where: { $0.hasPrefix("a deadlock") }) {
+      let mayBeCycle = other.accesses.sortedKeys.contains { other.cycle(through: $0, .possible) != nil }
+      if !mayBeCycle, !other.invariants().contains(where: { $0.hasPrefix("a deadlock") }) {
         problems.append("\(passing) pass others without need")
       }
     #endif
@@ -219,8 +220,12 @@ extension World {
         + (access.phase == .ready ? above : [])
     case .message(let id):
       guard let message = arbiter.messages.find(id) else { return [] }
-      if message.state != .pending { return awaited(message.children) + ownWrites(of: message, in: arbiter) }
-      return arbiter.presenters[message.presenter].running.last.map { [.message($0)] } ?? []
+      if message.state != .pending {
+        return awaited(message.children) + ownWrites(of: message, in: arbiter) + accessesMeanwhile(of: message, arbiter)
+      }
+      let ahead = arbiter.presenters[message.presenter].running.last.map { [WaitNode.message($0)] } ?? []
+      return message.kind.mayNeedSave
+        ? ahead + accesses(of: message.presenter, in: arbiter).map(WaitNode.access) : ahead
     }
   }
 
@@ -237,6 +242,7 @@ extension World {
         if let top = presenter.running.last, !kinds.allSatisfy({ arbiter.mayBeServed($0, presenter) }) {
           found.append(.message(top))
         }
+        if kinds.contains(where: \.mayNeedSave) { found += accesses(of: id, in: arbiter).map(WaitNode.access) }
       }
     }
     return found
@@ -248,6 +254,39 @@ extension World {
     return arbiter.accesses.sortedKeys.filter {
       arbiter.accesses[$0].ownPresenter == message.presenter && arbiter.overtook($0, asking)
     }.map(WaitNode.access)
+  }
+
+  /// A question waits for what its presenter accesses elsewhere since it was asked, and one to save for what it accesses at all.
+  private func accessesMeanwhile(of message: Message, _ arbiter: FileAccessArbiter) -> [WaitNode] {
+    guard let count = requestCounts[message.id], message.kind.mustBeAnswered,
+      !order.contains(where: { isBlocked($0, awaitedIn: message.id, arbiter) })
+    else { return [] }
+    let later = message.kind.mayNeedSave ? Set(order) : Set(order[count...])
+    return accesses(of: message.presenter, in: arbiter).filter(later.contains).map(WaitNode.access)
+  }
+
+  /// What the presenter waits for outside of its callbacks.
+  private func accesses(of presenter: PresenterID, in arbiter: FileAccessArbiter) -> [AccessID] {
+    order.filter { id in
+      arbiter.accesses.find(id)?.isWaiting == true && requests[id]?.ownPresenter == presenter
+        && callbackAround(id)?.presenter != presenter
+    }
+  }
+
+  private func isBlocked(_ id: AccessID, awaitedIn message: MessageID, _ arbiter: FileAccessArbiter) -> Bool {
+    arbiter.accesses.find(id)?.isWaiting == true && callbackAround(id)?.message == message
+  }
+
+  /// The callback that certainly waits for the access, however deep it's nested in it.
+  private func callbackAround(_ id: AccessID) -> Delivery? {
+    var current = id
+    while let request = requests[current], request.isAwaitedByContext, let context = request.context {
+      switch context {
+      case .access(let outer): current = outer
+      case .message(let message): return running[message]
+      }
+    }
+    return nil
   }
 
   private func isExempt(_ first: AccessID, _ second: AccessID, in arbiter: FileAccessArbiter) -> Bool {

@@ -27,8 +27,10 @@ struct World: Sendable {
   var removed: Set<PresenterID> = []
   /// Delivered and not answered.
   var running: [MessageID: Delivery] = [:]
-  /// In order of delivery.
+  /// Those whose methods haven't returned, in order of delivery.
   var callbacks: [PresenterID: [MessageID]] = [:]
+  /// How many accesses had been requested when each was delivered.
+  var requestCounts: [MessageID: Int] = [:]
   /// Relinquish messages answered with a reacquirer that has not run.
   var owedReacquirers: [MessageID: PresenterID] = [:]
   /// Presenters that have their reacquirer back from this access.
@@ -104,6 +106,7 @@ extension World {
       order.append(id)
     case .release(let id, _): status[id] = .released
     case .answer(let id, let hasReacquirer): noteAnswer(id, hasReacquirer)
+    case .returned(let id): if let presenter = running[id]?.presenter { callbacks[presenter]?.removeAll { $0 == id } }
     case .failMessage(let id): noteAnswer(id, false)
     case .add(let id, let registration):
       registrations[id] = registration
@@ -140,7 +143,7 @@ extension World {
     }
     for (id, registration) in registrations where registration.client == client {
       removed.insert(id)
-      for message in callbacks[id] ?? [] { running[message] = nil }
+      running = running.filter { $0.value.presenter != id }
       callbacks[id] = nil
       owedReacquirers = owedReacquirers.filter { $0.value != id }
     }
@@ -165,7 +168,7 @@ extension World {
     case .locatePresenter(let id): located.append(id)
     case .forgetPresenter(let id):
       if !forgotten.insert(id).inserted { problems.append("\(id) is forgotten twice") }
-      if callbacks[id]?.isEmpty == false { problems.append("\(id) is forgotten while it runs") }
+      if running.values.contains(where: { $0.presenter == id }) { problems.append("\(id) is forgotten while it runs") }
     case .armTimer(let timer, _):
       if !isWaiting(timer.access) { problems.append("a timer is armed for \(timer.access), which doesn't wait") }
       timers.insert(timer)
@@ -217,6 +220,7 @@ extension World {
     if isBusy != delivery.isReentrant { problems.append("\(delivery) is marked wrongly: busy \(isBusy)") }
     if isBusy, !registration.servesWhileWaiting { problems.append("\(id) is served and didn't want to be") }
     running[delivery.message] = delivery
+    requestCounts[delivery.message] = order.count
     callbacks[id, default: []].append(delivery.message)
   }
 
