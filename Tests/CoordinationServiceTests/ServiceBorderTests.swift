@@ -240,6 +240,25 @@ struct ServiceBorderTests {
     #expect(service.refusals(1).isEmpty)
   }
 
+  @Test("A callback has returned when its own process says so, and its answer still counts")
+  func returnedCallbacks() throws {
+    let service = ServiceHarness()
+    for client in UInt64(1)...4 { service.join(client) }
+    service.tell(1, .present(1, "/a"), .present(2, "/a", number: 2))
+    _ = service.taken(1)
+    service.tell(2, .write(1, "/a"))
+    let messages = service.taken(1).compactMap(\.deliveredMessage)
+    let message = try #require(messages.first)
+    service.tell(3, .event(.callbackReturned(message)))
+    #expect(service.explanation(3).contains("isn't for it"))
+    service.tell(1, .event(.callbackReturned(message)), .event(.callbackReturned(message)))
+    for other in messages.dropFirst() { service.tell(1, .answer(other)) }
+    #expect(service.taken(2).compactMap(\.grantedAccess).isEmpty, "the answer is still to come")
+    service.tell(1, .answer(message), .event(.callbackReturned(message)))
+    #expect(service.taken(2).compactMap(\.grantedAccess) == [AccessID(1)])
+    #expect(service.refusals(1).isEmpty)
+  }
+
   @Test("Nothing is adopted that conflicts with another's access, or that a delegation doesn't cover")
   func adoptionsAreChecked() {
     let service = ServiceHarness()

@@ -65,7 +65,7 @@ struct WireFrameGenerator {
   // MARK: - What processes tell
 
   private mutating func event() -> ArbiterEvent {
-    switch below(14) {
+    switch below(15) {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
@@ -82,6 +82,7 @@ struct WireFrameGenerator {
     case 10: .changesSeen(ClientID(number()), list { $0.change() })
     case 11: .changesConfirmed(ClientID(number()), list { $0.change() })
     case 12: .echoSettled(ClientID(number()), EchoID(number()))
+    case 13: .callbackReturned(MessageID(number()))
     default: .versionChanged(announcement(), versionChange(), text())
     }
   }

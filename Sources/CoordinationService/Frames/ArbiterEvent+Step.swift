@@ -13,6 +13,7 @@ extension FileAccessArbiter {
       presenterLocated(id, at: path, observing: attributes, time: time)
     case .presenterRemoved(let id): presenterRemoved(id, at: time)
     case .messageAnswered(let id, let hasReacquirer): messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
+    case .callbackReturned(let id): callbackReturned(id, at: time)
     case .messageFailed(let id, _): messageFailed(id, at: time)
     case .ubiquityAttributesChanged(let announcement, let attributes):
       ubiquityAttributesChanged(announcement, attributes, at: time)

@@ -13,6 +13,8 @@ package enum ArbiterEvent: Hashable, Sendable {
   case presenterLocated(PresenterID, ItemPath, observing: Set<String>?)
   case presenterRemoved(PresenterID)
   case messageAnswered(MessageID, hasReacquirer: Bool)
+  /// The callback has returned, and its completion handler will answer.
+  case callbackReturned(MessageID)
   case messageFailed(MessageID, explanation: PresenterFailure)
   case ubiquityAttributesChanged(Announcement, Set<String>)
   case versionChanged(Announcement, Message.VersionChange, String)

@@ -50,6 +50,8 @@ extension ServiceCore {
       if try isRecipient(id, of: message) {
         carryOut(arbiter.messageAnswered(message, hasReacquirer: hasReacquirer, at: time), at: time)
       }
+    case .callbackReturned(let message):
+      if try isRecipient(id, of: message) { carryOut(arbiter.callbackReturned(message, at: time), at: time) }
     case .messageFailed(let message, let explanation):
       if try isRecipient(id, of: message) {
         carryOut(arbiter.messageFailed(message, at: time), explanation: explanation, at: time)

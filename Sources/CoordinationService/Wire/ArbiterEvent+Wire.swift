@@ -16,6 +16,7 @@ extension ArbiterEvent: WireValue {
     case changesSeen = 12
     case changesConfirmed = 13
     case echoSettled = 14
+    case callbackReturned = 15
   }
 
   private var tag: Tag {
@@ -34,6 +35,7 @@ extension ArbiterEvent: WireValue {
     case .changesSeen: .changesSeen
     case .changesConfirmed: .changesConfirmed
     case .echoSettled: .echoSettled
+    case .callbackReturned: .callbackReturned
     }
   }
 
@@ -54,6 +56,7 @@ extension ArbiterEvent: WireValue {
     case .changesSeen(let client, let changes), .changesConfirmed(let client, let changes):
       writer.append(client, changes)
     case .echoSettled(let client, let echo): writer.append(client, echo)
+    case .callbackReturned(let message): writer.append(message)
     }
   }
 
@@ -73,6 +76,7 @@ extension ArbiterEvent: WireValue {
     case .changesSeen: self = try .changesSeen(reader.read(), reader.read())
     case .changesConfirmed: self = try .changesConfirmed(reader.read(), reader.read())
     case .echoSettled: self = try .echoSettled(reader.read(), reader.read())
+    case .callbackReturned: self = .callbackReturned(try reader.read())
     }
   }
 }

@@ -40,6 +40,9 @@ public final class FileAnswer<Value: Sendable>: Sendable {
   /// - Parameter error: Why there's no other answer.
   public func fail(_ error: any Error) { answer(.failure(error)) }
 
+  /// Whether there's an answer.
+  package var isAnswered: Bool { receiver.withLock { $0 == nil } }
+
   private func answer(_ result: Result<Value, any Error>) {
     receiver.withLock { $0.take() }?(result)
   }

@@ -78,7 +78,8 @@ public protocol FilePresenter: AnyObject, Sendable {
 
   /// Save unsaved changes now: somebody needs them in the file.
   ///
-  /// Accesses by a coordinator made for this presenter go ahead of whoever waits for the save (C-119).
+  /// Accesses by a coordinator made for this presenter go ahead of whoever waits for the save, on whatever thread or task they
+  /// are made (C-119).
   ///
   /// - Parameter origin: Who asks.
   /// - Throws: An error to fail the access that asked.

@@ -46,7 +46,9 @@ extension ArbiterHost {
     let lineage = Lineage(.known(.message(delivery.message)), of: self)
     do {
       let reacquirer = try await Lineage.$current.withValue(lineage) {
-        try await record.receive(delivery.kind, origin, presenter)
+        try await CallbackUnderWay.$inTask.withValue(CallbackUnderWay(delivery.message, of: self)) {
+          try await record.receive(delivery.kind, origin, presenter)
+        }
       }
       return answer(delivery.message, reacquirer, record)
     } catch {

@@ -92,6 +92,7 @@ extension ArbiterHost.State {
       } else if debt.isStale {
         return link.tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
       }
+    case .callbackReturned(let message): remote?.callbacks.noteEnd(of: message)
     case .messageFailed(let message, _):
       remote?.callbacks.noteEnd(of: message)
       remote?.debts[message] = nil

@@ -58,6 +58,8 @@
 
     /// Runs `body` on the presenter's queue, as a message that somebody waits for.
     ///
+    /// When the presenter's method returns without an answer, its next message can come.
+    ///
     /// - Parameters:
     ///   - absent: The answer of a presenter that's gone or removed.
     ///   - body: Calls the presenter, and sees to an answer.
@@ -68,10 +70,12 @@
     ) async throws -> Answer {
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(absent) }
       let nesting = CarriedNesting()
+      let callback = CallbackUnderWay.current
       return try await FileAnswer<Answer>.wait { answer in
         PresenterTurns.shared.ask(on: queue) { [self] in
           guard isRegistered, let presenter = target.presenter else { return answer.succeed(leave(absent)) }
           nesting.run { body(presenter, answer) }
+          if !answer.isAnswered { callback?.hasReturned() }
         }
       }
     }

@@ -35,10 +35,49 @@ struct SavePriorityConformanceTests {
         #expect(native?.code == .presenterUnresponsive)
         #expect(native?.blockers.map(\.label) == ["StrangerSavingPresenter", "NSFileCoordinator"])
         #expect(native?.description.contains("savePresentedItemChanges") == true)
-        // Now the stranger asks the presenter, which can't answer while its save waits for the stranger: its deadline ends that.
-        #expect(presenter.journal.wait(for: "presenterUnresponsive"))
+        // Now the stranger asks the presenter, whose method has returned, although its save waits for the stranger.
+        #expect(presenter.journal.wait(for: "saved"))
       }
-      #expect(presenter.journal.count(of: "saved") == 0)
+    }
+  }
+
+  @Test(
+    "A reader gets what two documents save on other queues before they call the completion handler",
+    arguments: [true, false])
+  func documents(relinquish: Bool) throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let meeting = DocumentMeeting(count: 2)
+      let documents = ["P", "Q"].map { label -> any SavingElsewhere & NSFilePresenter in
+        relinquish ? RelinquishingDocument(url, label, meeting) : Document(url, label, meeting)
+      }
+      for document in documents { NSFileCoordinator.addFilePresenter(document) }
+      var text: String?
+      let reader = NSFileCoordinator()
+      reader.deadlines = .never
+      #expect(Access.read.run(by: reader, url) { text = try? box.text($0) } == nil)
+      #expect(text.map { Set($0.suffix(2)) } == ["P", "Q"])
+      for document in documents { NSFileCoordinator.removeFilePresenter(document) }
+      #expect(documents.map { $0.journal.entries } == [["saved"], ["saved"]])
+    }
+  }
+
+  @Test("A presenter whose save has returned is asked by others before it calls the completion handler")
+  func returned() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let presenter = UnhurriedPresenter(url)
+      box.presenting(presenter) {
+        let journal = Journal()
+        let reader = box.worker(.read, "f", journal)
+        #expect(presenter.journal.wait(for: "save"))
+        #expect(Access.read(.withoutChanges).run(url) == nil)
+        #expect(journal.entries.isEmpty)
+        presenter.answer()
+        #expect(reader.join())
+        #expect(journal.entries == ["f"])
+      }
+      #expect(presenter.journal.entries == ["to reader", "save", "to reader"])
     }
   }
 
@@ -113,10 +152,84 @@ private final class StrangerSavingPresenter: JournalPresenter, NSFilePresenter, 
   func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     _ = Worker { [self] in
       let stranger = NSFileCoordinator()
-      stranger.deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(20))
       completionHandler(save(by: stranger))
     }
   }
+}
+
+/// Lets documents go on when all of them have been asked.
+private final class DocumentMeeting: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var missing: Int
+
+  init(count: Int) { missing = count }
+
+  func pass() {
+    condition.withLock {
+      missing -= 1
+      if missing <= 0 { condition.broadcast() }
+      while missing > 0 { condition.wait() }
+    }
+  }
+}
+
+/// Saves on another thread, and calls the completion handler then.
+private class SavingElsewhere: JournalPresenter, @unchecked Sendable {
+  private let label: String
+  private let meeting: DocumentMeeting
+
+  init(_ url: URL, _ label: String, _ meeting: DocumentMeeting) {
+    self.label = label
+    self.meeting = meeting
+    super.init(url)
+  }
+
+  func save(by coordinator: NSFileCoordinator, _ completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    coordinator.deadlines = .never
+    let coordinator = SharedCoordinator(coordinator)
+    _ = Worker { [self] in
+      meeting.pass()
+      guard let url = presentedItemURL else { return completionHandler(nil) }
+      let error = Access.write.run(by: coordinator.value, url) { url in
+        let text = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+        try? Data((text + label).utf8).write(to: url)
+      }
+      journal.note(error.map { "\($0)" } ?? "saved")
+      completionHandler(error)
+    }
+  }
+}
+
+private final class Document: SavingElsewhere, NSFilePresenter, @unchecked Sendable {
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    save(by: NSFileCoordinator(filePresenter: self), completionHandler)
+  }
+}
+
+private final class RelinquishingDocument: SavingElsewhere, NSFilePresenter, @unchecked Sendable {
+  func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) { reader(nil) }
+  func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) { writer(nil) }
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    save(by: NSFileCoordinator(filePresenter: self), completionHandler)
+  }
+}
+
+/// Answers when it's told to.
+private final class UnhurriedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  private let lock = NSLock()
+  private var completionHandler: (@Sendable ((any Error)?) -> Void)?
+
+  func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    note("to reader")
+    reader(nil)
+  }
+
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    lock.withLock { self.completionHandler = completionHandler }
+    note("save")
+  }
+
+  func answer() { lock.withLock { completionHandler.take() }?(nil) }
 }
 
 private final class OwnSavingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {

@@ -1,0 +1,26 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+
+/// The presenter's callback that a task carries out.
+///
+/// Whoever calls a method with a completion handler for it tells when that method has returned: from then on the presenter can get
+/// its next message, although the answer is still to come.
+package struct CallbackUnderWay: Sendable {
+  @TaskLocal static var inTask: CallbackUnderWay?
+
+  private weak let host: ArbiterHost?
+  private let message: MessageID
+
+  init(_ message: MessageID, of host: ArbiterHost) {
+    self.message = message
+    self.host = host
+  }
+
+  /// That of the running task, if any.
+  package static var current: CallbackUnderWay? { inTask }
+
+  /// The presenter's method has returned, and its completion handler will answer.
+  ///
+  /// After the answer this changes nothing. It doesn't wait for anybody.
+  package func hasReturned() { host?.step(.callbackReturned(message)) }
+}
