@@ -78,7 +78,35 @@ extension FileAccessArbiter {
 
   /// The grant is to say whose answer it did without.
   mutating func noteUnanswered(_ message: MessageID, _ id: AccessID) {
-    accesses[id].unanswered.append(
-      "\(presenters[messages[message].presenter].label) (\(messages[message].kind.callbackName))")
+    let presenter = messages[message].presenter
+    let text = "\(presenters[presenter].label) (\(messages[message].kind.callbackName))"
+    accesses[id].unanswered.append(text)
+    if accesses[id].isPreparation {
+      accesses[id].passedOver.append(Access.PassedOver(presenter: presenter, text: text))
+    }
+  }
+
+  /// Whose answers an access does without: those that it asked itself, and those of its items that a preparation around it
+  /// asked for it, because nobody asks them again (C-141).
+  func unanswered(of id: AccessID) -> [String] {
+    var result = accesses[id].unanswered
+    for case .access(let outer) in accesses[id].lineage {
+      guard let passedOver = accesses.find(outer)?.passedOver, !passedOver.isEmpty else { continue }
+      let concerned = presentersConcerned(by: accesses[id])
+      for entry in passedOver where concerned.contains(entry.presenter) && !result.contains(entry.text) {
+        result.append(entry.text)
+      }
+    }
+    return result
+  }
+
+  private func presentersConcerned(by access: Access) -> Set<PresenterID> {
+    var result: Set<PresenterID> = []
+    for (index, item) in access.items.enumerated() {
+      forEachPresenter(aroundItem: index, of: access, withInside: item.access.includesContents) { presenter, relation in
+        if relation != .enclosingDirectory { result.insert(presenter) }
+      }
+    }
+    return result
   }
 }

@@ -33,7 +33,7 @@ extension FileAccessArbiter {
     enter(.granted, id)
     let items = accesses[id].items
     for item in items where item.claim != ItemTree.none { tree.hold(item.claim) }
-    var grant = Grant(unanswered: accesses[id].unanswered)
+    var grant = Grant(unanswered: unanswered(of: id))
     if items.contains(where: { $0.wasMoved || $0.wasReplaced }) {
       grant.items = zip(paths(of: accesses[id]), items).map {
         Grant.Item(path: $0, wasMoved: $1.wasMoved, wasReplaced: $1.wasReplaced)

@@ -105,6 +105,13 @@ extension FileAccessArbiter.Access {
     let presenter: PresenterID
   }
 
+  /// A presenter that a preparation did without.
+  struct PassedOver: Sendable {
+    let presenter: PresenterID
+    /// Who it is, and what it didn't answer.
+    let text: String
+  }
+
   /// A place that the item had before a move that this access announced; still protected until it ends.
   struct FormerClaim: Sendable {
     let item: Int
@@ -125,6 +132,7 @@ extension FileAccessArbiter.Access {
     var debts: [Debt] = []
     var formerClaims: [FormerClaim] = []
     var unanswered: [String] = []
+    var passedOver: [PassedOver] = []
     var timerGeneration: UInt32 = 0
     var armedTimer: ArbiterTimer.Purpose?
 
@@ -132,6 +140,7 @@ extension FileAccessArbiter.Access {
     var isUseless: Bool {
       ownPresenter == nil && lineage.isEmpty && readingOptions == 0 && preparedPaths.isEmpty && children.isEmpty
         && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
+        && passedOver.isEmpty
     }
   }
 
@@ -239,6 +248,15 @@ extension FileAccessArbiter.Access {
     _modify {
       needDetails()
       yield &details[0].unanswered
+    }
+  }
+
+  /// Presenters that a preparation did without, for the accesses inside it.
+  var passedOver: [PassedOver] {
+    get { details.isEmpty ? [] : details[0].passedOver }
+    _modify {
+      needDetails()
+      yield &details[0].passedOver
     }
   }
 

@@ -41,6 +41,37 @@ struct DeadlineTests {
     #expect(harness.deliveries(presenter).last?.kind.callbackName == "reacquirer")
   }
 
+  @Test(
+    "C-141, C-187: Whom a preparation did without, its body and the accesses to that item inside are told",
+    arguments: [true, false])
+  func preparedWithoutAnswer(isStopped: Bool) {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", client: 2)
+    let other = harness.presenter(at: "/d/g", client: 1)
+    let batch = harness.request([.init("/d", .read)], limits: limits) {
+      $0.isPreparation = true
+      $0.proceedsWithoutLateAnswers = !isStopped
+      $0.limits.stoppedPresenters = 0
+    }
+    harness.answer(other)
+    if isStopped { harness.stop([2], after: 1) } else { harness.fire(.answering, of: batch) }
+    let late = ["P1 (savePresentedItemChanges)"]
+    #expect(harness.world.grants[batch]?.unanswered == late)
+    let inner = AccessRequest.Item("/d/f", .read(withoutChanges: true))
+    let (read, beside) = (
+      harness.request([inner], inside: .access(batch)),
+      harness.request([.init("/d/g", .read(withoutChanges: true))], inside: .access(batch))
+    )
+    harness.answer(presenter)
+    harness.answerAll()
+    #expect(harness.world.grants[read]?.unanswered == late)
+    #expect(harness.world.grants[beside]?.unanswered == [])
+    harness.release(read)
+    harness.release(beside)
+    harness.release(batch)
+    harness.finish()
+  }
+
   @Test("Waiting and answering are timed one after the other, and a grant cancels the timers")
   func phases() {
     let harness = ArbiterHarness()

@@ -121,7 +121,7 @@ struct BadInputTests {
       try await coordinator.coordinate([.writing(good), .reading(url)]) { _ in _ = Issue.record("it ran") }
     }
     await check("prepare") {
-      try await coordinator.prepare(reading: [good], writing: [url]) { _ = Issue.record("it ran") }
+      try await coordinator.prepare(reading: [good], writing: [url]) { _ in _ = Issue.record("it ran") }
     }
     await check("move") { try await coordinator.move(good, to: url) }
     await check("contents") { _ = try await coordinator.contents(of: url) }
@@ -223,14 +223,14 @@ struct BadInputTests {
   func optionsOfPrepare() async throws {
     let coordinator = FileCoordinator(domain: CoordinationDomain()), url = URL(filePath: "/nowhere/file")
     #expect(
-      await code { try await coordinator.prepare(reading: [url], readingOptions: .resolvesSymbolicLink) {} }
+      await code { try await coordinator.prepare(reading: [url], readingOptions: .resolvesSymbolicLink) { _ in } }
         == .optionNotAllowed)
     #expect(
-      await code { try await coordinator.prepare(writing: [url], writingOptions: .forReplacing) {} }
+      await code { try await coordinator.prepare(writing: [url], writingOptions: .forReplacing) { _ in } }
         == .optionNotAllowed)
     #expect(
       await codeBlocking {
-        try coordinator.blocking.prepare(writing: [url], writingOptions: .forReplacing) { $0.succeed() }
+        try coordinator.blocking.prepare(writing: [url], writingOptions: .forReplacing) { $1.succeed() }
       } == .optionNotAllowed)
   }
 
@@ -241,11 +241,11 @@ struct BadInputTests {
     configuration.fileSystem = door
     let coordinator = FileCoordinator(domain: CoordinationDomain(configuration)), url = URL(filePath: "/nowhere/file")
     #expect(await code { try await coordinator.coordinate([]) { _ in } } == .noItems)
-    #expect(await code { try await coordinator.prepare {} } == .noItems)
+    #expect(await code { try await coordinator.prepare { _ in } } == .noItems)
     let million = Array(repeating: FileAccessIntent.writing(url), count: 1_000_000)
     #expect(await code { try await coordinator.coordinate(million) { _ in } } == .tooManyItems)
     let urls = Array(repeating: url, count: FileCoordinator.itemCountMax)
-    #expect(await code { try await coordinator.prepare(reading: urls, writing: [url]) {} } == .tooManyItems)
+    #expect(await code { try await coordinator.prepare(reading: urls, writing: [url]) { _ in } } == .tooManyItems)
     #expect(door.log.isEmpty)
   }
 

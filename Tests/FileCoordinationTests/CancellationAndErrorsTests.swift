@@ -71,7 +71,7 @@ struct CancellationAndErrorsTests {
         { try await coordinator.read(url) { _ in box.timeline.note("ran") } },
         { try await coordinator.write(url) { _ in box.timeline.note("ran") } },
         { try await coordinator.coordinate([.reading(url)]) { _ in box.timeline.note("ran") } },
-        { try await coordinator.prepare(reading: [url]) { box.timeline.note("ran") } },
+        { try await coordinator.prepare(reading: [url]) { _ in box.timeline.note("ran") } },
       ]
       for call in calls {
         let error = await #expect(throws: FileCoordinationError.self) { try await call() }

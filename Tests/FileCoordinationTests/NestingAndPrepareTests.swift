@@ -109,7 +109,7 @@ struct NestingAndPrepareTests {
   func prepareGrantsNothing() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
-      try await box.coordinator("batch").prepare(reading: [url], writing: [url]) {
+      try await box.coordinator("batch").prepare(reading: [url], writing: [url]) { _ in
         try await box.access(.write("d/f"), as: "other")
       }
       #expect(box.events == ["other+", "other-"])
@@ -121,7 +121,7 @@ struct NestingAndPrepareTests {
     try await withSandbox { box in
       try box.write("d/x/f")
       let presenters = try ["d", "d/x/f"].map { try box.present($0, as: $0) }
-      try await box.coordinator("batch").prepare(reading: [box.url("d")]) {
+      try await box.coordinator("batch").prepare(reading: [box.url("d")]) { _ in
         for presenter in presenters { #expect(presenter.callbacks == [.saveChanges]) }
       }
       try await box.quiesce()
@@ -137,7 +137,7 @@ struct NestingAndPrepareTests {
     try await withSandbox { box in
       let url = try box.write("d/f")
       let presenter = try box.present("d/f")
-      try await box.coordinator("batch").prepare(writing: [url], writingOptions: .forDeleting) {}
+      try await box.coordinator("batch").prepare(writing: [url], writingOptions: .forDeleting) { _ in }
       #expect(presenter.callbacks == [.accommodateDeletion])
     }
   }
@@ -149,7 +149,7 @@ struct NestingAndPrepareTests {
       let gate = TestGate()
       let batch = Task {
         try await onThread {
-          try box.coordinator("batch").blocking.prepare(reading: [url]) { answer in
+          try box.coordinator("batch").blocking.prepare(reading: [url]) { _, answer in
             Task.detached {
               try? await gate.pass()
               box.timeline.note("done")
@@ -172,7 +172,7 @@ struct NestingAndPrepareTests {
     try await withSandbox { box in
       let url = try box.write("d/f")
       let error = await #expect(throws: FileCoordinationError.self) {
-        try await onThread { try box.coordinator("batch").blocking.prepare(reading: [url]) { _ in } }
+        try await onThread { try box.coordinator("batch").blocking.prepare(reading: [url]) { _, _ in } }
       }
       #expect(error?.code == .answerDropped)
     }
@@ -187,7 +187,7 @@ struct NestingAndPrepareTests {
       let kept = Guarded<FileAnswer<Void>?>(nil)
       let batch = Task {
         try await onThread {
-          try box.coordinator("batch").blocking.prepare(reading: [url]) { answer in
+          try box.coordinator("batch").blocking.prepare(reading: [url]) { _, answer in
             kept.withLock { $0 = answer }
             box.timeline.note("body")
           }
@@ -212,7 +212,7 @@ struct NestingAndPrepareTests {
       let presenter = try box.present("d/f")
       presenter.refuse(.saveChanges, with: TestFailure())
       let error = await #expect(throws: FileCoordinationError.self) {
-        try await box.coordinator("batch").prepare(reading: [url]) { box.timeline.note("body") }
+        try await box.coordinator("batch").prepare(reading: [url]) { _ in box.timeline.note("body") }
       }
       #expect(error?.code == .presenterFailed)
       #expect(error?.underlyingError.map { "\($0)" } == "\(TestFailure())")
@@ -226,11 +226,11 @@ struct NestingAndPrepareTests {
       let url = try box.write("d/f")
       let batch = box.coordinator("batch")
       var error = await #expect(throws: FileCoordinationError.self) {
-        try await batch.prepare(reading: [url], readingOptions: .resolvesSymbolicLink) {}
+        try await batch.prepare(reading: [url], readingOptions: .resolvesSymbolicLink) { _ in }
       }
       #expect(error?.code == .optionNotAllowed)
       error = await #expect(throws: FileCoordinationError.self) {
-        try await batch.prepare(writing: [url], writingOptions: .forReplacing) {}
+        try await batch.prepare(writing: [url], writingOptions: .forReplacing) { _ in }
       }
       #expect(error?.code == .optionNotAllowed)
     }
@@ -242,10 +242,50 @@ struct NestingAndPrepareTests {
       let url = try box.write("d/f")
       let presenter = try box.present("d/f")
       let batch = box.coordinator("batch")
-      try await batch.prepare(reading: [box.url("d")]) {
+      try await batch.prepare(reading: [box.url("d")]) { _ in
         try await batch.read(url, options: .withoutChanges) { _ in }
       }
       #expect(presenter.callbacks == [.saveChanges, .relinquishToReader])
     }
+  }
+
+  @Test(
+    "C-141, C-187: The body of a prepare, and accesses inside, are told who didn't answer", arguments: [false, true])
+  func prepareWithoutAnswer(blocks: Bool) async throws {
+    try await withSandbox { box in
+      let (url, other) = (try box.write("d/f"), try box.write("d/g"))
+      let gate = try box.present("d/f", as: "editor", .saveChanges).hold(.saveChanges)
+      let deadlines = AccessDeadlines(waitingForAnswers: .seconds(1), lateAnswers: .proceed)
+      let batch = box.coordinator("batch", deadlines: deadlines)
+      let names = Task.detached { () -> [[String]] in
+        if blocks { return try await onThread { try Self.unansweredBlocking(batch, box.url("d"), [url, other]) } }
+        return try await batch.prepare(reading: [box.url("d")]) { preparation in
+          var names = [preparation.unansweredPresenters]
+          for url in [url, other] {
+            names.append(try await batch.read(url, options: .withoutChanges) { $0.unansweredPresenters })
+          }
+          return names
+        }
+      }
+      try await gate.waitForArrival()
+      box.clock.advance(by: .seconds(1))
+      let late = ["editor (savePresentedItemChanges)"]
+      #expect(try await names.value == [late, late, []])
+      gate.open()
+    }
+  }
+
+  private static func unansweredBlocking(
+    _ batch: FileCoordinator, _ directory: URL, _ files: [URL]
+  ) throws -> [[String]] {
+    var names: [[String]] = []
+    try batch.blocking.prepare(reading: [directory]) { preparation, answer in
+      names.append(preparation.unansweredPresenters)
+      for url in files {
+        names.append(try batch.blocking.read(url, options: .withoutChanges) { $0.unansweredPresenters })
+      }
+      answer.succeed()
+    }
+    return names
   }
 }

@@ -79,6 +79,33 @@ struct PresenterLifetimeTests {
     }
   }
 
+  @Test("C-141, C-187: Inside a batch, and in accesses inside it, the coordinator says who didn't answer")
+  func passedOver() throws {
+    try withSandbox { box in
+      let (url, other) = (try box.write("f"), try box.write("g"))
+      let presenter = SilentPresenter(url, keeps: true)
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let (batch, reader) = (NSFileCoordinator(), NSFileCoordinator())
+      batch.deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(20), lateAnswers: .proceed)
+      var names: [[String]] = []
+      var error: NSError?
+      batch.prepare(forReadingItemsAt: [url, other], writingItemsAt: [], error: &error) { completion in
+        names.append(batch.unansweredPresenters)
+        for url in [url, other] {
+          reader.coordinate(readingItemAt: url, options: .withoutChanges, error: nil) { _ in
+            names.append(reader.unansweredPresenters)
+          }
+        }
+        completion()
+      }
+      #expect(error == nil)
+      let late = ["SilentPresenter (savePresentedItemChanges)"]
+      #expect(names == [late, late, []])
+      #expect(batch.unansweredPresenters == [])
+    }
+  }
+
   @Test("C-165: A reacquirer runs on the presenter's queue although the presenter has gone meanwhile")
   func reacquirerOfTheGone() throws {
     try withSandbox { box in

@@ -142,7 +142,8 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - writing: Items to be written.
   ///   - writingOptions: Why; not `.forReplacing`.
   ///   - deadlines: How long presenters and the batch may take; those of the coordinator unless stated.
-  ///   - body: The accesses that were prepared. It calls the handler when all is done, on any thread (C-138).
+  ///   - body: The accesses that were prepared. It's told whose answers are missing, and calls the handler when all is done,
+  ///     on any thread (C-138).
   /// - Throws: ``FileCoordinationError`` when a presenter refused, with code `.answerDropped` when the handler was dropped without
   ///   having been called, with code `.timedOut` when it was kept and not called in time, or with code `.cancelled` when
   ///   ``FileCoordinator/cancel()`` was called meanwhile.
@@ -151,7 +152,7 @@ public struct BlockingFileCoordinator: Sendable {
     reading: [URL] = [], readingOptions: FileCoordinator.ReadingOptions = [],
     writing: [URL] = [], writingOptions: FileCoordinator.WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
-    body: (FileAnswer<Void>) throws -> Void
+    body: (FilePreparation, FileAnswer<Void>) throws -> Void
   ) throws {
     let plan = try coordinator.preparationPlan(reading, readingOptions, writing, writingOptions)
     try withAccess(plan, deadlines) { access in
@@ -162,7 +163,7 @@ public struct BlockingFileCoordinator: Sendable {
       }
       try FileAnswer<Void>.waitBlocking(serving: server) { answer in
         coordinator.note(answer, of: access.waiter.id)
-        try body(answer)
+        try body(FilePreparation(access), answer)
         deadline = coordinator.limit(answer, by: deadlines ?? coordinator.deadlines, plan.subjects)
       }
     }

@@ -57,7 +57,10 @@ public struct FileAccess: ~Copyable, Sendable {
     ((try? fileSystem.statusIfPresent(of: path)) ?? nil) != nil
   }
 
-  /// Presenters that didn't answer in time and were passed over, because the deadlines said to proceed.
+  /// Presenters that didn't answer in time and were passed over, because their process is stopped or the deadlines said to
+  /// proceed.
+  ///
+  /// Inside a `prepare` these are also presenters of the item that didn't answer then, whom nobody asks again.
   public var unansweredPresenters: [String] { grant?.unanswered ?? [] }
 
   /// Sockets, FIFOs and devices in a directory that's read for uploading: the archive can't hold them.

@@ -117,7 +117,8 @@ extension FileCoordinator {
   /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `body`.
   ///
   /// Grants nothing: every item still needs an access of its own inside `body`, usually with `.withoutChanges`, because
-  /// saving has been asked for already (C-135…C-141).
+  /// saving has been asked for already (C-135…C-141). `body` is told whose answers are missing: such a presenter may hold
+  /// text that isn't in its file. ``FileAccess/unansweredPresenters`` of the accesses inside names them for each item.
   ///
   /// - Parameters:
   ///   - reading: Items to be read.
@@ -132,10 +133,10 @@ extension FileCoordinator {
     reading: [URL] = [], readingOptions: ReadingOptions = [],
     writing: [URL] = [], writingOptions: WritingOptions = [],
     deadlines: AccessDeadlines? = nil,
-    body: () async throws -> Result
+    body: (FilePreparation) async throws -> Result
   ) async throws -> Result {
     let plan = try preparationPlan(reading, readingOptions, writing, writingOptions)
-    return try await withAccess(plan, deadlines) { _ in try await body() }
+    return try await withAccess(plan, deadlines) { try await body(FilePreparation($0)) }
   }
 
   func withAccess<Result>(

@@ -33,12 +33,16 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
   public let label: String
   /// The process, such as `pid 4711 'notesd'`, or `pid 4711 'notesd', stopped` while something keeps it from running.
   public let process: String
-  /// The items accessed, or the item presented.
+  /// The items accessed, or the item presented; of many the first.
   public let items: [Item]
+  /// How many more items it accesses.
+  public let omittedItemCount: Int
   /// The callback, when the party is one.
   public let callback: String?
   /// How long it has been as it is.
   public let duration: Duration
+
+  private static let itemCountMax = 8
 
   init(_ member: WaitMember, at now: Timestamp) {
     switch member {
@@ -55,7 +59,8 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     }
     label = access.label
     process = access.clientName
-    items = access.items.prefix(8).map { item in
+    omittedItemCount = max(0, access.items.count - Self.itemCountMax)
+    items = access.items.prefix(Self.itemCountMax).map { item in
       Item(
         path: item.path.description, isWritten: item.access.isWrite, includesContents: item.access.includesContents)
     }
@@ -69,6 +74,7 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     process = message.clientName
     items =
       message.presentedPath.map { [Item(path: $0.description, isWritten: false, includesContents: false)] } ?? []
+    omittedItemCount = 0
     callback = message.callback
     duration = .nanoseconds(now - message.since)
   }
@@ -76,7 +82,8 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
   /// One clause, such as `held for reading by 'indexer' (pid 4711 'notesd') for 12.3 s`.
   public var description: String {
     let time = "for \(duration.shortDescription)"
-    let what = items.map { "'\($0.path)'" }.joined(separator: ", ")
+    let more = omittedItemCount == 0 ? "" : " and \(omittedItemCount) more"
+    let what = items.map { "'\($0.path)'" }.joined(separator: ", ") + more
     let mode = items.contains(where: \.isWritten) ? "writing" : "reading"
     switch kind {
     case .holdingAccess: return "\(what) held for \(mode) by '\(label)' (\(process)) \(time)"

@@ -72,14 +72,14 @@ extension ConformanceStep {
     let edit = try await trial.harness.edit?(trial.presenter)
     let coordinator = trial.coordinator
     await trial.attempt {
-      try await coordinator.prepare(reading: [trial.url.deletingLastPathComponent()]) {
+      try await coordinator.prepare(reading: [trial.url.deletingLastPathComponent()]) { _ in
         try await coordinator.read(trial.url, options: .withoutChanges) { access in
           trial.expectReadable(access.url, containing: edit)
         }
       }
     }
     await trial.attempt(mayBeRefused: true) {
-      try await coordinator.prepare(writing: [trial.url], writingOptions: .forDeleting) {}
+      try await coordinator.prepare(writing: [trial.url], writingOptions: .forDeleting) { _ in }
     }
   }
 

@@ -18,9 +18,11 @@
       Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) {
         do {
           try await native.coordinate(intents.map(\.native), deadlines: deadlines) { access in
-            let (nesting, announcer) = (CarriedNesting(), access.moveAnnouncer)
+            let (nesting, announcer, unanswered) = (
+              CarriedNesting(), access.moveAnnouncer, access[0].unansweredPresenters
+            )
             await queue.run {
-              ongoing.during(announcer) { nesting.run { accessor(nil) } }
+              ongoing.during(announcer, without: unanswered) { nesting.run { accessor(nil) } }
             }
           }
         } catch {

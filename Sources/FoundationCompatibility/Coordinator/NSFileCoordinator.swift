@@ -76,6 +76,17 @@
       }
     }
 
+    // MARK: Presenters that don't answer
+
+    /// Whose answers the accesses and batches of this coordinator did without whose accessors run now.
+    ///
+    /// A presenter is passed over while its process is stopped, and where ``deadlines`` say to proceed. What it hasn't saved isn't in
+    /// its file. Accesses inside of `prepare(…)` name the presenters of their own item that didn't answer it. Ask inside the accessor,
+    /// or inside the batch: afterwards it's empty. Apple's class has no such property, and its accesses wait as long as it takes.
+    ///
+    /// - Note: Rules C-141 and C-187.
+    public var unansweredPresenters: [String] { ongoing.unanswered }
+
     // MARK: Access on the calling thread
 
     /// Reads an item: blocks until nobody writes it and its presenters have let go and saved, then runs `reader`.
@@ -91,7 +102,7 @@
     ) {
       unsafe report(to: outError, AccessedItems(reading: [url])) {
         try verbs.read(url.absoluteURL, options: options.native, deadlines: deadlines) { access in
-          ongoing.during(access.moveAnnouncer) { reader(access.url) }
+          ongoing.during(access.moveAnnouncer, without: access.unansweredPresenters) { reader(access.url) }
         }
       }
     }
@@ -109,7 +120,7 @@
     ) {
       unsafe report(to: outError, AccessedItems(writing: [url])) {
         try verbs.write(url.absoluteURL, options: options.native, deadlines: deadlines) { access in
-          ongoing.during(access.moveAnnouncer) { writer(access.url) }
+          ongoing.during(access.moveAnnouncer, without: access.unansweredPresenters) { writer(access.url) }
         }
       }
     }
@@ -133,7 +144,7 @@
           readingURL.absoluteURL, options: readingOptions.native, writing: writingURL.absoluteURL,
           writingOptions: writingOptions.native, deadlines: deadlines
         ) { read, write in
-          ongoing.during(write.moveAnnouncer) { readerWriter(read.url, write.url) }
+          ongoing.during(write.moveAnnouncer, without: read.unansweredPresenters) { readerWriter(read.url, write.url) }
         }
       }
     }
@@ -160,7 +171,7 @@
           url1.absoluteURL, options: options1.native, and: url2.absoluteURL, secondOptions: options2.native,
           deadlines: deadlines
         ) { first, second in
-          ongoing.during(first.moveAnnouncer) { writer(first.url, second.url) }
+          ongoing.during(first.moveAnnouncer, without: first.unansweredPresenters) { writer(first.url, second.url) }
         }
       }
     }
@@ -191,8 +202,8 @@
         try verbs.prepare(
           reading: readingURLs.map(\.absoluteURL), readingOptions: readingOptions.native,
           writing: writingURLs.map(\.absoluteURL), writingOptions: writingOptions.native, deadlines: deadlines
-        ) { answer in
-          batchAccessor { answer.succeed() }
+        ) { preparation, answer in
+          ongoing.during(nil, without: preparation.unansweredPresenters) { batchAccessor { answer.succeed() } }
           reminder.start()
         }
       }

@@ -125,12 +125,18 @@ struct SharingSnippets {
     #expect(size > 22)
   }
 
+  private struct TextsMissing: Error {
+    let presenters: [String]
+    init(from presenters: [String]) { self.presenters = presenters }
+  }
+
   @Test("Asking for many items in advance")
   func preparing() async throws {
     let files = [url, try place.file("other.txt", "other")]
     var size = 0
     // snippet: sharing-prepare
-    try await coordinator.prepare(reading: files) {
+    try await coordinator.prepare(reading: files) { preparation in
+      guard preparation.unansweredPresenters.isEmpty else { throw TextsMissing(from: preparation.unansweredPresenters) }
       for file in files {
         size += try await coordinator.contents(of: file, options: .withoutChanges).count
       }
