@@ -14,7 +14,8 @@ extension FileAccessArbiter {
       guard case .write(let intent) = item.access else { continue }
       let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
       if item.wasMoveDestination || outcome == .abandoned && !intent.endsTheItem { continue }
-      if outcome == .untouched, access.hasFormerClaims(of: index) { continue }
+      // Presenters of an item that was moved look at it anyway: a file that is written and then moved is one message.
+      if [.untouched, .unknown].contains(outcome), access.hasFormerClaims(of: index) { continue }
       var origin = origin(of: id)
       origin.itemAccess = item.access
       origin.verified = outcome.verified

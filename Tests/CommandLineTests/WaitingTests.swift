@@ -42,7 +42,7 @@ struct WaitingTests {
     _ = try writer.errors.line(containing: "waiting for ")
     let tree = try bench.run("tree")
     #expect(tree.output.hasPrefix(bench.path("a") + "\n"))
-    #expect(tree.output.contains("held for writing by 'filecoord hold' (pid \(holder.pid) 'filecoord') since "))
+    #expect(tree.output.contains("held for writing by 'filecoord hold' (pid \(holder.pid) 'filecoord') for "))
     #expect(tree.output.contains("'true' (pid \(writer.pid) 'filecoord') has waited for "))
     let explanation = try bench.run("explain", bench.path("a"))
     #expect(explanation.status == 1)

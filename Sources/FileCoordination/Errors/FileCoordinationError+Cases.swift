@@ -296,13 +296,11 @@ extension FileCoordinationError {
         + "debugger, and can't answer. Let it go on (kill -CONT \(process)), or end it: then another one serves.")
   }
 
-  /// The time of an access was up before there was a service that could have granted it.
-  static func timedOut(_ subjects: [String], because reason: Self?) -> Self {
+  /// The time of an access was up, and nobody could have granted it.
+  static func timedOut(_ subjects: [String], because reason: Self) -> Self {
     Self(
       .timedOut, subjects: subjects,
-      message: "couldn't access \(list(subjects)) within the deadline: "
-        + (reason?.message ?? "there was no process yet that serves this domain. Pass a longer deadline."),
-      underlyingError: reason)
+      message: "couldn't access \(list(subjects)) within the deadline: \(reason.message)", underlyingError: reason)
   }
 
   /// Somebody listens and says nothing.

@@ -75,18 +75,14 @@ extension ServiceLink {
     watch.begin(self, before: deadline)
   }
 
-  /// Ends waits whose time is up, or that were cancelled, if there's no service that could.
+  /// Ends waits whose time is up, or that were cancelled, if the service is stopped and can't.
   ///
   /// - Parameter stopped: The process that serves, if it's stopped.
   /// - Returns: When the next of the others ends.
   func keepDeadlines(insteadOf stopped: Int32?) -> MonotonicTime? {
-    let isConnected = state.withLock { state in
-      if case .connected = state.phase { return true }
-      return false
-    }
-    let reason = stopped.map { FileCoordinationError.serviceStopped($0, name: ProcessIdentity.name(of: $0) ?? "") }
-    if isConnected, reason == nil { return host?.nextDeadline(after: HostClock.shared.now) }
-    return host?.keepDeadlines(at: HostClock.shared.now, because: reason)
+    let now = HostClock.shared.now
+    guard let stopped else { return host?.nextDeadline(after: now) }
+    return host?.keepDeadlines(at: now, because: .serviceStopped(stopped, name: ProcessIdentity.name(of: stopped) ?? ""))
   }
 
   /// Whether somebody waits for the service's answer.
@@ -124,7 +120,7 @@ extension ArbiterHost {
   /// Fails accesses whose deadline has passed, and those that were cancelled.
   ///
   /// - Returns: The next deadline.
-  fileprivate func keepDeadlines(at now: MonotonicTime, because reason: FileCoordinationError?) -> MonotonicTime? {
+  fileprivate func keepDeadlines(at now: MonotonicTime, because reason: FileCoordinationError) -> MonotonicTime? {
     let (overdue, cancelled, next) = withState { state in
       let cancelled = state.remote?.cancelled ?? []
       let overdue = state.giveUpWaiting { $1.deadline.map { $0 <= now } == true && !cancelled.contains($0) }
