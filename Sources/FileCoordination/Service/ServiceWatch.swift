@@ -82,7 +82,8 @@ extension ServiceLink {
   func keepDeadlines(insteadOf stopped: Int32?) -> MonotonicTime? {
     let now = HostClock.shared.now
     guard let stopped else { return host?.nextDeadline(after: now) }
-    return host?.keepDeadlines(at: now, because: .serviceStopped(stopped, name: ProcessIdentity.name(of: stopped) ?? ""))
+    let reason = FileCoordinationError.serviceStopped(stopped, name: ProcessIdentity.name(of: stopped) ?? "")
+    return host?.keepDeadlines(at: now, because: reason)
   }
 
   /// Whether somebody waits for the service's answer.
