@@ -168,6 +168,29 @@ struct StoppedProcessTests {
     #expect(try server.end() == 0)
   }
 
+  @Test("A process on a terminal serves alone, and leaves that to one without: Control-Z is in nobody else's way")
+  func terminal() throws {
+    try bench.makeFile("b")
+    // Each is in a session of its own. Who opens a terminal there has it.
+    let first = try bench.startScript(
+      "exec \"$FILECOORD\" watch \"$ROOT/a\" </proc/$$/fd/2 2>&1", on: PseudoTerminal(width: 80))
+    _ = try first.output.line(containing: "watching ")
+    #expect(try bench.run("doctor").output.contains("served by pid \(first.pid) "))
+    let second = try bench.startScript("exec \"$FILECOORD\" watch \"$ROOT/b\" 2>&1")
+    _ = try second.output.line(containing: "watching ")
+    // Whoever presents hears from the next service that it may have missed something.
+    for watcher in [first, second] { _ = try watcher.output.line(containing: "did change") }
+    first.stop()
+    let reader = try bench.run("read", bench.path("elsewhere"), "--", "echo", "read")
+    #expect(reader.status == 0 && reader.output == "read\n", "\(reader.errors)")
+    #expect(try bench.run("doctor").output.contains("served by pid \(second.pid) "))
+    first.signal(SIGCONT)
+    for watcher in [first, second] {
+      watcher.signal(SIGINT)
+      #expect(try watcher.end() == 0)
+    }
+  }
+
   @Test("A process that is connected already is told as well, and is granted nothing late")
   func serviceOfConnected() throws {
     let server = try bench.hold("elsewhere")

@@ -52,6 +52,11 @@ final class Workbench {
     return try launch(location, arguments, terminal)
   }
 
+  /// Starts a script of the shell with a terminal as standard error.
+  func startScript(_ script: String, on terminal: PseudoTerminal) throws -> RunningTool {
+    try launch(URL(filePath: "/bin/sh"), ["-c", script], terminal)
+  }
+
   private func launch(
     _ program: URL, _ arguments: [String], _ terminal: PseudoTerminal? = nil
   ) throws -> RunningTool {

@@ -77,6 +77,16 @@ struct LocalProcessTests {
     #expect(status.threadCount == 3)
     #expect(status.startTime == 4711)
     #expect(!status.hasEnded)
+    #expect(status.hasTerminal)
+  }
+
+  @Test("A process has a terminal when its session has one, whatever its input is")
+  func terminals() throws {
+    let none = Array("42 (x) S 4 5 6 0 -1 9 10 11 12 13 14 15 16 17 18 19 3 0 4711 1\n".utf8)
+    #expect(try !#require(ProcessStatus(parsing: none)).hasTerminal)
+    let child = try ChildProcess("sleep", ["600"])
+    defer { child.kill() }
+    #expect(ProcessIdentity.hasTerminal(child.pid) == false)
   }
 
   @Test("What isn't a status is no status")

@@ -53,7 +53,9 @@ package final class ChildProcess: @unchecked Sendable {
   private let lock = NSLock()
   private var ending: Ending?
 
-  /// Starts a program as a shell would: no signal is blocked, and it's in a process group of its own.
+  /// Starts a program as a daemon is started: no signal is blocked, and it's in a session of its own.
+  ///
+  /// So it hasn't the terminal from which the tests may have been started. The first one that it opens is its session's.
   ///
   /// - Parameters:
   ///   - program: Its path, or its name if it's on the `PATH`.
@@ -96,7 +98,8 @@ package final class ChildProcess: @unchecked Sendable {
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+    // POSIX_SPAWN_SETSID of <spawn.h> isn't visible in Swift.
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | 0x80))
     var pid: pid_t = 0
     let error = posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, &assignments)
     if error != 0 { throw Failure(description: "couldn't start '\(words[0])': \(String(cString: strerror(error)))") }

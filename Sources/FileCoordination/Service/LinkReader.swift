@@ -16,6 +16,8 @@ struct LinkReader: ~Copyable {
   private let reserve = DescriptorReserve(count: 8)
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
+  /// How long a process that has a terminal leaves it to others to be elected, when a service has ended.
+  private static let deference = Duration.milliseconds(50)
 
   init(_ link: ServiceLink) throws(FileCoordinationError) {
     do throws(SystemError) { turn = try ReadingTurn() } catch { throw .noMeetingPlace(error) }
@@ -107,10 +109,11 @@ extension LinkReader {
 
   /// Connects to whoever serves; if nobody does, some process is elected, perhaps this one.
   private mutating func connect() throws(FileCoordinationError) -> (MeetingPlace, LocalStream) {
-    let deadline = HostClock.shared.now.advanced(by: Self.patience)
+    let start = HostClock.shared.now
+    let deadline = start.advanced(by: Self.patience)
     var pause = Duration.microseconds(200)
     while !link.isEnded {
-      switch try takeStep() {
+      switch try takeStep(since: start) {
       case .connected(let place, let stream): return (place, stream)
       case .elected: continue
       case .notYet(let error): if HostClock.shared.now >= deadline { throw error }
@@ -122,13 +125,14 @@ extension LinkReader {
     throw .domainEnded
   }
 
-  private mutating func takeStep() throws(FileCoordinationError) -> Step {
+  private mutating func takeStep(since start: MonotonicTime) throws(FileCoordinationError) -> Step {
     do throws(FileCoordinationError) {
       switch try link.ground.connect() {
       case .served(let place, let stream):
         do throws(SystemError) { try join(place) } catch { throw .unreachable(place, error) }
         return .connected(place, stream)
-      case .nobody(let place, let error): return try elect() ? .elected : .notYet(.unreachable(place, error))
+      case .nobody(let place, let error):
+        return try elect(since: start) ? .elected : .notYet(.unreachable(place, error))
       case .failed(let place, let error):
         let reason = FileCoordinationError.unreachable(place, error)
         if ["EAGAIN", "EINTR"].contains(SystemError.symbol(of: error.errno)) { return .notYet(reason) }
@@ -141,15 +145,25 @@ extension LinkReader {
   }
 
   /// - Returns: Whether this process serves now.
-  private func elect() throws(FileCoordinationError) -> Bool {
-    if link.service.withLock({ $0 })?.hasJustGivenWay == true { return false }
+  private func elect(since start: MonotonicTime) throws(FileCoordinationError) -> Bool {
+    let former = link.service.withLock { $0 }
+    if former?.hasJustGivenWay == true || defers(since: start) { return false }
     guard let right = try link.ground.tryToServe() else { return false }
     do throws(SystemError) {
-      let service = try ServiceHost.start(right, packageExtensions: link.packageExtensions)
+      let service = try ServiceHost.start(right, packageExtensions: link.packageExtensions, after: former)
       link.service.withLock { $0 = service }
       ExitDrain.add(link)
       return true
     } catch { throw .unreachable(right.place, error) }
+  }
+
+  /// Whether others are to be elected first, because somebody may stop this process from its terminal.
+  ///
+  /// Only if a service has ended: then there may be others. The first process of a domain doesn't wait.
+  private func defers(since start: MonotonicTime) -> Bool {
+    link.epoch.load(ordering: .acquiring) != 0
+      && start.duration(to: HostClock.shared.now) < Self.deference
+      && ProcessIdentity.hasTerminal(HostProcess.processIdentifier) == true
   }
 
   /// Whether the process is short of something for a moment: what it holds isn't given up for that.

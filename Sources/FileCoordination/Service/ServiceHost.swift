@@ -10,38 +10,49 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `isStopping` | itself | any thread may stop the service |
 /// | `gaveWayAt` | itself | the process asks before it stands for election again |
+/// | `handOverCount` | itself | the process's next service is told |
 /// | all else, in ``ServiceLoop`` | nobody: only the service's thread knows it |
 final class ServiceHost: Sendable {
   private let isStopping = Atomic<Bool>(false)
-  /// When it gave way to a program that does nothing else; zero if it didn't.
+  /// When it gave way to another process; zero if it didn't.
   private let gaveWayAt = Atomic<Int64>(0)
+  /// How often this service and the earlier ones of the process gave way.
+  private let handOverCount: Atomic<Int>
   /// How long the process leaves it to others to be elected after that.
   private static let courtesy = Duration.seconds(1)
   private let poller: ReadinessPoller
   private let ended = ThreadEvent()
 
-  private init(_ poller: ReadinessPoller) { self.poller = poller }
+  private init(_ poller: ReadinessPoller, handOverCount: Int) {
+    self.poller = poller
+    self.handOverCount = Atomic(handOverCount)
+  }
 
   /// Serves from now on.
   ///
   /// - Parameters:
   ///   - right: The right to serve, kept until the service stops; given up when this throws.
   ///   - packageExtensions: What the domain treats as packages.
+  ///   - former: The last service of the process.
   /// - Returns: The running service.
   /// - Throws: `SystemError` when nobody can connect there.
-  static func start(_ right: ServingRight, packageExtensions: [String]) throws(SystemError) -> ServiceHost {
-    try start(right, packageExtensions: packageExtensions, isDedicated: false) { () throws(SystemError) in
+  static func start(
+    _ right: ServingRight, packageExtensions: [String], after former: ServiceHost?
+  ) throws(SystemError) -> ServiceHost {
+    let count = former?.handOverCount.load(ordering: .acquiring) ?? 0
+    return try start(right, packageExtensions: packageExtensions, isDedicated: false, handOverCount: count) {
+      () throws(SystemError) in
       try LocalListener(binding: right.place.address)
     }
   }
 
   /// Serves on a socket that somebody else may have made, such as a service manager.
   static func start(
-    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool,
+    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool, handOverCount: Int = 0,
     listening makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
     do throws(SystemError) {
-      return try begin(right, packageExtensions, isDedicated: isDedicated, makeListener)
+      return try begin(right, packageExtensions, isDedicated: isDedicated, handOverCount, makeListener)
     } catch {
       right.release()
       throw error
@@ -49,7 +60,7 @@ final class ServiceHost: Sendable {
   }
 
   private static func begin(
-    _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool,
+    _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool, _ handOverCount: Int,
     _ makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
     // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
@@ -61,12 +72,15 @@ final class ServiceHost: Sendable {
       expecting: sessions)
     let poller = try ReadinessPoller()
     let listener = try makeListener()
-    let host = ServiceHost(poller)
+    let host = ServiceHost(poller, handOverCount: handOverCount)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     let code = HostThread.tryStart(name: "coord-service") {
-      var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated)
+      var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
-      if loop.isHandedOver { host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing) }
+      if loop.isHandedOver {
+        host.handOverCount.add(1, ordering: .releasing)
+        host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing)
+      }
       // The next service may be elected only when nobody is granted anything here any more.
       right.release()
       host.ended.signal()

@@ -51,15 +51,19 @@ struct ServiceLoop {
   /// Whether the process does nothing else, and so is preferred.
   private let isDedicated: Bool
   private(set) var isHandedOver = false
+  /// To whom it's left although nobody asks; `nil` if the process does nothing else.
+  private var succession: Succession?
   /// What had to happen before others are granted anything couldn't: nobody is told anything more.
   private var isBroken = false
   /// Of processes whose connections have ended; their files go when the processes have.
   private var endedSessions: Set<UInt64> = []
 
   init(
-    _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool
+    _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool,
+    handOverCount: Int
   ) {
     self.isDedicated = isDedicated
+    succession = isDedicated ? nil : Succession(handOverCount: handOverCount)
     self.core = core
     self.right = right
     self.listener = listener
@@ -147,6 +151,7 @@ extension ServiceLoop {
     try poller.add(stream, token: id.rawValue, interest: .readable)
     connections[id] = ServiceConnection(stream)
     hurry(id)
+    succession?.connected(id, peer, at: HostClock.shared.now)
     // The program that was elected needs descriptors as well.
     core.clientCountMax = min(ServiceCore.clientCountLimit, HostProcess.descriptorCountMax / 2)
     if !endedSessions.isEmpty { removeEndedSessions() }
@@ -220,6 +225,7 @@ extension ServiceLoop {
   private mutating func disconnect(_ id: ClientID) {
     guard let connection = connections.removeValue(forKey: id) else { return }
     hurried.remove(id)
+    succession?.disconnected(id)
     poller.remove(connection.stream)
     connection.stream.close()
   }
@@ -333,6 +339,7 @@ extension ServiceLoop {
     if let surveyEnd { look(at: surveyEnd) }
     if let acceptsAgainAt { look(at: acceptsAgainAt) }
     if let processLook { look(at: processLook) }
+    if let time = succession?.nextLook { look(at: time) }
     for id in hurried { if let deadline = connections[id]?.deadline { look(at: deadline) } }
     return next
   }
@@ -344,6 +351,7 @@ extension ServiceLoop {
     if let end = surveyEnd, now >= end { carryOut(core.surveysAreLate(at: now.nanoseconds)) }
     if let time = acceptsAgainAt, now >= time { acceptAgain() }
     lookAtProcesses(now)
+    lookAtSuccession(now)
     if hurried.isEmpty { return }
     let late = hurried.filter { connections[$0]?.deadline.map { now >= $0 } ?? true }
     for id in late.sorted() { drop(id) }
@@ -359,6 +367,15 @@ extension ServiceLoop {
     // Whatever they have told before counts.
     for id in stopped.sorted() { read(id, toEnd: true) }
     carryOut(core.processesAreStopped(Set(stopped), at: HostClock.shared.now.nanoseconds))
+  }
+
+  private mutating func lookAtSuccession(_ now: MonotonicTime) {
+    guard let time = succession?.nextLook, now >= time else { return }
+    let isQuiet = !core.isInGrace && !core.isAnybodyWaiting && !core.hasSurveys
+    let core = core
+    if succession?.isDue(at: now, isQuiet: isQuiet, isMember: { core.session(of: $0) != nil }) == true {
+      isHandedOver = true
+    }
   }
 
   private mutating func lookAtGrace(_ now: MonotonicTime) {

@@ -63,6 +63,15 @@ extension ProcessIdentity {
     runState(of: pid).map { $0 == "T" || $0 == "t" } ?? false
   }
 
+  /// Whether a process has a controlling terminal, from which Control-Z stops it, and reading or writing in the background.
+  ///
+  /// That's not whether its input or output is a terminal: what counts is its session, which children inherit. `/dev/tty` would
+  /// tell the same only about the process that opens it, and with a descriptor.
+  ///
+  /// - Parameter pid: The number of the process.
+  /// - Returns: Whether it has one; `nil` when there is no such process, or proc(5) isn't mounted or hides it.
+  package static func hasTerminal(_ pid: Int32) -> Bool? { ProcessStatus(of: pid)?.hasTerminal }
+
   /// The name of a process, for messages.
   ///
   /// A process that is just being started may still have the name of its parent's thread.
@@ -85,6 +94,8 @@ extension ProcessIdentity {
 struct ProcessStatus: Hashable {
   /// Field 3, of the first thread.
   let state: Character
+  /// Whether field 7 isn't zero.
+  let hasTerminal: Bool
   /// Field 20.
   let threadCount: Int
   /// Field 22.
@@ -103,9 +114,10 @@ struct ProcessStatus: Hashable {
     let fields = contents[(end + 1)...].split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
       .map { String(decoding: $0, as: UTF8.self) }
     guard fields.count > 19, fields[0].count == 1, let state = fields[0].first,
-      let threadCount = Int(fields[17]), let startTime = UInt64(fields[19])
+      let terminal = Int(fields[4]), let threadCount = Int(fields[17]), let startTime = UInt64(fields[19])
     else { return nil }
     self.state = state
+    hasTerminal = terminal != 0
     self.threadCount = threadCount
     self.startTime = startTime
   }
