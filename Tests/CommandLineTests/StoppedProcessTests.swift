@@ -152,6 +152,33 @@ struct StoppedProcessTests {
     #expect(try server.end() == 0)
   }
 
+  @Test("A process that finds the serving one stopped is told so, also when it asks for no access")
+  func registration() throws {
+    let server = try bench.hold("elsewhere")
+    server.stop()
+    let tree = try bench.run("tree")
+    #expect(tree.status == 69)
+    #expect(tree.errors.contains("kill -CONT \(server.pid)"), "\(tree.errors)")
+    server.signal(SIGCONT)
+    server.closeInput()
+    #expect(try server.end() == 0)
+  }
+
+  @Test(
+    "An access that waits for others without end, but not for answers, is told of it as well"
+  )
+  func deadlineOfAnswers() throws {
+    let server = try bench.hold("elsewhere")
+    let connected = coordinator(AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: .milliseconds(200)))
+    try connected.blocking.read(url) { _ in }
+    server.stop()
+    let error = #expect(throws: FileCoordinationError.self) { try connected.blocking.write(url) { _ in } }
+    #expect(error?.code == .domainUnreachable)
+    server.signal(SIGCONT)
+    server.closeInput()
+    #expect(try server.end() == 0)
+  }
+
   @Test("While the serving process is stopped, an access can be cancelled")
   func cancellation() async throws {
     let server = try bench.hold("elsewhere")

@@ -149,7 +149,7 @@ extension FileCoordinator {
       await withTaskCancellationHandler {
         await waiter.suspend()
       } onCancel: {
-        host.step(.accessCancelled(waiter.id))
+        host.cancel(waiter.id)
       }
     }
     let access = try GrantedAccess(self, waiter, plan)

@@ -160,7 +160,7 @@ extension FileCoordinator {
       gate.store(Self.gateClosed, ordering: .releasing)
       return (state.live.sorted(), state.batchEnds.values.compactMap(\.answer))
     }
-    for id in live { host.step(.accessCancelled(id)) }
+    for id in live { host.cancel(id) }
     for end in ends { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
   }
 
@@ -226,7 +226,7 @@ extension FileCoordinator {
     }
     host.link?.expectAnswer(before: deadline)
     // A cancellation between the two steps above found nothing to cancel.
-    if isCancelled { host.step(.accessCancelled(id)) }
+    if isCancelled { host.cancel(id) }
     return waiter
   }
 

@@ -42,6 +42,7 @@ extension ServiceLink {
     }
     guard let attempt else { return }
     if isMine { startReading() }
+    watch.begin(self)
     try attempt.wait()
   }
 

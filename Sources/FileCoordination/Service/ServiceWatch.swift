@@ -58,8 +58,7 @@ final class ServiceWatch: Sendable {
   private func hasBeenStoppedForTooLong() -> Bool {
     let now = HostClock.shared.now
     return stoppedSince.withLock { since in
-      // The first look comes an interval after somebody has begun to wait.
-      if let since { return since.duration(to: now) >= Self.tolerance - Self.interval }
+      if let since { return since.duration(to: now) >= Self.tolerance }
       since = now
       return false
     }
@@ -87,7 +86,9 @@ extension ServiceLink {
   }
 
   /// Whether somebody waits for the service's answer.
-  var isAwaited: Bool { state.withLock { !$0.questions.isEmpty } || host?.isAwaitingService == true }
+  var isAwaited: Bool {
+    state.withLock { !$0.questions.isEmpty || $0.attempt != nil } || host?.isAwaitingService == true
+  }
 
   /// The service's process, if it's connected and stopped.
   var stoppedService: Int32? {
@@ -100,8 +101,9 @@ extension ServiceLink {
   /// Those who wait are told why, instead of waiting for as long as somebody holds up another process.
   func giveUpOnStopped(_ process: Int32) {
     let error = FileCoordinationError.serviceStopped(process, name: ProcessIdentity.name(of: process) ?? "")
-    let questions = state.withLock { exchange(&$0.questions, with: [:]) }
+    let (questions, attempt) = state.withLock { (exchange(&$0.questions, with: [:]), $0.attempt.take()) }
     for question in questions.values { question.resolve(.unreachable(error)) }
+    attempt?.fail(error)
     host?.serviceIsStopped(error)
   }
 }
@@ -135,11 +137,17 @@ extension ArbiterHost {
     return next
   }
 
+  /// Gives up an access that may wait; at once, also if the service is stopped.
+  func cancel(_ id: AccessID) {
+    step(.accessCancelled(id))
+    if let link { link.watch.begin(link, before: HostClock.shared.now) }
+  }
+
   /// Accesses that wait, but not for ever, wait no longer.
   func serviceIsStopped(_ error: FileCoordinationError) {
     let waiters = withState { state in
-      let limited = state.remote?.requests.filter { $0.value.limits.waiting != nil } ?? [:]
-      return state.giveUpWaiting { id, _ in limited[id] != nil }
+      let limited = state.remote?.requests.filter { $0.value.limits.waiting != nil || $0.value.limits.answering != nil }
+      return state.giveUpWaiting { id, _ in limited?[id] != nil }
     }
     link?.flush()
     for waiter in waiters { waiter.resolve(.unreachable(error)) }
