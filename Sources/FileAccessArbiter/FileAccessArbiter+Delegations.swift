@@ -76,7 +76,13 @@ extension FileAccessArbiter {
     precondition(request.ownPresenter == nil && !request.isPreparation, "\(id) can't have been granted unasked")
     insert(id, request, .granted)
     let isFree = forEachBlocker(of: id) { accesses[$0].isWaiting || delegations.contains($0) }
-    if isFree { becomeKnown(id, request) } else { _ = leave(id) }
+    if isFree {
+      becomeKnown(id, request)
+    } else {
+      _ = leave(id)
+      // Nothing has changed, so no cycle has come about.
+      suspects = []
+    }
     precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
     return isFree
   }

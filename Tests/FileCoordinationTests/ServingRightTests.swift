@@ -124,4 +124,18 @@ struct ServingRightTests {
       #expect(try right.liveSessions() == [])
     }
   }
+
+  @Test("A deadline holds while somebody who is about to serve doesn't begin")
+  func nobodyServesYet() throws {
+    try withDirectory { root, _ in
+      let place = root.appending(path: "s").path
+      let right = try #require(try MeetingGround.at(place).tryToServe())
+      defer { right.release() }
+      let domain = CoordinationDomain.socket(place)
+      let error = #expect(throws: FileCoordinationError.self) {
+        try FileCoordinator(domain: domain, deadlines: .within(.milliseconds(50))).blocking.read(root) { _ in }
+      }
+      #expect(error?.code == .timedOut)
+    }
+  }
 }

@@ -218,10 +218,26 @@ struct WriteMessagesTests {
   func justModified() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
-      try box.age("d/f", to: Date(timeIntervalSinceNow: 60))
+      let presenter = try box.present("d/f")
+      var verdicts: [Bool?] = []
+      // The machine may be busy for longer than that.
+      for count in 1...20 where !verdicts.contains(nil) {
+        try box.age("d/f", to: Date(timeIntervalSinceNow: 0.5))
+        try await box.coordinator("writer").write(url) { _ in }
+        verdicts.append(try await presenter.wait(for: .itemDidChange, count: count).origin.isVerified)
+      }
+      #expect(verdicts.contains(nil))
+    }
+  }
+
+  @Test("C-202: A file from the future is known to be as before: if it had changed it would have another time")
+  func fileFromTheFuture() async throws {
+    try await withSandbox { box in
+      let url = try box.write("d/f")
+      try box.age("d/f", to: Date(timeIntervalSinceNow: 3600))
       let presenter = try box.present("d/f")
       try await box.coordinator("writer").write(url) { _ in }
-      #expect(try await presenter.wait(for: .itemDidChange).origin.isVerified == nil)
+      #expect(try await presenter.wait(for: .itemDidChange).origin.isVerified == false)
     }
   }
 

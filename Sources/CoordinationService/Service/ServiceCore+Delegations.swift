@@ -159,7 +159,9 @@ extension ServiceCore {
     guard let own = delegations(covering: request, of: client), !own.contains(where: \.isRecalled),
       arbiter.accessAdopted(id, request, under: Set(own.map(\.access)), at: time)
     else { return false }
-    grant(id, Grant())
+    // With the number of what it's granted under, like all that the process grants itself there: numbers of an item never decrease.
+    let number = own.map(\.id.rawValue).max() ?? lastGrant
+    sendGrant(id, Grant(), FencingToken(epoch: epoch, sequence: number))
     return true
   }
 

@@ -144,7 +144,11 @@ extension ServiceCore {
 
   mutating func grant(_ id: AccessID, _ grant: Grant) {
     lastGrant += 1
-    sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, FencingToken(epoch: epoch, sequence: lastGrant)))
+    sendGrant(id, grant, FencingToken(epoch: epoch, sequence: lastGrant))
+  }
+
+  mutating func sendGrant(_ id: AccessID, _ grant: Grant, _ token: FencingToken) {
+    sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, token))
   }
 
   /// A process that's being torn down is told nothing any more.

@@ -130,6 +130,11 @@ extension GrantedAccess {
     }
   }
 
+  /// How much later than ``CoarseClock/fileTime`` a file system may say that a file was changed: with a margin, in nanoseconds.
+  ///
+  /// A file from the future isn't changed now, or it would have another time.
+  private static let clockTickMax: Int64 = 1_000_000_000
+
   private func outcomes(afterFailure hasFailed: Bool) -> [ItemOutcome] {
     let untouched = hasFailed ? ItemOutcome.abandoned : .untouched
     return zip(before, Self.look(at: waiter, fileSystem)).map { before, after in
@@ -143,7 +148,8 @@ extension GrantedAccess {
           && before.modificationTime == after.modificationTime
         if !isSame { return .changed }
         // What was changed in the clock tick of the look might be changed once more, and have the same time as before.
-        return before.modificationTime < lookTime ? untouched : .unknown
+        let ticks = lookTime...(lookTime + Self.clockTickMax)
+        return ticks.contains(before.modificationTime) ? .unknown : untouched
       }
     }
   }

@@ -113,7 +113,7 @@ extension MeetingGround {
   ) throws(FileCoordinationError) -> ServingRight {
     var nextAsk = HostClock.shared.now
     while true {
-      if let right = try tryToServe() { return right }
+      if isUsualPlaceFree, let right = try tryToServe() { return right }
       // With an inherited socket whoever connects there reaches this process.
       if !isInherited, HostClock.shared.now >= nextAsk {
         askToServe(packageExtensions)

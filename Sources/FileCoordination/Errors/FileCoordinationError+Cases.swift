@@ -296,6 +296,11 @@ extension FileCoordinationError {
         + "debugger, and can't answer. Let it go on (kill -CONT \(process)), or end it: then another one serves.")
   }
 
+  /// No process has begun to serve, although one tries or others expect it to.
+  static let noServiceYet = Self(
+    .domainUnreachable,
+    message: "no process serves this domain yet. One that is about to may be stopped: let it go on, or end it.")
+
   /// The time of an access was up, and nobody could have granted it.
   static func timedOut(_ subjects: [String], because reason: Self) -> Self {
     Self(

@@ -16,7 +16,7 @@ struct MeetingGround: Sendable {
   /// Finds the places, at least one, in an order that's the same for everybody.
   private let findAll: Finder
   /// Finds the place where processes meet as a rule, at little cost.
-  private let findUsual: @Sendable () -> MeetingPlace?
+  let findUsual: @Sendable () -> MeetingPlace?
 
   init(_ findAll: @escaping Finder, usual findUsual: @escaping @Sendable () -> MeetingPlace? = { nil }) {
     self.findAll = findAll

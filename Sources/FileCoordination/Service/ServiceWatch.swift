@@ -80,10 +80,23 @@ extension ServiceLink {
   /// - Returns: When the next of the others ends.
   func keepDeadlines(insteadOf stopped: Int32?) -> MonotonicTime? {
     let now = HostClock.shared.now
-    guard let stopped else { return host?.nextDeadline(after: now) }
+    guard let stopped else { return keepDeadlines(withoutServiceAt: now) }
     let reason = FileCoordinationError.serviceStopped(stopped, name: ProcessIdentity.name(of: stopped) ?? "")
     return host?.keepDeadlines(at: now, because: reason)
   }
+
+  /// As long as no service is found, it can't keep deadlines either.
+  private func keepDeadlines(withoutServiceAt now: MonotonicTime) -> MonotonicTime? {
+    let isConnecting = state.withLock { state in
+      if case .connecting = state.phase { return true }
+      return false
+    }
+    // As a rule one is found, or elected, in much less time, and lets accesses try that don't want to wait at all.
+    if isConnecting { _ = host?.keepDeadlines(at: now.advanced(by: .zero - Self.searchTime), because: .noServiceYet) }
+    return host?.nextDeadline(after: now)
+  }
+
+  private static let searchTime = Duration.seconds(1)
 
   /// Whether somebody waits for the service's answer.
   var isAwaited: Bool {

@@ -63,6 +63,21 @@ extension MeetingGround {
     return nil
   }
 
+  /// Whether nobody serves at the usual place just now, as far as that can be told without looking for others.
+  ///
+  /// Much cheaper than ``tryToServe()``, for a process that asks again and again.
+  var isUsualPlaceFree: Bool {
+    guard let usual = findUsual() else { return true }
+    do throws(SystemError) {
+      guard let lock = try usual.lock.tryLock() else { return false }
+      lock.release()
+      return true
+    } catch {
+      // The attempt to serve says why.
+      return true
+    }
+  }
+
   private static func tryLock(_ places: [MeetingPlace]) throws(FileCoordinationError) -> [HeldLock]? {
     var locks: [HeldLock] = []
     for place in places {

@@ -37,10 +37,13 @@ enum DescriptorsOfParent {
   }
 
   /// Before the descriptor is closed: afterwards its number may be that of a file which the child is to keep.
-  static func remove(_ number: Int32) {
-    guard let words = unsafe words, number < countMax else { return }
+  ///
+  /// - Returns: Whether it's open; in a child it was closed, and the number may be that of another file.
+  static func remove(_ number: Int32) -> Bool {
+    guard let words = unsafe words, number < countMax else { return true }
     let (index, bit) = Int(number).quotientAndRemainder(dividingBy: UInt64.bitWidth)
-    _ = unsafe words[index].bitwiseAnd(~(1 << UInt64(bit)), ordering: .relaxed)
+    let mask: UInt64 = 1 << UInt64(bit)
+    return unsafe words[index].bitwiseAnd(~mask, ordering: .relaxed).oldValue & mask != 0
   }
 
   /// In the child, whose other threads are gone: only what signal-safety(7) allows.

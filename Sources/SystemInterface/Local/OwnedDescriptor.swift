@@ -45,8 +45,7 @@ package final class OwnedDescriptor: Sendable {
   }
 
   private func closeNumber() {
-    DescriptorsOfParent.remove(number)
-    Glibc.close(number)
+    if DescriptorsOfParent.remove(number) { Glibc.close(number) }
   }
 
   /// Makes a call of the kernel until it isn't interrupted by a signal, and turns -1 into an error.
