@@ -3,9 +3,9 @@
 extension FileAccessArbiter {
   /// Whether `access` may announce a move between these places: it holds a write that covers one of them (9.2 point 15).
   ///
-  /// Nothing moves the root, or becomes it.
+  /// Nothing moves the root, or becomes it, and aliases aren't where files are.
   package func mayAnnounceMove(_ id: AccessID, from old: ItemPath, to new: ItemPath) -> Bool {
-    if old.isRoot || new.isRoot { return false }
+    if old.isRoot || new.isRoot || old.isAlias || new.isAlias { return false }
     guard let access = accesses.find(id), access.phase == .granted else { return false }
     return access.items.contains { item in
       guard item.access.isWrite, item.claim != ItemTree.none else { return false }

@@ -23,7 +23,7 @@ extension FileAccessArbiter {
   ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
     let access = accesses[id]
     var found: [PresenterID: (MessageRules.Questions, ItemAccess)] = [:]
-    for (index, item) in access.items.enumerated() {
+    for (index, item) in access.items.enumerated() where !item.isAlias {
       let withInside = MessageRules.concernsInside(item.access, isPreparation: access.isPreparation)
       forEachPresenter(aroundItem: index, of: access, withInside: withInside) { presenter, relation in
         if isOwn(presenters[presenter], access) { return }

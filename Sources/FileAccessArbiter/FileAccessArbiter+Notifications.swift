@@ -13,7 +13,7 @@ extension FileAccessArbiter {
     for (index, item) in access.items.enumerated() {
       guard case .write(let intent) = item.access else { continue }
       let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
-      if item.wasMoveDestination || outcome == .abandoned && !intent.endsTheItem { continue }
+      if item.wasMoveDestination || item.isAlias || outcome == .abandoned && !intent.endsTheItem { continue }
       // Presenters of an item that was moved look at it anyway: a file that is written and then moved is one message.
       if [.untouched, .unknown].contains(outcome), access.hasFormerClaims(of: index) { continue }
       var origin = origin(of: id)
@@ -44,7 +44,7 @@ extension FileAccessArbiter {
     if !isAnyoneConcerned(by: id, withInside: false) { return false }
     let access = accesses[id]
     return access.items.indices.contains { index in
-      access.items[index].access.isWrite
+      access.items[index].access.isWrite && !access.items[index].isAlias
         && !presentersToTell(aroundItem: index, access).isEmpty
     }
   }

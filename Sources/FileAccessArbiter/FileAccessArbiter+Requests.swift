@@ -65,7 +65,9 @@ extension FileAccessArbiter {
           access: id, item: Int32(index), mode: LockMode(item.access), sequence: lastSequence,
           isHeld: phase == .granted, at: path)
       }
-      items.append(Access.Item(claim: claim, access: item.access, marks: path == item.path ? [] : .moved))
+      var marks: Access.Item.Marks = path == item.path ? [] : .moved
+      if path.isAlias { marks.insert(.alias) }
+      items.append(Access.Item(claim: claim, access: item.access, marks: marks))
     }
     accesses.insert(Access(id, request, sequence: lastSequence, items, lineage: lineage, phase, at: now))
     if request.isPreparation {

@@ -12,7 +12,7 @@ extension FileAccessArbiter {
     let items = accesses[at: access].items
     return AccessSummary(
       id: id, client: client, clientName: clients[client].name, label: accesses[at: access].label,
-      items: items.indices.map { index in
+      items: items.indices.lazy.filter { !items[$0].isAlias }.map { index in
         let item = items[index]
         let path =
           item.claim == ItemTree.none ? accesses[at: access].preparedPaths[index] : tree.path(ofClaim: item.claim)

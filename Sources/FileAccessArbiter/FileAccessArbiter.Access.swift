@@ -16,6 +16,8 @@ extension FileAccessArbiter {
         static let replaced = Self(rawValue: 1 << 1)
         /// Its place was taken by a move that this access announced: the move messages say so already.
         static let moveDestination = Self(rawValue: 1 << 2)
+        /// It isn't a file's path: claimed like others, and that's all.
+        static let alias = Self(rawValue: 1 << 3)
       }
 
       /// Its claim, which knows where it is, or ``ItemTree/none`` for preparations, which claim nothing.
@@ -26,6 +28,7 @@ extension FileAccessArbiter {
       var wasMoved: Bool { marks.contains(.moved) }
       var wasReplaced: Bool { marks.contains(.replaced) }
       var wasMoveDestination: Bool { marks.contains(.moveDestination) }
+      var isAlias: Bool { marks.contains(.alias) }
     }
 
     struct Traits: OptionSet, Hashable, Sendable {

@@ -46,7 +46,12 @@ package struct Hello: Hashable, Sendable {
   package var processIdentifier: Int32
   package var processStartTime: UInt64
   package var processName: String
-  /// What the process treats as packages; all processes of a domain have to agree on it.
+  /// Stands among the extensions of packages if the process claims files by identity as well.
+  ///
+  /// No name of a file ends in it, so nothing becomes a package by it.
+  package static let filesByIdentity = "/files-by-identity"
+
+  /// What the process treats as packages, and whether it knows files by identity; all processes of a domain have to agree on it.
   package var packageExtensions: [String]
   /// The epoch in which the process was connected before, or zero: then nothing is to be re-asserted.
   package var previousEpoch: UInt64

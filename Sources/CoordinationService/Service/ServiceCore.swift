@@ -268,7 +268,7 @@ extension ServiceCore {
     if hello.packageExtensions.sorted() != packageExtensions {
       return refuse(
         id, .otherPackages,
-        "the process treats \(Self.list(hello.packageExtensions)) as packages, and the domain \(Self.list(packageExtensions)). "
+        "the process \(Self.describe(hello.packageExtensions)), and the domain \(Self.describe(packageExtensions)). "
           + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
     }
     clients[id]?.hello = hello
@@ -276,8 +276,11 @@ extension ServiceCore {
     welcome(id, hello, at: time)
   }
 
-  private static func list(_ extensions: [String]) -> String {
-    extensions.isEmpty ? "nothing" : extensions.map { ".\($0)" }.joined(separator: ", ")
+  private static func describe(_ agreement: [String]) -> String {
+    let extensions = agreement.filter { $0 != Hello.filesByIdentity }
+    let list = extensions.isEmpty ? "nothing" : extensions.map { ".\($0)" }.joined(separator: ", ")
+    let key = agreement.contains(Hello.filesByIdentity) ? "path and identity" : "path only"
+    return "treats \(list) as packages and knows files by \(key)"
   }
 
   mutating func refuse(_ id: ClientID, _ refusal: Refusal, _ explanation: String) {

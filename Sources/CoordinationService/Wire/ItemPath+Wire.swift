@@ -22,7 +22,7 @@ extension ItemPath: WireValue {
     var componentStart = 1
     for index in 1..<bytes.count {
       let byte = bytes[index]
-      if byte == 0 { return "it contains a zero byte" }
+      if byte == 0, index != 1 || !ItemPath.isAlias(bytes) { return "it contains a zero byte" }
       guard byte == slash else { continue }
       if let flaw = flaw(ofComponent: bytes[componentStart..<index]) { return flaw }
       componentStart = index + 1

@@ -172,9 +172,7 @@ public struct BlockingFileCoordinator: Sendable {
   func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
   ) throws -> Result {
-    let waiter = try request(plan, deadlines)
-    if waiter.answer == nil { waiter.block(serving: server) }
-    let access = try GrantedAccess(coordinator, waiter, plan)
+    let access = try access(plan, deadlines)
     var hasFailed = true
     defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads { try access.takeSnapshots() }
@@ -188,6 +186,22 @@ public struct BlockingFileCoordinator: Sendable {
     return try withExtendedLifetime(lineage) {
       try ThreadRecord.current.nested(in: Nesting(lineage)) { try body(access) }
     }
+  }
+
+  /// Requests access until what is claimed is what the items are.
+  private func access(
+    _ plan: AccessPlan, _ deadlines: AccessDeadlines?
+  ) throws(FileCoordinationError) -> GrantedAccess {
+    var plan = plan
+    for _ in 0..<GrantedAccess.aliasAttemptCountMax {
+      let waiter = try request(plan, deadlines)
+      if waiter.answer == nil { waiter.block(serving: server) }
+      let access = try GrantedAccess(coordinator, waiter, plan)
+      guard let next = try access.planForOtherAliases(plan) else { return access }
+      access.end()
+      plan = next
+    }
+    throw .replacedTooOften(plan.subjects, GrantedAccess.aliasAttemptCountMax)
   }
 
   private func request(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) throws(FileCoordinationError) -> AccessWaiter

@@ -142,17 +142,7 @@ extension FileCoordinator {
   func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) async throws -> Result
   ) async throws -> Result {
-    if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
-    let waiter = try begin(plan, deadlines, blocks: false)
-    if waiter.answer == nil {
-      let host = host
-      await withTaskCancellationHandler {
-        await waiter.suspend()
-      } onCancel: {
-        host.cancel(waiter.id)
-      }
-    }
-    let access = try GrantedAccess(self, waiter, plan)
+    let access = try await access(plan, deadlines)
     var hasFailed = true
     defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads {
@@ -164,6 +154,28 @@ extension FileCoordinator {
     }
     hasFailed = false
     return result
+  }
+
+  /// Requests access until what is claimed is what the items are.
+  private func access(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) async throws -> GrantedAccess {
+    var plan = plan
+    for _ in 0..<GrantedAccess.aliasAttemptCountMax {
+      if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
+      let waiter = try begin(plan, deadlines, blocks: false)
+      if waiter.answer == nil {
+        let host = host
+        await withTaskCancellationHandler {
+          await waiter.suspend()
+        } onCancel: {
+          host.cancel(waiter.id)
+        }
+      }
+      let access = try GrantedAccess(self, waiter, plan)
+      guard let next = try access.planForOtherAliases(plan) else { return access }
+      access.end(afterFailure: true)
+      plan = next
+    }
+    throw FileCoordinationError.replacedTooOften(plan.subjects, GrantedAccess.aliasAttemptCountMax)
   }
 }
 

@@ -34,7 +34,7 @@ public final class FileCoordinator: Sendable {
   /// The purpose may still be changed.
   private static let gateUndecided: UInt8 = 0
   static let gateOpen: UInt8 = 1
-  /// Accesses on behalf of a presenter, and those of a coordinator that was cancelled, need the arbiter.
+  /// Accesses on behalf of a presenter, those of a coordinator that was cancelled, and files known by identity need the arbiter.
   private static let gateClosed: UInt8 = 2
 
   private struct State {
@@ -97,7 +97,9 @@ public final class FileCoordinator: Sendable {
     self.deadlines = deadlines ?? domain.configuration.deadlines
     presenterIdentity = presenter.map(domain.host.identity)
     unsafe unmanagedIdentities = Unmanaged.passUnretained(domain.host.identities)
-    gate = Atomic(presenter == nil ? Self.gateUndecided : Self.gateClosed)
+    // What a claim of the fast tier shows is a path only.
+    let mayClaim = presenter == nil && !domain.configuration.coordinatesFilesByIdentity
+    gate = Atomic(mayClaim ? Self.gateUndecided : Self.gateClosed)
     state = Guarded(
       State(purpose: presenterIdentity?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))
   }
@@ -211,7 +213,8 @@ extension FileCoordinator {
         HostClock.shared.now.advanced(by: .nanoseconds($0))
       }
     let waiter = AccessWaiter(
-      id, plan.items, intents: plan.intents, priority: blocks ? nil : Task.currentPriority, deadline: deadline)
+      id, plan.items, intents: plan.intents, aliases: request.items[plan.items.count...],
+      priority: blocks ? nil : Task.currentPriority, deadline: deadline)
     state.withLock { _ = $0.live.insert(id) }
     let host = host
     host.stepWithState(raising: { request.obstacles(in: $0) }) { [request] state, now in
@@ -263,7 +266,8 @@ extension FileCoordinator {
     var request = AccessRequest(
       client: ArbiterHost.client, purpose: purpose, ownPresenter: presenter.flatMap(host.record)?.id,
       label: label.fittingFrame,
-      items: plan.items.map { AccessRequest.Item($0.location.path, $0.access) },
+      items: try plan.items.map { AccessRequest.Item($0.location.path, $0.access) }
+        + plan.aliases(at: plan.items.map(\.location.path), in: host),
       limits: deadlines.limits(
         reporting: configuration.waitReporter == nil ? nil : configuration.waitReportInterval))
     request.isPreparation = plan.isPreparation

@@ -105,7 +105,7 @@ final class GrantedAccess: Sendable {
     if !isFirst { return }
     announceForgottenMoves()
     host.tellChanges(beforeEndOf: items)
-    let outcomes = before.isEmpty ? [] : outcomes(afterFailure: hasFailed)
+    let outcomes = before.isEmpty ? [] : outcomes(afterFailure: hasFailed) + waiter.aliases.map { _ in .untouched }
     coordinator.forget(waiter.id)
     let id = waiter.id
     host.stepWithState { state, now in

@@ -90,7 +90,7 @@ extension CoordinationDomain {
       packageExtensions: link.packageExtensions, inherited: inherited != nil)
     do throws(SystemError) {
       let service = try ServiceHost.start(
-        right, packageExtensions: configuration.packageExtensions.sorted(), isDedicated: true
+        right, packageExtensions: configuration.agreement.sorted(), isDedicated: true
       ) { () throws(SystemError) in
         guard let inherited else { return try LocalListener(binding: right.place.address) }
         let listener = try LocalListener(inherited: inherited)

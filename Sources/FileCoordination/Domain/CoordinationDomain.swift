@@ -1,3 +1,4 @@
+internal import CoordinationService
 public import FoundationEssentials
 public import SystemInterface
 
@@ -78,6 +79,22 @@ public final class CoordinationDomain: Sendable {
     ///
     /// None unless stated.
     public var packageExtensions: Set<String>
+    /// Whether accesses wait for each other, too, that name one file by different paths: by hard links, or below a directory that's
+    /// mounted at several places.
+    ///
+    /// Off unless stated; then two such paths are two items. All processes of a domain must agree: one that doesn't fails with
+    /// code `.domainUnreachable`.
+    ///
+    /// An access claims its items by device and inode then, and by those of all directories on the way. Each access costs a system
+    /// call for each component of its paths, twice, and goes through the arbiter, or the process that serves. If another file has
+    /// taken the place of an item while its access waited, the access is requested anew, behind those that wait by then; presenters
+    /// are asked anew.
+    ///
+    /// The limits: presenters are asked and told only about the path that they present. A file and its identity are looked up by each
+    /// process itself, so a file has the same device and inode wherever it's mounted; overlay and network file systems may not keep
+    /// that. A hard link that a stranger makes to a file while an access to it lasts is another file to whoever uses it
+    /// if the file has been replaced in that access.
+    public var coordinatesFilesByIdentity: Bool
     /// The deadlines of accesses that state none.
     public var deadlines: AccessDeadlines
     /// Told about waits that last, each time ``waitReportInterval`` has passed.
@@ -110,6 +127,7 @@ public final class CoordinationDomain: Sendable {
     /// Creates the usual configuration: no packages, the system's clock and files, no reports.
     public init() {
       packageExtensions = []
+      coordinatesFilesByIdentity = false
       deadlines = .standard
       waitReporter = nil
       waitReportInterval = .seconds(2)
@@ -146,6 +164,13 @@ public final class CoordinationDomain: Sendable {
 
   /// How the domain was set up.
   public var configuration: Configuration { host.configuration }
+}
+
+extension CoordinationDomain.Configuration {
+  /// What all processes of a domain have to agree on.
+  var agreement: Set<String> {
+    coordinatesFilesByIdentity ? packageExtensions.union([Hello.filesByIdentity]) : packageExtensions
+  }
 }
 
 // MARK: - Presenters

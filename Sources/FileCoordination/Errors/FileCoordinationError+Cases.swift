@@ -157,6 +157,13 @@ extension FileCoordinationError {
     .answerDropped,
     message: "a completion handler was dropped without having been called. Call it on every path through the callback.")
 
+  static func replacedTooOften(_ subjects: [String], _ count: Int) -> Self {
+    Self(
+      .timedOut, subjects: subjects,
+      message: "couldn't access \(list(subjects)): \(count) times another file took its place while the access waited. Try "
+        + "again, or let those who replace it pause.")
+  }
+
   static func unfinishedBatch(_ label: String, _ subjects: [String], after limit: Duration) -> Self {
     Self(
       .timedOut, subjects: subjects,

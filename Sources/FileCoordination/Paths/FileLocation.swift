@@ -19,6 +19,13 @@ struct FileLocation: Sendable {
     self.init(url, spelled: spelled, canonical: canonical.bytes, followsLastLink: followingLastLink)
   }
 
+  /// Where an item is by now that has been somewhere else.
+  init(_ url: URL, at path: ItemPath, spelling: PathSpelling) {
+    self.url = url
+    self.path = path
+    self.spelling = spelling
+  }
+
   /// Puts together what was found out about a URL.
   init(_ url: URL, spelled: [UInt8], canonical: [UInt8], followsLastLink: Bool) {
     path = ItemPath(canonical: canonical)

@@ -40,6 +40,8 @@ final class AccessWaiter: Sendable {
 
   let id: AccessID
   let items: [AccessPlan.Item]
+  /// What is claimed beside the items, see ``ItemAliases``.
+  let aliases: [AccessRequest.Item]
   /// Intents that show where their items are; empty unless the caller passed some.
   let intents: [FileAccessIntent]
   /// Of the waiting task; `nil` for a thread.
@@ -49,9 +51,10 @@ final class AccessWaiter: Sendable {
   private let state = Guarded(State())
 
   init(
-    _ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent], priority: TaskPriority?,
-    deadline: MonotonicTime? = nil
+    _ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent],
+    aliases: some Sequence<AccessRequest.Item> = [], priority: TaskPriority?, deadline: MonotonicTime? = nil
   ) {
+    self.aliases = Array(aliases)
     self.deadline = deadline
     self.intents = intents
     self.priority = priority
@@ -122,7 +125,7 @@ final class AccessWaiter: Sendable {
 
   /// Where the items are by the time of the grant.
   func notePlaces(_ grant: Grant) {
-    for (index, item) in grant.items.enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
+    for (index, item) in grant.items.prefix(items.count).enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
     for (index, intent) in intents.enumerated() { intent.note(url(of: index)) }
   }
 

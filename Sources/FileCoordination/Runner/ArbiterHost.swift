@@ -109,7 +109,7 @@ final class ArbiterHost: Sendable {
     let link = ground.map { ground in
       ServiceLink(
         Self.checkLength(ofPackageExtensions: configuration.packageExtensions, ground),
-        packageExtensions: configuration.packageExtensions)
+        packageExtensions: configuration.agreement)
     }
     self.link = link
     coverageWord = link.map { _ in SharedWord() }

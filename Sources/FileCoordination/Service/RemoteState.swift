@@ -113,7 +113,8 @@ extension ArbiterHost.State {
     for (id, request) in remote.requests.sorted(by: { $0.key < $1.key }) {
       guard let waiter = waiters[id] else { continue }
       var request = request
-      for index in request.items.indices { request.items[index].path = waiter.path(of: index) }
+      // Behind the items come their aliases, which stay where they are.
+      for index in waiter.items.indices { request.items[index].path = waiter.path(of: index) }
       if waiter.isGranted {
         frames.append(.reasserted(.access(id, request)))
       } else {

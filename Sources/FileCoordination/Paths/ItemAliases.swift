@@ -1,0 +1,109 @@
+internal import FileAccessArbiter
+internal import SystemInterface
+
+/// What an access claims beside the paths of its items in a domain that knows files by identity, too.
+///
+/// An item has an alias for itself, by device and inode, and one for each directory on the way, with the rest of the path behind
+/// it. Hard links have the first in common. Paths below a directory that's mounted at several places have those from that
+/// directory on in common, also where nothing exists yet, and where another file takes the place of one. An alias is claimed
+/// like the item. So the rules for items inside of each other hold for aliases, too: whoever deletes a directory by one path waits
+/// for whoever reads in it by another.
+enum ItemAliases {
+  /// Finds out the aliases of an item.
+  ///
+  /// Directories on the way are followed where the path has a link, which only paths have that were taken at their word.
+  ///
+  /// - Parameters:
+  ///   - path: Where the item is.
+  ///   - access: What is done with it.
+  ///   - fileSystem: The door to the file system.
+  /// - Returns: One alias for each directory on the way that exists, and one for the item if it exists.
+  /// - Throws: The error of statx(2), such as EACCES.
+  /// - Complexity: One system call for each component of the path.
+  static func aliases(
+    of path: ItemPath, _ access: ItemAccess, in fileSystem: any FileSystem
+  ) throws(SystemError) -> [AccessRequest.Item] {
+    let bytes = path.bytes
+    let claim = claim(like: access)
+    var result: [AccessRequest.Item] = []
+    var end = 0
+    while true {
+      let isItem = end == bytes.count || path.isRoot
+      let prefix = SystemPath(bytes: end == 0 ? bytes[...0] : bytes[..<end])
+      guard let identity = try identity(of: prefix, isItem ? .noFollow : .follow, fileSystem) else { return result }
+      let name = "\(identity.device)-\(identity.inode)"
+      result.append(AccessRequest.Item(ItemPath(alias: name, followedBy: isItem ? [] : bytes[end...]), claim))
+      if isItem { return result }
+      end = bytes[(end + 1)...].firstIndex(of: FileURLCoding.slash) ?? bytes.count
+    }
+  }
+
+  private static func identity(
+    of path: SystemPath, _ links: LinkTreatment, _ fileSystem: any FileSystem
+  ) throws(SystemError) -> FileIdentity? {
+    do throws(SystemError) {
+      return try fileSystem.status(of: path, at: .workingDirectory, links: links).identity
+    } catch {
+      if error.isAbsence { return nil }
+      throw error
+    }
+  }
+
+  /// Nobody presents an alias: only what conflicts matters.
+  private static func claim(like access: ItemAccess) -> ItemAccess {
+    switch (access.isWrite, access.includesContents) {
+    case (false, false): .read(withoutChanges: true)
+    case (false, true): .readAll(withoutChanges: true)
+    case (true, false): .write(.update)
+    case (true, true): .write(.moving)
+    }
+  }
+}
+
+extension AccessPlan {
+  /// The aliases of all items, where a domain knows files by identity, too.
+  func aliases(at paths: [ItemPath], in host: ArbiterHost) throws(FileCoordinationError) -> [AccessRequest.Item] {
+    if !host.configuration.coordinatesFilesByIdentity || isPreparation { return [] }
+    var result: [AccessRequest.Item] = []
+    for (item, path) in zip(items, paths) {
+      result += try FileCoordinationError.wrapping { () throws(SystemError) in
+        try ItemAliases.aliases(of: path, item.access, in: host.configuration.fileSystem)
+      }
+    }
+    return result
+  }
+
+  /// The plan for items that have gone elsewhere since it was made.
+  fileprivate func following(_ waiter: AccessWaiter) -> AccessPlan {
+    var plan = self
+    plan.items = items.enumerated().map { index, item in
+      let location = FileLocation(
+        waiter.url(of: index), at: waiter.path(of: index), spelling: item.location.spelling)
+      return Item(access: item.access, location: location, isUpload: item.isUpload)
+    }
+    return plan
+  }
+}
+
+extension GrantedAccess {
+  /// How often an access is requested anew because another file took the place of its item while it waited.
+  ///
+  /// Each time somebody else got ahead with a safe save of the same item.
+  static let aliasAttemptCountMax = 1000
+
+  /// Finds out whether the access claims all aliases that its items have now, when nobody else can change them any more.
+  ///
+  /// - Parameter plan: What was asked for.
+  /// - Returns: What to ask for instead when this access has ended; `nil` if it may go on.
+  /// - Throws: Why nobody can tell; the access has ended then.
+  func planForOtherAliases(_ plan: AccessPlan) throws(FileCoordinationError) -> AccessPlan? {
+    if !host.configuration.coordinatesFilesByIdentity { return nil }
+    do throws(FileCoordinationError) {
+      let now = try plan.aliases(at: items.indices.map(waiter.path), in: host)
+      return Set(now).isSubset(of: waiter.aliases) ? nil : plan.following(waiter)
+    } catch {
+      end()
+      throw error
+    }
+  }
+}
