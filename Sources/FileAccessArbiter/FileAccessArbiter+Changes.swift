@@ -184,7 +184,8 @@ extension FileAccessArbiter {
     let access = accesses[id]
     var covers: [ChangeLedger.Cover] = []
     var clients: Set<ClientID> = []
-    for claim in access.items.lazy.filter({ $0.access.isWrite && !$0.isAlias }).map(\.claim) + access.formerClaims.map(\.claim)
+    let written = access.items.lazy.filter { $0.access.isWrite && !$0.isAlias }.map(\.claim)
+    for claim in written + access.formerClaims.map(\.claim)
     where claim != ItemTree.none {
       let node = tree.lockNode(of: tree.claims[claim].node)
       covers.append(cover(by: tree.claims[claim], at: node))

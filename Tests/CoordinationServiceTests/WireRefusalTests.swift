@@ -79,7 +79,7 @@ import Testing
     "A path that isn't canonical is refused",
     arguments: [
       "", "a", "a/b", "//", "/a/", "/a//b", "//a", "/.", "/..", "/a/.", "/a/..", "/./a", "/../a", "/a/../b", "/a/./b",
-      "/a\u{0}b", "/\u{0}", "\u{0}",
+      "/a\u{0}b", "/\u{0}", "\u{0}", "/\u{0}/", "/\u{0}a", "/\u{0}//a", "/\u{0}/a/b\u{0}", "/a/\u{0}/b",
     ])
   func nonCanonicalPaths(path: String) {
     let error = refusal(of: Self.located(at: Array(path.utf8)))
@@ -87,7 +87,9 @@ import Testing
     #expect(error?.offset == 16)
   }
 
-  @Test("A canonical path is accepted, up to the longest", arguments: ["/", "/a", "/...", "/..a", "/.a/b.", "/a b/c"])
+  @Test(
+    "A canonical path, or an alias, is accepted, up to the longest",
+    arguments: ["/", "/a", "/...", "/..a", "/.a/b.", "/a b/c", "/\u{0}/1-2", "/\u{0}/1-2/a"])
   func canonicalPaths(path: String) throws {
     for bytes in [Array(path.utf8), Array(path.utf8) + [UInt8](repeating: 0xff, count: 65535 - path.utf8.count)] {
       let expected = ClientFrame.event(

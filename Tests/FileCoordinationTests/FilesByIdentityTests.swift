@@ -4,7 +4,9 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-/// A directory that's mounted at two places takes privileges. A path through a symbolic link that's taken at its word is the
+/// To mount a directory at two places takes privileges.
+///
+/// A path through a symbolic link that's taken at its word is the
 /// same to the package: another way to the same directory, which nobody resolves.
 @Suite("Files are known by identity, too", .timeLimit(.minutes(2)))
 struct FilesByIdentityTests {
@@ -51,7 +53,8 @@ struct FilesByIdentityTests {
     #expect(error?.message.contains("\0") == false, sourceLocation: sourceLocation)
   }
 
-  @Test("Two hard links exclude each other where files are known by identity", arguments: [false, true], [false, true])
+  @Test(
+    "Two hard links exclude each other where files are known by identity", arguments: [false, true], [false, true])
   func hardLinks(areSeveral: Bool, byIdentity: Bool) async throws {
     try await withDomains(areSeveral: areSeveral, byIdentity: byIdentity) { box, one, other in
       let (first, second) = (try box.write("a"), box.url("b"))

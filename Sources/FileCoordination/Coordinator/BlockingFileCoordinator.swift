@@ -198,7 +198,7 @@ public struct BlockingFileCoordinator: Sendable {
       if waiter.answer == nil { waiter.block(serving: server) }
       let access = try GrantedAccess(coordinator, waiter, plan)
       guard let next = try access.planForOtherAliases(plan) else { return access }
-      access.end()
+      access.end(afterFailure: true)
       plan = next
     }
     throw .replacedTooOften(plan.subjects, GrantedAccess.aliasAttemptCountMax)

@@ -160,8 +160,8 @@ extension FileCoordinationError {
   static func replacedTooOften(_ subjects: [String], _ count: Int) -> Self {
     Self(
       .timedOut, subjects: subjects,
-      message: "couldn't access \(list(subjects)): \(count) times another file took its place while the access waited. Try "
-        + "again, or let those who replace it pause.")
+      message: "couldn't access \(list(subjects)): \(count) times another file took its place while the access waited. "
+        + "Try again, or let those who replace it pause.")
   }
 
   static func unfinishedBatch(_ label: String, _ subjects: [String], after limit: Duration) -> Self {

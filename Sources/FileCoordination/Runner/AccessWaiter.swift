@@ -125,7 +125,9 @@ final class AccessWaiter: Sendable {
 
   /// Where the items are by the time of the grant.
   func notePlaces(_ grant: Grant) {
-    for (index, item) in grant.items.prefix(items.count).enumerated() where item.wasMoved { noteMove(of: index, to: item.path) }
+    for (index, item) in grant.items.prefix(items.count).enumerated() where item.wasMoved {
+      noteMove(of: index, to: item.path)
+    }
     for (index, intent) in intents.enumerated() { intent.note(url(of: index)) }
   }
 
