@@ -206,12 +206,8 @@ extension FileCoordinator {
     }
     if let excess { throw excess }
     // Nobody blocks here until there's a service: the request is kept for it, and answered if there can't be any.
-    let deadline =
-      host.link == nil
-      ? nil
-      : request.limits.waiting.map {
-        HostClock.shared.now.advanced(by: .nanoseconds($0))
-      }
+    let limit = host.link == nil ? nil : request.limits.waiting
+    let deadline = limit.map { HostClock.shared.now.advanced(by: .nanoseconds($0)) }
     let waiter = AccessWaiter(
       id, plan.items, intents: plan.intents, aliases: request.items[plan.items.count...],
       priority: blocks ? nil : Task.currentPriority, deadline: deadline)

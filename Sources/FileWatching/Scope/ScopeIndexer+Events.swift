@@ -169,14 +169,7 @@ extension ScopeIndexer {
     if isEntered == wasEntered || index.table.facts(of: number).kind != .directory { return }
     if isEntered { return queue.push(number) }
     for child in index.table.children(of: number) { remove(child) }
-    if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
-    queue.remove(number)
-    refills.remove(number)
-    polled.remove(number)
-    unreadable.remove(number)
-    looks.remove(number)
-    misplaced[number] = nil
-    doubles.remove(number)
+    stopFollowing(number)
   }
 }
 

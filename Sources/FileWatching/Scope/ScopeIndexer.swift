@@ -267,15 +267,20 @@ extension ScopeIndexer {
     }
     for number in index.remove(top) {
       changes.files.insert(number)
-      if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
-      queue.remove(number)
-      refills.remove(number)
-      polled.remove(number)
-      unreadable.remove(number)
-      looks.remove(number)
-      misplaced[number] = nil
-      doubles.remove(number)
+      stopFollowing(number)
     }
+  }
+
+  /// What is in a directory is of no interest any more.
+  func stopFollowing(_ number: FileNumber) {
+    if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
+    queue.remove(number)
+    refills.remove(number)
+    polled.remove(number)
+    unreadable.remove(number)
+    looks.remove(number)
+    misplaced[number] = nil
+    doubles.remove(number)
   }
 
   /// Looks at a file by its name.
