@@ -26,6 +26,8 @@ struct ConcurrencyStressTests {
   func mixed(cast: Cast, seed: UInt64) async throws {
     try await withStressDirectory { directory in
       let world = try StressWorld(in: directory)
+      let watchdog = world.explainIfLong("seed \(seed), \(cast)")
+      defer { watchdog.cancel() }
       let presenters = try await Self.run(cast, in: world, seed: seed)
       await world.domain.waitUntil { snapshot in
         snapshot.accesses.isEmpty
@@ -83,6 +85,7 @@ struct ConcurrencyStressTests {
       await group.waitForAll()
     }
     await threadsDone.wait()
+    world.endTyping()
     allDone.countDown()
     await cancellerDone.wait()
     await world.domain.waitUntil { snapshot in

@@ -48,7 +48,10 @@ struct EditorTests {
     }
     for worker in workers { #expect(try worker.line() == "open") }
     for worker in workers { try worker.tell("type") }
-    for worker in workers { #expect(try worker.line() == "typed", "seed \(seed): \(domain.snapshot())") }
+    for worker in workers {
+      let line = try worker.line()
+      #expect(line == "typed", "seed \(seed): \(domain.snapshot())")
+    }
     for worker in workers { try worker.tell("save") }
     var wishCount = 0
     for worker in workers {

@@ -96,7 +96,8 @@ final class StressPresenter: FilePresenter {
 
   func presentedItemDidChange(origin: AccessOrigin) async {
     await callback(origin, isTold: true) {
-      state.withLock { state in state.isDirty = state.random.chance(40) }
+      let isTyping = !world.hasTypingEnded
+      state.withLock { state in state.isDirty = state.random.chance(40) && isTyping }
       guard isFile, chance(40), let url = presentedItemURL else { return }
       do { try await access(.read(url)) } catch {
         let code = (error as? FileCoordinationError)?.code

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import SeededRandom
 import SystemInterface
+import Testing
 
 /// What all actors of a run share, and what they found.
 final class StressWorld: Sendable {
@@ -19,6 +20,7 @@ final class StressWorld: Sendable {
     var findings: [String] = []
     var outcomes: [String: Int] = [:]
     var cancellable: [FileCoordinator] = []
+    var hasTypingEnded = false
   }
 
   init(in directory: URL) throws {
@@ -46,6 +48,20 @@ final class StressWorld: Sendable {
       return state.value
     }
   }
+
+  /// Says what everybody waits for when a run doesn't end: the test's own time limit only ends it.
+  func explainIfLong(_ name: String) -> Task<Void, any Error> {
+    Task { [self] in
+      try await Task.sleep(for: StressSize.explanationTime)
+      Issue.record("\(name) goes on: \(outcomes), \(findings)\n\(domain.snapshot())")
+    }
+  }
+
+  /// From now on presenters save what they have, and nobody types anything new.
+  ///
+  /// Presenters that are edited whenever their file changes keep each other busy for ever once enough of them have met at one file.
+  func endTyping() { state.withLock { $0.hasTypingEnded = true } }
+  var hasTypingEnded: Bool { state.withLock { $0.hasTypingEnded } }
 
   func report(_ finding: String) { state.withLock { $0.findings.append(finding) } }
   func count(_ outcome: String) { state.withLock { $0.outcomes[outcome, default: 0] += 1 } }

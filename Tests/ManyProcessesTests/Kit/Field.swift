@@ -84,9 +84,12 @@ struct Field {
   }
 
   /// Lets nobody access anything any more, and waits until all presenters have heard of the last changes.
+  ///
+  /// Whoever ends presents nothing any more, which the log doesn't say: so those that have only just started are waited for, too.
   func calmDown() throws {
     for sharer in sharers { try sharer.process.tell("quiet") }
-    try wait(for: "everybody being quiet and told") { HoldChecker.unheard(log, deaths: deaths).isEmpty }
+    let living = sharers.map(\.process.identifier)
+    try wait(for: "everybody being quiet and told") { HoldChecker.unheard(log, of: living, deaths: deaths).isEmpty }
   }
 
   mutating func finish() -> (problems: [String], checker: HoldChecker) {

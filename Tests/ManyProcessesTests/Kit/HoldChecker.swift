@@ -42,16 +42,29 @@ struct HoldChecker {
   static func check(_ log: HoldLog, deaths: [Int32: Int]) -> (problems: [String], checker: HoldChecker) {
     var checker = HoldChecker()
     checker.run(log, deaths)
+    if let first = checker.problems.first, let index = first.split(separator: ":").first.flatMap({ Int($0) }) {
+      checker.problems.append(story(of: log, deaths, around: index))
+    }
     return (checker.problems, checker)
   }
 
-  /// Who of the living isn't quiet, or hasn't heard of the last write of what it presents.
-  static func unheard(_ log: HoldLog, deaths: [Int32: Int]) -> [Int32] {
+  /// What happened before and after an entry.
+  private static func story(of log: HoldLog, _ deaths: [Int32: Int], around center: Int) -> String {
+    var lines: [String] = []
+    for index in max(0, center - 40)..<min(log.count, center + 10) {
+      lines += deaths.filter { $0.value == index }.map { "      pid \($0.key) is killed" }
+      guard let entry = log[index] else { continue }
+      let lane = HoldLog.Lane(rawValue: entry.detail).map { "\($0)" } ?? "\(entry.detail)"
+      lines.append("\(index): pid \(entry.process), \(lane), item \(entry.item), \(entry.kind)")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Who of these processes isn't quiet, be it that it has noted nothing yet, or hasn't heard of the last write of what it presents.
+  static func unheard(_ log: HoldLog, of living: [Int32], deaths: [Int32: Int]) -> [Int32] {
     var checker = HoldChecker()
     checker.run(log, deaths)
-    return checker.processes.filter { process in
-      deaths[process] == nil && (!checker.quiet.contains(process) || checker.presenters[process]?.lastWrite != nil)
-    }
+    return living.filter { !checker.quiet.contains($0) || checker.presenters[$0]?.lastWrite != nil }
   }
 
   private mutating func run(_ log: HoldLog, _ deaths: [Int32: Int]) {
