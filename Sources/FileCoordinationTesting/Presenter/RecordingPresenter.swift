@@ -174,9 +174,10 @@ extension RecordingPresenter {
       let message = RecordedMessage(
         messages.count, callback, origin, urls: urls, attributes: attributes, version: version)
       messages.append(message)
+      // Whoever has waited for the message finds it in the timeline, and the other way round.
+      timeline.note("\(presenterLabel).\(callback)")
       return message
     }
-    timeline.note("\(presenterLabel).\(callback)")
     if let answer = settings.value.answers[callback] { try await answer(message) }
   }
 }

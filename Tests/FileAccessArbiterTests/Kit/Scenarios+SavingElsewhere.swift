@@ -5,11 +5,13 @@
 extension Scenario {
   static let savingElsewhere =
     [
-      documents("documents with completion handlers", returns: true),
       documents("documents that await other tasks", returns: false),
       documents("documents without relinquish", returns: true, callbacks: [.saveChanges, .itemDidChange]),
       mergingDocuments, saverThatRelinquishes, relinquishThatSaves,
     ] + [editorsInTurns, editorInTurnsAndReaders, nestedReaderAndTurns]
+
+  /// What takes ten seconds of a debug build.
+  static let largeSavingElsewhere = [documents("documents with completion handlers", returns: true)]
 
   /// Two documents of one file that save on another queue and answer when that is done.
   static func documents(

@@ -212,12 +212,13 @@ extension Scenario {
   /// What the normal run explores: seconds each.
   static let small =
     [
-      readersInDidChange, stubbornReadersInDidChange, nesting, savePriority, comings, reentrancy, bundles,
-      adoptionAndMoves,
+      readersInDidChange, stubbornReadersInDidChange, nesting, bundles, adoptionAndMoves,
     ] + savingElsewhere
 
   /// What the long run explores as well.
-  static let large = [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove]
+  static let large =
+    [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove, savePriority, comings, reentrancy]
+    + largeSavingElsewhere
 }
 
 extension Scenario: CustomStringConvertible {
