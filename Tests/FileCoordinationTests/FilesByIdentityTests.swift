@@ -8,7 +8,7 @@ import Testing
 ///
 /// A path through a symbolic link that's taken at its word is the
 /// same to the package: another way to the same directory, which nobody resolves.
-@Suite("Files are known by identity, too", .timeLimit(.minutes(2)))
+@Suite("Files are known by identity, too", .timeLimit(.minutes(4)))
 struct FilesByIdentityTests {
   /// Runs in one process and as if in several: the two domains are one, or know of each other through the service only.
   private func withDomains(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("What the identity cache can't know for sure is resolved in full", .timeLimit(.minutes(2)))
+@Suite("What the identity cache can't know for sure is resolved in full", .timeLimit(.minutes(4)))
 struct IdentityCacheLimitsTests {
   private func cache(
     _ tree: LinkTree, _ queue: ScriptedQueue, _ change: (inout IdentityCache.Limits) -> Void = { _ in }

@@ -202,7 +202,7 @@ private struct WayChange: Sendable, CustomTestStringConvertible {
   static let all = links + directories
 }
 
-@Suite("A cached identity is what a full resolution gives", .timeLimit(.minutes(2)))
+@Suite("A cached identity is what a full resolution gives", .timeLimit(.minutes(4)))
 struct IdentityCacheTests {
   @Test("After a change of the way the answer is the new one", arguments: WayChange.all, [false, true])
   private func change(_ scenario: WayChange, noise: Bool) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("Many accesses at once", .timeLimit(.minutes(2)))
+@Suite("Many accesses at once", .timeLimit(.minutes(4)))
 struct StressTests {
   @Test("Presenters that save and read while many access end in silence: nothing waits or is held", arguments: 0..<8)
   func everythingEnds(seed: UInt64) async throws {

@@ -8,7 +8,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("Attributes that programs provide", .serialized, .timeLimit(.minutes(2)))
+@Suite("Attributes that programs provide", .serialized, .timeLimit(.minutes(4)))
 struct AttributeProviderTests {
   /// Says how many words a text has, and counts how often it was asked.
   private final class WordCounter: Sendable {

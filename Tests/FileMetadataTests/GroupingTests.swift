@@ -7,7 +7,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("Value lists and groups of results", .serialized, .timeLimit(.minutes(2)))
+@Suite("Value lists and groups of results", .serialized, .timeLimit(.minutes(4)))
 struct GroupingTests {
   /// Files of three types in two sizes.
   private func makeTree() throws -> TemporaryTree {

@@ -8,7 +8,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("What has happened since a place in the history", .serialized, .timeLimit(.minutes(2)))
+@Suite("What has happened since a place in the history", .serialized, .timeLimit(.minutes(4)))
 struct MetadataQueryCursorTests {
   private static func changes(_ query: MetadataQuery, _ cursor: MetadataQueryCursor) throws -> MetadataQueryChange {
     guard case .changes(let change, let now)? = query.changes(since: cursor) else {
@@ -157,7 +157,7 @@ struct MetadataQueryCursorTests {
   }
 }
 
-@Suite("Closures instead of sequences", .serialized, .timeLimit(.minutes(2)))
+@Suite("Closures instead of sequences", .serialized, .timeLimit(.minutes(4)))
 struct MetadataQueryObservationTests {
   @Test("Q20, Q21: each batch is handed to a closure with its query, where the closure wants it")
   func observing() async throws {

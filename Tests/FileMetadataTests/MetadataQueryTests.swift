@@ -10,7 +10,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("Queries, from the first search on", .serialized, .timeLimit(.minutes(2)))
+@Suite("Queries, from the first search on", .serialized, .timeLimit(.minutes(4)))
 struct MetadataQueryTests {
   @Test("Q1, Q4, Q8, Q9, Q11: a query before it's started, while it runs and after it's stopped")
   func lifeCycle() async throws {
@@ -366,7 +366,7 @@ struct MetadataQueryTests {
   }
 }
 
-@Suite("Changes of results", .serialized, .timeLimit(.minutes(2)))
+@Suite("Changes of results", .serialized, .timeLimit(.minutes(4)))
 struct MetadataQueryChangeTests {
   @Test("R9, R10, R22: made, written and removed")
   func life() async throws {

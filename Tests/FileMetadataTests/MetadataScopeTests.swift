@@ -7,7 +7,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("Where queries search", .serialized, .timeLimit(.minutes(2)))
+@Suite("Where queries search", .serialized, .timeLimit(.minutes(4)))
 struct MetadataScopeTests {
   /// A query without a clock: whatever it tells, it was told by the kernel.
   private static func start(_ query: MetadataQuery) throws -> LiveQuery {

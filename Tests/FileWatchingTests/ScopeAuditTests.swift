@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WatchingTestSupport
 
-@Suite("Audits: what is known beside a fresh walk", .blocking, .timeLimit(.minutes(2)))
+@Suite("Audits: what is known beside a fresh walk", .blocking, .timeLimit(.minutes(4)))
 struct ScopeAuditTests {
   /// Passes a path of the difference, and what differs of it.
   private static func summary(_ audit: ScopeAudit) -> [SystemPath: Set<ScopeAudit.Aspect>] {

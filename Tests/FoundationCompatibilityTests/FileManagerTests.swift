@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Testing
 
-@Suite("Apple's file manager, signed out", .timeLimit(.minutes(2)))
+@Suite("Apple's file manager, signed out", .timeLimit(.minutes(4)))
 struct FileManagerTests {
   private let files = FileManager.default
 

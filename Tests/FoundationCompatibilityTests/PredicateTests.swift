@@ -5,7 +5,7 @@ import Testing
 
 private let nameKey = "kMDItemFSName"
 
-@Suite("Apple's predicates and sort descriptors", .timeLimit(.minutes(2)))
+@Suite("Apple's predicates and sort descriptors", .timeLimit(.minutes(4)))
 struct FoundationPredicateTests {
   @Test("N-2: A format works with evaluate(with:), in NSArray.filtered and in a compound predicate")
   func formats() {

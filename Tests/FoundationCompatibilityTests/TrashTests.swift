@@ -5,7 +5,7 @@ import Testing
 
 @testable import FoundationCompatibility
 
-@Suite("The trash", .blocking, .timeLimit(.minutes(2)))
+@Suite("The trash", .blocking, .timeLimit(.minutes(4)))
 struct TrashTests {
   @Test("What is thrown away is in the trash, with a note of where it was; a second one of the name gets a number")
   func throwing() throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A full disk loses nothing", .blocking, .timeLimit(.minutes(2)))
+@Suite("A full disk loses nothing", .blocking, .timeLimit(.minutes(4)))
 struct FullDiskTests {
   /// Mounts in a namespace of their own: for root, where the kernel allows it.
   private static let mounting = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SystemInterface
 
-@Suite("Reading a file never waits for another process", .timeLimit(.minutes(1)))
+@Suite("Reading a file never waits for another process", .timeLimit(.minutes(4)))
 struct ReadingTests {
   @Test("A FIFO, a socket and a device are refused, without being opened", arguments: ["pipe", "socket", "/dev/zero"])
   func specialFile(name: String) async throws {
