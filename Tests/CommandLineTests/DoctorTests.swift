@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import filecoord
+
 @Suite("The doctor of the command-line tool", .blocking)
 struct DoctorTests {
   private let bench: Workbench
@@ -16,6 +18,20 @@ struct DoctorTests {
     #expect(result.output.contains("ok     reachable: one access took "))
     #expect(!result.output.contains("wrong"))
     #expect(try bench.scratch.contents.sorted() == ["domain", "files"])
+  }
+
+  @Test(
+    "A /tmp is private where a service manager made it so, not where it's a subvolume or mounted for all",
+    arguments: [
+      ("", false),
+      ("29 1 0:26 / /tmp rw,nosuid,nodev shared:12 - tmpfs tmpfs rw", false),
+      ("29 1 0:26 /@tmp /tmp rw,relatime shared:12 - btrfs /dev/vda1 rw,subvol=/@tmp", false),
+      ("29 1 8:1 /var/scratch /tmp rw,relatime shared:12 - ext4 /dev/sda1 rw", false),
+      ("29 1 8:1 /tmp/systemd-private-0a-b.service-c/tmp /tmp rw master:12 - ext4 /dev/sda1 rw", true),
+      ("29 1 8:1 /systemd-private-0a-b.service-c/tmp /tmp rw - tmpfs t rw\n30 29 0:9 / /tmp rw - tmpfs t rw", false),
+    ])
+  func privateDirectory(mounts: String, isPrivate: Bool) {
+    #expect(ForeignRoom.isPrivate(mounts: mounts) == isPrivate)
   }
 
   @Test("The option is stronger than the variable")

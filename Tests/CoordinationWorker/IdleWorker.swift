@@ -36,3 +36,12 @@ enum IdleWorker {
     }
   }
 }
+
+extension CoordinationDomain.Configuration {
+  /// Files are known by device and inode, too.
+  static var byIdentity: Self {
+    var configuration = Self()
+    configuration.coordinatesFilesByIdentity = true
+    return configuration
+  }
+}

@@ -16,6 +16,7 @@ struct Worker {
     case "share": try SharingWorker.main(Array(arguments[2...]))
     case "serve": try ServingWorker.main(socket: arguments[2])
     case "hold": try IdleWorker.hold(URL(filePath: arguments[3]), in: .socket(arguments[2]))
+    case "hold-by-identity": try IdleWorker.hold(URL(filePath: arguments[3]), in: .socket(arguments[2], .byIdentity))
     case "present": try IdleWorker.present(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "edit": try EditingWorker.main(Array(arguments[2...]))
     case "fork-end": try ForkingWorker.end(URL(filePath: arguments[3]), in: .socket(arguments[2]))

@@ -73,7 +73,7 @@ struct ConcurrencyCancellationTests {
       let world = try StressWorld(in: directory), tally = Tally()
       let file = world.files[0][0]
       let presenter = StressPresenter(file, isFile: true, in: world, seed: seed)
-      let registration = try world.domain.register(presenter)
+      let registration = try await world.domain.register(presenter)
       var random = SplitMix(seed: seed)
       for _ in 0..<StressSize.stepCount * 2 {
         let tasks = (0..<4).map { index in

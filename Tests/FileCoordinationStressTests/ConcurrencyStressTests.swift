@@ -103,7 +103,7 @@ struct ConcurrencyStressTests {
       let url = group.randomElement(using: &random) ?? group[0]
       let presenter = StressPresenter(url, isFile: false, in: world, seed: seed &+ UInt64(number))
       do {
-        let registration = try world.domain.register(presenter)
+        let registration = try await world.domain.register(presenter)
         for _ in 0..<Int.random(in: 0..<20, using: &random) { await Task.yield() }
         if random.chance(50) { registration.end() }
         withExtendedLifetime(registration) {}

@@ -107,7 +107,7 @@ struct BadInputTests {
     let domain = CoordinationDomain(), coordinator = FileCoordinator(domain: domain)
     let (url, good) = (bad.url, URL(filePath: "/nowhere/good"))
     let witness = Witness(good)
-    let registration = try domain.register(witness)
+    let registration = try await domain.register(witness)
     func check(_ call: String, _ body: () async throws -> Void) async {
       #expect(await code(thrownBy: body) == bad.code, "\(call)")
     }
@@ -306,7 +306,7 @@ struct BadInputTests {
   @Test("A presenter without a URL can be registered, is asked nothing, and can be removed (C-122)")
   func presenterWithoutURL() async throws {
     let domain = CoordinationDomain(), witness = Witness(nil)
-    let registration = try domain.register(witness)
+    let registration = try await domain.register(witness)
     #expect(domain.snapshot().presenters.map(\.path) == [nil])
     #expect(domain.snapshot().description.contains("(not saved yet)"))
     try await FileCoordinator(presenter: witness, domain: domain).write(URL(filePath: "/nowhere/file")) { _ in }
@@ -321,7 +321,7 @@ struct BadInputTests {
   func accessorThrows() async throws {
     struct Mishap: Error {}
     let domain = CoordinationDomain(), witness = Witness(URL(filePath: "/nowhere/file"))
-    let registration = try domain.register(witness)
+    let registration = try await domain.register(witness)
     let url = URL(filePath: "/nowhere/file")
     await #expect(throws: Mishap.self) {
       try await FileCoordinator(domain: domain).write(url, options: .forDeleting) { _ in throw Mishap() }
@@ -386,7 +386,7 @@ struct BadInputTests {
           try HostFileSystem().moveItem(
             from: SystemPath(bytes: scratch.root.bytes + [0x2F, 0xFF, 0xFE, 0x80, 0x20, 0x61]),
             to: SystemPath(bytes: scratch.root.bytes + [0x2F, 0x64, 0xC3, 0x28, 0x2F, 0xE2, 0x82]), replacing: false)
-          try from.didMove(to: to.url)
+          try await from.didMove(to: to.url)
         }
       }
       await gate.arrivals(1)
@@ -498,7 +498,7 @@ struct BadInputTests {
         _ = try FileCoordinationProbe.register(Witness(scratch.file), through: trial)
         let target = trial.log.count + number
         let (domain, door) = Self.domain(failing: target, with: errno)
-        let registration = try domain.register(witness)
+        let registration = try await domain.register(witness)
         var thrown: (any Error)?
         do { try await verb.run(FileCoordinator(domain: domain), scratch) } catch { thrown = error }
         await domain.becomesIdle()
@@ -540,7 +540,7 @@ extension BadInputTests {
         return hasRenamed.withLock { $0 } && isLooking.contains(call.call) ? .fail(EIO) : .proceed
       }
       let domain = CoordinationDomain(configuration), witness = Witness(scratch.file)
-      let registration = try domain.register(witness)
+      let registration = try await domain.register(witness)
       try await FileCoordinator(domain: domain).move(scratch.file, to: scratch.url("moved"))
       await domain.becomesIdle()
       #expect(witness.moves.withLock { $0 } == ["to \(scratch.url("moved").absoluteString)"])

@@ -103,7 +103,7 @@ struct ConcurrencyMeetingTests {
         let coordinator = FileCoordinator(label: "writer", domain: writer)
         for _ in 0..<20 { try await onThread { try coordinator.blocking.write(url) { _ in } } }
         let presenter = RecordingPresenter(url, label: "P", callbacks: .itemDidChange)
-        let registration = try viewer.register(presenter)
+        let registration = try await viewer.register(presenter)
         for _ in 0..<20 { try await onThread { try coordinator.blocking.write(url) { _ in } } }
         try await presenter.wait(for: .itemDidChange, count: 20)
         registration.end()

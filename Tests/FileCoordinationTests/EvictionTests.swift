@@ -32,7 +32,7 @@ struct EvictionTests {
     try await withSandbox { box in
       let url = try box.write("d/f")
       let tenant = Tenant(url, leaves: leaves)
-      let registration = try box.domain(of: tenant).register(tenant)
+      let registration = try await box.domain(of: tenant).register(tenant)
       tenant.registration.withLock { $0 = registration }
       var code: FileCoordinationError.Code?
       do {
@@ -50,7 +50,7 @@ struct EvictionTests {
     try await withSandbox { box in
       let url = try box.write("d/f")
       let tenant = Tenant(url, leaves: true, error: TestFailure())
-      let registration = try box.domain(of: tenant).register(tenant)
+      let registration = try await box.domain(of: tenant).register(tenant)
       tenant.registration.withLock { $0 = registration }
       let error = await #expect(throws: FileCoordinationError.self) {
         try await box.coordinator("provider").evict(url) { _ in Issue.record("evicted") }

@@ -360,7 +360,7 @@ struct FastTierMoveTests {
       let waiter = try await box.coordinator("C").write(item) { access in
         let waiter = try await box.queue(.read("d/f"), as: "waiter")
         try box.rename("d/f", to: "d/g")
-        try access.didMove(to: box.url("d/g"))
+        try await access.didMove(to: box.url("d/g"))
         #expect(access.url.path == box.url("d/g").path)
         let exists = access.exists
         #expect(exists)

@@ -149,6 +149,53 @@ struct FilesByIdentityTests {
     }
   }
 
+  /// Each safe save makes the waiting writer ask again, behind the writers that came meanwhile.
+  @Test("Asking again for a file that was replaced doesn't begin the wait anew")
+  func deadline() async throws {
+    try await withTemporaryDirectory { place in
+      let box = Sandbox(place, meetingAt: nil) { $0.coordinatesFilesByIdentity = true }
+      let url = try box.write("a")
+      let domain = box.domain
+      let deadlines = AccessDeadlines(waitingForAccesses: .seconds(10), waitingForAnswers: .zero)
+      @Sendable func waits(_ label: String) async {
+        await domain.waitUntil { state in state.accesses.contains { $0.party.label == label && !$0.isGranted } }
+      }
+      /// The only one with a deadline waits, and it's known when that comes.
+      @Sendable func secondWaits() async throws {
+        await waits("second")
+        try await box.clock.waitForScheduled(count: 1)
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        try await box.coordinator("first").write(url) { _ in
+          group.addTask {
+            await Task.detached {
+              let error = await #expect(throws: FileCoordinationError.self) {
+                try await box.coordinator("second").write(url, deadlines: deadlines) { _ in }
+              }
+              #expect(error?.code == .timedOut)
+              #expect(error?.blockers.map(\.label) == ["third"])
+            }.value
+          }
+          try await secondWaits()
+          try box.replace("a")
+          group.addTask {
+            try await Task.detached {
+              try await box.coordinator("third", deadlines: .never).write(url) { _ in
+                // It asks for the file that has taken the place, and has one second left.
+                try await secondWaits()
+                box.clock.advance(by: .seconds(1))
+                await domain.waitUntil { state in !state.accesses.contains { $0.party.label == "second" } }
+              }
+            }.value
+          }
+          await waits("third")
+          box.clock.advance(by: .seconds(9))
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("Whoever waited for a move claims the item where it is now", arguments: [false, true])
   func move(areSeveral: Bool) async throws {
     try await withDomains(areSeveral: areSeveral) { box, one, other in
@@ -170,7 +217,7 @@ struct FilesByIdentityTests {
           }
           #expect(await one.waitUntil { state in state.accesses.contains { $0.party.label == "second" } })
           try box.rename("d/f", to: "d/g")
-          try source.didMove(to: box.url("d/g"))
+          try await source.didMove(to: box.url("d/g"))
         }
         try await group.waitForAll()
       }
@@ -182,7 +229,7 @@ struct FilesByIdentityTests {
     try await withDomains(areSeveral: areSeveral) { box, one, other in
       let url = try box.write("d/f")
       let presenter = RecordingPresenter(URL(filePath: "/"), label: "root", callbacks: .all, timeline: box.timeline)
-      let registration = try other.register(presenter)
+      let registration = try await other.register(presenter)
       try await FileCoordinator(label: "first", domain: one).write(url, options: .forDeleting) { _ in
         let snapshot = one.snapshot()
         #expect(!snapshot.description.contains("\0"))

@@ -102,7 +102,7 @@ struct LentDirectoryTests {
       }
       for _ in 0..<500 {
         let presenter = RecordingPresenter(pair.file)
-        let registration = try pair.domain.register(presenter)
+        let registration = try await pair.domain.register(presenter)
         await Task.yield()
         registration.end()
       }

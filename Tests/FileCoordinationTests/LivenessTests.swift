@@ -142,7 +142,7 @@ struct LivenessTests {
       await gate.pass()
       return nil
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     let waiter = world.read(form, AccessDeadlines(waitingForAccesses: nil, waitingForAnswers: .seconds(60)))
     await gate.arrivals(1)
     await world.clock.waitUntil { $0 == 1 }
@@ -259,7 +259,7 @@ struct LivenessTests {
       if origin.label == "waiter" { await asked.pass() }
       return nil
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     let waiter = world.read(.suspending, .never)
     await world.domain.waitUntil { $0.accesses.count == 2 }
     #expect(world.clock.scheduledCount == 0)
@@ -286,7 +286,7 @@ struct LivenessTests {
       return nil
     }
     let isAsking = [.refused, .presenterGone, .answered].contains(end)
-    let registration = isAsking ? try world.domain.register(presenter) : nil
+    let registration = isAsking ? try await world.domain.register(presenter) : nil
     let holder = isAsking ? nil : await world.hold(until: gate)
     let coordinator = FileCoordinator(label: "waiter", domain: world.domain)
     let waiter = Task { [file = world.file] in try await coordinator.read(file) { _ in } }
@@ -370,7 +370,7 @@ struct LivenessTests {
       if origin.label == "lucky" { return nil }
       return try await FileAnswer<FileReacquirer?>.wait { _ in }
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     let error = try await failure(of: world.read(.suspending, .standard))
     #expect(error.code == .answerDropped)
     #expect(error.description.contains("'editor' answered relinquishPresentedItem(toReader:)"), "\(error)")
@@ -428,7 +428,7 @@ struct LivenessTests {
   func unregisteredInside() async throws {
     let world = World()
     let presenter = Answering(world.file)
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     presenter.onAccommodate.withLock { $0 = { registration.end() } }
     try await FileCoordinator(domain: world.domain).write(world.file, options: .forDeleting) { _ in }
     await world.isIdle()
@@ -443,7 +443,7 @@ struct LivenessTests {
       await gate.pass()
       return { reacquired.withLock { $0 += 1 } }
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     let waiter = world.read(.suspending, .standard)
     await gate.arrivals(1)
     registration.end()
@@ -478,7 +478,7 @@ struct LivenessTests {
       await gate.pass()
       return { reacquired.withLock { $0 += 1 } }
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     let waiter = world.read(.suspending, .never)
     await gate.arrivals(1)
     waiter.cancel()
@@ -551,7 +551,7 @@ struct LivenessTests {
       await Task.yield()
       return { await Task.yield() }
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     try await withThrowingTaskGroup { group in
       for _ in 0..<32 { group.addTask { try readBlocking(world.file, world.domain) } }
       try await group.waitForAll()
@@ -570,7 +570,7 @@ struct LivenessTests {
       seen.withLock { $0 = Task.currentPriority }
       return nil
     }
-    let registration = try world.domain.register(presenter)
+    let registration = try await world.domain.register(presenter)
     // Nobody awaits the task itself: that would raise its priority.
     Task(priority: priority) { [file = world.file, domain = world.domain] in
       try await FileCoordinator(domain: domain).read(file) { _ in }

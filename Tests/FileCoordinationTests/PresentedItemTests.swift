@@ -129,7 +129,7 @@ struct EndedAccessTests {
         try await kept.replaceContents(with: Data("late".utf8))
       } catch { codes.append(error.code) }
       do throws(FileCoordinationError) { _ = try await kept.contents() } catch { codes.append(error.code) }
-      do throws(FileCoordinationError) { try kept.didMove(to: box.url("d/g")) } catch { codes.append(error.code) }
+      do throws(FileCoordinationError) { try await kept.didMove(to: box.url("d/g")) } catch { codes.append(error.code) }
       do throws(FileCoordinationError) { try kept.willMove(to: box.url("d/g")) } catch { codes.append(error.code) }
       #expect(codes == [.accessEnded, .accessEnded, .accessEnded, .accessEnded])
       #expect(try Data(contentsOf: url) == old)

@@ -80,7 +80,7 @@ struct ProcessLimitTests {
       var registrations: [(RecordingPresenter, FilePresenterRegistration)] = []
       for number in 0..<3 {
         let presenter = RecordingPresenter(box.url("f\(number)"))
-        registrations.append((presenter, try domain.register(presenter)))
+        registrations.append((presenter, try await domain.register(presenter)))
       }
       let presenter = RecordingPresenter(box.url("f3"))
       await expectExcess { _ = try domain.register(presenter) }
@@ -89,7 +89,7 @@ struct ProcessLimitTests {
       // Waits until the service has forgotten it.
       while domain.host.withState({ $0.presenters.count }) > 2 { _ = try domain.processes() }
       try await coordinator.write(box.url("g")) { _ in }
-      registrations.append((presenter, try domain.register(presenter)))
+      registrations.append((presenter, try await domain.register(presenter)))
       for registration in registrations { registration.1.end() }
     }
   }

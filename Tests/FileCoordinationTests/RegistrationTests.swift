@@ -110,7 +110,7 @@ struct RegistrationTests {
     try await withSandbox { box in
       try box.write("d/f")
       let presenter = try box.present("d/f")
-      let again = try box.domain(of: presenter).register(presenter)
+      let again = try await box.domain(of: presenter).register(presenter)
       try await box.access(.write("d/f"), as: "writer")
       try await box.quiesce()
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])

@@ -51,7 +51,7 @@ struct UncoordinatedChangesLimitsTests {
       // Made before: a file that's written here may be closed later, by a child process that another test starts just then.
       let source = SystemPath(try box.write("source", "new").path)
       let directory = RecordingPresenter(box.url("d"), callbacks: .observing, observesUncoordinatedChanges: true)
-      let registration = try box.domain.register(directory)
+      let registration = try await box.domain.register(directory)
       defer { registration.end() }
       watcher()?.tearRenames()
       try await box.coordinator("writer").write(url) { access in
@@ -89,7 +89,7 @@ struct UncoordinatedChangesLimitsTests {
     try await withManualWatcher(allowing: 0) { box, _ in
       let url = try box.write("f")
       let presenter = RecordingPresenter(url, observesUncoordinatedChanges: true)
-      let registration = try box.domain.register(presenter)
+      let registration = try await box.domain.register(presenter)
       let problem = try #require(registration.uncoordinatedChangesProblem)
       #expect(problem.code == .uncoordinatedChangesMissed)
       #expect(problem.description.contains("max_user_watches"))
@@ -104,7 +104,7 @@ struct UncoordinatedChangesLimitsTests {
     try await withManualWatcher { box, watcher in
       try box.makeDirectory("d")
       let presenter = RecordingPresenter(box.url("d"), observesUncoordinatedChanges: true)
-      let registration = try box.domain.register(presenter)
+      let registration = try await box.domain.register(presenter)
       #expect(registration.uncoordinatedChangesProblem == nil)
       watcher()?.allowWatches(0)
       try box.makeDirectory("d/x")

@@ -304,7 +304,7 @@ struct UncoordinatedChangesByClockTests {
     try await withSandbox { box in
       let url = try box.write("f")
       let presenter = RecordingPresenter(url, observesUncoordinatedChanges: true)
-      let registration = try box.domain.register(presenter)
+      let registration = try await box.domain.register(presenter)
       #expect(box.domain.snapshot().presenters.map(\.observesUncoordinatedChanges) == [true])
       #expect(box.domain.snapshot().presenters.map(\.callbacks) == [.all])
       #expect(registration.uncoordinatedChangesProblem == nil)

@@ -48,7 +48,7 @@ struct VersionsAndAttributesTests {
       let one = try box.present("d/f", as: "one", observing: ["isUploaded", "isDownloaded"])
       let none = try box.present("d/f", as: "none", observing: ["isShared"])
       let container = try box.present("d", as: "D")
-      try box.coordinator("provider").item(at: url, didChangeUbiquityAttributes: ["isUploaded", "isUploading"])
+      try await box.coordinator("provider").item(at: url, didChangeUbiquityAttributes: ["isUploaded", "isUploading"])
       try await box.quiesce()
       #expect(all.messages.map(\.attributes) == [["isUploaded", "isUploading"]])
       #expect(one.messages.map(\.attributes) == [["isUploaded"]])
@@ -84,7 +84,7 @@ struct VersionsAndAttributesTests {
       let presenter = Fickle(RecordingPresenter(url))
       try box.register(presenter)
       let provider = box.coordinator("provider")
-      for _ in 0..<2 { try provider.item(at: url, didChangeUbiquityAttributes: ["located", "read 1", "read 2"]) }
+      for _ in 0..<2 { try await provider.item(at: url, didChangeUbiquityAttributes: ["located", "read 1", "read 2"]) }
       try await presenter.recorder.wait(for: .itemDidChangeUbiquityAttributes, count: 2)
       #expect(presenter.recorder.messages.map(\.attributes) == [["located", "read 1"], ["located", "read 1"]])
     }
@@ -99,7 +99,7 @@ struct VersionsAndAttributesTests {
       try await box.coordinator("C(P)", presenter: presenter).write(url) { _ in
         presenter.recorder.presentedItemURL = url
       }
-      try box.coordinator("provider").item(at: url, didChangeUbiquityAttributes: ["before", "located"])
+      try await box.coordinator("provider").item(at: url, didChangeUbiquityAttributes: ["before", "located"])
       try await box.quiesce()
       #expect(presenter.recorder.messages.map(\.attributes) == [["located"]])
     }

@@ -53,7 +53,7 @@ struct WaitUntilTests {
     try await withTemporaryDirectory { place in
       let domain = CoordinationDomain.socket(place.path + "/s")
       let presenter = RecordingPresenter(url, callbacks: [.itemDidChange])
-      let registration = try domain.register(presenter)
+      let registration = try await domain.register(presenter)
       defer { registration.end() }
       let presenterCounts = Guarded<Set<Int>>([])
       async let isSeen = domain.waitUntil { state in

@@ -119,7 +119,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     if withFaults { watcher.allowWatches(5) }
     let depth: ScopeOptions.GatheringDepth = churner.random.chance(1, in: 2) ? .names : .attributes
     let queries = try (0..<3).map { _ in try Self.query(tree, depth, &churner.random) }
-    let engine = ScopeEngine(queries[0].key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+    let engine = try ScopeEngine(queries[0].key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
     for query in queries {
       _ = try query.start { plan, port throws(SystemError) in
         guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }

@@ -325,7 +325,7 @@ struct MetadataQueryTests {
     let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
     _ = try query.start { plan, port throws(SystemError) in
       let watcher = LastBreathWatcher(try InotifyWatcher()) { ended.end() }
-      let engine = ScopeEngine(query.key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+      let engine = try ScopeEngine(query.key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
       guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
       return (engine, number)
     }

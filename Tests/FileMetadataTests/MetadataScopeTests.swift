@@ -12,7 +12,7 @@ struct MetadataScopeTests {
   /// A query without a clock: whatever it tells, it was told by the kernel.
   private static func start(_ query: MetadataQuery) throws -> LiveQuery {
     _ = try query.start { plan, port throws(SystemError) in
-      let engine = ScopeEngine(
+      let engine = try ScopeEngine(
         query.key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: StoppedClock())
       guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
       return (engine, number)

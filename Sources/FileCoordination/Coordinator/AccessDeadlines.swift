@@ -36,7 +36,7 @@ public struct AccessDeadlines: Hashable, Sendable {
 
   /// How long to wait for what a stopped process holds before it's taken away; `nil`, unless said otherwise, never takes it.
   ///
-  /// The process may be in the middle of its work on the files. When it runs again, its ``FileAccess/commit(_:)`` fails with
+  /// The process may be in the middle of its work on the files. When it runs again, its ``FileAccess/commit(_:)-ate1`` fails with
   /// code ``FileCoordinationError/Code/accessLost``, it's granted nothing before it has learned what it lost, and its presenters
   /// hear that they may have missed changes; what it writes without asking can't be held up.
   public var stoppedHolders: Duration?

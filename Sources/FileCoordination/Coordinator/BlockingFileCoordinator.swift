@@ -193,13 +193,15 @@ public struct BlockingFileCoordinator: Sendable {
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?
   ) throws(FileCoordinationError) -> GrantedAccess {
     var plan = plan
+    var deadlines = deadlines
+    let budget = RepeatedRequest(coordinator.host, deadlines ?? coordinator.deadlines)
     for _ in 0..<GrantedAccess.aliasAttemptCountMax {
       let waiter = try request(plan, deadlines)
       if waiter.answer == nil { waiter.block(serving: server) }
       let access = try GrantedAccess(coordinator, waiter, plan)
       guard let next = try access.planForOtherAliases(plan) else { return access }
       access.end(afterFailure: true)
-      plan = next
+      (plan, deadlines) = (next, budget.remainder)
     }
     throw .replacedTooOften(plan.subjects, GrantedAccess.aliasAttemptCountMax)
   }

@@ -134,15 +134,37 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Between the answer and the step time passes: the smaller the step, the better. What can't be undone needs
   /// ``fencingToken``, checked by whoever stores it.
   ///
+  /// Suspends for a round trip to the service; no thread of the cooperative pool waits meanwhile.
+  ///
   /// - Parameter body: The step.
   /// - Returns: What `body` returned.
   /// - Throws: ``FileCoordinationError`` with code `.accessLost` or `.domainUnreachable`, or the error thrown by `body`.
-  /// - Complexity: A round trip to the service; it blocks the thread meanwhile.
+  public func commit<Result>(_ body: () async throws -> Result) async throws -> Result {
+    try await validate()
+    return try await body()
+  }
+
+  /// Runs `body` if the access still lasts, and blocks the thread for a round trip to the service.
+  ///
+  /// The twin of the suspending one, for accessors that aren't asynchronous.
+  ///
+  /// - Parameter body: The step.
+  /// - Returns: What `body` returned.
+  /// - Throws: ``FileCoordinationError`` with code `.accessLost` or `.domainUnreachable`, or the error thrown by `body`.
   public func commit<Result>(_ body: () throws -> Result) throws -> Result {
     try checkOngoing()
-    if case .granted(let access) = reference { try access.validate(index) } else { try access.validate(0) }
+    try access.validate(itemIndex)
     return try body()
   }
+
+  private func validate() async throws(FileCoordinationError) {
+    try checkOngoing()
+    let (access, index) = (access, itemIndex)
+    try await access.host.withoutBlocking { () throws(FileCoordinationError) in try access.validate(index) }
+  }
+
+  /// The position of the item among those of the access as the arbiter knows it.
+  private var itemIndex: Int { if case .granted = reference { index } else { 0 } }
 
   /// Declares that the item will be moved.
   ///
@@ -159,6 +181,20 @@ public struct FileAccess: ~Copyable, Sendable {
 
   /// Announces that the item has been moved: presenters are told, and those who wait for it will get the new place.
   ///
+  /// Suspends for a round trip to the service; no thread of the cooperative pool waits meanwhile.
+  ///
+  /// - Parameter newURL: Where it is now.
+  /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` inside an access that writes neither place (C-102).
+  public func didMove(to newURL: URL) async throws(FileCoordinationError) {
+    try checkOngoing()
+    let (access, index) = (access, index)
+    try await access.host.withoutBlocking { () throws(FileCoordinationError) in
+      try access.announceMove(of: index, to: newURL)
+    }
+  }
+
+  /// Announces that the item has been moved, and blocks the thread for a round trip to the service.
+  ///
   /// - Parameter newURL: Where it is now.
   /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` inside an access that writes neither place (C-102).
   public func didMove(to newURL: URL) throws(FileCoordinationError) {
@@ -169,11 +205,35 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Announces that the item took the place of another item of this access.
   ///
   /// That place is known, so nobody has to look at a file system that may be failing right now.
+  func didMove(to destination: borrowing FileAccess) async throws(FileCoordinationError) {
+    let (access, index, other) = (access, index, destination.index)
+    try await access.host.withoutBlocking { () throws(FileCoordinationError) in
+      try access.announceMove(of: index, to: other)
+    }
+  }
+
+  /// The blocking twin.
   func didMove(to destination: borrowing FileAccess) throws(FileCoordinationError) {
     try access.announceMove(of: index, to: destination.index)
   }
 
   /// Announces that something inside the item has been moved.
+  ///
+  /// Suspends for a round trip to the service; no thread of the cooperative pool waits meanwhile.
+  ///
+  /// - Parameters:
+  ///   - oldURL: Where it was.
+  ///   - newURL: Where it is now.
+  /// - Throws: ``FileCoordinationError`` with code `.moveNotCovered` when the access covers neither place.
+  public func didMove(itemAt oldURL: URL, to newURL: URL) async throws(FileCoordinationError) {
+    try checkOngoing()
+    let access = access
+    try await access.host.withoutBlocking { () throws(FileCoordinationError) in
+      try access.announceMove(from: oldURL, to: newURL)
+    }
+  }
+
+  /// Announces that something inside the item has been moved, and blocks the thread for a round trip to the service.
   ///
   /// - Parameters:
   ///   - oldURL: Where it was.

@@ -159,6 +159,8 @@ extension FileCoordinator {
   /// Requests access until what is claimed is what the items are.
   private func access(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) async throws -> GrantedAccess {
     var plan = plan
+    var deadlines = deadlines
+    let budget = RepeatedRequest(host, deadlines ?? self.deadlines)
     for _ in 0..<GrantedAccess.aliasAttemptCountMax {
       if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
       let waiter = try begin(plan, deadlines, blocks: false)
@@ -173,7 +175,7 @@ extension FileCoordinator {
       let access = try GrantedAccess(self, waiter, plan)
       guard let next = try access.planForOtherAliases(plan) else { return access }
       access.end(afterFailure: true)
-      plan = next
+      (plan, deadlines) = (next, budget.remainder)
     }
     throw FileCoordinationError.replacedTooOften(plan.subjects, GrantedAccess.aliasAttemptCountMax)
   }

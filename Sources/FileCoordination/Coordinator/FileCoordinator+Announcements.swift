@@ -6,7 +6,7 @@ internal import SystemInterface
 extension FileCoordinator {
   /// Announces that ubiquity attributes of an item have changed, to presenters that observe at least one of them.
   ///
-  /// Moves are announced inside the write that made them: ``FileAccess/didMove(to:)``.
+  /// Moves are announced inside the write that made them: ``FileAccess/didMove(to:)-6iacr``. Suspends until the domain has a service.
   ///
   /// - Parameters:
   ///   - url: The item.
@@ -16,7 +16,23 @@ extension FileCoordinator {
   /// - Note: Rules C-205…C-207.
   public func item(
     at url: URL, didChangeUbiquityAttributes attributes: Set<String>
+  ) async throws(FileCoordinationError) {
+    try await host.withoutBlocking { () throws(FileCoordinationError) in try self.announce(attributes, at: url) }
+  }
+
+  /// Announces that ubiquity attributes of an item have changed, and blocks the thread until the domain has a service.
+  ///
+  /// - Parameters:
+  ///   - url: The item.
+  ///   - attributes: The names of the attributes that changed.
+  /// - Throws: ``FileCoordinationError`` when the URL can't name a file, or with code `.messageTooLong`.
+  public func item(
+    at url: URL, didChangeUbiquityAttributes attributes: Set<String>
   ) throws(FileCoordinationError) {
+    try announce(attributes, at: url)
+  }
+
+  private func announce(_ attributes: Set<String>, at url: URL) throws(FileCoordinationError) {
     try host.checkLength(of: attributes)
     let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
     try host.link?.ensureConnected()

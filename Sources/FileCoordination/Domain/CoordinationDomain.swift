@@ -181,11 +181,35 @@ extension CoordinationDomain {
   /// Register inside a coordinated read of the item to miss nothing in between (C-193). Accesses that are asking presenters
   /// right now ask the newcomer too. Registering a presenter that is registered already gives the same registration (C-196).
   ///
+  /// Suspends until every other process of the domain knows that it has to ask. No thread of the cooperative pool waits meanwhile.
+  ///
   /// - Parameter presenter: The presenter. It isn't kept alive.
   /// - Returns: The registration, which ends when it's ended or deallocated, or when the presenter is gone.
-  /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file.
+  /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file, or with code `.domainUnreachable` when there's
+  ///   no service for ten seconds.
+  /// - Complexity: O(depth of its path), plus the number of accesses that wait for this item.
+  public func register(
+    _ presenter: any FilePresenter
+  ) async throws(FileCoordinationError) -> FilePresenterRegistration {
+    try await host.withoutBlocking { () throws(FileCoordinationError) in try self.registerBlocking(presenter) }
+  }
+
+  /// Registers a presenter, and blocks the thread until every other process of the domain knows that it has to ask.
+  ///
+  /// The twin of ``register(_:)-748w0`` for code that isn't asynchronous: a domain of one process never blocks here, another one
+  /// for a round trip to the service, and for up to ten seconds while there's none.
+  ///
+  /// - Parameter presenter: The presenter. It isn't kept alive.
+  /// - Returns: The registration, which ends when it's ended or deallocated, or when the presenter is gone.
+  /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file, or with code `.domainUnreachable`.
   /// - Complexity: O(depth of its path), plus the number of accesses that wait for this item.
   public func register(_ presenter: any FilePresenter) throws(FileCoordinationError) -> FilePresenterRegistration {
+    try registerBlocking(presenter)
+  }
+
+  private func registerBlocking(
+    _ presenter: any FilePresenter
+  ) throws(FileCoordinationError) -> FilePresenterRegistration {
     while true {
       let record = try host.register(presenter)
       if record.hold() { return FilePresenterRegistration(record, host) }

@@ -107,3 +107,30 @@ extension GrantedAccess {
     }
   }
 }
+
+/// What's left of the deadlines of an access that is requested again, because its file has become another one meanwhile.
+///
+/// All requests together last no longer than one whose both phases take all their time.
+struct RepeatedRequest {
+  private let host: ArbiterHost
+  private let deadlines: AccessDeadlines
+  private let start: MonotonicTime
+
+  init(_ host: ArbiterHost, _ deadlines: AccessDeadlines) {
+    self.host = host
+    self.deadlines = deadlines
+    start = host.configuration.clock.now
+  }
+
+  /// The deadlines of the next request.
+  var remainder: AccessDeadlines {
+    guard let waiting = deadlines.waitingForAccesses, let answering = deadlines.waitingForAnswers else {
+      return deadlines
+    }
+    let left = max(.zero, waiting + answering - start.duration(to: host.configuration.clock.now))
+    var result = deadlines
+    result.waitingForAccesses = min(waiting, left)
+    result.waitingForAnswers = min(answering, left)
+    return result
+  }
+}

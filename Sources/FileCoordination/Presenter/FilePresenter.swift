@@ -17,7 +17,7 @@ public enum FileVersionChange: String, Hashable, Sendable {
 
 /// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
 ///
-/// Register a presenter with ``CoordinationDomain/register(_:)``. Registration is weak: it ends when the returned
+/// Register a presenter with ``CoordinationDomain/register(_:)-748w0``. Registration is weak: it ends when the returned
 /// ``FilePresenterRegistration`` or the presenter goes away.
 ///
 /// **Where callbacks run.** One at a time for each presenter, in the order of events, on ``presentedItemExecutor`` or, for

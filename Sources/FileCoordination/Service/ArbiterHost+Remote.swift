@@ -269,6 +269,16 @@ extension ArbiterHost {
   }
 }
 
+extension ArbiterHost {
+  /// Does what may wait for the service, on a thread that may block; nobody waits in a domain of one process.
+  func withoutBlocking<Result: Sendable>(
+    _ work: @escaping @Sendable () throws(FileCoordinationError) -> Result
+  ) async throws(FileCoordinationError) -> Result {
+    if link == nil { return try work() }
+    return try await Offload.run(work)
+  }
+}
+
 /// What a presenter of another process answered.
 struct PresenterErrorElsewhere: Error, CustomStringConvertible {
   let code: FileCoordinationError.Code?

@@ -113,7 +113,7 @@ extension FileCoordinator {
       source, options: .forMoving, and: destination, secondOptions: .forReplacing, deadlines: deadlines
     ) { from, to in
       try await from.work.move(to: to.path, replacing: replacing)
-      try from.didMove(to: to)
+      try await from.didMove(to: to)
     }
   }
 

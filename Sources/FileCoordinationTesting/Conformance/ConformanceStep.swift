@@ -97,7 +97,7 @@ extension ConformanceStep {
       try await trial.coordinator.write(trial.url) { access in
         for change in [FileVersionChange.gained, .resolved, .lost] { access.didChangeVersion(change, version: "1") }
       }
-      try trial.coordinator.item(at: trial.url, didChangeUbiquityAttributes: ["ubiquitousItemIsUploaded"])
+      try await trial.coordinator.item(at: trial.url, didChangeUbiquityAttributes: ["ubiquitousItemIsUploaded"])
     }
   }
 }

@@ -109,7 +109,7 @@ public struct PresenterConformance: Sendable {
     let registration: FilePresenterRegistration
     do {
       presenter = try await makePresenter(url, domain)
-      registration = try domain.register(presenter)
+      registration = try await domain.register(presenter)
     } catch {
       return findings.add(.unexpectedError, "the presenter couldn't be made and registered: \(error)")
     }

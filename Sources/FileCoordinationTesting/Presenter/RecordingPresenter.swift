@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///
 /// ```swift
 /// let presenter = RecordingPresenter(url, label: "editor")
-/// let registration = try domain.register(presenter)
+/// let registration = try await domain.register(presenter)
 /// let gate = presenter.hold(.saveChanges)
 /// // … a reader comes …
 /// try await presenter.wait(for: .saveChanges)

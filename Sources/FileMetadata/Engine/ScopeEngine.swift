@@ -56,11 +56,17 @@ final class ScopeEngine: Sendable {
 
   private let inbox: Guarded<Inbox>
 
-  init(_ key: Key, files: any FileSystem, watcher: any FileWatcher, clock: any CoordinationClock) {
+  /// Starts an engine.
+  ///
+  /// - Throws: EAGAIN of pthread_create(3), when there are too many threads.
+  init(
+    _ key: Key, files: any FileSystem, watcher: any FileWatcher, clock: any CoordinationClock
+  ) throws(SystemError) {
     inbox = Guarded(Inbox(watcher: watcher))
-    HostThread.start(name: "file-metadata") {
+    let code = HostThread.tryStart(name: "file-metadata") {
       EngineLoop(self, key, files: files, watcher: watcher, clock: clock).run()
     }
+    if code != 0 { throw .noThread(errno: code) }
   }
 
   /// Adds a query.
@@ -130,7 +136,7 @@ extension ScopeEngine {
   /// Adds a query to the engine of a scope, which is started if there's none.
   ///
   /// - Returns: The engine, and the number of the query.
-  /// - Throws: An error of inotify_init1(2).
+  /// - Throws: An error of inotify_init1(2) or pthread_create(3).
   static func attach(
     _ key: Key, _ plan: QueryPlan, _ port: QueryPort
   ) throws(SystemError) -> (engine: ScopeEngine, query: Int) {
@@ -138,7 +144,7 @@ extension ScopeEngine {
       return (found, query)
     }
     let watcher = try InotifyWatcher(tellsMounts: true)
-    let engine = ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+    let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
     engines.withLock { engines in
       engines = engines.filter { $0.value.engine != nil }
       engines[key] = Reference(engine: engine)

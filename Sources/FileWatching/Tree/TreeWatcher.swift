@@ -69,7 +69,7 @@ public final class TreeWatcher: Sendable {
     let code = HostThread.tryStart(name: "file-watching") { [port, board] in
       TreeLoop(plan, port, board, watcher: watcher).run()
     }
-    if code != 0 { throw SystemError(call: "pthread_create(3)", errno: code) }
+    if code != 0 { throw .noThread(errno: code) }
   }
 
   deinit { stop() }

@@ -80,7 +80,7 @@ private final class EventPrinter: Sendable {
     return try await session.signals.handling({ _ in self.end.finish() }) {
       var registrations: [FilePresenterRegistration] = []
       for (watcher, operand) in zip(watchers, session.invocation.operands) {
-        let registration = try session.domain.register(watcher)
+        let registration = try await session.domain.register(watcher)
         registrations.append(registration)
         if let problem = registration.uncoordinatedChangesProblem {
           Terminal.error.write("\(problem.description.onOneLine)\n")

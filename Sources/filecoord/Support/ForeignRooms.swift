@@ -24,13 +24,21 @@ struct ForeignRoom {
     return found
   }
 
-  /// Whether `/tmp` is a part of another file system that was put there for this process and its like, as systemd.exec(5) does for
-  /// `PrivateTmp=`.
+  /// Whether `/tmp` was put there for this process and its like alone, as systemd.exec(5) does for `PrivateTmp=`.
   static var isOwnDirectoryPrivate: Bool {
-    let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
-    // proc_pid_mountinfo(5): the fourth field is what is mounted, the fifth where; what comes last hides the others.
+    isPrivate(mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
+  }
+
+  /// Looks for `/tmp` in a table of mounts.
+  ///
+  /// A directory of another file system doesn't have to be private: `/tmp` may be a subvolume, or mounted from somewhere else for all.
+  ///
+  /// - Parameter mounts: As proc_pid_mountinfo(5) says: the fourth field is what is mounted, the fifth where; what comes last hides
+  ///   the others.
+  /// - Returns: Whether others have another `/tmp`.
+  static func isPrivate(mounts: String) -> Bool {
     let last = mounts.split(separator: "\n").map { $0.split(separator: " ") }.last { $0.count > 4 && $0[4] == "/tmp" }
-    return last.map { $0[3] != "/" } ?? false
+    return last?[3].split(separator: "/").contains { $0.hasPrefix("systemd-private-") } ?? false
   }
 
   private struct Identity: Equatable {

@@ -55,7 +55,7 @@ struct DeadlockSnippets {
   @Test("Deadlines of one access")
   func deadlines() async throws {
     let presenter = SilentPresenter(first)
-    let registration = try CoordinationDomain.standard.register(presenter)
+    let registration = try await CoordinationDomain.standard.register(presenter)
     let url = first
     // snippet: deadline-access
     let deadlines = AccessDeadlines(

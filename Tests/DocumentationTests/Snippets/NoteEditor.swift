@@ -27,7 +27,7 @@ actor NoteEditor: FilePresenter {
   func open() async throws -> FilePresenterRegistration {
     try await coordinator.read(url.withLock { $0 }) { access in
       try load(access.url)
-      return try domain.register(self)
+      return try await domain.register(self)
     }
   }
 

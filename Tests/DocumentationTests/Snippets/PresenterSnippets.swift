@@ -20,7 +20,7 @@ struct PresenterSnippets {
     // snippet: presenter-register
     let registration = try await FileCoordinator(presenter: viewer).read(url) { access in
       try viewer.load(access.url)
-      return try CoordinationDomain.standard.register(viewer)
+      return try await CoordinationDomain.standard.register(viewer)
     }
     // end
     #expect(viewer.contents == Data("old".utf8))
@@ -46,7 +46,7 @@ struct PresenterSnippets {
   private func code(for answer: LegacyEditor.Answer) async -> FileCoordinationError.Code? {
     let editor = LegacyEditor(url, answer)
     do {
-      let registration = try CoordinationDomain.standard.register(editor)
+      let registration = try await CoordinationDomain.standard.register(editor)
       defer { registration.end() }
       _ = try await FileCoordinator().contents(of: url)
       return nil

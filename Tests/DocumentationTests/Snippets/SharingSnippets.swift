@@ -82,7 +82,7 @@ struct SharingSnippets {
     // snippet: sharing-move
     try await coordinator.write(old, options: .forMoving, and: new, secondOptions: .forReplacing) { old, new in
       try FileManager.default.moveItem(at: old.url, to: new.url)
-      try old.didMove(to: new.url)
+      try await old.didMove(to: new.url)
     }
     // end
     #expect(text(new) == "text")

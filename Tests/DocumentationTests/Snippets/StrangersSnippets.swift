@@ -28,7 +28,7 @@ struct StrangersSnippets {
     let url = try place.file("notes.txt", "old")
     let (reasons, reload) = AsyncStream.makeStream(of: String.self)
     let preview = Preview(url) { reload.yield($0) }
-    let registration = try CoordinationDomain.standard.register(preview)
+    let registration = try await CoordinationDomain.standard.register(preview)
     try Data("new".utf8).write(to: url)
     var iterator = reasons.makeAsyncIterator()
     #expect(await iterator.next() == "by somebody who doesn't coordinate")

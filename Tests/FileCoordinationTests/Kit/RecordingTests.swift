@@ -49,7 +49,7 @@ struct RecordingTests {
       try await box.access(.write("k.pkg/d/f", .forDeleting), as: "deleter")
       _ = try? await coordinator.evict(file) { _ in }
       try await coordinator.write(file) { $0.didChangeVersion(.gained, version: "1") }
-      try coordinator.item(at: file, didChangeUbiquityAttributes: ["a"])
+      try await coordinator.item(at: file, didChangeUbiquityAttributes: ["a"])
       try await box.access(.write("k.pkg/d/g"), as: "writer")
       try await coordinator.write(other, options: .forDeleting) { try FileManager.default.removeItem(at: $0.url) }
       try await coordinator.write(other) { try "new".write(to: $0.url, atomically: false, encoding: .utf8) }

@@ -156,7 +156,7 @@ extension Sandbox {
     try await coordinator(label, presenter: presenter).write(url(old), options: options) { access in
       try await prepare()
       try rename(old, to: new)
-      try access.didMove(to: url(new))
+      try await access.didMove(to: url(new))
     }
   }
 }

@@ -5,7 +5,7 @@ extension Scene {
   static let askingBeforeDeletion = Scene("A deletion asks the editor first") { stage in
     let poem = try stage.makeFile("poem.txt", "one line")
     let editor = Editor(poem, on: stage)
-    let registration = try stage.domain.register(editor)
+    let registration = try await stage.domain.register(editor)
     defer { registration.end() }
     let cleaner = stage.coordinator("cleaner")
 

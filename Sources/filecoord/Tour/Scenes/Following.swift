@@ -6,7 +6,7 @@ extension Scene {
     let draft = try stage.makeFile("draft.txt", "text")
     let final = stage.directory.appending(path: "final.txt")
     let editor = Editor(draft, on: stage)
-    let registration = try stage.domain.register(editor)
+    let registration = try await stage.domain.register(editor)
     defer { registration.end() }
     let mayLeave = Gate()
 

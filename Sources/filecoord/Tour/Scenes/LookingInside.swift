@@ -5,7 +5,7 @@ extension Scene {
   static let lookingInside = Scene("Who holds, who waits, and for whom") { stage in
     let page = try stage.makeFile("page.txt", "text")
     let editor = Editor(page, on: stage)
-    let registration = try stage.domain.register(editor)
+    let registration = try await stage.domain.register(editor)
     defer { registration.end() }
     let mayLeave = Gate()
 

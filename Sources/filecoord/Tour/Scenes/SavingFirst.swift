@@ -5,7 +5,7 @@ extension Scene {
   static let savingFirst = Scene("An editor saves before a stranger reads") { stage in
     let letter = try stage.makeFile("letter.txt", "Dear")
     let editor = Editor(letter, on: stage)
-    let registration = try stage.domain.register(editor)
+    let registration = try await stage.domain.register(editor)
     defer { registration.end() }
 
     stage.tell("editor", "shows letter.txt, and is registered as its presenter.")
