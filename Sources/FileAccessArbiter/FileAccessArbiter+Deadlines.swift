@@ -58,13 +58,20 @@ extension FileAccessArbiter {
     if let interval = access.limits.reporting { effects.append(.armTimer(timer, after: interval)) }
   }
 
+  /// Who waits behind an access, as far as a report names them, and how many more.
+  private func followers(of access: Access) -> [WaitMember] {
+    let named = access.parked.prefix(FileAccessArbiter.reportedMemberCountMax)
+    let rest = access.parked.count - named.count
+    return named.map { member(.access($0)) } + (rest > 0 ? [.others(rest)] : [])
+  }
+
   private mutating func answersAreLate(_ access: Access) {
     guard access.traits.contains(.proceedsWithoutLateAnswers), access.phase == .asking, !needsConsent(access.id) else {
       return fail(
         access.id,
         .unanswered(
           waiting: now - access.phaseSince, blockers: directBlockers(of: access.id),
-          followers: access.parked.prefix(FileAccessArbiter.reportedMemberCountMax).map { member(.access($0)) }))
+          followers: followers(of: access)))
     }
     for index in access.negotiations.indices {
       if let message = access.negotiations[index].outstanding { noteUnanswered(message, access.id) }

@@ -55,6 +55,16 @@ extension FileAccessArbiter {
     return finish()
   }
 
+  /// A presenter has another label, as one does that shows the name of its file.
+  package mutating func presenterRelabelled(_ id: PresenterID, _ label: String, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let presenter = presenters.find(id), presenter.label != label {
+      presenters[id].profile = profiles.use(PresenterProfile(presenter.profile, label: label))
+      profiles.giveBack(presenter.profile)
+    }
+    return finish()
+  }
+
   private mutating func locate(_ id: PresenterID, at path: ItemPath) {
     presenters[id].node = tree.attachPresenter(id, at: path)
     askNewcomer(at: path)

@@ -37,15 +37,16 @@ extension FileAccessArbiter {
     }
   }
 
-  /// What an access waits for itself, each named once.
+  /// What an access waits for itself, each named once, and how many more there are than a report names.
   func directBlockers(of id: AccessID) -> [WaitMember] {
     var seen: Set<WaitNode> = []
     var result: [WaitMember] = []
     forEachWait(of: .access(id)) { node in
-      if result.count < FileAccessArbiter.reportedMemberCountMax, seen.insert(node).inserted {
+      if seen.insert(node).inserted, result.count < FileAccessArbiter.reportedMemberCountMax {
         result.append(member(node))
       }
     }
+    if seen.count > result.count { result.append(.others(seen.count - result.count)) }
     return result
   }
 

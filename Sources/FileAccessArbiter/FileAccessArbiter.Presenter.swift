@@ -13,7 +13,7 @@ extension FileAccessArbiter {
   struct Presenter: TableElement {
     let id: PresenterID
     let purpose: PurposeID
-    let profile: PresenterProfile
+    var profile: PresenterProfile
     private var details: [Details] = []
     private var place = ItemTree.none
     var link: Int32 = -1

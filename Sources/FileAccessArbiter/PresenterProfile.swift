@@ -16,6 +16,15 @@ final class PresenterProfile: Hashable, Sendable {
     isActor = registration.isActor
   }
 
+  /// The same under another label.
+  init(_ profile: PresenterProfile, label: String) {
+    client = profile.client
+    self.label = label
+    callbacks = profile.callbacks
+    servesWhileWaiting = profile.servesWhileWaiting
+    isActor = profile.isActor
+  }
+
   static func == (left: PresenterProfile, right: PresenterProfile) -> Bool {
     left.client == right.client && left.callbacks == right.callbacks
       && left.servesWhileWaiting == right.servesWhileWaiting

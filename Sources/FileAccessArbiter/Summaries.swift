@@ -6,6 +6,8 @@ package struct AccessSummary: Hashable, Sendable {
   package let clientName: String
   package let label: String
   package let items: [AccessRequest.Item]
+  /// How many more items it accesses.
+  package let omittedItemCount: Int
   package let isPreparation: Bool
   package let phase: Phase
   /// When this phase began.
@@ -13,13 +15,14 @@ package struct AccessSummary: Hashable, Sendable {
 
   package init(
     id: AccessID, client: ClientID, clientName: String, label: String, items: [AccessRequest.Item],
-    isPreparation: Bool, phase: Phase, since: Timestamp
+    omittedItemCount: Int = 0, isPreparation: Bool, phase: Phase, since: Timestamp
   ) {
     self.id = id
     self.client = client
     self.clientName = clientName
     self.label = label
     self.items = items
+    self.omittedItemCount = omittedItemCount
     self.isPreparation = isPreparation
     self.phase = phase
     self.since = since
@@ -57,6 +60,19 @@ package struct MessageSummary: Hashable, Sendable {
 package enum WaitMember: Hashable, Sendable {
   case access(AccessSummary)
   case message(MessageSummary)
+  /// So many more, which aren't named here.
+  case others(Int)
+}
+
+extension [WaitMember] {
+  /// The same members, with at most so many of them named: those at the beginning and those at the end.
+  package func naming(first: Int, last: Int = 0) -> [WaitMember] {
+    let named = count { if case .others = $0 { false } else { true } }
+    if named <= first + last { return self }
+    let middle = dropFirst(first).dropLast(last)
+    let count = middle.reduce(0) { sum, member in if case .others(let more) = member { sum + more } else { sum + 1 } }
+    return prefix(first) + [.others(count)] + suffix(last)
+  }
 }
 
 /// Who waits for what, and since when.

@@ -50,8 +50,9 @@ struct StoppedProcessTests {
     #expect(taker.status == 0 && taker.output == "taken\n", "\(taker.errors)")
     holder.signal(SIGCONT)
     holder.closeInput()
-    // Nobody else held it when it came back, so it may have it again.
-    #expect(try holder.end() == 0)
+    // Nobody else holds it any more when it comes back, but somebody did.
+    #expect(try holder.end() == 75)
+    #expect(holder.errors.text.contains("was lost"), "\(holder.errors.text)")
     server.closeInput()
   }
 

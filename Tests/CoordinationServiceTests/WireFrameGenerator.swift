@@ -65,7 +65,7 @@ struct WireFrameGenerator {
   // MARK: - What processes tell
 
   private mutating func event() -> ArbiterEvent {
-    switch below(15) {
+    switch below(16) {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
@@ -83,6 +83,7 @@ struct WireFrameGenerator {
     case 11: .changesConfirmed(ClientID(number()), list { $0.change() })
     case 12: .echoSettled(ClientID(number()), EchoID(number()))
     case 13: .callbackReturned(MessageID(number()))
+    case 14: .presenterRelabelled(presenter(), text())
     default: .versionChanged(announcement(), versionChange(), text())
     }
   }
@@ -205,7 +206,8 @@ struct WireFrameGenerator {
   private mutating func accessSummary() -> AccessSummary {
     AccessSummary(
       id: AccessID(number()), client: ClientID(number()), clientName: text(), label: text(),
-      items: list { AccessRequest.Item($0.path(), $0.itemAccess()) }, isPreparation: flag(),
+      items: list { AccessRequest.Item($0.path(), $0.itemAccess()) }, omittedItemCount: below(1 << 20),
+      isPreparation: flag(),
       phase: oneOf([.waiting, .asking, .ready, .granted]), since: time())
   }
 
@@ -217,7 +219,13 @@ struct WireFrameGenerator {
   }
 
   private mutating func members() -> [WaitMember] {
-    list { $0.flag() ? .access($0.accessSummary()) : .message($0.messageSummary()) }
+    list { generator in
+      switch generator.below(3) {
+      case 0: .access(generator.accessSummary())
+      case 1: .message(generator.messageSummary())
+      default: .others(generator.below(1 << 20))
+      }
+    }
   }
 
   private mutating func snapshot() -> SnapshotReply {

@@ -34,4 +34,30 @@ struct DeadlockReportTests {
     #expect(lines[17].hasPrefix("  1000. 'member 1000'"))
     #expect(report.members.count == 1_000)
   }
+
+  /// Another process is told of the first twelve and the last four.
+  @Test("Counts the members that another process hasn't named", arguments: [1, 984])
+  func abridged(omittedCount: Int) {
+    let whole = report(of: 16 + omittedCount)
+    let told = DeadlockReport(whole.waits.naming(first: 12, last: 4), at: 1_000_000)
+    #expect(told.members.count == 16)
+    #expect(told.omittedMemberCount == omittedCount)
+    if omittedCount > 1 { #expect(told.description == whole.description) }
+    let lines = told.description.split(separator: "\n")
+    #expect(lines.count == 12 + 1 + 4 + 2)
+    #expect(lines[13] == "  … \(omittedCount) more …")
+    #expect(lines[17].hasPrefix("  \(16 + omittedCount). 'member \(16 + omittedCount)'"))
+  }
+
+  @Test("Names as many as may be named, and adds up those that were left out before")
+  func naming() {
+    let members = report(of: 20).waits
+    #expect(members.naming(first: 20) == members)
+    #expect(members.naming(first: 15, last: 5) == members)
+    let once = members.naming(first: 10)
+    #expect(once == members.prefix(10) + [.others(10)])
+    #expect(once.naming(first: 10) == once)
+    #expect(once.naming(first: 3) == members.prefix(3) + [.others(17)])
+    #expect([WaitMember]().naming(first: 0).isEmpty)
+  }
 }

@@ -194,7 +194,7 @@ extension ServiceWorld {
   }
 
   private mutating func event() -> ArbiterEvent {
-    switch choices.below(11) {
+    switch choices.below(12) {
     case 0, 1: .accessRequested(access(), request())
     case 2: .accessAdopted(access(), request())
     case 3: .accessReleased(access(), outcomes())
@@ -202,6 +202,7 @@ extension ServiceWorld {
     case 5: .presenterRemoved(presenter())
     case 6: .messageAnswered(choices.pick(messages), hasReacquirer: choices.flag())
     case 10: .callbackReturned(choices.pick(messages))
+    case 11: .presenterRelabelled(presenter(), choices.flag() ? "p" : "other")
     case 7: .messageFailed(choices.pick(messages), explanation: PresenterFailure(text: "no"))
     case 8: .ubiquityAttributesChanged(announcement(), choices.flag() ? ["x"] : ["y"])
     default: .versionChanged(announcement(), choices.pick([.gained, .lost, .resolved]), "v")

@@ -11,6 +11,7 @@ extension FileAccessArbiter {
     case .presenterAdded(let id, let registration): presenterAdded(id, registration, at: time)
     case .presenterLocated(let id, let path, let attributes):
       presenterLocated(id, at: path, observing: attributes, time: time)
+    case .presenterRelabelled(let id, let label): presenterRelabelled(id, label, at: time)
     case .presenterRemoved(let id): presenterRemoved(id, at: time)
     case .messageAnswered(let id, let hasReacquirer): messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
     case .callbackReturned(let id): callbackReturned(id, at: time)

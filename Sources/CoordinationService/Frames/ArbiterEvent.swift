@@ -11,6 +11,7 @@ package enum ArbiterEvent: Hashable, Sendable {
   case accessCancelled(AccessID)
   case presenterAdded(PresenterID, PresenterRegistration)
   case presenterLocated(PresenterID, ItemPath, observing: Set<String>?)
+  case presenterRelabelled(PresenterID, String)
   case presenterRemoved(PresenterID)
   case messageAnswered(MessageID, hasReacquirer: Bool)
   /// The callback has returned, and its completion handler will answer.

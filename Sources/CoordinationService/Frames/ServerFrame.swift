@@ -138,17 +138,20 @@ package struct SnapshotReply: Hashable, Sendable {
 // MARK: - Shorter
 
 extension Failure {
+  /// How many members of a deadlock are named at its end.
+  private static let lastMemberCount = 4
+
   /// As many members as a report names otherwise, with the first of their items.
   fileprivate var abridged: Failure {
-    func abridge(_ members: [WaitMember]) -> [WaitMember] {
-      members.prefix(FileAccessArbiter.reportedMemberCountMax).map(\.abridged)
+    func abridge(_ members: [WaitMember], last: Int = 0) -> [WaitMember] {
+      members.naming(first: FileAccessArbiter.reportedMemberCountMax - last, last: last).map(\.abridged)
     }
     return switch self {
     case .cancelled, .presenterFailed, .evictionRefused: self
     case .timedOut(let waiting, let blockers): .timedOut(waiting: waiting, blockers: abridge(blockers))
     case .unanswered(let waiting, let blockers, let followers):
       .unanswered(waiting: waiting, blockers: abridge(blockers), followers: abridge(followers))
-    case .deadlock(let members): .deadlock(abridge(members))
+    case .deadlock(let members): .deadlock(abridge(members, last: Self.lastMemberCount))
     }
   }
 }
@@ -157,7 +160,7 @@ extension WaitMember {
   fileprivate var abridged: WaitMember {
     switch self {
     case .access(let summary): .access(summary.abridged)
-    case .message: self
+    case .message, .others: self
     }
   }
 }
@@ -168,6 +171,7 @@ extension AccessSummary {
   fileprivate var abridged: AccessSummary {
     AccessSummary(
       id: id, client: client, clientName: clientName, label: label, items: Array(items.prefix(Self.abridgedItemCount)),
+      omittedItemCount: omittedItemCount + max(0, items.count - Self.abridgedItemCount),
       isPreparation: isPreparation, phase: phase, since: since)
   }
 }

@@ -44,6 +44,8 @@ extension ServiceCore {
     case .accessCancelled(let access):
       carryOut(arbiter.accessCancelled(try Self.global(access, id), at: time), at: time)
     case .presenterAdded, .presenterLocated: throw Malformed("it registers a presenter without waiting for the answer")
+    case .presenterRelabelled(let presenter, let label):
+      carryOut(arbiter.presenterRelabelled(try Self.global(presenter, id), label, at: time), at: time)
     case .presenterRemoved(let presenter):
       carryOut(arbiter.presenterRemoved(try Self.global(presenter, id), at: time), at: time)
     case .messageAnswered(let message, let hasReacquirer):

@@ -17,6 +17,7 @@ extension ArbiterEvent: WireValue {
     case changesConfirmed = 13
     case echoSettled = 14
     case callbackReturned = 15
+    case presenterRelabelled = 16
   }
 
   private var tag: Tag {
@@ -27,6 +28,7 @@ extension ArbiterEvent: WireValue {
     case .accessCancelled: .accessCancelled
     case .presenterAdded: .presenterAdded
     case .presenterLocated: .presenterLocated
+    case .presenterRelabelled: .presenterRelabelled
     case .presenterRemoved: .presenterRemoved
     case .messageAnswered: .messageAnswered
     case .messageFailed: .messageFailed
@@ -48,6 +50,7 @@ extension ArbiterEvent: WireValue {
     case .accessCancelled(let access): writer.append(access)
     case .presenterAdded(let presenter, let registration): writer.append(presenter, registration)
     case .presenterLocated(let presenter, let path, let attributes): writer.append(presenter, path, attributes)
+    case .presenterRelabelled(let presenter, let label): writer.append(presenter, label)
     case .presenterRemoved(let presenter): writer.append(presenter)
     case .messageAnswered(let message, let hasReacquirer): writer.append(message, hasReacquirer)
     case .messageFailed(let message, let explanation): writer.append(message, explanation)
@@ -68,6 +71,7 @@ extension ArbiterEvent: WireValue {
     case .accessCancelled: self = .accessCancelled(try reader.read())
     case .presenterAdded: self = try .presenterAdded(reader.read(), reader.read())
     case .presenterLocated: self = try .presenterLocated(reader.read(), reader.read(), observing: reader.read())
+    case .presenterRelabelled: self = try .presenterRelabelled(reader.read(), reader.read())
     case .presenterRemoved: self = .presenterRemoved(try reader.read())
     case .messageAnswered: self = try .messageAnswered(reader.read(), hasReacquirer: reader.read())
     case .messageFailed: self = try .messageFailed(reader.read(), explanation: reader.read())

@@ -34,13 +34,16 @@ extension AccessSummary.Phase: WireValue {
 
 extension AccessSummary: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(id.rawValue, client, clientName, label, items, isPreparation, phase, since)
+    writer.append(id.rawValue, client, clientName, label, items)
+    writer.append(count: omittedItemCount)
+    writer.append(isPreparation, phase, since)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
     try self.init(
       id: AccessID(reader.read()), client: reader.read(), clientName: reader.read(), label: reader.read(),
-      items: reader.read(), isPreparation: reader.read(), phase: reader.read(), since: reader.read())
+      items: reader.read(), omittedItemCount: reader.count(), isPreparation: reader.read(), phase: reader.read(),
+      since: reader.read())
   }
 }
 
@@ -61,6 +64,7 @@ extension WaitMember: WireValue {
   private enum Tag: UInt8, WireTag {
     case access = 1
     case message = 2
+    case others = 3
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -71,6 +75,9 @@ extension WaitMember: WireValue {
     case .message(let summary):
       writer.append(tag: Tag.message)
       writer.append(summary)
+    case .others(let count):
+      writer.append(tag: Tag.others)
+      writer.append(count: count)
     }
   }
 
@@ -78,6 +85,7 @@ extension WaitMember: WireValue {
     switch try reader.tag(of: Tag.self) {
     case .access: self = .access(try reader.read())
     case .message: self = .message(try reader.read())
+    case .others: self = .others(try reader.count())
     }
   }
 }

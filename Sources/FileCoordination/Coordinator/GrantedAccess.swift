@@ -97,7 +97,9 @@ final class GrantedAccess: Sendable {
     if host.link == nil { return }
     let id = waiter.id
     if waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
-    if try !host.askService({ .validationWanted($0, id) }) { throw .accessLost(waiter.path(of: index).description) }
+    let isHeld = try host.askService { .validationWanted($0, id) }
+    // It's held again by a process that was expelled meanwhile.
+    if !isHeld || waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
   }
 
   private func release(afterFailure hasFailed: Bool) {

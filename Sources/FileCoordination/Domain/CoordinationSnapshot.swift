@@ -10,8 +10,10 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     public let party: CoordinationParty
     /// How long ago it was requested.
     public let age: Duration
-    /// Who is in its way; empty when it's granted.
+    /// Who is in its way; of many the first, and nobody when it's granted.
     public let blockers: [CoordinationParty]
+    /// How many more are in its way.
+    public let omittedBlockerCount: Int
     /// Whether the accessor runs.
     public var isGranted: Bool { party.kind == .holdingAccess }
   }
@@ -60,10 +62,11 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   init(_ snapshot: ArbiterSnapshot) {
     problem = nil
     accesses = snapshot.accesses.map { access in
-      Access(
+      let blockers = NamedParties(access.blockers, at: snapshot.time)
+      return Access(
         party: CoordinationParty(access.summary, at: snapshot.time),
-        age: .nanoseconds(snapshot.time - access.requestedAt),
-        blockers: access.blockers.map { CoordinationParty($0, at: snapshot.time) })
+        age: .nanoseconds(snapshot.time - access.requestedAt), blockers: blockers.parties,
+        omittedBlockerCount: blockers.omittedCount)
     }
     presenters = snapshot.presenters.map { presenter in
       Presenter(
@@ -103,7 +106,8 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     let party = access.party
     let time = "for \(party.duration.shortDescription)"
     if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(time)" }
-    let blockers = access.blockers.map { "'\($0.label)'" }.joined(separator: ", ")
+    let more = access.omittedBlockerCount > 0 ? " and \(access.omittedBlockerCount) more" : ""
+    let blockers = access.blockers.map { "'\($0.label)'" }.joined(separator: ", ") + more
     return "'\(party.label)' (\(party.process)) has waited \(time) before \(mode), behind \(blockers)"
   }
 

@@ -44,10 +44,12 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
 
   private static let itemCountMax = 8
 
-  init(_ member: WaitMember, at now: Timestamp) {
+  /// - Returns: `nil` for those that aren't named.
+  fileprivate init?(_ member: WaitMember, at now: Timestamp) {
     switch member {
     case .access(let access): self.init(access, at: now)
     case .message(let message): self.init(message, at: now)
+    case .others: return nil
     }
   }
 
@@ -59,7 +61,7 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     }
     label = access.label
     process = access.clientName
-    omittedItemCount = max(0, access.items.count - Self.itemCountMax)
+    omittedItemCount = access.omittedItemCount + max(0, access.items.count - Self.itemCountMax)
     items = access.items.prefix(Self.itemCountMax).map { item in
       Item(
         path: item.path.description, isWritten: item.access.isWrite, includesContents: item.access.includesContents)
@@ -96,17 +98,42 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// Parties that a report names, and how many more there are.
+struct NamedParties {
+  let parties: [CoordinationParty]
+  let omittedCount: Int
+
+  init(_ members: [WaitMember], at now: Timestamp) {
+    parties = members.compactMap { CoordinationParty($0, at: now) }
+    omittedCount = members.reduce(0) { sum, member in if case .others(let count) = member { sum + count } else { sum } }
+  }
+
+  /// One clause for each, and the number of the others.
+  var description: String { Self.sentence(parties, omittedCount) }
+
+  static func sentence(_ parties: [CoordinationParty], _ omittedCount: Int) -> String {
+    (parties.map(\.description) + (omittedCount > 0 ? ["and \(omittedCount) more"] : [])).joined(separator: "; ")
+  }
+}
+
 /// A cycle of waits: each member waits for the next, and the last for the first.
 public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   /// The members in the order of waiting.
   ///
-  /// The first is the access that failed.
+  /// The first is the access that failed. Of a very long cycle that other processes have told of, those in the middle are missing.
   public let members: [CoordinationParty]
+  /// How many members are missing.
+  public let omittedMemberCount: Int
   /// The same as other processes can be told.
   let waits: [WaitMember]
+  /// The position of the first member after those that are missing.
+  private let resumption: Int
 
   init(_ waits: [WaitMember], at now: Timestamp) {
-    members = waits.map { CoordinationParty($0, at: now) }
+    let named = NamedParties(waits, at: now)
+    members = named.parties
+    omittedMemberCount = named.omittedCount
+    resumption = waits.firstIndex { if case .others = $0 { true } else { false } } ?? waits.count
     self.waits = waits
   }
 
@@ -115,12 +142,13 @@ public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
 
   /// The cycle, one numbered line per member; of a long one the beginning and the end.
   public var description: String {
-    let leftOut = members.count - Self.namedFirst - Self.namedLast
+    let leftOut = members.count + omittedMemberCount - Self.namedFirst - Self.namedLast
     var lines: [String]
-    if leftOut > 1 {
-      lines = members.indices.prefix(Self.namedFirst).map(line)
-      lines.append("  … \(leftOut) more …")
-      lines += members.indices.suffix(Self.namedLast).map(line)
+    if leftOut > 1 || omittedMemberCount > 0 {
+      lines = members.indices.prefix(min(Self.namedFirst, resumption)).map(line)
+      let last = members.indices.suffix(min(Self.namedLast, members.count - lines.count))
+      lines.append("  … \(members.count + omittedMemberCount - lines.count - last.count) more …")
+      lines += last.map(line)
     } else {
       lines = members.indices.map(line)
     }
@@ -129,7 +157,8 @@ public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   }
 
   private func line(_ index: Int) -> String {
-    "  \(index + 1). \(members[index])" + (index + 1 < members.count ? ", waiting for" : ", waiting for 1.")
+    let number = index + 1 + (index < resumption ? 0 : omittedMemberCount)
+    return "  \(number). \(members[index])" + (index + 1 < members.count ? ", waiting for" : ", waiting for 1.")
   }
 }
 
@@ -139,17 +168,19 @@ public struct WaitNotice: Hashable, Sendable, CustomStringConvertible {
   public let waiter: CoordinationParty
   /// How long it has waited since the request.
   public let duration: Duration
-  /// Who is in its way.
+  /// Who is in its way; of many the first.
   public let blockers: [CoordinationParty]
+  /// How many more are in its way.
+  public let omittedBlockerCount: Int
 
   init(_ report: WaitReport, at now: Timestamp) {
     waiter = CoordinationParty(report.waiter, at: now)
     duration = .nanoseconds(report.waiting)
-    blockers = report.blockers.map { CoordinationParty($0, at: now) }
+    let named = NamedParties(report.blockers, at: now)
+    blockers = named.parties
+    omittedBlockerCount = named.omittedCount
   }
 
   /// One sentence.
-  public var description: String {
-    "\(waiter): " + blockers.map(\.description).joined(separator: "; ")
-  }
+  public var description: String { "\(waiter): " + NamedParties.sentence(blockers, omittedBlockerCount) }
 }

@@ -191,20 +191,21 @@ extension FileCoordinationError {
     case .cancelled:
       return Self(.cancelled, subjects: subjects, message: "\(what): the access was cancelled before it was granted.")
     case .timedOut(let waited, let blockers):
-      let parties = blockers.map { CoordinationParty($0, at: now) }
+      let parties = NamedParties(blockers, at: now)
       return Self(
         .timedOut, subjects: subjects,
         message: "\(what) within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
           + "Pass a longer deadline or end that access.",
-        blockers: parties)
+        blockers: parties.parties, omittedBlockerCount: parties.omittedCount)
     case .unanswered(let waited, let blockers, let followers):
-      let parties = blockers.map { CoordinationParty($0, at: now) }
+      let (parties, followers) = (NamedParties(blockers, at: now), NamedParties(followers, at: now))
       return Self(
         .presenterUnresponsive, subjects: subjects,
         message: "\(what): no answer within \(Duration.nanoseconds(waited).shortDescription); \(sentence(parties)). "
-          + behind(followers.map { CoordinationParty($0, at: now) })
+          + behind(followers)
           + "Mend that callback, pass a longer deadline, or let late answers proceed.",
-        blockers: parties + followers.map { CoordinationParty($0, at: now) })
+        blockers: parties.parties + followers.parties,
+        omittedBlockerCount: parties.omittedCount + followers.omittedCount)
     case .presenterFailed(_, let message):
       return presenterFailed(message, what: what, subjects: subjects, presenterError)
     case .evictionRefused(let label, let isCallbackMissing):
@@ -235,8 +236,8 @@ extension FileCoordinationError {
   }
 
   /// Whom the access kept waiting in turn: the callback may have been waiting for one of them (C-120).
-  private static func behind(_ followers: [CoordinationParty]) -> String {
-    followers.isEmpty ? "" : "Behind it, \(sentence(followers)). "
+  private static func behind(_ followers: NamedParties) -> String {
+    followers.parties.isEmpty ? "" : "Behind it, \(sentence(followers)). "
   }
 
   static func list(_ subjects: [String]) -> String {
@@ -244,8 +245,8 @@ extension FileCoordinationError {
     return subjects.count > 3 ? "\(shown) and \(subjects.count - 3) more" : shown
   }
 
-  private static func sentence(_ parties: [CoordinationParty]) -> String {
-    parties.isEmpty ? "nobody is in the way any more" : parties.map(\.description).joined(separator: "; ")
+  private static func sentence(_ parties: NamedParties) -> String {
+    parties.parties.isEmpty ? "nobody is in the way any more" : parties.description
   }
 }
 

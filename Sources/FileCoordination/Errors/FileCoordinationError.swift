@@ -78,21 +78,25 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
   /// The error that caused this one: a presenter's answer, or a `SystemError`.
   public let underlyingError: (any Error)?
 
-  /// Who was in the way when a deadline passed.
+  /// Who was in the way when a deadline passed; of many the first.
   public let blockers: [CoordinationParty]
+
+  /// How many more were in the way.
+  public let omittedBlockerCount: Int
 
   /// The cycle of waits, when the code is ``Code/deadlock``.
   public let deadlock: DeadlockReport?
 
   init(
     _ code: Code, subjects: [String] = [], message: String, underlyingError: (any Error)? = nil,
-    blockers: [CoordinationParty] = [], deadlock: DeadlockReport? = nil
+    blockers: [CoordinationParty] = [], omittedBlockerCount: Int = 0, deadlock: DeadlockReport? = nil
   ) {
     self.code = code
     self.subjects = subjects
     self.message = message
     self.underlyingError = underlyingError
     self.blockers = blockers
+    self.omittedBlockerCount = omittedBlockerCount
     self.deadlock = deadlock
   }
 

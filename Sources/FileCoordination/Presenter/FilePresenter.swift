@@ -44,6 +44,8 @@ public protocol FilePresenter: AnyObject, Sendable {
   var presentedItemCallbacks: FilePresenterCallbacks { get }
 
   /// The name of the presenter in reports; the name of its type unless stated otherwise.
+  ///
+  /// Read when the presenter registers and after each ``presentedItemDidMove(to:origin:)``, so that it may contain the name of the file.
   var presenterLabel: String { get }
 
   /// Where callbacks run that are not isolated to an actor; `nil` for threads of this library, which may block.

@@ -50,6 +50,10 @@ extension ArbiterHost {
           try await record.receive(delivery.kind, origin, presenter)
         }
       }
+      // The label may show the name of the file.
+      if case .itemDidMove = delivery.kind {
+        step(.presenterRelabelled(record.id, presenter.presenterLabel.fittingFrame))
+      }
       return answer(delivery.message, reacquirer, record)
     } catch {
       return fail(delivery.message, error, record)

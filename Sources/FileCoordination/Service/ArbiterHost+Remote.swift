@@ -179,6 +179,17 @@ extension ArbiterHost {
     perform(actions)
   }
 
+  /// Others may have been inside of what this process holds, and may have gone already.
+  ///
+  /// A service that hears now what is held protects it again if nobody is inside any more, and can't tell who was meanwhile.
+  func wasExpelled() {
+    withState { state in
+      for id in state.remote?.requests.keys.sorted() ?? [] {
+        if let waiter = state.waiters[id], waiter.isGranted { waiter.noteLoss() }
+      }
+    }
+  }
+
   /// There's no service, and none can be elected: everybody who waits is told so.
   func serviceIsUnreachable(_ error: FileCoordinationError) {
     let time = now

@@ -65,7 +65,10 @@ struct LoanCoverage: Sendable {
   func acknowledgeRevocation() { _ = ProcessMemory().compareExchange(Self.revoked, Self.newNumber(), at: address) }
 
   /// A service has accepted this process, which has no loan of it yet.
-  func reset() { _ = ProcessMemory().exchange(Self.newNumber(), at: address) }
+  ///
+  /// - Returns: Whether an earlier one, or this one before, had expelled it.
+  @discardableResult
+  func reset() -> Bool { ProcessMemory().exchange(Self.newNumber(), at: address) == Self.expelled }
 
   private static func newNumber() -> UInt64 { lastNumber.wrappingAdd(2, ordering: .relaxed).newValue }
 

@@ -83,6 +83,9 @@ extension ArbiterHost.State {
       if let attributes { remote?.registrations[id]?.observedUbiquityAttributes = attributes }
       remote?.question = link.pose(link.newNumber()) { .presenterEvent($0, event) }
       return
+    case .presenterRelabelled(let id, let label):
+      if remote?.registrations[id].map({ $0.label == label }) ?? true { return }
+      remote?.registrations[id]?.label = label
     case .presenterRemoved(let id): remote?.registrations[id] = nil
     case .messageAnswered(let message, let hasReacquirer):
       remote?.callbacks.noteEnd(of: message)

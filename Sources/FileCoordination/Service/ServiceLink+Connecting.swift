@@ -97,8 +97,8 @@ extension ServiceLink {
     epoch.store(welcome.epoch, ordering: .releasing)
     // Not what the service says: it may be in another namespace of processes, where it has another number. Zero if it has none here.
     serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
-    // Whatever an earlier service lent has been forgotten.
-    host?.coverage.reset()
+    // Whatever an earlier service lent has been forgotten. Before anybody is answered whether what's held still lasts.
+    if let host, host.coverage.reset() { host.wasExpelled() }
     let attempt = state.withLock { state -> ConnectionAttempt? in
       if case .ended = state.phase { return nil }
       state.phase = .connected(stream)

@@ -58,7 +58,8 @@ private struct Explanation {
   private mutating func note(_ access: CoordinationSnapshot.Access) {
     for item in access.party.items {
       guard let what = obstruction(by: item) else { continue }
-      let blockers = access.blockers.map(\.description).joined(separator: "; ")
+      let more = access.omittedBlockerCount > 0 ? ["and \(access.omittedBlockerCount) more"] : []
+      let blockers = (access.blockers.map(\.description) + more).joined(separator: "; ")
       add(access.party.description + (blockers.isEmpty ? "" : ": \(blockers)"), to: what)
       return
     }

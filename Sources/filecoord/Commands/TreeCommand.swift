@@ -76,7 +76,7 @@ extension CoordinationSnapshot.Access {
     return .object(
       [("label", .string(party.label))] + ProcessName(party.process).members + [
         ("state", .string(state)), ("seconds", .seconds(party.duration)), ("items", .array(items)),
-        ("waitsFor", .array(blockers.map(\.json))),
+        ("waitsFor", .array(blockers.map(\.json))), ("waitsForMore", .integer(omittedBlockerCount)),
       ])
   }
 

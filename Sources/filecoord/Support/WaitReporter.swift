@@ -43,14 +43,17 @@ final class WaitReporter: Sendable {
       let waits = try? await session.snapshot().accesses.filter { access in
         !access.isGranted && ProcessName(access.party.process).isThisProcess
       }
-      write((waits ?? []).flatMap(\.blockers), after: start.duration(to: .now))
+      let omittedCount = (waits ?? []).map(\.omittedBlockerCount).reduce(0, +)
+      write((waits ?? []).flatMap(\.blockers), omittedCount, after: start.duration(to: .now))
     }
   }
 
-  private func write(_ blockers: [CoordinationParty], after duration: Duration) {
+  private func write(_ blockers: [CoordinationParty], _ omittedCount: Int, after duration: Duration) {
     // Two files may be waited for because of the same access.
     var seen: Set<CoordinationParty> = []
-    let names = blockers.filter { seen.insert($0).inserted }.map(\.description.onOneLine)
+    let names =
+      blockers.filter { seen.insert($0).inserted }.map(\.description.onOneLine)
+      + (omittedCount > 0 ? ["and \(omittedCount) more"] : [])
     state.withLock { state in
       if state.isFinished { return }
       let line = names.isEmpty ? "" : "waiting for \(duration.inTenths): " + names.joined(separator: "; ")

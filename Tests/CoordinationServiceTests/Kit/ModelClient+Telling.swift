@@ -18,7 +18,8 @@ extension ModelClient {
     case .presenterMoved(let id, let path): registrations[id]?.path = path
     case .delegated(let id, let root, let mode): borrow(id, root, mode)
     case .recalled(let id): giveBack(id)
-    case .answered(let number, _), .snapshot(let number, _): takeAnswer(number)
+    case .answered(let number, let hasHappened): takeAnswer(number, hasHappened)
+    case .snapshot(let number, _): takeAnswer(number)
     case .lost(let id):
       notes.append(.lost(id))
       accesses[id]?.standing = .lost
@@ -77,11 +78,16 @@ extension ModelClient {
     callbacks.append(Callback(message: delivery.message, presenter: delivery.presenter, kind: delivery.kind))
   }
 
-  private mutating func takeAnswer(_ number: RequestNumber) {
+  private mutating func takeAnswer(_ number: RequestNumber, _ hasHappened: Bool = true) {
     guard let question = questions.removeValue(forKey: number) else { return }
     if case .presenterEvent(_, .presenterAdded(let presenter, _)) = question { notes.append(.presented(presenter)) }
     if case .itemMoved(_, let mover, _, _, _) = question {
       accesses[mover]?.isMoving = false
+    }
+    if case .validationWanted(_, let id) = question, hasHappened, let access = accesses[id], access.standing == .known,
+      !access.isDoubted
+    {
+      notes.append(.committed(id))
     }
     guard let thread = threads.firstIndex(where: { $0.waiting == .answer(number) }) else { return }
     threads[thread].waiting = .nothing
@@ -117,6 +123,9 @@ extension ModelClient {
   private mutating func begin(_ welcome: Welcome) {
     epoch = welcome.epoch
     isConnected = true
+    if isExpelled, !faults.contains(.expulsionForgotten) {
+      for id in accesses.keys where accesses[id]?.isInside == true { accesses[id]?.isDoubted = true }
+    }
     isRevoked = false
     isExpelled = false
     outbox += backlog

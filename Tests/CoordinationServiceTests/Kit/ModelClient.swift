@@ -32,6 +32,8 @@ struct ModelClient: Sendable {
     var standing: Standing
     /// It was granted without the service: others of this process meet it.
     var isInTier = false
+    /// Others may have been inside while the client was expelled.
+    var isDoubted = false
     /// A move has been announced and not answered.
     var isMoving = false
     /// Where it was before the move that it announced; protected until it ends.
@@ -152,6 +154,13 @@ extension ModelClient {
     case .look:
       let number = Self.number(thread, index)
       ask(number, .snapshotWanted(number))
+      threads[thread].waiting = .answer(number)
+    case .commit(let begin):
+      let id = Self.access(thread, begin)
+      if accesses[id]?.standing == .lost || accesses[id]?.isDoubted == true { return threads[thread].next += 1 }
+      adopt(id)
+      let number = Self.number(thread, index)
+      ask(number, .validationWanted(number, id))
       threads[thread].waiting = .answer(number)
     case .readToken(let begin):
       adopt(Self.access(thread, begin))

@@ -25,6 +25,8 @@ struct ModelJournal: Hashable, Sendable {
   var tolerated: Set<Pair> = []
   /// Granted by a service that wasn't the right one any more.
   var untrusted: Set<Party> = []
+  /// While they weren't trusted, others were granted what conflicts with them.
+  var overtaken: Set<Party> = []
   /// Clients that haven't noticed in time that the service is another one.
   var late: Set<Int> = []
 }

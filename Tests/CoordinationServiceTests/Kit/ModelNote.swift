@@ -8,6 +8,8 @@ enum ModelNote: Hashable, Sendable {
   /// The service has been told what was granted without it.
   case adopted(AccessID)
   case lost(AccessID)
+  /// Nobody else can have been inside meanwhile, as far as the client knows.
+  case committed(AccessID)
   case failed(Failure)
   /// An announced move has put it where it is.
   case moved(AccessID)
@@ -40,4 +42,6 @@ enum ModelFault: String, Hashable, Sendable, CaseIterable {
   case debtAnsweredToNobody
   /// A presenter that has gone doesn't get its turn back when the service that asked it is gone too.
   case reacquirerOfRemovedForgotten
+  /// A client that was expelled takes what it held before for untouched.
+  case expulsionForgotten
 }

@@ -12,6 +12,8 @@ indirect enum ModelOperation: Sendable {
   case look
   /// Reads the fencing token of the innermost access around it.
   case readToken
+  /// Asks whether the innermost access around it still lasts, as before a step that can't be undone.
+  case commit
 
   static func read(_ path: ItemPath, _ body: ModelOperation...) -> Self {
     .access(path, .read(withoutChanges: false), own: nil, body)
@@ -36,6 +38,7 @@ enum ModelStep: Hashable, Sendable {
   case move(by: Int, from: ItemPath, to: ItemPath)
   case look
   case readToken(of: Int)
+  case commit(of: Int)
 
   static func flatten(_ operations: [ModelOperation]) -> [ModelStep] {
     var steps: [ModelStep] = []
@@ -61,6 +64,9 @@ enum ModelStep: Hashable, Sendable {
       case .readToken:
         guard let outer else { preconditionFailure("a token outside of every access") }
         steps.append(.readToken(of: outer))
+      case .commit:
+        guard let outer else { preconditionFailure("a commit outside of every access") }
+        steps.append(.commit(of: outer))
       }
     }
   }

@@ -64,7 +64,7 @@ extension ServiceScenario {
     }
 
     private mutating func access(_ path: ItemPath) -> ModelOperation {
-      let body: [ModelOperation] = random.chance(1, in: 6) ? [random.pick([.look, .readToken])] : []
+      let body: [ModelOperation] = random.chance(1, in: 6) ? [random.pick([.look, .readToken, .commit])] : []
       if random.chance(1, in: 2) {
         return .access(path, .read(withoutChanges: random.chance(1, in: 4)), own: nil, body)
       }

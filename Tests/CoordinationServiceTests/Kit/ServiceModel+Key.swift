@@ -151,7 +151,7 @@ extension KeyWriter {
 
 extension KeyWriter {
   mutating func add(_ client: ModelClient) {
-    hasher.combine(client.isAlive)
+    hasher.combine([client.isAlive, client.isRevoked, client.isExpelled])
     hasher.combine(client.threads)
     hasher.combine(client.accesses)
     hasher.combine(client.registrations)

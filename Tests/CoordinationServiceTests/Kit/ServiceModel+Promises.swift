@@ -18,6 +18,9 @@ extension ServiceModel {
       if access(party) != nil, !journal.untrusted.contains(party) {
         problems.append("\(party) is lost although it came in time")
       }
+    case .committed(let id):
+      let party = ModelJournal.Party(client: client, number: id.rawValue)
+      if journal.overtaken.contains(party) { problems.append("\(party) commits although others have been inside") }
     case .failed(let failure): check(failure)
     case .moved(let id): tolerateCompany(of: ModelJournal.Party(client: client, number: id.rawValue))
     case .presented(let id):
@@ -62,6 +65,7 @@ extension ServiceModel {
   }
 
   mutating func noteGrant(_ party: ModelJournal.Party) {
+    noteOvertaking(by: party)
     let concerned = presenters(journal.presenters, concernedBy: party)
     journal.asked[party] = concerned.isEmpty ? nil : concerned
   }
@@ -92,6 +96,7 @@ extension ServiceModel {
       }
     }
     journal.untrusted.remove(party)
+    journal.overtaken.remove(party)
     journal.tolerated = journal.tolerated.filter { $0.first != party && $0.second != party }
   }
 

@@ -31,6 +31,17 @@ extension ServiceModel {
     problems += core.arbiter.invariants()
   }
 
+  /// Somebody is granted an access beside those that have been taken from others.
+  mutating func noteOvertaking(by party: ModelJournal.Party) {
+    guard let access = access(party) else { return }
+    for (other, otherAccess) in inside
+    where other.client != party.client && journal.untrusted.contains(other)
+      && conflict(party, access, other, otherAccess)
+    {
+      journal.overtaken.insert(other)
+    }
+  }
+
   private func conflict(
     _ party: ModelJournal.Party, _ access: ModelClient.Access, _ other: ModelJournal.Party,
     _ otherAccess: ModelClient.Access

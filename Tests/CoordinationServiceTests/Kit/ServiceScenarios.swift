@@ -134,6 +134,12 @@ extension ServiceScenario {
     ],
     serviceKills: 1, graceTimeouts: 1)
 
+  /// A process finds out before a step that can't be undone whether others have been inside while it was stopped.
+  static let stoppedCommitter = ServiceScenario(
+    name: "stopped committer",
+    clients: [ClientPlan([.write("/d/a", .commit), .write("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
+    serviceKills: 1, graceTimeouts: 1, expulsions: 1, prologue: [0])
+
   /// A process is stopped while others want what it holds, or was lent.
   static let stoppedHolder = ServiceScenario(
     name: "stopped holder",
@@ -163,7 +169,7 @@ extension ServiceScenario {
     .recall, .ownRequest, .alone, .rivals, .nesting, .writesInPlace, .lookers, .leaving, .readers, .serviceKill,
     .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
-    .stoppedHolder,
+    .stoppedHolder, .stoppedCommitter,
   ]
 
   /// Too large for a normal run.
@@ -171,7 +177,7 @@ extension ServiceScenario {
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
-    .rivals, .stoppedHolder, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter,
+    .rivals, .stoppedHolder, .stoppedCommitter, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter,
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter,
