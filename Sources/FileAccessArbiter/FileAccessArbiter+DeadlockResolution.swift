@@ -55,13 +55,15 @@ extension FileAccessArbiter {
 
   /// Lets an access of a presenter go ahead of one that passed it before anybody knew that it would ask the presenter.
   ///
-  /// Only who isn't presumed to be waited for itself gives way, so no two take turns at this for ever.
+  /// Whoever has gone ahead in this way doesn't give way in it, so no two take turns at this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
     for case .access(let own) in cycle where isPresumablyAwaited(own) {
-      for case .access(let other) in cycle where accesses[other].isWaiting && !isPresumablyAwaited(other) {
+      for case .access(let other) in cycle
+      where accesses[other].isWaiting && !accesses[other].traits.contains(.tookBackPass) {
         guard let index = accesses[other].overtakes.firstIndex(of: own) else { continue }
         accesses[other].overtakes.remove(at: index)
         accesses[own].overtakes.append(other)
+        accesses[own].traits.insert(.tookBackPass)
         accesses[other].traits.insert(.isOvertaken)
         suspects += [own, other]
         for id in [own, other] {

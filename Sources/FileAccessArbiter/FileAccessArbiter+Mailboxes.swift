@@ -175,7 +175,7 @@ extension FileAccessArbiter {
         if message.kind == .accommodateEviction, !presenters[message.presenter].isRemoved {
           refuseEviction(access, by: message.presenter, isCallbackMissing: false)
         } else {
-          answered(access, by: message.presenter)
+          answered(message, of: access)
         }
       }
       afterCallback(message)

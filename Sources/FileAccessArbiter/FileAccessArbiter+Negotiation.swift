@@ -29,7 +29,9 @@ extension FileAccessArbiter {
         if isOwn(presenters[presenter], access) { return }
         var questions = MessageRules.questions(
           item.access, at: path(ofItem: index, of: access), to: relation, isPreparation: access.isPreparation)
-        if questions.save, isSaving(presenter, for: access) { questions.save = false }
+        if questions.save, isSaving(presenter, for: access) || isSaveWaiting(of: presenter, for: id) {
+          questions.save = false
+        }
         if var (merged, first) = found[presenter] {
           merged.merge(questions)
           if item.access.isWrite, !first.isWrite { first = item.access }
@@ -71,6 +73,17 @@ extension FileAccessArbiter {
     return false
   }
 
+  /// Whether the access is a save, too, for which a save of this presenter waits already: asked once more, it would wait for itself.
+  ///
+  /// What this presenter has comes after what the other one saves.
+  private func isSaveWaiting(of presenter: PresenterID, for id: AccessID) -> Bool {
+    if !isPresumablyAwaited(id) { return false }
+    return presenters[presenter].unanswered.contains { message in
+      messages[message].kind == .saveChanges
+        && chainOfWaits(from: .message(message), to: { $0 == .access(id) }) != nil
+    }
+  }
+
   private mutating func ask(
     _ presenter: PresenterID, _ questions: MessageRules.Questions, _ itemAccess: ItemAccess, _ id: AccessID
   ) {
@@ -80,33 +93,41 @@ extension FileAccessArbiter {
     if kinds.isEmpty { return }
     accesses[id].negotiations.append(
       Access.Negotiation(presenter: presenter, remaining: kinds.reversed()))
-    askNext(id, accesses[id].negotiations.count - 1, itemAccess)
+    askNext(id, accesses[id].negotiationCount - 1, itemAccess)
   }
 
   private mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
     guard let kind = accesses[id].negotiations[index].remaining.popLast() else {
-      accesses[id].negotiations[index].outstanding = nil
-      return
+      return accesses[id].setOutstanding(nil, at: index)
     }
     let presenter = accesses[id].negotiations[index].presenter
     var origin = origin(of: id)
     origin.itemAccess = itemAccess ?? accesses[id].items[0].access
-    accesses[id].negotiations[index].outstanding = enqueue(kind, to: presenter, origin, awaitedBy: id)
+    let message = enqueue(kind, to: presenter, origin, awaitedBy: id)
+    if let message { messages[message].negotiation = Int32(index) }
+    accesses[id].setOutstanding(message, at: index)
   }
 
   /// One answer arrived: ask that presenter's next question, or go on when it was the last one.
-  mutating func answered(_ id: AccessID, by presenter: PresenterID) {
-    guard accesses.contains(id),
-      let index = accesses[id].negotiations.firstIndex(where: { $0.presenter == presenter && $0.outstanding != nil })
-    else { return }
-    accesses[id].negotiations[index].outstanding = nil
+  ///
+  /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: of thousands who are
+  ///   asked at once each answers, and none of these answers can close a cycle.
+  mutating func answered(_ message: Message, of id: AccessID) {
+    guard accesses.contains(id), let index = accesses[id].indexOfNegotiation(message) else { return }
+    accesses[id].setOutstanding(nil, at: index)
     askNext(id, index, nil)
-    if accesses[id].owesAnswers { suspects.append(id) } else { advance(id) }
+    if !accesses[id].owesAnswers { return advance(id) }
+    if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }
+  }
+
+  /// Whether a question waits for anything, as far as can be told without a search.
+  private func mayWait(_ message: Message) -> Bool {
+    message.state == .pending || !presenters[message.presenter].ownAccesses.isEmpty
   }
 
   mutating func forgetOutstanding(_ id: AccessID, _ presenter: PresenterID) {
     for index in accesses[id].negotiations.indices where accesses[id].negotiations[index].presenter == presenter {
-      accesses[id].negotiations[index].outstanding = nil
+      accesses[id].setOutstanding(nil, at: index)
       accesses[id].negotiations[index].remaining = []
     }
   }
@@ -115,7 +136,7 @@ extension FileAccessArbiter {
   mutating func withdrawQuestions(of id: AccessID) {
     for index in accesses[id].negotiations.indices {
       guard let message = accesses[id].negotiations[index].outstanding else { continue }
-      accesses[id].negotiations[index].outstanding = nil
+      accesses[id].setOutstanding(nil, at: index)
       withdraw(message)
     }
     // Who was asked stays known, so as not to be asked again.

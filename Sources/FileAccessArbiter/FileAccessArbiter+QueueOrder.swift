@@ -4,8 +4,9 @@ extension FileAccessArbiter {
   /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; empty when that helps nobody.
   ///
   /// Everything that the cycle waits for is played to its end: whoever waits for nothing any more is done. When nobody
-  /// is left who can go on, one whom only queued accesses keep passes those, requests with a context first, since others
-  /// wait for what they are nested in. Going on early never takes a chance from anybody else, so no choice is a wrong one.
+  /// is left who can go on, one whom only queued accesses keep passes those: first requests with a context, and those of presenters
+  /// that are asked something, since others wait for what they are part of. The others stay in order of arrival for as long as that
+  /// keeps nobody: a stranger that came later passes no writer because of a save that both wait for.
   ///
   /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
   func passesNeeded(for cycle: [WaitNode], _ presumption: Presumption) -> [(AccessID, passed: [AccessID])] {
@@ -34,7 +35,7 @@ extension FileAccessArbiter {
         return false
       }
       if !isKeptByOrder { continue }
-      let rank = (accesses[id].lineage.isEmpty ? 1 : 0, accesses[id].sequence)
+      let rank = (accesses[id].lineage.isEmpty && !isPresumablyAwaited(id) ? 1 : 0, accesses[id].sequence)
       if first.map({ rank < $0.rank }) ?? true { first = (number, id, rank) }
     }
     return first.map { ($0.number, $0.id) }

@@ -32,7 +32,7 @@ extension FileAccessArbiter {
     }
 
     struct Traits: OptionSet, Hashable, Sendable {
-      let rawValue: UInt8
+      let rawValue: UInt16
       static let isPreparation = Self(rawValue: 1 << 0)
       static let isAwaitedByContext = Self(rawValue: 1 << 1)
       static let blocksThread = Self(rawValue: 1 << 2)
@@ -44,6 +44,8 @@ extension FileAccessArbiter {
       static let overlapsByMove = Self(rawValue: 1 << 6)
       /// It was granted elsewhere, before some that wait here and were first here.
       static let wasGrantedElsewhere = Self(rawValue: 1 << 7)
+      /// It has gone ahead of one that had passed it, and isn't passed by that one again.
+      static let tookBackPass = Self(rawValue: 1 << 8)
     }
 
     let id: AccessID
@@ -132,6 +134,8 @@ extension FileAccessArbiter.Access {
     var parkedOn: AccessID?
     var parked: [AccessID] = []
     var negotiations: [Negotiation] = []
+    /// How many of them have a question outstanding.
+    var owedCount = 0
     var debts: [Debt] = []
     var formerClaims: [FormerClaim] = []
     var unanswered: [String] = []
@@ -228,6 +232,22 @@ extension FileAccessArbiter.Access {
     }
   }
 
+  var negotiationCount: Int { details.isEmpty ? 0 : details[0].negotiations.count }
+
+  /// The negotiation that a message belongs to, if its answer is still awaited.
+  func indexOfNegotiation(_ message: Message) -> Int? {
+    let index = Int(message.negotiation)
+    guard index >= 0, index < negotiationCount, details[0].negotiations[index].outstanding == message.id else { return nil }
+    return index
+  }
+
+  /// Notes what a presenter is asked, or that it isn't asked anything.
+  mutating func setOutstanding(_ message: MessageID?, at index: Int) {
+    let old = details[0].negotiations[index].outstanding
+    details[0].negotiations[index].outstanding = message
+    details[0].owedCount += (message == nil ? 0 : 1) - (old == nil ? 0 : 1)
+  }
+
   /// Reacquirers owed to presenters that relinquished for this access.
   var debts: [Debt] {
     get { details.isEmpty ? [] : details[0].debts }
@@ -279,7 +299,7 @@ extension FileAccessArbiter.Access {
     }
   }
 
-  var owesAnswers: Bool { !details.isEmpty && details[0].negotiations.contains { $0.outstanding != nil } }
+  var owesAnswers: Bool { !details.isEmpty && details[0].owedCount > 0 }
   var isWaiting: Bool { phase != .granted }
   var isPreparation: Bool { traits.contains(.isPreparation) }
 

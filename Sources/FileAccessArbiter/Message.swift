@@ -81,6 +81,8 @@ package struct Message: TableElement {
   var deliverySequence: UInt64 = 0
   var since: Timestamp
   var link: Int32 = -1
+  /// Its position among the negotiations of the access that waits for the answer.
+  var negotiation: Int32 = -1
 }
 
 extension Message {

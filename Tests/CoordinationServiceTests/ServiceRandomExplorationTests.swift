@@ -11,15 +11,8 @@ struct ServiceRandomExplorationTests {
   @Test("A random model of clients and service ends well under a random schedule", arguments: seeds)
   func randomModel(seed: UInt64) async {
     let report = await LongRun.run { Self.report(seed: seed) }
-    withKnownIssue("the model announces a move from where its item was requested, and not from where it was granted") {
-      if let report { Issue.record("\(report)") }
-    } when: {
-      Self.knownFaults.contains(seed)
-    }
+    if let report { Issue.record("\(report)") }
   }
-
-  /// The service refuses that move, and the model takes the place that its item has left for protected.
-  private static let knownFaults: Set<UInt64> = [2893]
 
   /// What goes wrong, if anything does.
   private static func report(seed: UInt64) -> String? {

@@ -48,3 +48,32 @@ package enum GreedyWorker {
     private var name: String { presentedItemURL?.lastPathComponent ?? "" }
   }
 }
+
+/// A process that begins with few descriptors left, alone in its domain.
+package enum ScarceWorker {
+  /// Reports what comes of a registration and of a write.
+  static func main(_ file: URL, freeCount: Int, in domain: CoordinationDomain) throws {
+    var descriptors = ScarceDescriptors()
+    descriptors.leave(freeCount)
+    let outcome: String
+    do {
+      try domain.register(Nobody(file)).end()
+      let deadlines = AccessDeadlines(waitingForAccesses: .seconds(30))
+      try FileCoordinator(label: "scarce", domain: domain, deadlines: deadlines).blocking.write(file) { _ in }
+      outcome = "done"
+    } catch {
+      outcome = "\(error)".contains("EMFILE") ? "names what's missing" : "\(error)"
+    }
+    descriptors.release()
+    Worker.report(outcome)
+    try FileCoordinator(label: "rich", domain: domain).blocking.write(file) { _ in }
+    Worker.report("goes on")
+  }
+
+  private final class Nobody: FilePresenter {
+    let presentedItemURL: URL?
+    let presentedItemCallbacks: FilePresenterCallbacks = []
+
+    init(_ file: URL) { presentedItemURL = file }
+  }
+}

@@ -21,13 +21,20 @@ struct ScarceDescriptors {
   mutating func exhaust() {
     let next = open("/dev/null", O_RDONLY | O_CLOEXEC)
     // Some more than there are, so that the limit counts and not what happens to be open.
-    limit(to: Int(next) + 8)
+    limit(to: Int(next) + 64)
     taken = next < 0 ? [] : [next]
     while true {
       let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
       if descriptor < 0 { return }
       taken.append(descriptor)
     }
+  }
+
+  /// From now on there are so many left.
+  mutating func leave(_ count: Int) {
+    exhaust()
+    for descriptor in taken.suffix(count) { close(descriptor) }
+    taken.removeLast(min(count, taken.count))
   }
 
   mutating func release() {

@@ -22,6 +22,9 @@ struct Worker {
     case "fork-end": try ForkingWorker.end(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "fork-linger": try ForkingWorker.linger(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "greedy": try GreedyWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
+    case "scarce":
+      guard arguments.count > 4, let count = Int(arguments[4]) else { throw Usage() }
+      try ScarceWorker.main(URL(filePath: arguments[3]), freeCount: count, in: .socket(arguments[2]))
     case "save": try SavingWorker.main(directory: arguments[2])
     case "greet": try Outsider.greet(socket: arguments[2], user: arguments[3])
     case "listen": try Outsider.listen(socket: arguments[2], user: arguments[3])

@@ -42,6 +42,22 @@ struct GreedyProcessTests {
     }
   }
 
+  @Test(
+    "A process that is alone and has too few to serve is told so, and goes on when it has more",
+    arguments: Array(stride(from: 0, through: 32, by: 2)))
+  func alone(freeCount: Int) throws {
+    let root = URL(filePath: "/tmp/scarce-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    defer { removeSurely(root.path) }
+    let scarce = try HelperProcess(
+      ["scarce", root.appending(path: "s").path, root.appending(path: "file").path, "\(freeCount)"])
+    let outcome = try scarce.line()
+    #expect(outcome == "names what's missing" || outcome == "done" && freeCount > 8)
+    #expect(try scarce.line() == "goes on")
+    scarce.finish()
+    #expect(scarce.status == 0)
+  }
+
   @Test("When it has none left while it serves, another process serves, and it keeps what it holds")
   func handingOver() throws {
     try withGreedyProcess { root, greedy, socket in

@@ -149,6 +149,11 @@ extension LinkReader {
     let former = link.service.withLock { $0 }
     if former?.hasJustGivenWay == true || defers(since: start) { return false }
     guard let right = try link.ground.tryToServe() else { return false }
+    // It would run out of them again, and again, and nobody would ever hear why.
+    if let shortage = former?.takeShortage() {
+      right.release()
+      throw .unreachable(right.place, shortage)
+    }
     do throws(SystemError) {
       let service = try ServiceHost.start(right, packageExtensions: link.packageExtensions, after: former)
       link.service.withLock { $0 = service }

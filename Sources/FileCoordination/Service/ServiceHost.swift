@@ -20,6 +20,8 @@ final class ServiceHost: Sendable {
   private let handOverCount: Atomic<Int>
   /// How long the process leaves it to others to be elected after that.
   private static let courtesy = Duration.seconds(1)
+  /// Why it has given way, until somebody has been told.
+  private let shortage = Guarded<SystemError?>(nil)
   private let poller: ReadinessPoller
   private let ended = ThreadEvent()
 
@@ -78,6 +80,7 @@ final class ServiceHost: Sendable {
       var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver {
+        host.shortage.withLock { $0 = loop.shortage }
         host.handOverCount.add(1, ordering: .releasing)
         host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing)
       }
@@ -100,6 +103,11 @@ final class ServiceHost: Sendable {
     poller.wake()
     ended.wait()
   }
+
+  /// What this process ran out of when it served last; told once.
+  ///
+  /// It gave way to others then. When it's about to be elected again nobody else was.
+  func takeShortage() -> SystemError? { shortage.withLock { exchange(&$0, with: nil) } }
 
   /// Whether this process has given way a moment ago, so that it isn't elected again before the other is.
   var hasJustGivenWay: Bool {

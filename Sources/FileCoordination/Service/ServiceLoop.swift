@@ -51,6 +51,8 @@ struct ServiceLoop {
   /// Whether the process does nothing else, and so is preferred.
   private let isDedicated: Bool
   private(set) var isHandedOver = false
+  /// What the process ran out of, if that's why.
+  private(set) var shortage: SystemError?
   /// To whom it's left although nobody asks; `nil` if the process does nothing else.
   private var succession: Succession?
   /// What had to happen before others are granted anything couldn't: nobody is told anything more.
@@ -129,7 +131,10 @@ extension ServiceLoop {
       } catch {
         // Out of descriptors: a process that was elected leaves it to another one, which has some. Where this process does
         // nothing else, those that are connected are served on; others wait until one of them goes.
-        if !isDedicated, SystemError.symbol(of: error.errno) == "EMFILE" { isHandedOver = true }
+        if !isDedicated, SystemError.symbol(of: error.errno) == "EMFILE" {
+          isHandedOver = true
+          shortage = error
+        }
         poller.remove(listener)
         acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
         return

@@ -145,8 +145,10 @@ extension ModelClient {
       notes.append(.unpresented(PresenterID(presenter)))
       tell(.event(.presenterRemoved(PresenterID(presenter))))
       threads[thread].next += 1
-    case .move(let begin, let old, let new):
+    case .move(let begin, let planned, let new):
       let number = Self.number(thread, index)
+      // Where it is, which another move may have changed before it was granted.
+      let old = accesses[Self.access(thread, begin)]?.item.path ?? planned
       accesses[Self.access(thread, begin)]?.isMoving = true
       accesses[Self.access(thread, begin)]?.formerPath = old
       ask(number, .itemMoved(number, by: Self.access(thread, begin), from: old, to: new, replaced: false))

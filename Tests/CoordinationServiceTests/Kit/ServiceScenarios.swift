@@ -137,8 +137,14 @@ extension ServiceScenario {
   /// A process finds out before a step that can't be undone whether others have been inside while it was stopped.
   static let stoppedCommitter = ServiceScenario(
     name: "stopped committer",
-    clients: [ClientPlan([.write("/d/a", .commit), .write("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
-    serviceKills: 1, graceTimeouts: 1, expulsions: 1, prologue: [0])
+    clients: [ClientPlan([.write("/d/a", .commit), .read("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
+    expulsions: 1, prologue: [0])
+
+  /// The same when the service changes, and the process comes too late.
+  static let lateCommitter = ServiceScenario(
+    name: "late committer",
+    clients: [ClientPlan([.write("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
+    serviceKills: 1, graceTimeouts: 1, prologue: [0])
 
   /// A process is stopped while others want what it holds, or was lent.
   static let stoppedHolder = ServiceScenario(
@@ -169,7 +175,7 @@ extension ServiceScenario {
     .recall, .ownRequest, .alone, .rivals, .nesting, .writesInPlace, .lookers, .leaving, .readers, .serviceKill,
     .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
-    .stoppedHolder, .stoppedCommitter,
+    .stoppedHolder, .stoppedCommitter, .lateCommitter,
   ]
 
   /// Too large for a normal run.

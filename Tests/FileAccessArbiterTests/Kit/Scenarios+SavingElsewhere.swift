@@ -7,7 +7,7 @@ extension Scenario {
     [
       documents("documents that await other tasks", returns: false),
       documents("documents without relinquish", returns: true, callbacks: [.saveChanges, .itemDidChange]),
-      mergingDocuments, saverThatRelinquishes, relinquishThatSaves,
+      mergingDocuments, mixedDocuments, saverThatRelinquishes, relinquishThatSaves,
     ] + [editorsInTurns, editorInTurnsAndReaders, nestedReaderAndTurns]
 
   /// What takes ten seconds of a debug build.
@@ -39,6 +39,17 @@ extension Scenario {
       }
     },
     actors: [ActorPlan(.read("/f"))], activeReactionsMax: 2, isFreeOfDeadlocks: true)
+
+  /// One writes plainly, the other asks it to save once more.
+  static let mixedDocuments = Scenario(
+    name: "documents of which one merges",
+    presenters: [WriteIntent.merging, .update].enumerated().map { index, intent in
+      PresenterPlan("/f", [.relinquishToWriter, .saveChanges]) {
+        $0.isAsync = true
+        $0.onSave = [.answer, .awaitingOthers(.write("/f", intent) { $0.own = index })]
+      }
+    },
+    actors: [ActorPlan(.read("/f"))], activeReactionsMax: 3, isFreeOfDeadlocks: true)
 
   /// A write of the presenter waits for a reader, whose question waits for the running save, which waits for the write.
   static let saverThatRelinquishes = Scenario(
