@@ -42,7 +42,7 @@ package struct ArbiterSnapshot: Hashable, Sendable {
 
   package let time: Timestamp
   /// In order of request.
-  package let accesses: [Access]
+  package var accesses: [Access]
   /// In order of registration.
   package let presenters: [Presenter]
   /// How many items have a node, the root included.

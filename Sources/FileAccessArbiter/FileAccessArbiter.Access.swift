@@ -237,8 +237,8 @@ extension FileAccessArbiter.Access {
   /// The negotiation that a message belongs to, if its answer is still awaited.
   func indexOfNegotiation(_ message: Message) -> Int? {
     let index = Int(message.negotiation)
-    guard index >= 0, index < negotiationCount, details[0].negotiations[index].outstanding == message.id else { return nil }
-    return index
+    let isAwaited = index >= 0 && index < negotiationCount && details[0].negotiations[index].outstanding == message.id
+    return isAwaited ? index : nil
   }
 
   /// Notes what a presenter is asked, or that it isn't asked anything.

@@ -209,6 +209,8 @@ struct FilesByIdentityTests {
             try await Task.detached {
               try await second.write(url) { access in
                 #expect(access.url.lastPathComponent == "g")
+                let wasMoved = access.wasMoved
+                #expect(wasMoved)
                 try await onThread {
                   try expect(one, getsIn: false) { try $0.blocking.read(path: box.url("e/g").path) { _ in } }
                 }

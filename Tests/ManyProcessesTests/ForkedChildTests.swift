@@ -1,6 +1,7 @@
 import CoordinationWorker
 import FileCoordination
 import Foundation
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -11,6 +12,13 @@ struct ForkedChildTests {
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
     defer { removeSurely(root.path) }
     try body(root)
+  }
+
+  /// What a process has open, as the kernel names it.
+  private func descriptors(of process: Int32) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
+    }
   }
 
   @Test("Its exit() returns, and the service goes on")
@@ -36,8 +44,15 @@ struct ForkedChildTests {
       let parent = try HelperProcess(["fork-linger", socket, file.path])
       let child = try #require(Int32(try parent.line() ?? ""))
       defer { kill(child, SIGKILL) }
+      let sessions = root.appending(path: "s.sessions")
+      let session = try #require(FileManager.default.contentsOfDirectory(atPath: sessions.path).first)
+      let lock = LockFile(SystemPath(sessions.appending(path: session).path))
+      #expect(try lock.tryLock() == nil)
       parent.send(SIGKILL)
       #expect(parent.status == 128 + SIGKILL)
+      // A child that had the parent's page would hold the file open, and so its lock: each new service would wait for the session.
+      #expect(try lock.tryLock() != nil)
+      #expect(!(try descriptors(of: child)).contains { $0.contains("inotify") || $0.contains("mountinfo") || $0.contains("socket") })
       let coordinator = FileCoordinator(label: "other", domain: CoordinationDomain.socket(socket))
       try coordinator.blocking.write(file) { _ in }
       #expect(kill(child, 0) == 0)

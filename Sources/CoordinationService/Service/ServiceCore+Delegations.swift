@@ -295,6 +295,9 @@ extension ServiceCore {
         isService: client.processIdentifier == processIdentifier,
         delegations: delegations.values.filter { $0.client == id }.sorted { $0.id < $1.id }.map(\.root))
     }
-    return SnapshotReply(arbiter: arbiter.snapshot(at: time), processes: processes, epoch: epoch, isInGrace: isInGrace)
+    var snapshot = arbiter.snapshot(at: time)
+    // They're told with the processes that have them: nobody accesses anything by a delegation alone.
+    snapshot.accesses.removeAll { delegations[$0.summary.id] != nil }
+    return SnapshotReply(arbiter: snapshot, processes: processes, epoch: epoch, isInGrace: isInGrace)
   }
 }

@@ -8,6 +8,8 @@ struct AccessPlan {
     let access: ItemAccess
     let location: FileLocation
     var isUpload = false
+    /// It was moved before this was asked for, while an earlier request of the same call waited.
+    var wasMoved = false
   }
 
   /// What the call does, for errors: "couldn't read …".

@@ -43,7 +43,10 @@ public struct FileAccess: ~Copyable, Sendable {
   }
 
   /// Whether the item was moved while the access waited.
-  public var wasMoved: Bool { item?.wasMoved ?? false }
+  public var wasMoved: Bool {
+    if case .granted(let access) = reference, access.items[index].wasMoved { return true }
+    return item?.wasMoved ?? false
+  }
 
   /// Whether an access that was to delete or replace the item ended while this one waited.
   ///

@@ -123,7 +123,7 @@ extension FileCoordinator {
   /// Possible once, before its first access, and not if it has a presenter.
   ///
   /// - Parameter identifier: The purpose, in reverse-DNS style. Not empty.
-  /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118), or `.limitExceeded` when the
+  /// - Throws: ``FileCoordinationError`` with code `.invalidPurposeIdentifier` (C-117, C-118), also when it has more than 65,535 bytes, or `.limitExceeded` when the
   ///   coordinators of this process have 65,536 other chosen purposes in a domain of several processes.
   public func setPurposeIdentifier(_ identifier: String) throws(FileCoordinationError) {
     if identifier.isEmpty { throw .invalidPurpose("a purpose identifier must not be empty. Pass a reverse-DNS name.") }

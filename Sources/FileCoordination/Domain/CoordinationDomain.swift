@@ -179,12 +179,14 @@ extension CoordinationDomain {
   /// Registers a presenter, so that it's asked before and told after accesses to its item.
   ///
   /// Register inside a coordinated read of the item to miss nothing in between (C-193). Accesses that are asking presenters
-  /// right now ask the newcomer too. Registering a presenter that is registered already gives the same registration (C-196).
+  /// right now ask the newcomer too. A presenter that is registered already isn't registered twice: what's returned holds the same
+  /// registration (C-196).
   ///
   /// Suspends until every other process of the domain knows that it has to ask. No thread of the cooperative pool waits meanwhile.
   ///
   /// - Parameter presenter: The presenter. It isn't kept alive.
-  /// - Returns: The registration, which ends when it's ended or deallocated, or when the presenter is gone.
+  /// - Returns: The registration, which ends when it's ended or deallocated. If the presenter is gone, that's noticed with the next
+  ///   message to it.
   /// - Throws: ``FileCoordinationError`` when the presenter's URL can't name a file, or with code `.domainUnreachable` when there's
   ///   no service for ten seconds.
   /// - Complexity: O(depth of its path), plus the number of accesses that wait for this item.

@@ -256,7 +256,7 @@ extension FileCoordinationError {
   static func unreachable(_ place: MeetingPlace, _ error: SystemError) -> Self {
     Self(
       .domainUnreachable, subjects: [place.address.description],
-      message: "the processes of this domain meet at '\(place.address)', which can't be reached: \(error). "
+      message: "the processes of this domain meet at '\(place.address)', which can't be reached: \(sentence(error)) "
         + advice(for: error),
       underlyingError: error)
   }
@@ -265,8 +265,14 @@ extension FileCoordinationError {
   static func noMeetingPlace(_ error: SystemError) -> Self {
     Self(
       .domainUnreachable, subjects: error.paths.map(\.description),
-      message: "there is no place where the processes of this user can meet: \(error). " + advice(for: error),
+      message: "there is no place where the processes of this user can meet: \(sentence(error)) " + advice(for: error),
       underlyingError: error)
+  }
+
+  /// The error with one full stop at its end, also if it has an advice of its own.
+  private static func sentence(_ error: SystemError) -> String {
+    let text = "\(error)"
+    return text.hasSuffix(".") ? text : text + "."
   }
 
   private static func advice(for error: SystemError) -> String {

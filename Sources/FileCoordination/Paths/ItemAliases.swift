@@ -79,7 +79,8 @@ extension AccessPlan {
     plan.items = items.enumerated().map { index, item in
       let location = FileLocation(
         waiter.url(of: index), at: waiter.path(of: index), spelling: item.location.spelling)
-      return Item(access: item.access, location: location, isUpload: item.isUpload)
+      let wasMoved = item.wasMoved || waiter.path(of: index) != item.location.path
+      return Item(access: item.access, location: location, isUpload: item.isUpload, wasMoved: wasMoved)
     }
     return plan
   }

@@ -105,7 +105,8 @@ extension FileCoordinator {
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   /// - Throws: ``FileCoordinationError``, with code `.destinationExists` when something is there and not to be replaced, or
   ///   `.fileSystem` before anything is touched when both URLs lead to one item by a link or a mount, or one is inside the
-  ///   other. Another spelling of its name in a directory that folds case is a rename.
+  ///   other. Another spelling of its name in a directory that folds case is a rename. A move of an item to its own path, with
+  ///   `replacing`, does nothing.
   public func move(
     _ source: URL, to destination: URL, replacing: Bool = false, deadlines: AccessDeadlines? = nil
   ) async throws {

@@ -24,7 +24,7 @@ package final class HostNameChangeQueue: NameChangeQueue {
 
   deinit {
     for descriptor in [events.load(ordering: .relaxed), mounts.load(ordering: .relaxed)] where descriptor >= 0 {
-      close(descriptor)
+      if DescriptorsOfParent.remove(descriptor) { close(descriptor) }
     }
   }
 
@@ -80,10 +80,12 @@ extension HostNameChangeQueue {
     if mounts.load(ordering: .relaxed) < 0 {
       let table = unsafe open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
       if table < 0 { throw SystemError(.open, paths: [SystemPath("/proc/self/mountinfo")], errno: Glibc.errno) }
+      DescriptorsOfParent.insert(table)
       mounts.store(table, ordering: .relaxed)
     }
     let queue = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     if queue < 0 { throw SystemError(call: "inotify_init1(2)", errno: Glibc.errno) }
+    DescriptorsOfParent.insert(queue)
     events.store(queue, ordering: .releasing)
     return queue
   }
