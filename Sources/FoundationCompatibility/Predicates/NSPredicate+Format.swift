@@ -11,7 +11,7 @@
     /// - Parameter make: Makes an object of the class or of a subclass.
     init(madeBy make: () throws -> Any) rethrows {
       guard let made = try make() as? Self else {
-        fatalError("a subclass of \(Self.self) can't be made from a format: make \(Self.self) itself")
+        fatalError("the format says something else than a \(Self.self): make an NSPredicate of it")
       }
       self = made
     }
@@ -49,10 +49,10 @@
     ///
     /// - Parameter queryString: The text.
     public convenience init?(fromMetadataQueryString queryString: String) {
-      guard let tree = try? MetadataPredicate(query: queryString), let predicate = try? FormatPredicate(tree) else {
-        return nil
-      }
-      self.init(madeBy: { predicate })
+      guard let tree = try? MetadataPredicate(query: queryString) else { return nil }
+      let program = TreeProgram(tree)
+      do { try program.check() } catch { return nil }
+      self.init(madeBy: { FormatPredicate(program) })
     }
 
     /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
@@ -70,7 +70,10 @@
       _ format: String, arguments: [Any] = [], limits: PredicateLimits = .standard
     ) throws(MetadataPredicateError) -> NSPredicate {
       let values = arguments.map { MetadataValue(foundation: $0) }
-      return try FormatPredicate(MetadataPredicate(format: format, arguments: values, limits: limits))
+      let program = TreeProgram(
+        try MetadataPredicate(format: format, arguments: values, limits: limits), limits: limits)
+      try program.check()
+      return made(of: program)
     }
 
     /// Replaces variables by values, also inside of compound predicates.
@@ -85,17 +88,16 @@
     }
 
     private func substituted(_ variables: [String: Any]) -> NSPredicate {
-      switch self {
-      case let predicate as FormatPredicate:
-        do { return try predicate.substituting(variables) } catch {
-          fatalError("NSPredicate.withSubstitutionVariables: \(error)")
-        }
-      case let predicate as NSCompoundPredicate:
-        return NSCompoundPredicate(
-          type: predicate.compoundPredicateType,
-          subpredicates: predicate.subpredicates.map { $0.substituted(variables) })
-      default: return self
+      if let tree = metadataTree {
+        do {
+          return .made(of: try TreeProgram(tree).substituting(variables))
+        } catch { fatalError("NSPredicate.withSubstitutionVariables: \(error)") }
       }
+      guard let compound = self as? Foundation.NSCompoundPredicate, compound.isPlain else {
+        return self
+      }
+      return NSCompoundPredicate(
+        type: compound.compoundPredicateType, subpredicates: compound.subpredicates.map { $0.substituted(variables) })
     }
 
     private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {

@@ -21,12 +21,15 @@ struct Evaluation<Item: PredicateItem> {
     stepsLeft = predicate.stepCountMax
   }
 
-  /// For what depends on no item.
-  init(_ item: Item, _ stepCountMax: Int) {
+  /// For an expression; without attributes, for what depends on no item.
+  init(
+    _ item: Item, _ stepCountMax: Int, _ attributes: [String] = [], _ variableCount: Int = 0,
+    _ environment: PredicateEnvironment = .standard
+  ) {
     self.item = item
-    attributes = []
-    environment = .standard
-    variables = []
+    self.attributes = attributes
+    self.environment = environment
+    variables = Array(repeating: .null, count: variableCount)
     stepsLeft = stepCountMax
   }
 

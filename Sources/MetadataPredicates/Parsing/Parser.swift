@@ -52,6 +52,15 @@ struct Parser {
     return predicate.node
   }
 
+  /// An expression alone.
+  mutating func parseExpression() throws(MetadataPredicateError) -> MetadataExpression {
+    if case .end = kind { throw error("the text is empty") }
+    let expression = try expression()
+    guard case .end = kind else { throw unexpected("an operator such as '+', or the end") }
+    try checkThatArgumentsAreUsed()
+    return expression.node
+  }
+
   // MARK: Tokens
 
   var kind: Token.Kind { tokens[index].kind }
