@@ -121,7 +121,11 @@ struct Evaluation<Item: PredicateItem> {
     let wasTrying = isTryingAny
     isTryingAny = true
     defer { isTryingAny = wasTrying }
-    for value in item.wholeValue.members ?? [] where compare(value, right, comparison) { return true }
+    // With ANY, which Spotlight's `*` comes with, also the members of what has several values.
+    let isForEach = comparison.source.quantifier == .any
+    for value in item.wholeValue.members ?? [] {
+      if isForEach ? holds(comparison, value, right) : compare(value, right, comparison) { return true }
+    }
     return false
   }
 }

@@ -126,8 +126,18 @@ struct Parser {
 
   private var spelling: String { String(String.UnicodeScalarView(scalars[start..<tokens[index].end])) }
 
+  /// What somebody meant who joins conditions by one sign instead of two.
+  private var joinSuggestion: String? {
+    for token in tokens[..<index].reversed() {
+      if case .symbol(.bitwiseAnd) = token.kind { return "'&' is for bits. Conditions are joined by '&&' or AND." }
+      if case .symbol(.bitwiseOr) = token.kind { return "'|' is for bits. Conditions are joined by '||' or OR." }
+    }
+    return nil
+  }
+
   private var usualSuggestion: String? {
-    switch kind {
+    if let joinSuggestion { return joinSuggestion }
+    return switch kind {
     case .symbol(.equalSingle), .symbol(.equal): "Equality is '==' or '='."
     case .symbol(.star): "A pattern stands in quotes, or is passed as one value: name LIKE %@."
     case .string: "Strings aren't glued together: put the whole text into one."
