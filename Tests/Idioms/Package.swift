@@ -29,8 +29,9 @@ let earlier = [
 /// As people write them today; `Swift5` has links to them.
 let current = [
   "ActorStore", "BatchAndTrash", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor",
-  "IntentsWithTimeout", "MainQueuePresenter", "PredicateBuilder", "PredicateTypes", "PresenterQueues", "QueryDelegate",
-  "RemovedInDeinit",
+  "IntentsWithTimeout", "MainQueuePresenter", "PredicateArguments", "PredicateBuilder", "PredicateTypes",
+  "PresenterQueues", "QueryDelegate",
+  "RemovedInDeinit", "SearchForms",
   "SubclassedCoordinator", "ThrowingWrappers",
 ]
 

@@ -20,8 +20,18 @@
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
       do {
         let values = arguments.map { MetadataValue(foundation: $0) }
-        self.init(try MetadataExpression(format: expressionFormat, arguments: values))
+        self.init(try MetadataExpression(format: expressionFormat, arguments: values, functions: .foundation))
       } catch { fatalError("NSExpression(format:): \(error)") }
+    }
+
+    /// Reads an expression in the format language; see ``init(format:_:)``.
+    ///
+    /// - Parameters:
+    ///   - expressionFormat: The text.
+    ///   - argList: One for each `%@`, `%K`, `%d` and the like outside quotes, as `withVaList(_:_:)` makes it.
+    public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
+      let arguments = unsafe ArgumentList.arguments(argList, for: expressionFormat)
+      self.init(format: expressionFormat, argumentArray: arguments)
     }
 
     /// A value.

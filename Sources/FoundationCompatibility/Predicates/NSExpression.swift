@@ -77,7 +77,7 @@
     /// Reads the format from a keyed archive; objects in constants come back as values.
     public required convenience init?(coder: NSCoder) {
       guard let format = coder.decodeObject(of: NSString.self, forKey: Self.formatKey) else { return nil }
-      do { self.init(try MetadataExpression(format: format as String)) } catch { return nil }
+      do { self.init(try MetadataExpression(format: format as String, functions: .foundation)) } catch { return nil }
     }
 
     /// Writes the format into a keyed archive; what has a block in it can't be archived.
@@ -128,7 +128,7 @@
     ) -> MetadataValue {
       do {
         let values = (context?.namedValues ?? [:]).mapValues { MetadataValue(foundation: $0) }
-        let program = try CompiledMetadataExpression(tree.substituting(values))
+        let program = try CompiledMetadataExpression(tree.substituting(values), functions: .foundation)
         let (value, problems) = program.value(for: FoundationItem(object: object), in: .present)
         if let problem = problems.first { Misuse.report("'\(self)' has no value: \(problem)") }
         return value

@@ -23,7 +23,8 @@
     /// Reads a predicate in the format language.
     ///
     /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the program's own use
-    /// ``parsing(_:arguments:limits:)``. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
+    /// ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is none: those that an automaton can't follow are matched by
+    /// `NSRegularExpression`, whose time nothing bounds, and one that can't be used fits nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
     /// everything that conforms to `PredicateItem`; there's no key-value coding that could look into other objects.
     ///
     /// - Parameters:
@@ -41,6 +42,17 @@
     ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
     public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
       self.init(madeBy: { Self.made(predicateFormat, arguments ?? []) })
+    }
+
+    /// Reads a predicate in the format language; see ``init(format:_:)``.
+    ///
+    /// - Parameters:
+    ///   - predicateFormat: The text.
+    ///   - argList: One for each `%@`, `%K`, `%d` and the like outside quotes, as `withVaList(_:_:)` makes it. Objects are read as such, so
+    ///     it needs as many as the text names, and of the kinds that the text names.
+    public convenience init(format predicateFormat: String, arguments argList: CVaListPointer) {
+      let arguments = unsafe ArgumentList.arguments(argList, for: predicateFormat)
+      self.init(madeBy: { Self.made(predicateFormat, arguments) })
     }
 
     /// Reads a query in Spotlight's language, such as `kMDItemFSName == "*.txt"c`.
@@ -69,11 +81,7 @@
     public static func parsing(
       _ format: String, arguments: [Any] = [], limits: PredicateLimits = .standard
     ) throws(MetadataPredicateError) -> NSPredicate {
-      let values = arguments.map { MetadataValue(foundation: $0) }
-      let program = TreeProgram(
-        try MetadataPredicate(format: format, arguments: values, limits: limits), limits: limits)
-      try program.check()
-      return made(of: program)
+      try read(format, arguments, limits, .strictFoundation)
     }
 
     /// Replaces variables by values, also inside of compound predicates.
@@ -100,13 +108,20 @@
         type: compound.compoundPredicateType, subpredicates: compound.subpredicates.map { $0.substituted(variables) })
     }
 
-    private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {
-      do { return try parsing(format, arguments: arguments) } catch { fatalError("NSPredicate(format:): \(error)") }
+    private static func read(
+      _ format: String, _ arguments: [Any], _ limits: PredicateLimits, _ functions: PredicateFunctions
+    ) throws(MetadataPredicateError) -> NSPredicate {
+      let values = arguments.map { MetadataValue(foundation: $0) }
+      let tree = try MetadataPredicate(format: format, arguments: values, functions: functions, limits: limits)
+      let program = TreeProgram(tree, limits: limits, functions: functions)
+      try program.check()
+      return made(of: program)
     }
-  }
 
-  extension NSObject: @retroactive CVarArg {
-    /// The object's address, for `%@`.
-    public var _cVarArgEncoding: [Int] { unsafe [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
+    private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {
+      do { return try read(format, arguments, .standard, .foundation) } catch {
+        fatalError("NSPredicate(format:): \(error)")
+      }
+    }
   }
 #endif

@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  internal import FileMetadata
   internal import Foundation
   internal import MetadataPredicates
   internal import SystemInterface
@@ -9,17 +10,22 @@
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `state` | its lock | predicates are evaluated by any number of threads |
+  /// | `state`, `stateForFiles` | their locks | predicates are evaluated by any number of threads |
   final class TreeProgram: Sendable {
     typealias Compiled = Result<CompiledPredicate, MetadataPredicateError>
 
     let tree: MetadataPredicate
     private let limits: PredicateLimits
+    private let functions: PredicateFunctions
     private let state = Guarded<Compiled?>(nil)
+    private let stateForFiles = Guarded<Compiled?>(nil)
 
-    init(_ tree: MetadataPredicate, limits: PredicateLimits = .standard) {
+    init(
+      _ tree: MetadataPredicate, limits: PredicateLimits = .standard, functions: PredicateFunctions = .foundation
+    ) {
       self.tree = tree
       self.limits = limits
+      self.functions = functions
     }
 
     /// Compiles the tree, unless it has variables without values.
@@ -35,14 +41,21 @@
       return false
     }
 
-    private var compiled: Compiled {
+    private var compiled: Compiled { compiled(tree, in: state) }
+
+    private func compiled(_ tree: @autoclosure () -> MetadataPredicate, in state: Guarded<Compiled?>) -> Compiled {
       if let known = state.withLock({ $0 }) { return known }
-      let made = Compiled { () throws(MetadataPredicateError) in try tree.compiled(limits: limits) }
+      let tree = tree()
+      let made = Compiled { () throws(MetadataPredicateError) in
+        try tree.compiled(functions: functions, limits: limits)
+      }
       state.withLock { $0 = made }
       return made
     }
 
+    // Files have attributes with several values, which are compared as queries do it.
     func evaluate(with object: Any?) -> Bool {
+      let compiled = object is NSMetadataItem ? compiled(tree.comparingFiles, in: stateForFiles) : self.compiled
       switch compiled {
       case .success(let compiled):
         return compiled.matches(FoundationItem(object: object), in: compiled.isTimeDependent ? .present : .standard)
@@ -56,15 +69,16 @@
     func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
       guard let bindings, !bindings.isEmpty else { return evaluate(with: object) }
       do {
-        return TreeProgram(try substituting(bindings), limits: limits).evaluate(with: object)
+        return try substituting(bindings).evaluate(with: object)
       } catch {
         Misuse.report("'\(tree)' holds for nothing: \(error)")
         return false
       }
     }
 
-    func substituting(_ variables: [String: Any]) throws(MetadataPredicateError) -> MetadataPredicate {
-      try tree.substituting(variables.mapValues { MetadataValue(foundation: $0) })
+    func substituting(_ variables: [String: Any]) throws(MetadataPredicateError) -> TreeProgram {
+      let values = variables.mapValues { MetadataValue(foundation: $0) }
+      return TreeProgram(try tree.substituting(values), limits: limits, functions: functions)
     }
   }
 
@@ -83,7 +97,7 @@
     static func decoded(from coder: NSCoder) -> MetadataPredicate? {
       guard let format = coder.decodeObject(of: NSString.self, forKey: formatKey) else { return nil }
       do {
-        let tree = try MetadataPredicate(format: format as String)
+        let tree = try MetadataPredicate(format: format as String, functions: .foundation)
         try TreeProgram(tree).check()
         return tree
       } catch { return nil }

@@ -13,7 +13,10 @@
 
     init(_ predicate: NSPredicate) {
       if let tree = predicate.metadataTree {
-        self.init(tree: tree.readingURLsAsPaths, isExact: true)
+        let tree = tree.readingURLsAsPaths
+        // What needs Foundation to match a text is asked for each item.
+        let isNative = !tree.needsForeignExpressions
+        self.init(tree: isNative ? tree : .constant(true), isExact: isNative)
       } else if let compound = predicate as? Foundation.NSCompoundPredicate, compound.isPlain {
         self.init(compound: compound)
       } else {
@@ -33,6 +36,19 @@
       case .and: self.init(tree: .and(members), isExact: false)
       case .or: self.init(tree: .or(members), isExact: false)
       case .not: self.init(tree: .constant(true), isExact: false)
+      }
+    }
+  }
+
+  extension MetadataPredicate {
+    /// Whether a regular expression in it is one that a native query refuses.
+    fileprivate var needsForeignExpressions: Bool {
+      do throws(MetadataPredicateError) {
+        _ = try compiled()
+        return false
+      } catch {
+        guard error.code == .regularExpression || error.code == .limit else { return false }
+        return (try? compiled(functions: .foundation)) != nil
       }
     }
   }
