@@ -10,6 +10,9 @@
       return { _ in false }
     }
 
+    /// The same while text is read; compiling reports the pattern once.
+    static let foundationSyntax = functions { pattern, ignoresCase in matcher(pattern, ignoresCase) ?? { _ in false } }
+
     /// The same, where such a pattern is an error.
     static let strictFoundation = functions(matcher)
 

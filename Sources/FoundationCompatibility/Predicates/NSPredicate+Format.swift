@@ -81,7 +81,7 @@
     public static func parsing(
       _ format: String, arguments: [Any] = [], limits: PredicateLimits = .standard
     ) throws(MetadataPredicateError) -> NSPredicate {
-      try read(format, arguments, limits, .strictFoundation)
+      try read(format, arguments, limits, .strictFoundation, .strictFoundation)
     }
 
     /// Replaces variables by values, also inside of compound predicates.
@@ -109,17 +109,18 @@
     }
 
     private static func read(
-      _ format: String, _ arguments: [Any], _ limits: PredicateLimits, _ functions: PredicateFunctions
+      _ format: String, _ arguments: [Any], _ limits: PredicateLimits, _ syntax: PredicateFunctions,
+      _ functions: PredicateFunctions
     ) throws(MetadataPredicateError) -> NSPredicate {
       let values = arguments.map { MetadataValue(foundation: $0) }
-      let tree = try MetadataPredicate(format: format, arguments: values, functions: functions, limits: limits)
+      let tree = try MetadataPredicate(format: format, arguments: values, functions: syntax, limits: limits)
       let program = TreeProgram(tree, limits: limits, functions: functions)
       try program.check()
       return made(of: program)
     }
 
     private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {
-      do { return try read(format, arguments, .standard, .foundation) } catch {
+      do { return try read(format, arguments, .standard, .foundationSyntax, .foundation) } catch {
         fatalError("NSPredicate(format:): \(error)")
       }
     }

@@ -97,7 +97,7 @@
     static func decoded(from coder: NSCoder) -> MetadataPredicate? {
       guard let format = coder.decodeObject(of: NSString.self, forKey: formatKey) else { return nil }
       do {
-        let tree = try MetadataPredicate(format: format as String, functions: .foundation)
+        let tree = try MetadataPredicate(format: format as String, functions: .foundationSyntax)
         try TreeProgram(tree).check()
         return tree
       } catch { return nil }
