@@ -27,8 +27,10 @@ let earlier = [
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
-  "ActorStore", "BatchAndTrash", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor",
-  "IntentsWithTimeout", "MainQueuePresenter", "PresenterQueues", "QueryDelegate", "RemovedInDeinit",
+  "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
+  "FileMonitor",
+  "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout", "MainQueuePresenter", "MovedDocument",
+  "PresenterQueues", "QueryDelegate", "RemovedInDeinit",
   "SubclassedCoordinator", "ThrowingWrappers",
 ]
 

@@ -105,11 +105,46 @@ extension ArbiterHost {
   }
 }
 
+/// A presenter of which nobody knows what it implements: an adapter of foreign classes.
+package protocol PresumedFilePresenter: FilePresenter {
+  /// Those of its declared callbacks that it may have or not.
+  var presumedCallbacks: FilePresenterCallbacks { get }
+}
+
+extension FilePresenterRegistration {
+  /// What the presenter declares, or presumes, has changed since it was registered; which others it wants to hear of can't.
+  package func noteChangedCallbacks() {
+    guard let presenter = record.presenter else { return }
+    // Two threads may learn at once, and tell in another order than they looked.
+    var told: PresenterCallbacks?
+    while true {
+      let callbacks = PresenterCallbacks(declaredBy: presenter)
+      if callbacks == told { return }
+      host.step(.presenterLearned(record.id, callbacks))
+      told = callbacks
+    }
+  }
+}
+
+extension PresenterCallbacks {
+  /// What a presenter declares to implement.
+  init(declaredBy presenter: any FilePresenter) {
+    self = presenter.presentedItemCallbacks.arbiterCallbacks
+    if let adapter = presenter as? any PresumedFilePresenter { presumed = adapter.presumedCallbacks.arbiterCallbacks }
+  }
+
+  /// The same, and what else it wants to hear of.
+  init(of presenter: any FilePresenter) {
+    self.init(declaredBy: presenter)
+    if presenter.observesUncoordinatedChanges { insert(.uncoordinatedChanges) }
+    if presenter.observesDirectoryEntries { insert(.directoryEntries) }
+  }
+}
+
 /// What a registration needs to know of a presenter; asked outside of the lock, as all foreign code.
 private struct RegistrationRequest {
   let label: String
-  let callbacks: FilePresenterCallbacks
-  let observesUncoordinatedChanges: Bool
+  let callbacks: PresenterCallbacks
   let path: ItemPath?
   let attributes: Set<String>?
   let servesWhileWaiting: Bool
@@ -118,8 +153,7 @@ private struct RegistrationRequest {
 
   init(_ presenter: any FilePresenter, at location: FileLocation?) {
     label = presenter.presenterLabel.fittingFrame
-    callbacks = presenter.presentedItemCallbacks
-    observesUncoordinatedChanges = presenter.observesUncoordinatedChanges
+    callbacks = PresenterCallbacks(of: presenter)
     path = location?.path
     attributes = presenter.observedPresentedItemUbiquityAttributes
     servesWhileWaiting = presenter.servesWhileWaiting
@@ -129,11 +163,10 @@ private struct RegistrationRequest {
 
   func arbiterRegistration(_ purpose: PurposeID) -> PresenterRegistration {
     var registration = PresenterRegistration(
-      client: ArbiterHost.client, purpose: purpose, label: label, callbacks: callbacks.arbiterCallbacks, path: path,
+      client: ArbiterHost.client, purpose: purpose, label: label, callbacks: callbacks, path: path,
       observedUbiquityAttributes: attributes)
     registration.servesWhileWaiting = servesWhileWaiting
     registration.isActor = isActor
-    if observesUncoordinatedChanges { registration.callbacks.insert(.uncoordinatedChanges) }
     return registration
   }
 }

@@ -107,11 +107,12 @@ extension Sandbox {
   func present(
     _ name: String?, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all, reacquires: Bool = false,
     executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil,
-    observesStrangers: Bool = false
+    observesStrangers: Bool = false, observesEntries: Bool = false
   ) throws -> RecordingPresenter {
     let presenter = RecordingPresenter(
       name.map(url), label: label, callbacks: callbacks, executor: executor, servesWhileWaiting: serves,
-      observedUbiquityAttributes: attributes, observesUncoordinatedChanges: observesStrangers, timeline: timeline)
+      observedUbiquityAttributes: attributes, observesUncoordinatedChanges: observesStrangers,
+      observesDirectoryEntries: observesEntries, timeline: timeline)
     presenter.handsOverReacquirer = reacquires
     try register(presenter)
     return presenter
