@@ -101,7 +101,23 @@ extension ArbiterHost {
 
   private func location(of presenter: any FilePresenter) throws(FileCoordinationError) -> FileLocation? {
     guard let url = presenter.presentedItemURL else { return nil }
-    return try FileLocation(url, in: configuration.fileSystem)
+    let location = try FileLocation(url, in: configuration.fileSystem)
+    return directory(behind: location) ?? location
+  }
+
+  /// The directory that a symbolic link leads to, by its own path and in the spelling of the link.
+  ///
+  /// What happens in it is told by where it happens, and nothing is in the link. A link to a file is presented itself (9.2 point 5).
+  private func directory(behind location: FileLocation) -> FileLocation? {
+    let files = configuration.fileSystem
+    guard (try? files.statusIfPresent(of: location.path.systemPath))??.kind == .symbolicLink,
+      let target = try? FileLocation(location.url, followingLastLink: true, in: files),
+      (try? files.statusIfPresent(of: target.path.systemPath))??.kind == .directory,
+      let spelled = try? FileURLCoding.path(of: location.url)
+    else { return nil }
+    let spelling = PathSpelling(
+      spelled: FileURLCoding.withoutTrailingSlashes(spelled), canonical: target.path.bytes)
+    return FileLocation(location.url, at: target.path, spelling: spelling)
   }
 }
 
