@@ -29,8 +29,9 @@ let earlier = [
 let current = [
   "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
   "FileMonitor",
-  "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout", "MainQueuePresenter", "MovedDocument",
-  "PresenterQueues", "QueryDelegate", "RemovedInDeinit",
+  "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout", "LinkedFolder", "MainQueuePresenter",
+  "MovedDocument",
+  "PresenterQueues", "QueryDelegate", "RemovedInDeinit", "ReplacedFiles", "Strangers",
   "SubclassedCoordinator", "ThrowingWrappers",
 ]
 

@@ -22,8 +22,8 @@
       ]
     }
 
-    /// No.
-    public var observesUncoordinatedChanges: Bool { false }
+    /// What ``NSFileCoordinator/observesUncoordinatedChanges`` says: yes, unless the program has said no.
+    public var observesUncoordinatedChanges: Bool { NSFileCoordinator.observesUncoordinatedChanges }
 
     /// Not stated.
     public var writtenCallbacks: FilePresenterCallbacks? { nil }

@@ -45,10 +45,12 @@
     /// The ubiquity attributes to be told about; all unless written. Read when the presenter gets a location (C-207).
     var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
 
-    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; not unless written.
+    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; what
+    /// ``NSFileCoordinator/observesUncoordinatedChanges`` says unless written.
     ///
     /// Not of Apple's protocol, where it's a property of the class and means nothing. Read when the presenter is registered. What strangers
-    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). A directory is watched
+    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). It's told when the item
+    /// has been left alone for a tenth of a second, so that one write is one message, and a new file too. A directory is watched
     /// with everything inside, which takes a watch for each directory; what can't be watched is reported to
     /// `NSFileCoordinator.setMisuseHandler(_:)` when the presenter is registered.
     var observesUncoordinatedChanges: Bool { get }
