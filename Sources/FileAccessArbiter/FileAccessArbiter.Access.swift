@@ -242,7 +242,9 @@ extension FileAccessArbiter.Access {
   /// The negotiation that a message belongs to, if its answer is still awaited.
   func indexOfNegotiation(_ message: Message) -> Int? {
     let index = Int(message.negotiation)
-    guard index >= 0, index < negotiationCount, details[0].negotiations[index].outstanding == message.id else { return nil }
+    guard index >= 0, index < negotiationCount, details[0].negotiations[index].outstanding == message.id else {
+      return nil
+    }
     return index
   }
 
