@@ -31,7 +31,11 @@ package enum Effect: Sendable {
 
 /// One of the deadlines of one access.
 package struct ArbiterTimer: Hashable, Sendable {
-  package enum Purpose: Int, Hashable, Sendable { case waiting, answering, reporting }
+  package enum Purpose: Int, Hashable, Sendable {
+    case waiting, answering, reporting
+    /// Somebody's queue may not have begun a question that nobody knows whether it'll be answered.
+    case beginning
+  }
   package let access: AccessID
   package let purpose: Purpose
   /// Tells a timer of this phase from one of an earlier phase that fired too late to be cancelled.

@@ -24,31 +24,29 @@ extension FileAccessArbiter {
 
   mutating func tell(_ change: ItemChange, to concerned: Concerned) {
     switch change {
-    case .changed(let path), .vanished(let path): tell(.subitemDidChange(path), to: concerned)
-    case .appeared(let path): tell(.subitemDidAppear(path), to: concerned)
+    case .changed(let path): tellNews(.changed(path), to: concerned)
+    case .vanished(let path): tellNews(.vanished(path), to: concerned)
+    case .appeared(let path): tellNews(.appeared(path), to: concerned)
     case .unknown: for (presenter, _) in concerned { tellLoss(to: presenter) }
     case .moved(let old, let new, let replaced): tellMove(from: old, to: new, replaced: replaced, concerned)
     }
   }
 
-  private mutating func tell(_ kind: Message.Kind, to concerned: Concerned) {
+  private mutating func tellNews(_ news: SubitemNews, to concerned: Concerned) {
     for (presenter, relation) in concerned {
       switch relation {
       case .item: sendOnce(.itemDidChange, to: presenter)
-      case .enclosingPackage, .enclosingDirectory: sendAboutSubitemOnce(kind, to: presenter, relation)
+      case .enclosingPackage, .enclosingDirectory: sendNewsOnce(news, to: presenter, relation)
       case .inside: break
       }
     }
   }
 
-  private mutating func sendAboutSubitemOnce(
-    _ kind: Message.Kind, to presenter: PresenterID, _ relation: PresenterRelation
+  private mutating func sendNewsOnce(
+    _ news: SubitemNews, to presenter: PresenterID, _ relation: PresenterRelation
   ) {
-    if presenters[presenter].callbacks.contains(kind.requiredCallback) {
-      sendOnce(kind, to: presenter)
-    } else if relation == .enclosingPackage {
-      sendOnce(.itemDidChange, to: presenter)
-    }
+    // Nobody's purpose.
+    for kind in messages(about: news, to: presenter, relation, from: PurposeID(0)) { sendOnce(kind, to: presenter) }
   }
 
   /// What happened isn't known: the presenter has to look at everything.
@@ -70,13 +68,13 @@ extension FileAccessArbiter {
         movers.append((presenter, node))
         tellMove(to: presenter, from: tree.path(of: node), old, new, .uncoordinated(verified: true))
       case .enclosingPackage, .enclosingDirectory:
-        sendAboutSubitemOnce(.subitemDidMove(from: old, to: new), to: presenter, relation)
+        sendNewsOnce(.moved(from: old, to: new), to: presenter, relation)
       }
     }
     if let client = concerned.first.map({ presenters[$0.presenter].client }) {
       let told = Set(concerned.map(\.presenter))
       let others = observers(around: new, withInside: false, of: client).filter { !told.contains($0.presenter) }
-      tell(replaced ? .changed(new) : .appeared(new), to: others)
+      tellNews(replaced ? .changed(new) : .appeared(new), to: others)
     }
     for (presenter, node) in movers { movePresenter(presenter, from: node, old, new) }
     for (presenter, _) in movers { presenters[presenter].node.map { askNewcomer(at: tree.path(of: $0)) } }

@@ -10,7 +10,8 @@ extension FileAccessArbiter {
   /// A process has seen changes; what no coordinated write accounts for is told to its presenters that want to know.
   ///
   /// A move comes back by the effect `.lookAgain`: programs that save a file move it away and make it anew. So does what
-  /// may be a temporary file of a write, when that has ended.
+  /// may be a temporary file of a write, when that has ended, and whatever has changed or appeared: a write is many events, and is
+  /// told when the item has been left alone for a moment.
   package mutating func changesSeen(_ changes: [ItemChange], by client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     for change in changes { judge(change, by: client) }
@@ -22,7 +23,12 @@ extension FileAccessArbiter {
     _ changes: [ItemChange], by client: ClientID, at time: Timestamp
   ) -> [Effect] {
     begin(at: time)
-    for change in changes { tell(change, to: concerned(by: change, of: client)) }
+    for change in changes {
+      switch change {
+      case .changed(let path), .appeared(let path): confirm(change, at: path, by: client)
+      case .vanished, .moved, .unknown: tell(change, to: concerned(by: change, of: client))
+      }
+    }
     return finish()
   }
 
@@ -48,15 +54,21 @@ extension FileAccessArbiter {
     switch change {
     case .unknown: tell(change, to: concerned(by: change, of: client))
     case .changed(let path):
-      if !isParked(path, of: client) { tell(change, to: unexplained(at: path, of: client)) }
+      if !isParked(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
-      if !unpark(path, of: client) { tell(change, to: unexplained(at: path, of: client)) }
+      let isUntold = takeSettling(path, of: client)?.isNew == true
+      if !unpark(path, of: client), !isUntold { tell(change, to: unexplained(at: path, of: client)) }
     case .appeared(let path):
       let presenters = unexplained(at: path, of: client)
-      if !presenters.isEmpty, !park(path, of: client) { tell(change, to: presenters) }
+      if !presenters.isEmpty, !park(path, of: client) { settle(path, isNew: true, presenters, client) }
     case .moved(let old, let new, let replaced):
       let arrival: ItemChange = replaced ? .changed(new) : .appeared(new)
       if unpark(old, of: client) { return judge(arrival, by: client) }
+      if ledger.settling[ChangeLedger.Settling.Key(client: client, path: old)]?.isNew == true {
+        _ = takeSettling(old, of: client)
+        return judge(arrival, by: client)
+      }
+      tellSettling(inside: old, of: client)
       let isOldExplained = isExplained(at: old, of: client)
       switch (isOldExplained, isExplained(at: new, of: client)) {
       case (true, true): break
@@ -125,6 +137,40 @@ extension FileAccessArbiter {
       }
       return true
     }
+  }
+}
+
+// MARK: - Until an item is left alone
+
+extension FileAccessArbiter {
+  private mutating func settle(
+    _ path: ItemPath, isNew: Bool, _ presenters: Concerned, _ client: ClientID
+  ) {
+    if presenters.isEmpty { return }
+    if ledger.settling.count >= ChangeLedger.settlingCountMax { ledger.settling = [:] }
+    let key = ChangeLedger.Settling.Key(client: client, path: path)
+    var settling = ledger.settling[key] ?? ChangeLedger.Settling(isNew: isNew, presenters: [])
+    settling.presenters.formUnion(presenters.map(\.presenter))
+    ledger.settling[key] = settling
+    effects.append(.lookAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
+  }
+
+  private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {
+    ledger.settling.removeValue(forKey: ChangeLedger.Settling.Key(client: client, path: path))
+  }
+
+  private mutating func confirm(_ change: ItemChange, at path: ItemPath, by client: ClientID) {
+    let concerned = concerned(by: change, of: client)
+    guard let settling = takeSettling(path, of: client) else { return tell(change, to: concerned) }
+    tell(
+      settling.isNew ? .appeared(path) : .changed(path),
+      to: concerned.filter { settling.presenters.contains($0.presenter) })
+  }
+
+  /// Before presenters follow a move: they aren't found any more where the changes were seen.
+  private mutating func tellSettling(inside path: ItemPath, of client: ClientID) {
+    let inside = ledger.settling.keys.filter { $0.client == client && path.isSameOrContains($0.path) }
+    for key in inside.sorted(by: { $0.path < $1.path }) { confirm(.changed(key.path), at: key.path, by: client) }
   }
 }
 
@@ -227,5 +273,6 @@ extension FileAccessArbiter {
   mutating func forgetChanges(seenBy client: ClientID) {
     ledger.echoes.removeAll { $0.client == client }
     ledger.parked.removeAll { $0.client == client }
+    ledger.settling = ledger.settling.filter { $0.key.client != client }
   }
 }

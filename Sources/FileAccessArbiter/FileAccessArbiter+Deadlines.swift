@@ -14,6 +14,7 @@ extension FileAccessArbiter {
   }
 
   mutating func disarmTimer(of id: AccessID) {
+    disarmBeginningTimer(of: id)
     guard let purpose = accesses[id].armedTimer else { return }
     accesses[id].armedTimer = nil
     waitingCount -= 1
@@ -28,7 +29,7 @@ extension FileAccessArbiter {
     return accesses[id].limits
   }
 
-  private func timer(_ id: AccessID, _ purpose: ArbiterTimer.Purpose) -> ArbiterTimer {
+  func timer(_ id: AccessID, _ purpose: ArbiterTimer.Purpose) -> ArbiterTimer {
     ArbiterTimer(access: id, purpose: purpose, generation: accesses[id].timerGeneration)
   }
 
@@ -45,6 +46,7 @@ extension FileAccessArbiter {
       case .waiting:
         fail(access.id, .timedOut(waiting: now - access.requestedAt, blockers: directBlockers(of: access.id)))
       case .answering: answersAreLate(access)
+      case .beginning: questionsAreLate(access.id)
       }
     }
     return finish()
@@ -53,7 +55,8 @@ extension FileAccessArbiter {
   private mutating func report(_ timer: ArbiterTimer) {
     let access = accesses[timer.access]
     let report = WaitReport(
-      waiter: summary(of: access.id), waiting: now - access.requestedAt, blockers: directBlockers(of: access.id))
+      waiter: summary(of: access.id), waiting: now - access.requestedAt, blockers: directBlockers(of: access.id),
+      passedOver: access.unanswered)
     effects.append(.report(access.id, report))
     if let interval = access.limits.reporting { effects.append(.armTimer(timer, after: interval)) }
   }
@@ -66,6 +69,12 @@ extension FileAccessArbiter {
   }
 
   private mutating func answersAreLate(_ access: Access) {
+    // That nobody knows what a presenter has must not fail anybody.
+    if access.phase == .asking {
+      passOverQuestions(of: access.id, dueBy: .max)
+      if !accesses[access.id].owesAnswers { return advance(access.id) }
+    }
+    let access = accesses[access.id]
     guard access.traits.contains(.proceedsWithoutLateAnswers), access.phase == .asking, !needsConsent(access.id) else {
       return fail(
         access.id,
@@ -84,9 +93,9 @@ extension FileAccessArbiter {
   func needsConsent(_ id: AccessID) -> Bool { accesses[id].items.contains { $0.access == .write(.evicting) } }
 
   /// The grant is to say whose answer it did without.
-  mutating func noteUnanswered(_ message: MessageID, _ id: AccessID) {
+  mutating func noteUnanswered(_ message: MessageID, _ id: AccessID, because reason: String = "") {
     let presenter = messages[message].presenter
-    let text = "\(presenters[presenter].label) (\(messages[message].kind.callbackName))"
+    let text = "\(presenters[presenter].label) (\(messages[message].kind.callbackName))" + reason
     accesses[id].unanswered.append(text)
     if accesses[id].isPreparation {
       accesses[id].passedOver.append(Access.PassedOver(presenter: presenter, text: text))
@@ -110,8 +119,8 @@ extension FileAccessArbiter {
   private func presentersConcerned(by access: Access) -> Set<PresenterID> {
     var result: Set<PresenterID> = []
     for (index, item) in access.items.enumerated() {
-      forEachPresenter(aroundItem: index, of: access, withInside: item.access.includesContents) { presenter, relation in
-        if relation != .enclosingDirectory { result.insert(presenter) }
+      forEachPresenter(aroundItem: index, of: access, withInside: item.access.includesContents) { presenter, _ in
+        result.insert(presenter)
       }
     }
     return result

@@ -109,6 +109,7 @@ extension FileAccessArbiter {
         " asks \(negotiation.presenter) \(negotiation.outstanding.map(\.description) ?? "") then \(negotiation.remaining)"
     }
     if access.isWaiting, !access.negotiations.isEmpty { line += " asked \(access.negotiations.map(\.presenter))" }
+    if !access.absentPresenters.isEmpty { line += " without \(access.absentPresenters)" }
     if !access.debts.isEmpty { line += " owes \(access.debts.map { "\($0.message)→\($0.presenter)" })" }
     return line
   }
@@ -118,11 +119,13 @@ extension FileAccessArbiter {
     return
       "\(presenter.id) at \(place) runs \(presenter.running) owes \(presenter.returned) pending \(presenter.pending)"
       + (presenter.isRemoved ? " removed" : "")
+      + (presenter.callbacks.presumed.isEmpty ? "" : " presumed \(presenter.callbacks.presumed.rawValue)")
   }
 
   private func describe(_ message: Message) -> String {
     "\(message.id) \(message.kind) to \(message.presenter) \(message.state)"
       + " of \(message.origin.access?.description ?? "nobody")"
+      + (message.hasBegun ? " begun" : "") + (message.origin.wasPassedOver ? " passed over" : "")
       + (message.awaitingAccess.map { " awaited by \($0)" } ?? "")
       + (message.children.isEmpty ? "" : " around \(message.children)")
       + (ownAccesses(since: message).isEmpty ? "" : " before \(ownAccesses(since: message))")

@@ -185,7 +185,10 @@ extension FileAccessArbiter {
   private func checkMailboxes(_ broken: inout [String]) {
     for id in presenters.sortedKeys {
       let presenter = presenters[id]
-      if presenter.running.isEmpty, !presenter.pending.isEmpty { broken.append("\(id) is free and not delivered to") }
+      if presenter.running.isEmpty, let first = presenter.pending.first.flatMap(messages.find) {
+        let hasQuestion = presenter.pending.contains { messages.find($0)?.kind.mustBeAnswered == true }
+        if !isHeldMove(first) || hasQuestion { broken.append("\(id) is free and not delivered to") }
+      }
       if presenter.running.count > FileAccessArbiter.callbackNestingMax { broken.append("\(id) is nested too deep") }
       for (depth, message) in presenter.running.enumerated() {
         // A callback may outlive the one that it was nested in, so a re-entrant one may be found at the bottom.
@@ -202,7 +205,9 @@ extension FileAccessArbiter {
       }
       for message in presenter.unanswered + presenter.pending {
         guard let kind = messages.find(message)?.kind else { continue }
-        if !presenter.callbacks.contains(kind.requiredCallback) {
+        // What's under way may teach that it wasn't worth sending, and news that it's told by other means.
+        let isQuestion = messages.find(message)?.state == .pending && kind.mustBeAnswered
+        if isQuestion, !presenter.callbacks.contains(kind.requiredCallback) {
           broken.append("\(id) is sent \(kind.callbackName), which it didn't declare")
         }
         if let origin = messages.find(message)?.origin, isOwnMessage(kind, origin, presenter) {

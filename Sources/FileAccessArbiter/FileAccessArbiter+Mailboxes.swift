@@ -16,6 +16,10 @@ extension FileAccessArbiter {
     }
     lastMessage += 1
     let id = MessageID(lastMessage, epoch: epoch)
+    var origin = origin
+    if let cause = origin.access, accesses.find(cause)?.absentPresenters.contains(presenter) == true {
+      origin.wasPassedOver = true
+    }
     messages.insert(
       Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now))
     presenters[presenter].pending.append(id)
@@ -54,10 +58,22 @@ extension FileAccessArbiter {
   }
 
   private func nextDeliverable(_ presenter: Presenter) -> Int? {
-    if presenter.running.isEmpty { return presenter.pending.isEmpty ? nil : 0 }
+    if presenter.running.isEmpty {
+      guard let first = presenter.pending.first else { return nil }
+      // Questions don't wait for the end of a mover, which may wait for them.
+      return isHeldMove(messages[first]) ? presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered } : 0
+    }
     guard !presenter.pending.isEmpty, mayBeServed(presenter) else { return nil }
     let isSaving = isSaving(presenter)
     return presenter.pending.firstIndex { isServed(messages[$0].kind, whileSaving: isSaving) }
+  }
+
+  /// Whether it tells of a move whose mover still has access: a presenter that looks at the new place would wait for that.
+  func isHeldMove(_ message: Message) -> Bool {
+    guard case .itemDidMove = message.kind, let mover = message.origin.access, !has(.moveToldBeforeItsEnd) else {
+      return false
+    }
+    return accesses.contains(mover)
   }
 
   /// Whether a message is delivered to its presenter although a callback is under way there.

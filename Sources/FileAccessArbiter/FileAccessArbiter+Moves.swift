@@ -81,7 +81,7 @@ extension FileAccessArbiter {
         guard let node = presenters[presenter].node else { continue }
         tellMove(to: presenter, from: tree.path(of: node), old, new, origin)
       case .enclosingPackage, .enclosingDirectory:
-        sendAboutSubitem(.subitemDidMove(from: old, to: new), to: presenter, relation, origin)
+        sendNews(.moved(from: old, to: new), to: presenter, relation, origin)
       }
     }
     let told = Set(around.map(\.0))
@@ -90,7 +90,7 @@ extension FileAccessArbiter {
       switch relation {
       case .item, .inside: send(.itemDidChange, to: presenter, origin)
       case .enclosingPackage, .enclosingDirectory:
-        sendAboutSubitem(replaced ? .subitemDidChange(new) : .subitemDidAppear(new), to: presenter, relation, origin)
+        sendNews(replaced ? .changed(new) : .appeared(new), to: presenter, relation, origin)
       }
     }
   }
@@ -100,6 +100,7 @@ extension FileAccessArbiter {
   ) {
     guard presenters[presenter].callbacks.contains(.itemDidMove) else { return }
     let newPath = path.movedAlong(from: old, to: new)
+    if let access = origin.access { accesses[access].heldMoves.append(presenter) }
     if let message = enqueue(.itemDidMove(to: newPath), to: presenter, origin) {
       presenters[presenter].unseenMoves.append(UnseenMove(message: message, old: path, new: newPath))
     }

@@ -13,6 +13,7 @@ extension FileAccessArbiter {
 
   private mutating func waitForAnswers(_ id: AccessID) {
     armTimer(of: id, .answering)
+    armBeginningTimer(of: id)
     suspects.append(id)
     serveMailboxes(below: id)
   }
@@ -92,15 +93,22 @@ extension FileAccessArbiter {
     let kinds = questions.messages(for: callbacks)
     if kinds.isEmpty { return }
     accesses[id].negotiations.append(
-      Access.Negotiation(presenter: presenter, remaining: kinds.reversed()))
+      Access.Negotiation(presenter: presenter, remaining: kinds.reversed(), since: now))
     askNext(id, accesses[id].negotiationCount - 1, itemAccess)
   }
 
-  private mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
-    guard let kind = accesses[id].negotiations[index].remaining.popLast() else {
+  mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
+    let presenter = accesses[id].negotiations[index].presenter
+    // What it has turned out not to implement since is left out.
+    var next = accesses[id].negotiations[index].remaining.popLast()
+    while let kind = next, !presenters[presenter].callbacks.contains(kind.requiredCallback),
+      !has(.undeclaredCallbackAsked)
+    {
+      next = accesses[id].negotiations[index].remaining.popLast()
+    }
+    guard let kind = next else {
       return accesses[id].setOutstanding(nil, at: index)
     }
-    let presenter = accesses[id].negotiations[index].presenter
     var origin = origin(of: id)
     origin.itemAccess = itemAccess ?? accesses[id].items[0].access
     let message = enqueue(kind, to: presenter, origin, awaitedBy: id)
@@ -117,6 +125,7 @@ extension FileAccessArbiter {
     accesses[id].setOutstanding(nil, at: index)
     askNext(id, index, nil)
     if !accesses[id].owesAnswers { return advance(id) }
+    armBeginningTimer(of: id, for: index)
     if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }
   }
 

@@ -32,8 +32,13 @@ extension FileAccessArbiter {
       case .item: if !wasAccommodated { send(.itemDidChange, to: presenter, origin) }
       case .enclosingPackage, .enclosingDirectory:
         let path = path(ofItem: index, of: access)
-        let kind: Message.Kind = outcome == .appeared ? .subitemDidAppear(path) : .subitemDidChange(path)
-        sendAboutSubitem(kind, to: presenter, relation, origin)
+        let news: SubitemNews =
+          switch outcome {
+          case .appeared: .appeared(path)
+          case .vanished: .vanished(path)
+          case .unknown, .untouched, .abandoned, .changed: .changed(path)
+          }
+        sendNews(news, to: presenter, relation, origin)
       case .inside: break
       }
     }
@@ -71,15 +76,81 @@ extension FileAccessArbiter {
     if presenters[presenter].callbacks.contains(kind.requiredCallback) { enqueue(kind, to: presenter, origin) }
   }
 
-  /// A package that doesn't want to know about its parts is told that it changed as a whole (C-056, C-093), unless its own presenter
-  /// did it: that hears of nothing it did but versions (C-110, C-112).
-  mutating func sendAboutSubitem(
-    _ kind: Message.Kind, to presenter: PresenterID, _ relation: PresenterRelation, _ origin: Message.Origin
+  mutating func sendNews(
+    _ news: SubitemNews, to presenter: PresenterID, _ relation: PresenterRelation, _ origin: Message.Origin
   ) {
-    if presenters[presenter].callbacks.contains(kind.requiredCallback) {
+    for kind in messages(about: news, to: presenter, relation, from: origin.purpose) {
       enqueue(kind, to: presenter, origin)
-    } else if relation == .enclosingPackage, presenters[presenter].purpose != origin.purpose {
-      send(.itemDidChange, to: presenter, origin)
+    }
+  }
+
+  /// What a presenter is told about something inside its directory: what isn't declared is told as the next more general thing that is.
+  ///
+  /// | what happened | declared, in this order | rules |
+  /// | --- | --- | --- |
+  /// | came | did appear; subitem did change | C-060 |
+  /// | moved | did move; subitem did change, of each of its places inside | C-060, C-092 |
+  /// | changed or gone | subitem did change | C-054, C-061 |
+  /// | any of them, in a package | did change | C-056, C-093 |
+  /// | an entry of a plain directory came, went or was renamed | did change, if wanted and nothing about subitems is declared | C-058 |
+  ///
+  /// Its own presenter hears of nothing that it did but versions (C-110, C-112).
+  func messages(
+    about news: SubitemNews, to id: PresenterID, _ relation: PresenterRelation, from purpose: PurposeID
+  ) -> [Message.Kind] {
+    let presenter = presenters[id]
+    let callbacks = presenter.callbacks
+    if callbacks.contains(news.kind.requiredCallback) { return [news.kind] }
+    guard presenter.purpose != purpose, let node = presenter.node else { return [] }
+    let directory = tree.path(of: node)
+    if callbacks.contains(.subitemDidChange), !news.isVersion {
+      return news.places.filter(directory.contains).map(Message.Kind.subitemDidChange)
+    }
+    guard callbacks.contains(.itemDidChange) else { return [] }
+    if relation == .enclosingPackage { return [.itemDidChange] }
+    // Rather one message too many to a class of which nobody knows yet.
+    let known = callbacks.subtracting(callbacks.presumed)
+    let wantsEntries = callbacks.contains(.directoryEntries) && known.isDisjoint(with: .subitemNews)
+    return wantsEntries && news.entries.contains { $0.parent == directory } ? [.itemDidChange] : []
+  }
+}
+
+/// What happened to something inside a directory.
+enum SubitemNews: Hashable, Sendable {
+  case appeared(ItemPath)
+  case vanished(ItemPath)
+  case changed(ItemPath)
+  case moved(from: ItemPath, to: ItemPath)
+  case version(ItemPath, Message.VersionChange, String)
+
+  /// The message that says exactly this.
+  var kind: Message.Kind {
+    switch self {
+    case .appeared(let path): .subitemDidAppear(path)
+    case .vanished(let path), .changed(let path): .subitemDidChange(path)
+    case .moved(let old, let new): .subitemDidMove(from: old, to: new)
+    case .version(let path, let change, let version): .subitemVersion(path, change, version)
+    }
+  }
+
+  var isVersion: Bool {
+    if case .version = self { return true }
+    return false
+  }
+
+  /// Where to look.
+  var places: [ItemPath] {
+    switch self {
+    case .appeared(let path), .vanished(let path), .changed(let path), .version(let path, _, _): [path]
+    case .moved(let old, let new): [old, new]
+    }
+  }
+
+  /// The names that came or went.
+  var entries: [ItemPath] {
+    switch self {
+    case .appeared, .vanished, .moved: places
+    case .changed, .version: []
     }
   }
 }
@@ -154,8 +225,8 @@ extension FileAccessArbiter {
       if relation == .item {
         send(.itemVersion(change, version), to: presenter, announcement.origin)
       } else {
-        sendAboutSubitem(
-          .subitemVersion(announcement.path, change, version), to: presenter, relation, announcement.origin)
+        let news = SubitemNews.version(announcement.path, change, version)
+        sendNews(news, to: presenter, relation, announcement.origin)
       }
     }
     return finish()

@@ -95,6 +95,8 @@ extension FileAccessArbiter {
       withdraw(message)
     }
     for access in released { advance(access) }
+    // What waited behind the news of a move comes now.
+    pump(id)
     forgetIfDone(id)
   }
 

@@ -128,6 +128,7 @@ extension FileAccessArbiter {
     leaveContext(of: id)
     unpark(id)
     let access = accesses.remove(id)
+    for presenter in access.heldMoves where presenters.contains(presenter) { pump(presenter) }
     if !access.children.isEmpty { outlivedContexts[id] = access.children.count }
     if case .delegated = access.items[0].access { delegationCount -= 1 }
     clients[access.client].references -= 1

@@ -102,6 +102,8 @@ extension FileAccessArbiter.Access {
     /// In reverse order: the next is the last.
     var remaining: [Message.Kind]
     var outstanding: MessageID?
+    /// When it was asked first.
+    let since: Timestamp
   }
 
   /// The reacquirer that came with the answer to `message`.
@@ -140,6 +142,9 @@ extension FileAccessArbiter.Access {
     var formerClaims: [FormerClaim] = []
     var unanswered: [String] = []
     var passedOver: [PassedOver] = []
+    var absentPresenters: [PresenterID] = []
+    var heldMoves: [PresenterID] = []
+    var beginningDue: Timestamp?
     var timerGeneration: UInt32 = 0
     var armedTimer: ArbiterTimer.Purpose?
 
@@ -147,7 +152,7 @@ extension FileAccessArbiter.Access {
     var isUseless: Bool {
       ownPresenter == nil && lineage.isEmpty && readingOptions == 0 && preparedPaths.isEmpty && children.isEmpty
         && overtakes.isEmpty && parked.isEmpty && negotiations.isEmpty && debts.isEmpty && formerClaims.isEmpty
-        && passedOver.isEmpty
+        && passedOver.isEmpty && absentPresenters.isEmpty && heldMoves.isEmpty
     }
   }
 
@@ -280,6 +285,33 @@ extension FileAccessArbiter.Access {
     _modify {
       needDetails()
       yield &details[0].passedOver
+    }
+  }
+
+  /// Presenters whose queues didn't begin a question in time, for what they're told about this access.
+  var absentPresenters: [PresenterID] {
+    get { details.isEmpty ? [] : details[0].absentPresenters }
+    _modify {
+      needDetails()
+      yield &details[0].absentPresenters
+    }
+  }
+
+  /// Presenters that hear of a move which this access announced when it has ended.
+  var heldMoves: [PresenterID] {
+    get { details.isEmpty ? [] : details[0].heldMoves }
+    _modify {
+      needDetails()
+      yield &details[0].heldMoves
+    }
+  }
+
+  /// When the next question is too old for not having begun, if a timer is armed for that.
+  var beginningDue: Timestamp? {
+    get { details.isEmpty ? nil : details[0].beginningDue }
+    _modify {
+      needDetails()
+      yield &details[0].beginningDue
     }
   }
 

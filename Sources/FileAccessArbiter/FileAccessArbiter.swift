@@ -218,4 +218,6 @@ package enum SeededFault: String, Hashable, Sendable, CaseIterable {
   case interestNotMoved
   case interestOfDeepClaimForgotten
   case interestOfRemovedItemKept
+  case beginningIgnored
+  case moveToldBeforeItsEnd
 }

@@ -45,16 +45,32 @@ struct ChangeLedger: Sendable {
     var echoes: Set<EchoID>
   }
 
+  /// A change that isn't told before the item has been left alone for a moment, so that one write is one message.
+  struct Settling: Sendable {
+    struct Key: Hashable {
+      let client: ClientID
+      let path: ItemPath
+    }
+
+    /// There was nothing before.
+    var isNew: Bool
+    /// Those whom no write has told of it.
+    var presenters: Set<PresenterID>
+  }
+
   /// Registered presenters that want to know of strangers' changes.
   var observerCount = 0
   var echoes: [Echo] = []
   var parked: [Parked] = []
+  var settling: [Settling.Key: Settling] = [:]
   var lastEcho: UInt64 = 0
 
   /// A process that doesn't read its queue for so long hears of later writes as if strangers had made them.
   static let echoCountMax = 1024
   /// What appears beyond that is told at once.
   static let parkedCountMax = 1024
+  /// Beyond that all are forgotten: then some are told once too often.
+  static let settlingCountMax = 1024
   /// How many waiting messages are looked through for an equal one.
   static let lookBackCountMax = 64
 }

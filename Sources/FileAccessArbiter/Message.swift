@@ -42,6 +42,8 @@ package struct Message: TableElement {
     package var folded = 0
     /// Done by somebody who doesn't coordinate, and seen in the file system.
     package var isUncoordinated = false
+    /// The access went on without this presenter's answer, because its queue didn't begin a question in time.
+    package var wasPassedOver = false
 
     package init(
       access: AccessID? = nil, client: ClientID, purpose: PurposeID, label: String, itemAccess: ItemAccess? = nil,
@@ -80,6 +82,8 @@ package struct Message: TableElement {
   /// The sequence number of the newest access when it was delivered.
   var deliverySequence: UInt64 = 0
   var since: Timestamp
+  /// The presenter's queue has begun to run it; only told of questions by presumed callbacks.
+  var hasBegun = false
   var link: Int32 = -1
   /// Its position among the negotiations of the access that waits for the answer.
   var negotiation: Int32 = -1
@@ -105,6 +109,19 @@ extension Message.Kind {
 
   /// Whether presenters answer it by saving, or may: such a question isn't put into the middle of a save.
   var mayNeedSave: Bool { mustBeAnswered && !isRelinquish }
+
+  /// How long somebody waits for a queue to begin this, if nobody knows whether the presenter has the callback.
+  ///
+  /// `nil` for what is waited for in any case.
+  package var patience: Nanoseconds? {
+    switch self {
+    case .relinquishToReader, .relinquishToWriter: 1_000_000_000
+    case .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion: 5_000_000_000
+    case .accommodateEviction, .reacquire, .itemDidChange, .itemDidMove, .itemDidChangeUbiquityAttributes,
+      .itemVersion, .subitemDidAppear, .subitemDidChange, .subitemDidMove, .subitemVersion:
+      nil
+    }
+  }
 
   package var isRelinquish: Bool { self == .relinquishToReader || self == .relinquishToWriter }
 

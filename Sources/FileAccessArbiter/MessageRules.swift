@@ -6,7 +6,7 @@ enum PresenterRelation: Hashable, Sendable {
   case enclosingPackage
   /// Presents something inside the item (PD).
   case inside
-  /// Presents a plain directory around the item (PA). Told afterwards, never asked before.
+  /// Presents a plain directory around the item (PA). Told afterwards, and asked before only if the item is deleted or replaced.
   case enclosingDirectory
 }
 
@@ -25,7 +25,7 @@ enum PresenterRelation: Hashable, Sendable {
 /// | eviction                    | eviction, or veto     | eviction, or veto        | eviction, or veto     | C-208, C-209 |
 /// | `prepare`                   | save or deletion as above, without relinquish; PD like PI           || C-136, C-137 |
 ///
-/// Presenters of enclosing plain directories are never asked (C-034, C-073).
+/// Presenters of enclosing plain directories are asked nothing but to accommodate the deletion of a subitem (C-034, C-073).
 struct MessageRules {
   /// What one presenter is asked for one access, in the order of section 4.3.
   struct Questions: Hashable, Sendable {
@@ -65,7 +65,11 @@ struct MessageRules {
     _ access: ItemAccess, at path: ItemPath, to relation: PresenterRelation, isPreparation: Bool
   ) -> Questions {
     var questions = Questions()
-    if relation == .enclosingDirectory { return questions }
+    if relation == .enclosingDirectory {
+      let isItsEnd = access == .write(.deleting) || access == .write(.replacing)
+      if isItsEnd { questions.subitemDeletions = [path] }
+      return questions
+    }
     let isInside = relation == .inside
     switch access {
     case .read(let withoutChanges), .readAll(let withoutChanges):

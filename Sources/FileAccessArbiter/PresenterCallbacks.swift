@@ -23,5 +23,32 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   /// Not a callback, and not in ``all``: the presenter also wants to hear of what strangers do.
   package static let uncoordinatedChanges = Self(rawValue: 1 << 14)
 
+  /// Not a callback, and not in ``all``: the presenter of a plain directory also wants `itemDidChange` when an entry comes,
+  /// goes or is renamed, unless it has declared a callback about subitems (C-058).
+  package static let directoryEntries = Self(rawValue: 1 << 15)
+
+  /// What's chosen when the presenter registers, and not a callback.
+  package static let choices: Self = [.uncoordinatedChanges, .directoryEntries]
+
   package static let all = Self(rawValue: (1 << 14) - 1)
+
+  /// The same choices with other callbacks.
+  package func replacing(callbacks: Self) -> Self { intersection(.choices).union(callbacks.subtracting(.choices)) }
+
+  /// The callbacks whose messages tell what happened inside a directory.
+  package static let subitemNews: Self = [.subitemDidAppear, .subitemDidMove, .subitemDidChange]
+
+  private static let presumedShift: UInt32 = 16
+
+  /// Those of the callbacks that nobody knows whether the presenter has.
+  ///
+  /// A presumed callback is declared like others. But whoever asks by it waits only for a while for the presenter's queue.
+  package var presumed: Self {
+    get { Self(rawValue: rawValue >> Self.presumedShift & Self.all.rawValue) }
+    set {
+      self = Self(
+        rawValue: rawValue & ((1 << Self.presumedShift) - 1)
+          | newValue.intersection(.all).rawValue << Self.presumedShift)
+    }
+  }
 }

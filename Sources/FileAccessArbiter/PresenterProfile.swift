@@ -25,6 +25,15 @@ final class PresenterProfile: Hashable, Sendable {
     isActor = profile.isActor
   }
 
+  /// The same with other callbacks.
+  init(_ profile: PresenterProfile, callbacks: PresenterCallbacks) {
+    client = profile.client
+    label = profile.label
+    self.callbacks = callbacks
+    servesWhileWaiting = profile.servesWhileWaiting
+    isActor = profile.isActor
+  }
+
   static func == (left: PresenterProfile, right: PresenterProfile) -> Bool {
     left.client == right.client && left.callbacks == right.callbacks
       && left.servesWhileWaiting == right.servesWhileWaiting

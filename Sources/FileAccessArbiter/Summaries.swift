@@ -80,10 +80,13 @@ package struct WaitReport: Hashable, Sendable {
   package let waiter: AccessSummary
   package let waiting: Nanoseconds
   package let blockers: [WaitMember]
+  /// Presenters that it goes on without, and why.
+  package let passedOver: [String]
 
-  package init(waiter: AccessSummary, waiting: Nanoseconds, blockers: [WaitMember]) {
+  package init(waiter: AccessSummary, waiting: Nanoseconds, blockers: [WaitMember], passedOver: [String] = []) {
     self.waiter = waiter
     self.waiting = waiting
     self.blockers = blockers
+    self.passedOver = passedOver
   }
 }

@@ -259,6 +259,29 @@ struct ServiceBorderTests {
     #expect(service.refusals(1).isEmpty)
   }
 
+  @Test("A queue has begun a callback, and a class is known better, when the presenter's own process says so")
+  func presumptions() throws {
+    let service = ServiceHarness()
+    for client in UInt64(1)...4 { service.join(client) }
+    var callbacks: PresenterCallbacks = .relinquishToWriter
+    callbacks.presumed = .relinquishToWriter
+    var registration = PresenterRegistration.plain("/a")
+    registration.callbacks = callbacks
+    service.tell(1, .presenterEvent(RequestNumber(1), .presenterAdded(PresenterID(1), registration)))
+    _ = service.taken(1)
+    service.tell(2, .write(1, "/a"))
+    let message = try #require(service.taken(1).compactMap(\.deliveredMessage).first)
+    service.tell(3, .event(.callbackBegan(message)))
+    #expect(service.explanation(3).contains("isn't for it"))
+    // The number is the teller's own, so it's another presenter's.
+    service.tell(4, .event(.presenterLearned(PresenterID(1), [])))
+    #expect(service.taken(2).compactMap(\.grantedAccess).isEmpty)
+    service.tell(1, .event(.presenterLearned(PresenterID(1), .uncoordinatedChanges)))
+    #expect(service.taken(2).compactMap(\.grantedAccess) == [AccessID(1)])
+    service.tell(1, .answer(message), .event(.callbackBegan(message)))
+    #expect(service.refusals(1).isEmpty)
+  }
+
   @Test("Nothing is adopted that conflicts with another's access, or that a delegation doesn't cover")
   func adoptionsAreChecked() {
     let service = ServiceHarness()

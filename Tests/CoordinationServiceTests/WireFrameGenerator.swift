@@ -47,7 +47,10 @@ struct WireFrameGenerator {
     case 6: .presenterMoved(presenter(), to: path())
     case 7: .presenterToBeLocated(presenter())
     case 8: .presenterForgotten(presenter())
-    case 9: .reported(access(), WaitReport(waiter: accessSummary(), waiting: time(), blockers: members()))
+    case 9:
+      .reported(
+        access(),
+        WaitReport(waiter: accessSummary(), waiting: time(), blockers: members(), passedOver: list { $0.text() }))
     case 10: .delegated(DelegationID(number()), root: path(), mode: oneOf(DelegationMode.allCases))
     case 11: .recalled(DelegationID(number()))
     case 12: .answered(RequestNumber(number()), flag())
@@ -65,7 +68,7 @@ struct WireFrameGenerator {
   // MARK: - What processes tell
 
   private mutating func event() -> ArbiterEvent {
-    switch below(16) {
+    switch below(18) {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
@@ -84,6 +87,8 @@ struct WireFrameGenerator {
     case 12: .echoSettled(ClientID(number()), EchoID(number()))
     case 13: .callbackReturned(MessageID(number()))
     case 14: .presenterRelabelled(presenter(), text())
+    case 15: .callbackBegan(MessageID(number()))
+    case 16: .presenterLearned(presenter(), PresenterCallbacks(rawValue: UInt32(truncatingIfNeeded: number())))
     default: .versionChanged(announcement(), versionChange(), text())
     }
   }

@@ -6,9 +6,9 @@ import Testing
 ///
 /// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
 @Suite struct WireGoldenBytesTests {
-  @Test("The bytes of version 3 are as they were")
+  @Test("The bytes of version 4 are as they were")
   func goldenBytes() throws {
-    #expect(Hello.currentVersion == 3)
+    #expect(Hello.currentVersion == 4)
     for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
     for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
   }
@@ -27,7 +27,7 @@ import Testing
       (
         .hello(hello),
         """
-        3200000001030000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        3200000001040000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
         000000000000
         """
       ),
@@ -71,8 +71,8 @@ import Testing
       (
         .delivered(delivery, origin),
         """
-        6f000000050900000000000000010000000000000002000000000000000f02002f7303010000007600030000000000000004000000000000\
-        00010000006c0000000000000000000001010500000000000000000106000000010000006e0100000075010700000000\
+        70000000050900000000000000010000000000000002000000000000000f02002f7303010000007600030000000000000004000000000000\
+        00010000006c000000000000000000000101050000000000000000000106000000010000006e0100000075010700000000\
         0000000800000000000000
         """
       ),

@@ -76,7 +76,7 @@ func wireFrames<Frame: WireValue>(_ type: Frame.Type, in bytes: [UInt8]) throws 
     }
     #expect(Set(try sample.clientFrames.map { try wireBytes(of: $0)[4] }) == Set(1...14))
     #expect(Set(try sample.serverFrames.map { try wireBytes(of: $0)[4] }) == Set(1...21))
-    #expect(Set(eventTags) == Set(1...16))
+    #expect(Set(eventTags) == Set(1...18))
     #expect(Set(failureTags) == Set(1...6))
   }
 

@@ -25,8 +25,27 @@ struct MovingTests {
     let presenter = harness.presenter(at: "/d/f", callbacks: [.itemDidMove])
     let mover = harness.write("/d/f", .moving)
     harness.move(by: mover, from: "/d/f", to: "/d/g")
-    #expect(harness.taken(presenter) == [.itemDidMove(to: "/d/g")])
+    #expect(harness.taken(presenter).isEmpty)
     harness.release(mover)
+    #expect(harness.taken(presenter) == [.itemDidMove(to: "/d/g")])
+    harness.finish()
+  }
+
+  @Test("C-090: A move is told when its mover has ended, however; questions come meanwhile, and news wait behind it")
+  func toldAtTheEnd() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader, .itemDidMove, .itemDidChange])
+    let mover = harness.write("/d/f", .moving, client: 2)
+    harness.move(by: mover, from: "/d/f", to: "/d/g")
+    let inner = harness.read("/d/g", inside: .access(mover))
+    #expect(harness.taken(presenter) == [.relinquishToReader])
+    harness.answer(presenter, hasReacquirer: true)
+    harness.release(inner)
+    #expect(harness.path(of: harness.read("/d/f", own: presenter)) == "/d/g")
+    #expect(harness.taken(presenter).isEmpty)
+    harness.depart(2)
+    let told = harness.taken(presenter)
+    #expect(told == [.itemDidMove(to: "/d/g")])
     harness.finish()
   }
 
@@ -37,6 +56,7 @@ struct MovingTests {
     let presenters = paths.map { harness.presenter(at: $0, callbacks: [.itemDidMove]) }
     let mover = harness.write("/d", .moving)
     harness.move(by: mover, from: "/d", to: "/e/d")
+    harness.release(mover)
     let places: [ItemPath] = ["/e/d", "/e/d/f", "/e/d/x/y", "/e/d/k.pkg/a"]
     for (presenter, place) in zip(presenters, places) {
       #expect(harness.taken(presenter) == [.itemDidMove(to: place)])
@@ -53,6 +73,22 @@ struct MovingTests {
     for presenter in presenters {
       #expect(harness.taken(presenter) == [.subitemDidMove(from: "/d/x/f", to: "/e/f")])
     }
+    harness.finish()
+  }
+
+  @Test(
+    "C-060: A presenter of the directory that declared no move hears that both places changed, as far as they're inside"
+  )
+  func presentersAroundWithoutMove() {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d", callbacks: [.subitemDidChange])
+    let mover = harness.request([.init("/d/f", .write(.moving)), .init("/d/g", .write(.moving))])
+    harness.move(by: mover, from: "/d/f", to: "/e/f")
+    #expect(harness.taken(presenter) == [.subitemDidChange("/d/f")])
+    harness.answer(presenter)
+    harness.move(by: mover, from: "/d/g", to: "/d/h")
+    harness.answerAll()
+    #expect(harness.taken(presenter) == [.subitemDidChange("/d/g"), .subitemDidChange("/d/h")])
     harness.finish()
   }
 
@@ -187,6 +223,7 @@ struct MovingTests {
     #expect(harness.taken(presenter) == [.relinquishToWriter])
     harness.answer(presenter)
     harness.move(by: mover, from: "/d/f", to: "/d/g")
+    harness.release(mover)
     #expect(harness.taken(presenter) == [.itemDidMove(to: "/d/g")])
     #expect(harness.taken(silent) == [.itemDidMove(to: "/d/g")])
     harness.finish()

@@ -25,7 +25,7 @@ import Testing
 
     /// What finds the fault, the cheapest way first.
     private func catcher(of faults: Set<SeededFault>) -> String? {
-      for scenario in FaultScenarios.own + [.readersInDidChange, .stubbornReadersInDidChange] {
+      for scenario in FaultScenarios.own + [.readersInDidChange, .stubbornReadersInDidChange, .toldMovers] {
         if let catcher = exploration(of: scenario, faults) { return catcher }
       }
       for seed in UInt64(1)...40 {
@@ -45,7 +45,18 @@ import Testing
 
 /// Models as small as a fault needs.
 enum FaultScenarios {
-  static let own = [queue, package, saving, moving, upgrade]
+  static let own = [queue, package, saving, moving, upgrade, presuming]
+
+  /// A class that has written relinquish, which nobody knows, and does something in it.
+  static let presuming = Scenario(
+    name: "presuming",
+    presenters: [
+      PresenterPlan("/f", presuming: [.relinquishToReader], []) {
+        $0.written = .relinquishToReader
+        $0.onRelinquish = [.answer, .doing(.read("/g"))]
+      }
+    ],
+    actors: [ActorPlan(.read("/f"))])
 
   /// A presenter with everything declared but deletion, a reader that may give up, and writers, one of them deep.
   static let queue = Scenario(

@@ -50,7 +50,7 @@ struct WriteMessageTests {
     harness.finish()
   }
 
-  @Test("C-056, C-057, C-058: A package without the subitem callback hears of a change itself, a directory doesn't")
+  @Test("C-056, C-057: A package without the subitem callback hears of a change itself, a directory doesn't")
   func packageFallback() {
     let harness = ArbiterHarness()
     let with = harness.presenter(at: "/k.pkg", callbacks: [.itemDidChange, .subitemDidChange])
@@ -97,6 +97,30 @@ struct WriteMessageTests {
     let presenter = harness.presenter(at: "/d")
     harness.release(harness.write("/d/new"), .appeared)
     #expect(harness.taken(presenter) == [.subitemDidAppear("/d/new")])
+    harness.finish()
+  }
+
+  /// Presenters of the directory /d that have declared little.
+  private static let plainDirectories: [(PresenterCallbacks, ItemOutcome, ItemPath, [Message.Kind])] = [
+    (.subitemDidChange, .appeared, "/d/new", [.subitemDidChange("/d/new")]),
+    (.subitemDidChange, .appeared, "/d/x/new", [.subitemDidChange("/d/x/new")]),
+    (.subitemDidChange, .vanished, "/d/new", [.subitemDidChange("/d/new")]),
+    ([.subitemDidChange, .itemDidChange, .directoryEntries], .appeared, "/d/new", [.subitemDidChange("/d/new")]),
+    ([.itemDidChange, .directoryEntries], .appeared, "/d/new", [.itemDidChange]),
+    ([.itemDidChange, .directoryEntries], .vanished, "/d/new", [.itemDidChange]),
+    ([.itemDidChange, .directoryEntries], .changed, "/d/new", []),
+    ([.itemDidChange, .directoryEntries], .appeared, "/d/x/new", []),
+    ([.itemDidChange, .subitemDidMove, .directoryEntries], .appeared, "/d/new", []),
+    (.itemDidChange, .appeared, "/d/new", []),
+    (.presumingMoves, .appeared, "/d/new", [.itemDidChange]),
+  ]
+
+  @Test("C-058, C-060: What isn't declared is told as the next more general thing that is", arguments: plainDirectories)
+  func fallbacks(callbacks: PresenterCallbacks, outcome: ItemOutcome, path: ItemPath, expected: [Message.Kind]) {
+    let harness = ArbiterHarness()
+    let presenter = harness.presenter(at: "/d", callbacks: callbacks)
+    harness.release(harness.write(path), outcome)
+    #expect(harness.taken(presenter) == expected)
     harness.finish()
   }
 
@@ -179,7 +203,27 @@ struct DeletingTests {
     harness.finish()
   }
 
-  @Test("C-072, C-073: Packages around the item are asked about the subitem, plain directories aren't")
+  @Test("C-073: Presenters of plain directories around the item are asked only what they have declared")
+  func asksDirectories() {
+    let harness = ArbiterHarness()
+    let asked = harness.presenter(at: "/d", callbacks: [.accommodateSubitemDeletion, .relinquishToWriter])
+    let silent = harness.presenter(at: "/d", callbacks: [.relinquishToWriter, .accommodateDeletion, .saveChanges])
+    let vetoed = harness.write("/d/x/f", .deleting)
+    harness.fail(asked)
+    guard case .presenterFailed = harness.failure(of: vetoed) else { return harness.record("not failed") }
+    let writer = harness.write("/d/x/f", .deleting)
+    harness.answer(asked)
+    #expect(harness.isGranted(writer))
+    #expect(harness.taken(asked).count == 2 && harness.taken(silent).isEmpty)
+    for intent in WriteIntent.allCases where ![.deleting, .replacing, .evicting].contains(intent) {
+      harness.write("/d/y", intent)
+    }
+    harness.read("/d/z")
+    #expect(harness.taken(asked).isEmpty)
+    harness.finish()
+  }
+
+  @Test("C-072, C-073: Packages and plain directories around the item are asked about the subitem")
   func asksAround() {
     let harness = ArbiterHarness()
     let package = harness.presenter(at: "/o.pkg")
@@ -187,7 +231,8 @@ struct DeletingTests {
     let writer = harness.write("/o.pkg/d/f", .deleting)
     harness.answerAll()
     #expect(harness.taken(package) == [.relinquishToWriter, .accommodateSubitemDeletion("/o.pkg/d/f")])
-    #expect(harness.taken(directories[0]).isEmpty && harness.isGranted(writer))
+    #expect(directories.map(harness.taken) == Array(repeating: [.accommodateSubitemDeletion("/o.pkg/d/f")], count: 2))
+    #expect(harness.isGranted(writer))
     harness.finish()
   }
 
@@ -201,10 +246,10 @@ struct DeletingTests {
     harness.finish()
   }
 
-  @Test("C-078: Replacing on an empty path asks nobody")
+  @Test("C-078: Replacing on an empty path asks nobody, but for what the host answers itself")
   func emptyPath() {
     let harness = ArbiterHarness()
-    let presenter = harness.presenter(at: "/d")
+    let presenter = harness.presenter(at: "/d", callbacks: .all.subtracting(.accommodateSubitemDeletion))
     #expect(harness.isGranted(harness.write("/d/new", .replacing)) && harness.taken(presenter).isEmpty)
     harness.finish()
   }
@@ -259,5 +304,14 @@ struct DeletingTests {
     harness.release(first)
     #expect(harness.world.grants[second]?.items == [.init(path: "/d/f", wasMoved: false, wasReplaced: true)])
     harness.finish()
+  }
+}
+
+extension PresenterCallbacks {
+  /// Wants to hear of entries, and may have written the method about subitems that move.
+  fileprivate static var presumingMoves: Self {
+    var callbacks: Self = [.itemDidChange, .subitemDidMove, .directoryEntries]
+    callbacks.presumed = .subitemDidMove
+    return callbacks
   }
 }

@@ -57,14 +57,31 @@ struct DeletingAndReplacingTests {
     }
   }
 
-  @Test("C-073, C-077, 9.1.e: Presenters of plain directories around the item are not asked", arguments: deepOptions)
+  @Test(
+    "C-073, C-077, 9.1.e: Presenters of plain directories around the item are asked if they have declared it",
+    arguments: deepOptions)
   func plainDirectoriesAround(options: FileCoordinator.WritingOptions) async throws {
     try await withSandbox { box in
       try box.write("d/x/f")
       let presenters = try ["d", "d/x"].map { try box.present($0, as: $0) }
+      let others = FilePresenterCallbacks.all.subtracting(.accommodateSubitemDeletion)
+      let silent = try box.present("d", as: "silent", others)
       let writer = try await box.hold(.write("d/x/f", options), as: "writer")
-      for presenter in presenters { #expect(presenter.messages.isEmpty) }
+      for presenter in presenters { #expect(presenter.callbacks == [.accommodateSubitemDeletion]) }
+      #expect(silent.messages.isEmpty)
       try await writer.finish()
+    }
+  }
+
+  @Test("C-078: Nobody is asked to accommodate the end of what isn't there")
+  func nothingToReplace() async throws {
+    try await withSandbox { box in
+      try box.makeDirectory("d")
+      try box.makeDirectory("k.pkg")
+      let presenters = try ["d", "k.pkg"].map { try box.present($0, as: $0, .accommodateSubitemDeletion) }
+      for name in ["d/new", "k.pkg/new"] { try await box.access(.write(name, .forReplacing), as: "writer") }
+      try await box.quiesce()
+      for presenter in presenters { #expect(presenter.messages.isEmpty) }
     }
   }
 
@@ -179,8 +196,8 @@ struct DeletingAndReplacingTests {
       try await presenter.wait(for: .reacquire)
       try await box.quiesce()
       #expect(presenter.callbacks == [.relinquishToWriter, .accommodateDeletion, .reacquire])
-      #expect(container.callbacks == [.subitemDidChange])
-      #expect(container.messages.map(\.origin.isVerified) == [true])
+      #expect(container.callbacks == [.accommodateSubitemDeletion, .subitemDidChange])
+      #expect(container.messages.map(\.origin.isVerified) == [nil, true])
     }
   }
 

@@ -239,7 +239,7 @@ struct FilesByIdentityTests {
         try FileManager.default.removeItem(at: url)
       }
       try await other.wait(until: \.arePresentersIdle)
-      #expect(box.timeline.events.filter { $0.contains("ubitem") }.count == 1)
+      #expect(box.timeline.events.filter { $0.contains("ubitem") }.count == 2)
       #expect(!box.timeline.events.contains { $0.contains("\0") })
       registration.end()
     }

@@ -265,7 +265,7 @@ struct UncoordinatedChangesByClockTests {
   func backup() async throws {
     try await withSandbox { box in
       try box.write("d/f")
-      let presenter = try box.observe("d/f")
+      let presenter = try box.present("d/f", observesStrangers: true)
       try box.rename("d/f", to: "d/f~")
       // So late that the move has been seen for itself.
       box.domain.readUncoordinatedChanges()
@@ -276,6 +276,7 @@ struct UncoordinatedChangesByClockTests {
       try await box.settle(presenter)
       #expect(Set(presenter.summary(in: box)) == ["itemDidChange*"])
       let count = presenter.messages.count
+      box.letChangesSettle()
       try box.scribble("d/f")
       try await presenter.waitUntil { $0.count > count }
     }

@@ -104,6 +104,45 @@ struct WriteMessagesTests {
   }
 
   @Test(
+    "C-058: A presenter of plain d that wants so, and declares nothing about subitems, hears of entries that come and go"
+  )
+  func entriesOfDirectories() async throws {
+    try await withSandbox { box in
+      try box.write("d/a")
+      try box.makeDirectory("d/x")
+      let presenter = try box.present("d", as: "P", .itemDidChange, observesEntries: true)
+      let (writer, new) = (box.coordinator("writer"), box.url("d/new"))
+      try await writer.write(new) { try "new".write(to: $0.url, atomically: false, encoding: .utf8) }
+      #expect(try await presenter.wait(for: .itemDidChange).origin.label == "writer")
+      try await writer.write(new) { try "newer".write(to: $0.url, atomically: false, encoding: .utf8) }
+      try await writer.write(box.url("d/x/y")) { try "y".write(to: $0.url, atomically: false, encoding: .utf8) }
+      try await writer.move(new, to: box.url("d/newer"))
+      try await presenter.wait(for: .itemDidChange, count: 2)
+      try await writer.delete(box.url("d/newer"))
+      try await presenter.wait(for: .itemDidChange, count: 3)
+      try await box.quiesce()
+      #expect(presenter.messages.count == 3)
+    }
+  }
+
+  @Test("C-060: A presenter that declares only subitem-did-change hears by it what appears, moves and vanishes")
+  func subitemChangesAlone() async throws {
+    try await withSandbox { box in
+      try box.makeDirectory("d")
+      let presenter = try box.present("d", as: "P", .subitemDidChange)
+      let (writer, new) = (box.coordinator("writer"), box.url("d/new"))
+      try await writer.write(new) { try "new".write(to: $0.url, atomically: false, encoding: .utf8) }
+      try await presenter.wait(for: .subitemDidChange)
+      try await writer.move(new, to: box.url("d/newer"))
+      try await presenter.wait(for: .subitemDidChange, count: 3)
+      try await writer.delete(box.url("d/newer"))
+      try await presenter.wait(for: .subitemDidChange, count: 4)
+      try await box.quiesce()
+      #expect(presenter.messages.flatMap(\.urls).map(\.lastPathComponent) == ["new", "new", "newer", "newer"])
+    }
+  }
+
+  @Test(
     "C-059: Did-change is sent for attribute-only changes too",
     arguments: [FileCoordinator.WritingOptions.contentIndependentMetadataOnly, []])
   func attributesChange(options: FileCoordinator.WritingOptions) async throws {

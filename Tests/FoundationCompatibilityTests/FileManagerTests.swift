@@ -93,6 +93,87 @@ struct FileManagerTests {
     }
   }
 
+  @Test("replaceItemAt in the forms that people write keeps the new contents", arguments: [0, 1, 2, 3])
+  func replacingAt(form: Int) throws {
+    try withSandbox { box in
+      let (old, new) = (try box.write("old"), try box.write("new", "new"))
+      let result =
+        switch form {
+        case 0: try files.replaceItemAt(old, withItemAt: new)
+        case 1: try files.replaceItemAt(old, withItemAt: new, backupItemName: nil)
+        case 2: try files.replaceItemAt(old, withItemAt: new, backupItemName: "backup")
+        default: try files.replaceItemAt(old, withItemAt: new, options: .usingNewMetadataOnly)
+        }
+      #expect(result == old)
+      #expect(try box.text(old) == "new")
+      #expect(try files.contentsOfDirectory(atPath: box.root.path) == ["old"])
+      try files.removeItem(at: old)
+      let newest = try box.write("newest", "newest")
+      try files.replaceItemAt(old, withItemAt: newest)
+      #expect(try box.text(old) == "newest" && !files.fileExists(atPath: newest.path))
+    }
+  }
+
+  /// Whether there's a second file system for every user.
+  private static let hasOtherDevice: Bool = {
+    func device(_ path: String) -> Int? {
+      (try? FileManager.default.attributesOfItem(atPath: path))?[.systemNumber] as? Int
+    }
+    return device("/dev/shm") != nil && device("/dev/shm") != device(NSTemporaryDirectory())
+  }()
+
+  @Test(
+    "Replacing works across file systems, and whatever step fails, both files are there", .enabled(if: hasOtherDevice))
+  func acrossDevices() throws {
+    try withSandbox { box in
+      let elsewhere = URL(fileURLWithPath: "/dev/shm/replace-\(UUID().uuidString)")
+      defer { try? files.removeItem(at: elsewhere) }
+      try Data("new".utf8).write(to: elsewhere)
+      let old = try box.write("old")
+      // A backup that can't be made, after the metadata were copied.
+      let longName = String(repeating: "x", count: 300)
+      #expect(throws: CocoaError.self) {
+        try files.replaceItemAt(old, withItemAt: elsewhere, backupItemName: longName)
+      }
+      #expect(try box.text(old) == "old" && box.text(elsewhere) == "new")
+      #expect(throws: CocoaError.self) { try files.replaceItemAt(old, withItemAt: box.url("missing")) }
+      #expect(throws: CocoaError.self) { try files.replaceItemAt(old, withItemAt: old) }
+      #expect(throws: CocoaError.self) { try files.replaceItemAt(old, withItemAt: box.root) }
+      #expect(try box.text(old) == "old")
+      try files.replaceItemAt(old, withItemAt: elsewhere, backupItemName: "backup")
+      #expect(try box.text(old) == "new" && !files.fileExists(atPath: elsewhere.path))
+      #expect(try files.contentsOfDirectory(atPath: box.root.path) == ["old"])
+    }
+  }
+
+  @Test("The container of a group is a directory of the user's data, for names that can be one's")
+  func groupContainers() throws {
+    let name = "group.test-\(UUID().uuidString)"
+    let url = try #require(files.containerURL(forSecurityApplicationGroupIdentifier: name))
+    defer { try? files.removeItem(at: url) }
+    #expect(url.lastPathComponent == name && url.deletingLastPathComponent().lastPathComponent == "Group Containers")
+    var isDirectory: ObjCBool = false
+    #expect(unsafe files.fileExists(atPath: url.path, isDirectory: &isDirectory) && isDirectory.boolValue)
+    #expect(try files.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o700)
+    #expect(files.containerURL(forSecurityApplicationGroupIdentifier: name) == url)
+    for bad in ["", ".", "..", "a/b", "a\0b"] {
+      #expect(files.containerURL(forSecurityApplicationGroupIdentifier: bad) == nil)
+    }
+  }
+
+  @Test("Keys that Foundation lacks are there, and no value is known")
+  func resourceKeys() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let values = try url.resourceValues(forKeys: [
+        .ubiquitousItemIsSharedKey, .fileContentIdentifierKey, .mayHaveExtendedAttributesKey, .isSparseKey,
+        .directoryEntryCountKey, .volumeAvailableCapacityForImportantUsageKey,
+      ])
+      #expect(values.fileContentIdentifier == nil && values.isSparse == nil && values.directoryEntryCount == nil)
+      #expect(URLResourceKey.ubiquitousItemIsSharedKey.rawValue == "NSURLUbiquitousItemIsSharedKey")
+    }
+  }
+
   @Test("A directory is replaced whole, and a missing item is an error that changes nothing")
   func directoriesAndMissingItems() throws {
     try withSandbox { box in

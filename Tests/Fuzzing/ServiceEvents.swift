@@ -201,11 +201,23 @@ extension ServiceWorld {
     case 4: .accessCancelled(access())
     case 5: .presenterRemoved(presenter())
     case 6: .messageAnswered(choices.pick(messages), hasReacquirer: choices.flag())
-    case 10: .callbackReturned(choices.pick(messages))
+    case 10: stage()
     case 11: .presenterRelabelled(presenter(), choices.flag() ? "p" : "other")
     case 7: .messageFailed(choices.pick(messages), explanation: PresenterFailure(text: "no"))
     case 8: .ubiquityAttributesChanged(announcement(), choices.flag() ? ["x"] : ["y"])
     default: .versionChanged(announcement(), choices.pick([.gained, .lost, .resolved]), "v")
+    }
+  }
+
+  /// What becomes of a callback on its way, and of a class.
+  private mutating func stage() -> ArbiterEvent {
+    switch choices.below(3) {
+    case 0: .callbackReturned(choices.pick(messages))
+    case 1: .callbackBegan(choices.pick(messages))
+    default:
+      .presenterLearned(
+        presenter(),
+        PresenterCallbacks(rawValue: UInt32(choices.below(256)) << 16 | UInt32(choices.below(256)) * 0x101))
     }
   }
 

@@ -28,10 +28,10 @@ let earlier = [
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
-  "ActorStore", "BatchAndTrash", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor",
-  "IntentsWithTimeout", "MainQueuePresenter", "PredicateArguments", "PredicateBuilder", "PredicateTypes",
-  "PresenterQueues", "QueryDelegate",
-  "RemovedInDeinit", "SearchForms",
+  "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
+  "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout", "LinkedFolder",
+  "MainQueuePresenter", "MovedDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes", "PresenterQueues",
+  "QueryDelegate", "RemovedInDeinit", "ReplacedFiles", "SearchForms", "Strangers",
   "SubclassedCoordinator", "ThrowingWrappers",
 ]
 

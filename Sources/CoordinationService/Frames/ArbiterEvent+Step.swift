@@ -15,6 +15,8 @@ extension FileAccessArbiter {
     case .presenterRemoved(let id): presenterRemoved(id, at: time)
     case .messageAnswered(let id, let hasReacquirer): messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
     case .callbackReturned(let id): callbackReturned(id, at: time)
+    case .callbackBegan(let id): callbackBegan(id, at: time)
+    case .presenterLearned(let id, let callbacks): presenterLearned(id, callbacks, at: time)
     case .messageFailed(let id, _): messageFailed(id, at: time)
     case .ubiquityAttributesChanged(let announcement, let attributes):
       ubiquityAttributesChanged(announcement, attributes, at: time)

@@ -16,6 +16,10 @@ package enum ArbiterEvent: Hashable, Sendable {
   case messageAnswered(MessageID, hasReacquirer: Bool)
   /// The callback has returned, and its completion handler will answer.
   case callbackReturned(MessageID)
+  /// The presenter's queue has begun to run the callback.
+  case callbackBegan(MessageID)
+  /// What the presenter implements is known better than before.
+  case presenterLearned(PresenterID, PresenterCallbacks)
   case messageFailed(MessageID, explanation: PresenterFailure)
   case ubiquityAttributesChanged(Announcement, Set<String>)
   case versionChanged(Announcement, Message.VersionChange, String)

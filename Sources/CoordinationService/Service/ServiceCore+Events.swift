@@ -54,6 +54,10 @@ extension ServiceCore {
       }
     case .callbackReturned(let message):
       if try isRecipient(id, of: message) { carryOut(arbiter.callbackReturned(message, at: time), at: time) }
+    case .callbackBegan(let message):
+      if try isRecipient(id, of: message) { carryOut(arbiter.callbackBegan(message, at: time), at: time) }
+    case .presenterLearned(let presenter, let callbacks):
+      carryOut(arbiter.presenterLearned(try Self.global(presenter, id), callbacks, at: time), at: time)
     case .messageFailed(let message, let explanation):
       if try isRecipient(id, of: message) {
         carryOut(arbiter.messageFailed(message, at: time), explanation: explanation, at: time)

@@ -18,6 +18,8 @@ extension ArbiterEvent: WireValue {
     case echoSettled = 14
     case callbackReturned = 15
     case presenterRelabelled = 16
+    case callbackBegan = 17
+    case presenterLearned = 18
   }
 
   private var tag: Tag {
@@ -38,6 +40,8 @@ extension ArbiterEvent: WireValue {
     case .changesConfirmed: .changesConfirmed
     case .echoSettled: .echoSettled
     case .callbackReturned: .callbackReturned
+    case .callbackBegan: .callbackBegan
+    case .presenterLearned: .presenterLearned
     }
   }
 
@@ -59,7 +63,8 @@ extension ArbiterEvent: WireValue {
     case .changesSeen(let client, let changes), .changesConfirmed(let client, let changes):
       writer.append(client, changes)
     case .echoSettled(let client, let echo): writer.append(client, echo)
-    case .callbackReturned(let message): writer.append(message)
+    case .callbackReturned(let message), .callbackBegan(let message): writer.append(message)
+    case .presenterLearned(let presenter, let callbacks): writer.append(presenter, callbacks)
     }
   }
 
@@ -81,6 +86,8 @@ extension ArbiterEvent: WireValue {
     case .changesConfirmed: self = try .changesConfirmed(reader.read(), reader.read())
     case .echoSettled: self = try .echoSettled(reader.read(), reader.read())
     case .callbackReturned: self = .callbackReturned(try reader.read())
+    case .callbackBegan: self = .callbackBegan(try reader.read())
+    case .presenterLearned: self = try .presenterLearned(reader.read(), reader.read())
     }
   }
 }

@@ -112,7 +112,7 @@ extension Message.Origin: WireValue {
     writer.append(UInt64(readingOptions))
     writer.append(isPreparation, verified)
     writer.append(count: folded)
-    writer.append(isUncoordinated)
+    writer.append(isUncoordinated, wasPassedOver)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
@@ -121,6 +121,7 @@ extension Message.Origin: WireValue {
       label: reader.read(), itemAccess: reader.read(), readingOptions: reader.optionBits(),
       isPreparation: reader.flag(), verified: reader.read(), folded: reader.count())
     isUncoordinated = try reader.flag()
+    wasPassedOver = try reader.flag()
   }
 }
 

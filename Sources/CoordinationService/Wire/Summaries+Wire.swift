@@ -91,9 +91,10 @@ extension WaitMember: WireValue {
 }
 
 extension WaitReport: WireValue {
-  package func encode(into writer: inout WireWriter) { writer.append(waiter, waiting, blockers) }
+  package func encode(into writer: inout WireWriter) { writer.append(waiter, waiting, blockers, passedOver) }
 
   package init(from reader: inout WireReader) throws(WireError) {
-    try self.init(waiter: reader.read(), waiting: reader.read(), blockers: reader.read())
+    try self.init(
+      waiter: reader.read(), waiting: reader.read(), blockers: reader.read(), passedOver: reader.read())
   }
 }

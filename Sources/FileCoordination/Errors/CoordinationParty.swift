@@ -172,6 +172,8 @@ public struct WaitNotice: Hashable, Sendable, CustomStringConvertible {
   public let blockers: [CoordinationParty]
   /// How many more are in its way.
   public let omittedBlockerCount: Int
+  /// The presenters that it goes on without, and why: those under Apple's names whose queues didn't begin a question in time.
+  public let passedOverPresenters: [String]
 
   init(_ report: WaitReport, at now: Timestamp) {
     waiter = CoordinationParty(report.waiter, at: now)
@@ -179,8 +181,12 @@ public struct WaitNotice: Hashable, Sendable, CustomStringConvertible {
     let named = NamedParties(report.blockers, at: now)
     blockers = named.parties
     omittedBlockerCount = named.omittedCount
+    passedOverPresenters = report.passedOver
   }
 
   /// One sentence.
-  public var description: String { "\(waiter): " + NamedParties.sentence(blockers, omittedBlockerCount) }
+  public var description: String {
+    "\(waiter): " + NamedParties.sentence(blockers, omittedBlockerCount)
+      + (passedOverPresenters.isEmpty ? "" : "; not waited for: " + passedOverPresenters.joined(separator: ", "))
+  }
 }

@@ -37,6 +37,10 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
   /// when nobody looked (9.2 point 10).
   public let isVerified: Bool?
+  /// Whether the causing access went on without this presenter's answer, because its queue didn't begin a question in time.
+  ///
+  /// Only of presenters under Apple's names, and only until it's known what their class implements.
+  public let wasPassedOver: Bool
   /// How many earlier messages were left out because this presenter had thousands waiting.
   ///
   /// Look at everything again.
@@ -46,7 +50,9 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch kind {
     case .uncoordinated, .missed: kind.description
-    default: "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')"
+    default:
+      "\(kind.description) by '\(label)' (pid \(processIdentifier) '\(processName)')"
+        + (wasPassedOver ? ", which didn't wait for this presenter" : "")
     }
   }
 }
@@ -73,7 +79,8 @@ extension Message.Origin {
       processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
       label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant,
       // Nobody knows whether the messages that were left out told of a change.
-      isVerified: folded > 0 && verified == false ? nil : verified, omittedMessageCount: folded)
+      isVerified: folded > 0 && verified == false ? nil : verified, wasPassedOver: wasPassedOver,
+      omittedMessageCount: folded)
   }
 
   private func kind(isKnown: Bool) -> AccessOrigin.Kind {

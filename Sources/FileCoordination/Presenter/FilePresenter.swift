@@ -61,6 +61,12 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// <doc:ProgramsThatDoNotCoordinate> for what is seen and what isn't (C-200, C-201).
   var observesUncoordinatedChanges: Bool { get }
 
+  /// Whether a presenter of a plain directory is told ``presentedItemDidChange(origin:)`` when an entry of the directory comes, goes
+  /// or is renamed. `false` unless stated. Read once, when it registers.
+  ///
+  /// For presenters that declare no callback about subitems, which would say more; means nothing for others (C-058).
+  var observesDirectoryEntries: Bool { get }
+
   /// The ubiquity attributes to be told about; `nil` for all. Read when the presenter gets a location (C-207).
   var observedPresentedItemUbiquityAttributes: Set<String>? { get }
 
@@ -102,15 +108,15 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// - Throws: An error to keep the contents.
   func accommodatePresentedItemEviction(origin: AccessOrigin) async throws
 
-  /// Something inside the presented package is about to be deleted or replaced.
+  /// Something inside the presented directory, which may be a package, is about to be deleted or replaced.
   ///
   /// - Parameters:
-  ///   - url: The item inside the package.
+  ///   - url: The item inside the directory.
   ///   - origin: Who asks.
   /// - Throws: An error to fail the access that asked.
   func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws
 
-  /// The item was moved or renamed, or a directory around it was.
+  /// The item was moved or renamed, or a directory around it was. Told when the mover's access has ended.
   ///
   /// - Parameters:
   ///   - url: Where it is now, in the spelling of ``presentedItemURL``.
@@ -139,12 +145,17 @@ public protocol FilePresenter: AnyObject, Sendable {
 
   /// A new item is inside the presented directory, at any depth.
   ///
+  /// A presenter that doesn't declare this callback is told ``presentedSubitemDidChange(at:origin:)`` instead (C-060).
+  ///
   /// - Parameters:
   ///   - url: The new item.
   ///   - origin: Who made it.
   func presentedSubitemDidAppear(at url: URL, origin: AccessOrigin) async
 
   /// An item inside the presented directory was moved, perhaps out of it.
+  ///
+  /// A presenter that doesn't declare this callback is told ``presentedSubitemDidChange(at:origin:)`` instead, of each of the two
+  /// places that is inside (C-060).
   ///
   /// - Parameters:
   ///   - oldURL: Where it was.
@@ -154,7 +165,8 @@ public protocol FilePresenter: AnyObject, Sendable {
 
   /// An item inside the presented directory may have changed, or is gone.
   ///
-  /// A package that doesn't declare this callback is told ``presentedItemDidChange(origin:)`` instead (C-056).
+  /// A package that doesn't declare this callback is told ``presentedItemDidChange(origin:)`` instead (C-056). So is a plain directory
+  /// whose presenter ``observesDirectoryEntries`` and declares no callback about subitems, of what appears or is gone (C-058).
   ///
   /// - Parameters:
   ///   - url: The item.
@@ -183,6 +195,8 @@ extension FilePresenter {
   public var servesWhileWaiting: Bool { true }
   /// `false`.
   public var observesUncoordinatedChanges: Bool { false }
+  /// `false`.
+  public var observesDirectoryEntries: Bool { false }
   /// All of them.
   public var observedPresentedItemUbiquityAttributes: Set<String>? { nil }
 

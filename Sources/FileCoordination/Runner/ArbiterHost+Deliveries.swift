@@ -41,6 +41,7 @@ extension ArbiterHost {
   /// - Returns: The next message to the same presenter, if it came of the answer.
   private func receive(_ addressed: AddressedDelivery, _ presenter: any FilePresenter) async -> AddressedDelivery? {
     let (delivery, record) = (addressed.delivery, addressed.record)
+    if endsNothing(delivery) { return answer(delivery.message, nil, record) }
     let origin = delivery.origin.publicOrigin(
       purpose: addressed.purpose, process: addressed.process, isReentrant: delivery.isReentrant)
     let lineage = Lineage(.known(.message(delivery.message)), of: self)
@@ -58,6 +59,16 @@ extension ArbiterHost {
     } catch {
       return fail(delivery.message, error, record)
     }
+  }
+
+  /// Whether something is to be replaced, or deleted, that isn't there: nobody has to accommodate its end (C-078).
+  ///
+  /// Whoever was passed over is still asked, when the item may be gone.
+  private func endsNothing(_ delivery: Delivery) -> Bool {
+    guard case .accommodateSubitemDeletion(let path) = delivery.kind, !delivery.origin.wasPassedOver else {
+      return false
+    }
+    return (try? configuration.fileSystem.statusIfPresent(of: path.systemPath)) == .some(nil)
   }
 
   func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {

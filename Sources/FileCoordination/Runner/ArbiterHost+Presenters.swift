@@ -101,15 +101,66 @@ extension ArbiterHost {
 
   private func location(of presenter: any FilePresenter) throws(FileCoordinationError) -> FileLocation? {
     guard let url = presenter.presentedItemURL else { return nil }
-    return try FileLocation(url, in: configuration.fileSystem)
+    let location = try FileLocation(url, in: configuration.fileSystem)
+    return directory(behind: location) ?? location
+  }
+
+  /// The directory that a symbolic link leads to, by its own path and in the spelling of the link.
+  ///
+  /// What happens in it is told by where it happens, and nothing is in the link. A link to a file is presented itself (9.2 point 5).
+  private func directory(behind location: FileLocation) -> FileLocation? {
+    let files = configuration.fileSystem
+    guard (try? files.statusIfPresent(of: location.path.systemPath))??.kind == .symbolicLink,
+      let target = try? FileLocation(location.url, followingLastLink: true, in: files),
+      (try? files.statusIfPresent(of: target.path.systemPath))??.kind == .directory,
+      let spelled = try? FileURLCoding.path(of: location.url)
+    else { return nil }
+    let spelling = PathSpelling(
+      spelled: FileURLCoding.withoutTrailingSlashes(spelled), canonical: target.path.bytes)
+    return FileLocation(location.url, at: target.path, spelling: spelling)
+  }
+}
+
+/// A presenter of which nobody knows what it implements: an adapter of foreign classes.
+package protocol PresumedFilePresenter: FilePresenter {
+  /// Those of its declared callbacks that it may have or not.
+  var presumedCallbacks: FilePresenterCallbacks { get }
+}
+
+extension FilePresenterRegistration {
+  /// What the presenter declares, or presumes, has changed since it was registered; which others it wants to hear of can't.
+  package func noteChangedCallbacks() {
+    guard let presenter = record.presenter else { return }
+    // Two threads may learn at once, and tell in another order than they looked.
+    var told: PresenterCallbacks?
+    while true {
+      let callbacks = PresenterCallbacks(declaredBy: presenter)
+      if callbacks == told { return }
+      host.step(.presenterLearned(record.id, callbacks))
+      told = callbacks
+    }
+  }
+}
+
+extension PresenterCallbacks {
+  /// What a presenter declares to implement.
+  init(declaredBy presenter: any FilePresenter) {
+    self = presenter.presentedItemCallbacks.arbiterCallbacks
+    if let adapter = presenter as? any PresumedFilePresenter { presumed = adapter.presumedCallbacks.arbiterCallbacks }
+  }
+
+  /// The same, and what else it wants to hear of.
+  init(of presenter: any FilePresenter) {
+    self.init(declaredBy: presenter)
+    if presenter.observesUncoordinatedChanges { insert(.uncoordinatedChanges) }
+    if presenter.observesDirectoryEntries { insert(.directoryEntries) }
   }
 }
 
 /// What a registration needs to know of a presenter; asked outside of the lock, as all foreign code.
 private struct RegistrationRequest {
   let label: String
-  let callbacks: FilePresenterCallbacks
-  let observesUncoordinatedChanges: Bool
+  let callbacks: PresenterCallbacks
   let path: ItemPath?
   let attributes: Set<String>?
   let servesWhileWaiting: Bool
@@ -118,8 +169,7 @@ private struct RegistrationRequest {
 
   init(_ presenter: any FilePresenter, at location: FileLocation?) {
     label = presenter.presenterLabel.fittingFrame
-    callbacks = presenter.presentedItemCallbacks
-    observesUncoordinatedChanges = presenter.observesUncoordinatedChanges
+    callbacks = PresenterCallbacks(of: presenter)
     path = location?.path
     attributes = presenter.observedPresentedItemUbiquityAttributes
     servesWhileWaiting = presenter.servesWhileWaiting
@@ -129,11 +179,10 @@ private struct RegistrationRequest {
 
   func arbiterRegistration(_ purpose: PurposeID) -> PresenterRegistration {
     var registration = PresenterRegistration(
-      client: ArbiterHost.client, purpose: purpose, label: label, callbacks: callbacks.arbiterCallbacks, path: path,
+      client: ArbiterHost.client, purpose: purpose, label: label, callbacks: callbacks, path: path,
       observedUbiquityAttributes: attributes)
     registration.servesWhileWaiting = servesWhileWaiting
     registration.isActor = isActor
-    if observesUncoordinatedChanges { registration.callbacks.insert(.uncoordinatedChanges) }
     return registration
   }
 }

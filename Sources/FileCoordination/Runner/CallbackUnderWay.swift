@@ -19,6 +19,11 @@ package struct CallbackUnderWay: Sendable {
   /// That of the running task, if any.
   package static var current: CallbackUnderWay? { inTask }
 
+  /// The presenter's queue runs the method now, of which nobody knows whether the presenter has it: the answer is waited for.
+  ///
+  /// It doesn't wait for anybody.
+  package func hasBegun() { host?.step(.callbackBegan(message)) }
+
   /// The presenter's method has returned, and its completion handler will answer.
   ///
   /// After the answer this changes nothing. It doesn't wait for anybody.

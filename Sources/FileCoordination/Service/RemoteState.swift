@@ -96,11 +96,15 @@ extension ArbiterHost.State {
         return link.tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
       }
     case .callbackReturned(let message): remote?.callbacks.noteEnd(of: message)
+    case .presenterLearned(let id, let callbacks):
+      guard let known = remote?.registrations[id]?.callbacks else { break }
+      remote?.registrations[id]?.callbacks = known.replacing(callbacks: callbacks)
     case .messageFailed(let message, _):
       remote?.callbacks.noteEnd(of: message)
       remote?.debts[message] = nil
     case .accessCancelled(let id): if remote?.requests[id] != nil { remote?.cancelled.insert(id) }
-    case .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoSettled: break
+    case .callbackBegan, .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoSettled:
+      break
     }
     link.tell(.event(event))
   }

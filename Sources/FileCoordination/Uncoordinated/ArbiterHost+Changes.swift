@@ -15,7 +15,7 @@ extension ArbiterHost {
   }
 
   private func observesInside(_ registration: PresenterRegistration) -> Bool {
-    let inside: PresenterCallbacks = [.subitemDidAppear, .subitemDidMove, .subitemDidChange]
+    let inside: PresenterCallbacks = [.subitemNews, .directoryEntries]
     if !registration.callbacks.isDisjoint(with: inside) { return true }
     // A package that doesn't declare them is told that it changed as a whole (C-056).
     guard let path = registration.path else { return !configuration.packageExtensions.isEmpty }

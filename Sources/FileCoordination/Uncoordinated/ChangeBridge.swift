@@ -20,6 +20,7 @@ final class ChangeBridge: Sendable {
     case follow(PresenterID, ItemPath)
     case lookAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
+    case changeIsSettled(at: ItemPath)
   }
 
   private struct State: Sendable {
@@ -36,6 +37,8 @@ final class ChangeBridge: Sendable {
   /// How long a move waits for something to take the place of the item: programs that save a file move the old one away
   /// first, and write the new one right after.
   static let moveSettleInterval = Duration.milliseconds(100)
+  /// How long an item has to be left alone before its change is told, so that one write is one message.
+  static let changeSettleInterval = Duration.milliseconds(100)
   private static let turnCount = 4
   /// How many changes are told in one frame.
   private static let changeCountMax = 64
@@ -155,7 +158,11 @@ extension ChangeBridge {
         state.reader?.takeEvents()
         guard let output = state.reader?.takeOutput(), !(notes.isEmpty && output.isEmpty) else { break }
         actions += tell(output, host)
-        for path in output.unsettled { awaitSettlement(of: path, host.configuration.clock) }
+        let clock = host.configuration.clock
+        for path in output.unsettled { post(.moveIsSettled(from: path), after: Self.moveSettleInterval, clock) }
+        for path in output.unsettledChanges {
+          post(.changeIsSettled(at: path), after: Self.changeSettleInterval, clock)
+        }
       }
       // Changes come faster than they're dealt with: others have their turn at the lock.
       if inbox.withLock({ !$0.notes.isEmpty }) { state.reader?.watcher.wake() }
@@ -180,10 +187,8 @@ extension ChangeBridge {
     }
   }
 
-  private func awaitSettlement(of path: ItemPath, _ clock: any CoordinationClock) {
-    _ = clock.schedule(at: clock.now.advanced(by: Self.moveSettleInterval)) { [weak self] in
-      self?.post(.moveIsSettled(from: path))
-    }
+  private func post(_ note: Note, after interval: Duration, _ clock: any CoordinationClock) {
+    _ = clock.schedule(at: clock.now.advanced(by: interval)) { [weak self] in self?.post(note) }
   }
 }
 
@@ -193,6 +198,7 @@ extension ChangeReader {
     case .follow(let id, let path): follow(id, to: path)
     case .lookAgain(let change): lookAgain(change)
     case .moveIsSettled(let path): settleMove(from: path)
+    case .changeIsSettled(let path): settleChange(at: path)
     }
   }
 }

@@ -243,9 +243,31 @@ extension ChangeReader {
       }
       moves[old] = UnsettledMove(target: new, replaced: replaced)
       if moves.count > Self.moveCountMax { settleMove(from: old) } else { output.unsettled.append(old) }
-    case .appeared(let path): if isPresent(path) { output.confirmed.append(change) }
-    case .changed, .vanished, .unknown: output.confirmed.append(change)
+    case .appeared(let path), .changed(let path):
+      if changes[path] != nil {
+        changes[path]?.isRenewed = true
+        changes[path]?.change = change
+      } else if changes.count < Self.changeCountMax {
+        changes[path] = UnsettledChange(change: change)
+        output.unsettledChanges.append(path)
+      } else {
+        output.confirmed.append(change)
+      }
+    case .vanished, .unknown: output.confirmed.append(change)
     }
+  }
+
+  /// Some time has passed in which an item may have been left alone.
+  mutating func settleChange(at path: ItemPath) {
+    guard let unsettled = changes[path] else { return }
+    if unsettled.isRenewed, unsettled.lookCount < Self.lookCountMax {
+      changes[path]?.isRenewed = false
+      changes[path]?.lookCount += 1
+      return output.unsettledChanges.append(path)
+    }
+    changes[path] = nil
+    // Of what's gone by now the end is told.
+    if isPresent(path) { output.confirmed.append(unsettled.change) }
   }
 
   /// Time enough has passed for something to take the place of an item that was moved away.

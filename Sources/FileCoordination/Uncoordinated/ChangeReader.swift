@@ -37,14 +37,23 @@ struct ChangeReader: Sendable {
     var isRefuted = false
   }
 
+  /// A change that no coordinated write accounts for, until its item has been left alone for a moment.
+  struct UnsettledChange: Sendable {
+    var change: ItemChange
+    /// Something has happened since the last look.
+    var isRenewed = false
+    var lookCount = 0
+  }
+
   /// What to tell the arbiter, and to wait for.
   struct Output: Sendable {
     private(set) var seen: [ItemChange] = []
     private var known: Set<ItemChange> = []
     var confirmed: [ItemChange] = []
     var unsettled: [ItemPath] = []
+    var unsettledChanges: [ItemPath] = []
 
-    var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty }
+    var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
 
     /// Equal changes of one batch are one.
     mutating func see(_ change: ItemChange) {
@@ -59,6 +68,7 @@ struct ChangeReader: Sendable {
   var byPlace: [ItemPath: Set<PresenterID>] = [:]
   var places = WatchedPlaces()
   var moves: [ItemPath: UnsettledMove] = [:]
+  var changes: [ItemPath: UnsettledChange] = [:]
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
@@ -67,6 +77,9 @@ struct ChangeReader: Sendable {
   /// How many items are watched at most; beyond that it's as if the system's limit were reached.
   static let watchCountMax = 262_144
   static let moveCountMax = 1024
+  static let changeCountMax = 1024
+  /// How many looks at an item that's written all the time, before it's told nevertheless.
+  static let lookCountMax = 10
   static let problemCountMax = 64
 
   init(_ watcher: any FileWatcher, in files: any FileSystem) {

@@ -107,6 +107,16 @@ public final class VirtualClock: CoordinationClock {
     }
   }
 
+  /// Suspends until some action's time is near.
+  ///
+  /// - Parameter duration: How near.
+  /// - Throws: `CancellationError` when the task is cancelled first.
+  package func waitForDeadline(within duration: Duration) async throws {
+    try await state.waitUntil { state in
+      state.entries.first.map { $0.deadline <= state.now.advanced(by: duration) } ?? false
+    }
+  }
+
   /// Suspends until at least a number of actions wait for their time.
   ///
   /// - Parameter count: How many are awaited.

@@ -39,6 +39,8 @@ public final class RecordingPresenter: FilePresenter {
   public let observedPresentedItemUbiquityAttributes: Set<String>?
   /// Whether it's told what programs do that don't coordinate.
   public let observesUncoordinatedChanges: Bool
+  /// Whether it's told of entries of a plain directory although it declares nothing about subitems.
+  public let observesDirectoryEntries: Bool
   /// Where its messages are noted too, as `label.callback`.
   public let timeline: EventTimeline
 
@@ -57,12 +59,13 @@ public final class RecordingPresenter: FilePresenter {
   ///   - servesWhileWaiting: Whether it may be asked while one of its callbacks waits inside an access.
   ///   - observedUbiquityAttributes: The ubiquity attributes to observe; `nil` for all.
   ///   - observesUncoordinatedChanges: Whether it's told what programs do that don't coordinate.
+  ///   - observesDirectoryEntries: Whether it's told of entries of a plain directory although it declares nothing about subitems.
   ///   - timeline: Where to note messages among other events.
   public init(
     _ url: URL?, label: String = "presenter", callbacks: FilePresenterCallbacks = .all,
     executor: (any TaskExecutor)? = nil, servesWhileWaiting: Bool = true,
     observedUbiquityAttributes: Set<String>? = nil, observesUncoordinatedChanges: Bool = false,
-    timeline: EventTimeline = EventTimeline()
+    observesDirectoryEntries: Bool = false, timeline: EventTimeline = EventTimeline()
   ) {
     settings = Watched(Settings(url: url, reacquires: true))
     presenterLabel = label
@@ -71,6 +74,7 @@ public final class RecordingPresenter: FilePresenter {
     self.servesWhileWaiting = servesWhileWaiting
     observedPresentedItemUbiquityAttributes = observedUbiquityAttributes
     self.observesUncoordinatedChanges = observesUncoordinatedChanges
+    self.observesDirectoryEntries = observesDirectoryEntries
     self.timeline = timeline
   }
 

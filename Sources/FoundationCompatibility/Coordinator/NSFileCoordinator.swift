@@ -295,6 +295,15 @@
       set { CompatibilityDomain.use(newValue) }
     }
 
+    /// Whether presenters hear of what programs do that don't coordinate, unless their class says otherwise: yes, unless set.
+    ///
+    /// Set it before the first presenter is registered. Watching takes an inotify(7) watch for each presented item and each directory
+    /// inside. See ``NSFilePresenter/observesUncoordinatedChanges``.
+    public static var observesUncoordinatedChanges: Bool {
+      get { CompatibilityDomain.observesStrangers }
+      set { CompatibilityDomain.observesStrangers = newValue }
+    }
+
     /// Is told about misuse that would end the process on Apple platforms; `nil`, as it is at first, for lines on standard error.
     ///
     /// Runs on the thread of the call.

@@ -11,8 +11,8 @@
     /// and extended attributes are given to the new one unless `.usingNewMetadataOnly` is among the options. If `newItemURL` is on another
     /// file system and something fails, the new item is still there.
     ///
-    /// Use this instead of `replaceItemAt(_:withItemAt:)`, which on Linux renames the *old* item over the new one, so that the new
-    /// contents are lost.
+    /// `replaceItemAt(_:withItemAt:)` does the same, with a backup or with options. With both it's Foundation's, which on Linux renames
+    /// the *old* item over the new one, so that the new contents are lost: use this instead.
     ///
     /// - Parameters:
     ///   - originalItemURL: The item that's replaced.
@@ -31,6 +31,68 @@
     ) throws {
       try Self.replace(originalItemURL, newItemURL, backupItemName, options)
       unsafe resultingURL?.pointee = originalItemURL as NSURL
+    }
+
+    /// Puts a new item in the place of another, so that there's always one of them.
+    ///
+    /// What ``replaceItem(at:withItemAt:backupItemName:options:resultingItemURL:)`` does, and throws; if nothing is at the original's
+    /// place, the new item is moved there.
+    ///
+    /// - Parameters:
+    ///   - originalItemURL: The item that's replaced.
+    ///   - newItemURL: The item that takes its place, and is gone from its own.
+    /// - Returns: The URL of the new item, which is the original's.
+    /// - Throws: `CocoaError`.
+    @discardableResult
+    public func replaceItemAt(_ originalItemURL: URL, withItemAt newItemURL: URL) throws -> URL? {
+      try Self.put(newItemURL, inPlaceOf: originalItemURL, nil, [])
+    }
+
+    /// The same with a backup of the old item while it's replaced.
+    ///
+    /// - Parameters:
+    ///   - originalItemURL: The item that's replaced.
+    ///   - newItemURL: The item that takes its place, and is gone from its own.
+    ///   - backupItemName: The name beside the original for a copy of the old item, which is removed at the end; `nil` for none.
+    /// - Returns: The URL of the new item, which is the original's.
+    /// - Throws: `CocoaError`.
+    @discardableResult
+    public func replaceItemAt(
+      _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?
+    ) throws -> URL? {
+      try Self.put(newItemURL, inPlaceOf: originalItemURL, backupItemName, [])
+    }
+
+    /// The same with options.
+    ///
+    /// - Parameters:
+    ///   - originalItemURL: The item that's replaced.
+    ///   - newItemURL: The item that takes its place, and is gone from its own.
+    ///   - options: What to keep.
+    /// - Returns: The URL of the new item, which is the original's.
+    /// - Throws: `CocoaError`.
+    @discardableResult
+    public func replaceItemAt(
+      _ originalItemURL: URL, withItemAt newItemURL: URL, options: FileManager.ItemReplacementOptions
+    ) throws -> URL? {
+      try Self.put(newItemURL, inPlaceOf: originalItemURL, nil, options)
+    }
+
+    /// Apple's form makes the item if there's none.
+    private static func put(
+      _ newURL: URL, inPlaceOf originalURL: URL, _ backupName: String?, _ options: FileManager.ItemReplacementOptions
+    ) throws -> URL? {
+      let (files, original) = (HostFileSystem(), try path(of: originalURL))
+      let new = try path(of: newURL)
+      do throws(SystemError) {
+        if try files.statusIfPresent(of: original) == nil {
+          try files.synchronizeItem(at: new)
+          try files.moveItem(from: new, to: original, replacing: false)
+          return originalURL
+        }
+      } catch { throw cocoaError(error, originalURL) }
+      try replace(originalURL, newURL, backupName, options)
+      return originalURL
     }
 
     private static func replace(

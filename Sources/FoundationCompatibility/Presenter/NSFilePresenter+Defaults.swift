@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  public import FileCoordination
   public import Foundation
 
   // Each of these is what a presenter does that hasn't written the method. To run is also how they tell the library that the
@@ -21,8 +22,11 @@
       ]
     }
 
-    /// No.
-    public var observesUncoordinatedChanges: Bool { false }
+    /// What ``NSFileCoordinator/observesUncoordinatedChanges`` says: yes, unless the program has said no.
+    public var observesUncoordinatedChanges: Bool { NSFileCoordinator.observesUncoordinatedChanges }
+
+    /// Not stated.
+    public var writtenCallbacks: FilePresenterCallbacks? { nil }
 
     /// Has let go already.
     public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {

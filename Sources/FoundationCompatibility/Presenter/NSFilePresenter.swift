@@ -1,4 +1,5 @@
 #if !canImport(ObjectiveC)
+  public import FileCoordination
   public import Foundation
 
   /// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
@@ -11,8 +12,11 @@
   /// message is for is called on its queue, and if that's the default implementation, the class is remembered as one that hasn't
   /// written the method, is from then on neither asked nor waited for, and counts by the rules for presenters that don't implement
   /// it (a package whose class has written no subitem method is told `presentedItemDidChange`; an eviction is refused). So a class
-  /// that wrote nothing costs others at most one turn on its queue for each kind of message; if the queue is blocked right then, as long
-  /// as the deadline of their access.
+  /// that wrote nothing costs others at most one turn on its queue for each kind of message. Until a class has once answered a kind of
+  /// message, a queue that doesn't begin it is waited for one second, or five before somebody reads what may not have been saved, and
+  /// before something is deleted. Then the access goes on, the message comes when the queue runs, and
+  /// `NSFileCoordinator.unansweredPresenters` says who was passed over. What a class is known to have written is waited for until
+  /// the deadline. All objects of a class, and of its subclasses, share what's known. ``writtenCallbacks`` states it.
   ///
   /// A method that only a *subclass* of the conforming class adds is never called, because there's no Objective-C runtime that
   /// could find it. Write it in the class that conforms, if only with an empty body, and override it.
@@ -41,13 +45,21 @@
     /// The ubiquity attributes to be told about; all unless written. Read when the presenter gets a location (C-207).
     var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
 
-    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; not unless written.
+    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; what
+    /// ``NSFileCoordinator/observesUncoordinatedChanges`` says unless written.
     ///
     /// Not of Apple's protocol, where it's a property of the class and means nothing. Read when the presenter is registered. What strangers
-    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). A directory is watched
+    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). It's told when the item
+    /// has been left alone for a tenth of a second, so that one write is one message, and a new file too. A directory is watched
     /// with everything inside, which takes a watch for each directory; what can't be watched is reported to
     /// `NSFileCoordinator.setMisuseHandler(_:)` when the presenter is registered.
     var observesUncoordinatedChanges: Bool { get }
+
+    /// The methods that the class has written, if it says so; `nil`, and they're found out, unless written.
+    ///
+    /// Not of Apple's protocol. A class that states them is never guessed about: it's sent exactly these messages, and waited for by
+    /// whoever asks, even if its queue isn't free. Either form of a method counts. May be asked on any thread.
+    var writtenCallbacks: FilePresenterCallbacks? { get }
 
     /// Somebody is about to read the item. Call `reader` when the presenter has let go of it.
     ///
@@ -91,26 +103,28 @@
     /// - Throws: An error to keep the contents.
     func accommodatePresentedItemEviction() async throws
 
-    /// Something inside the presented package is about to be deleted or replaced.
+    /// Something inside the presented directory is about to be deleted or replaced.
     ///
     /// - Parameters:
-    ///   - url: The item inside the package.
+    ///   - url: The item inside the directory.
     ///   - completionHandler: Takes an error to fail the access that asked.
     func accommodatePresentedSubitemDeletion(
       at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Something inside the presented package is about to be deleted or replaced.
+    /// Something inside the presented directory is about to be deleted or replaced.
     ///
-    /// - Parameter url: The item inside the package.
+    /// - Parameter url: The item inside the directory.
     /// - Throws: An error to fail the access that asked.
     func accommodatePresentedSubitemDeletion(at url: URL) async throws
 
-    /// The item was moved or renamed, or a directory around it was.
+    /// The item was moved or renamed, or a directory around it was; told when the mover's accessor has ended.
     ///
     /// - Parameter newURL: Where it is now.
     func presentedItemDidMove(to newURL: URL)
 
     /// The item may have changed: somebody had write access to it. Look before discarding anything (C-202).
+    ///
+    /// Also told to a directory whose class has written no method about subitems, when an entry comes, goes or is renamed (C-058).
     func presentedItemDidChange()
 
     /// Ubiquity attributes of the item were announced to have changed.
@@ -133,12 +147,13 @@
     /// - Parameter version: The version.
     func presentedItemDidResolveConflict(_ version: NSFileVersion)
 
-    /// A new item is inside the presented directory, at any depth.
+    /// A new item is inside the presented directory, at any depth. A class that hasn't written this is told that it has changed.
     ///
     /// - Parameter url: The new item.
     func presentedSubitemDidAppear(at url: URL)
 
-    /// An item inside the presented directory was moved, perhaps out of it.
+    /// An item inside the presented directory was moved, perhaps out of it. A class that hasn't written this is told that both of its
+    /// places have changed, as far as they're inside.
     ///
     /// - Parameters:
     ///   - oldURL: Where it was.

@@ -30,15 +30,17 @@
     }
 
     func presentedSubitemDidAppear(at url: URL, origin: AccessOrigin) async {
-      await tellOfSubitem(.subitemDidAppear) { $0.presentedSubitemDidAppear(at: url) }
+      await tell(.subitemDidAppear) { $0.presentedSubitemDidAppear(at: url) }
+      if unwritten.contains(.subitemDidAppear) { await tellOfChange(at: [url], comesOrGoes: true) }
     }
 
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async {
-      await tellOfSubitem(.subitemDidMove) { $0.presentedSubitem(at: oldURL, didMoveTo: newURL) }
+      await tell(.subitemDidMove) { $0.presentedSubitem(at: oldURL, didMoveTo: newURL) }
+      if unwritten.contains(.subitemDidMove) { await tellOfChange(at: [oldURL, newURL], comesOrGoes: true) }
     }
 
     func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async {
-      await tellOfSubitem(.subitemDidChange) { $0.presentedSubitemDidChange(at: url) }
+      await tellOfChange(at: [url], comesOrGoes: !FileManager.default.fileExists(atPath: url.path))
     }
 
     func presentedSubitemDidChangeVersion(
@@ -53,17 +55,32 @@
     }
 
     private func tell(_ callback: WrittenCallbacks, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) async {
-      if !unwritten.contains(callback) { await tell(body) }
+      if unwritten.contains(callback) { return }
+      await tell {
+        body($0)
+        UnwrittenCallbacks.shared.noteCall(of: callback, $0)
+      }
     }
 
-    /// Tells of something inside; a package whose class hasn't written that method is told that it has changed (C-056, C-093).
+    /// Tells that something inside has changed, or that the whole has, if the class hasn't written that method.
     ///
-    /// Classes of which that's known when they register are told so by the native coordinator.
-    private func tellOfSubitem(
-      _ callback: WrittenCallbacks, _ body: @escaping @Sendable (any NSFilePresenter) -> Void
-    ) async {
-      if !unwritten.contains(callback) { await tell(body) }
-      if unwritten.contains(callback), presentsPackage { await tell(.itemDidChange) { $0.presentedItemDidChange() } }
+    /// Rules C-056, C-058, C-060 and C-093.
+    ///
+    /// Only for a class that's just being found out: what's known of a class the native coordinator goes by.
+    private func tellOfChange(at urls: [URL], comesOrGoes: Bool) async {
+      let inside = urls.filter(isInside)
+      for url in inside { await tell(.subitemDidChange) { $0.presentedSubitemDidChange(at: url) } }
+      if !unwritten.contains(.subitemDidChange) { return }
+      let isWhole = presentsPackage || comesOrGoes && inside.contains(where: isEntry)
+      if isWhole { await tell(.itemDidChange) { $0.presentedItemDidChange() } }
     }
+
+    private func isInside(_ url: URL) -> Bool {
+      guard let directory = presentedItemURL?.path else { return false }
+      return url.path.hasPrefix(directory == "/" ? "/" : directory + "/")
+    }
+
+    /// Whether it's right in the presented directory.
+    private func isEntry(_ url: URL) -> Bool { url.deletingLastPathComponent().path == presentedItemURL?.path }
   }
 #endif

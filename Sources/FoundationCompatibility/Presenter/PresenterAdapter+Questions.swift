@@ -20,7 +20,7 @@
       _ body: @escaping @Sendable (any NSFilePresenter, @escaping @Sendable ((@Sendable () -> Void)?) -> Void) -> Void
     ) async throws -> FileReacquirer? {
       if unwritten.contains(callback) { return nil }
-      return try await ask(absent: nil) { [self] presenter, answer in
+      return try await ask(callback, absent: nil) { [self] presenter, answer in
         let queue = SharedReference(presenter.presentedItemOperationQueue)
         body(presenter) { [self] takeBack in answer.succeed(takeBack.map { reacquirer($0, on: queue) }) }
       }
@@ -76,7 +76,7 @@
     ) async throws {
       let known = unwritten
       if known.isSuperset(of: [callback, asyncCallback]) { return }
-      let form = try await ask(absent: Form.answered) { presenter, answer in
+      let form = try await ask(callback, absent: Form.answered) { presenter, answer in
         if known.contains(callback) { return answer.succeed(.suspending) }
         let target = WeakPresenter(presenter)
         let unwritten = { @Sendable in
@@ -89,6 +89,7 @@
         if unwritten() { answer.succeed(.suspending) }
       }
       if form == .suspending, isRegistered, let presenter = target.presenter {
+        defer { UnwrittenCallbacks.shared.noteCall(of: asyncCallback, presenter) }
         try await suspending(presenter)
       }
     }

@@ -18,16 +18,20 @@
   /// | state | guarded by | why |
   /// | --- | --- | --- |
   /// | `isRegistered` | its lock | set by whoever adds and removes the presenter, read before each message |
-  final class PresenterAdapter: FilePresenter {
+  final class PresenterAdapter: PresumedFilePresenter {
     let target: WeakPresenter
     let presenterLabel: String
     let domain: CoordinationDomain
+    /// The class that declares the conformance.
+    let conformer: ObjectIdentifier
     private let registered = Guarded(false)
+    private let declared = Guarded<MethodKnowledge?>(nil)
 
     init(_ presenter: any NSFilePresenter, _ domain: CoordinationDomain) {
       target = WeakPresenter(presenter)
       presenterLabel = String(describing: type(of: presenter))
       self.domain = domain
+      conformer = UnwrittenCallbacks.shared.conformer(of: presenter)
     }
 
     var isRegistered: Bool {
@@ -37,8 +41,33 @@
 
     var presentedItemURL: URL? { target.presenter?.presentedItemURL?.absoluteURL }
 
-    /// What its class has written, as far as that's known when it registers.
-    var presentedItemCallbacks: FilePresenterCallbacks { FilePresenterCallbacks(allBut: unwritten) }
+    /// What its class has written, as far as that's known.
+    var presentedItemCallbacks: FilePresenterCallbacks {
+      let knowledge = knowledge
+      declared.withLock { $0 = knowledge }
+      return knowledge.callbacks
+    }
+
+    /// What was known of its class when it was registered.
+    var registeredKnowledge: MethodKnowledge? { declared.withLock { $0 } }
+
+    var presumedCallbacks: FilePresenterCallbacks { statedCallbacks == nil ? knowledge.presumed : [] }
+
+    /// What its class states to have written.
+    private var statedCallbacks: FilePresenterCallbacks? { target.presenter?.writtenCallbacks }
+
+    /// Of what it states nothing is guessed.
+    var knowledge: MethodKnowledge {
+      guard let presenter = target.presenter else { return MethodKnowledge() }
+      var knowledge = UnwrittenCallbacks.shared.knowledge(of: presenter)
+      if let stated = presenter.writtenCallbacks {
+        knowledge.unwritten.formUnion(WrittenCallbacks(allBut: stated))
+      }
+      return knowledge
+    }
+
+    /// The directory's own dates change with its entries, and many classes look at it then (C-058).
+    var observesDirectoryEntries: Bool { true }
 
     var observedPresentedItemUbiquityAttributes: Set<String>? {
       guard let presenter = target.presenter else { return nil }
@@ -48,7 +77,7 @@
 
     var observesUncoordinatedChanges: Bool { target.presenter?.observesUncoordinatedChanges ?? false }
 
-    var unwritten: WrittenCallbacks { target.presenter.map(UnwrittenCallbacks.shared.of) ?? [] }
+    var unwritten: WrittenCallbacks { knowledge.unwritten }
 
     /// Whether the presented item is treated as one file.
     var presentsPackage: Bool {
@@ -61,12 +90,14 @@
     /// When the presenter's method returns without an answer, its next message can come.
     ///
     /// - Parameters:
+    ///   - method: The method that's called. Whether the class has it may be unknown until the queue runs it.
     ///   - absent: The answer of a presenter that's gone or removed.
     ///   - body: Calls the presenter, and sees to an answer.
     /// - Returns: The answer.
     /// - Throws: The error that the presenter answered with, or that it dropped the answer.
     func ask<Answer: Sendable>(
-      absent: Answer, _ body: @escaping @Sendable (any NSFilePresenter, FileAnswer<Answer>) -> Void
+      _ method: WrittenCallbacks, absent: Answer,
+      _ body: @escaping @Sendable (any NSFilePresenter, FileAnswer<Answer>) -> Void
     ) async throws -> Answer {
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(absent) }
       let nesting = CarriedNesting()
@@ -74,7 +105,9 @@
       return try await FileAnswer<Answer>.wait { answer in
         PresenterTurns.shared.ask(on: queue) { [self] in
           guard isRegistered, let presenter = target.presenter else { return answer.succeed(leave(absent)) }
+          if statedCallbacks == nil, !knowledge.written.contains(method) { callback?.hasBegun() }
           nesting.run { body(presenter, answer) }
+          UnwrittenCallbacks.shared.noteCall(of: method, presenter)
           if !answer.isAnswered { callback?.hasReturned() }
         }
       }

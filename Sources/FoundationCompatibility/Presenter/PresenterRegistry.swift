@@ -79,12 +79,22 @@
           return true
         }
         if !isWanted { return registration.end() }
+        // What was learned of the class while this was registered.
+        if adapter.registeredKnowledge != adapter.knowledge { registration.noteChangedCallbacks() }
         if adapter.observesUncoordinatedChanges, let problem = registration.uncoordinatedChangesProblem {
           Misuse.report("the presenter '\(adapter.presenterLabel)': \(problem)")
         }
       } catch {
         Misuse.report("the presenter '\(adapter.presenterLabel)' couldn't be registered and gets no messages: \(error)")
       }
+    }
+
+    /// Something has become known of a class, and so of all its presenters.
+    func classHasTaught(_ conformer: ObjectIdentifier) {
+      let registrations = state.withLock { state in
+        state.entries.values.compactMap { $0.adapter.conformer == conformer ? $0.registration : nil }
+      }
+      for registration in registrations { registration.noteChangedCallbacks() }
     }
 
     /// Never keeps the presenter, which may be in its `deinit`.

@@ -32,47 +32,107 @@
     static let observedAttributes = Self(rawValue: 1 << 22)
   }
 
-  extension FilePresenterCallbacks {
-    /// The native callbacks that are worth sending to a class that hasn't written some methods.
-    init(allBut unwritten: WrittenCallbacks) {
-      let needs: [(FilePresenterCallbacks, WrittenCallbacks)] = [
-        (.relinquishToReader, .relinquishToReader), (.relinquishToWriter, .relinquishToWriter),
-        (.saveChanges, [.save, .saveAsync]), (.accommodateDeletion, [.deletion, .deletionAsync]),
-        (.accommodateEviction, [.eviction, .evictionAsync]),
-        (.accommodateSubitemDeletion, [.subitemDeletion, .subitemDeletionAsync]),
-        (.itemDidMove, .itemDidMove), (.itemDidChange, .itemDidChange),
-        (.itemDidChangeUbiquityAttributes, .itemAttributes),
-        (.itemVersions, [.itemGain, .itemLoss, .itemResolution]), (.subitemDidAppear, .subitemDidAppear),
-        (.subitemDidMove, .subitemDidMove), (.subitemDidChange, .subitemDidChange),
-        (.subitemVersions, [.subitemGain, .subitemLoss, .subitemResolution]),
-      ]
-      self = []
-      for (callback, methods) in needs where !methods.isSubset(of: unwritten) { insert(callback) }
+  extension WrittenCallbacks {
+    /// The methods that stand for each native callback: with several, any of them does.
+    private static let methods: [(callback: FilePresenterCallbacks, methods: WrittenCallbacks)] = [
+      (.relinquishToReader, .relinquishToReader), (.relinquishToWriter, .relinquishToWriter),
+      (.saveChanges, [.save, .saveAsync]), (.accommodateDeletion, [.deletion, .deletionAsync]),
+      (.accommodateEviction, [.eviction, .evictionAsync]),
+      (.accommodateSubitemDeletion, [.subitemDeletion, .subitemDeletionAsync]),
+      (.itemDidMove, .itemDidMove), (.itemDidChange, .itemDidChange),
+      (.itemDidChangeUbiquityAttributes, .itemAttributes),
+      (.itemVersions, [.itemGain, .itemLoss, .itemResolution]), (.subitemDidAppear, .subitemDidAppear),
+      (.subitemDidMove, .subitemDidMove), (.subitemDidChange, .subitemDidChange),
+      (.subitemVersions, [.subitemGain, .subitemLoss, .subitemResolution]),
+    ]
+
+    fileprivate static func callbacks(where isWanted: (WrittenCallbacks) -> Bool) -> FilePresenterCallbacks {
+      methods.reduce(into: []) { if isWanted($1.methods) { $0.insert($1.callback) } }
+    }
+
+    /// The methods of a class that states its callbacks; which of two forms it has written isn't stated.
+    init(allBut callbacks: FilePresenterCallbacks) {
+      self = Self.methods.reduce(into: []) { if !callbacks.contains($1.callback) { $0.formUnion($1.methods) } }
     }
   }
 
-  /// What classes of presenters haven't written, as far as that's known: their default implementations have run.
+  /// What is known of the methods of a class.
+  struct MethodKnowledge: Hashable, Sendable {
+    /// Their default implementations have run.
+    var unwritten: WrittenCallbacks = []
+    /// They have run, and it wasn't the default.
+    var written: WrittenCallbacks = []
+
+    /// The native callbacks that are worth sending.
+    var callbacks: FilePresenterCallbacks { WrittenCallbacks.callbacks { !$0.isSubset(of: unwritten) } }
+
+    /// Those of which nobody knows whether the class has them.
+    var presumed: FilePresenterCallbacks {
+      WrittenCallbacks.callbacks { !$0.isSubset(of: unwritten) && $0.isDisjoint(with: written) }
+    }
+  }
+
+  /// What classes of presenters have written and what not, as far as that's known.
+  ///
+  /// Whatever one object teaches is known of all objects of the class, and of its subclasses: the compiler chooses between the
+  /// method and the default where the conformance is declared.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `callbacks` | its lock | default implementations run on any thread |
+  /// | `state` | its lock | default implementations run on any thread |
   final class UnwrittenCallbacks: Sendable {
     static let shared = UnwrittenCallbacks()
 
-    /// By class; as many as a program has.
-    private let callbacks = Guarded<[ObjectIdentifier: WrittenCallbacks]>([:])
+    private struct State {
+      /// By the class that conforms; as many as a program has.
+      var knowledge: [ObjectIdentifier: MethodKnowledge] = [:]
+      /// The class that conforms, by the class of the object.
+      var conformers: [ObjectIdentifier: ObjectIdentifier] = [:]
+    }
 
+    private let state = Guarded(State())
+
+    /// The default implementation has run.
     func note(_ callback: WrittenCallbacks, of presenter: any NSFilePresenter) {
-      callbacks.withLock { _ = $0[Self.key(presenter), default: []].insert(callback) }
+      learn(of: presenter) { $0.unwritten.insert(callback).inserted }
+    }
+
+    /// The class's own implementation has run, if the default hasn't.
+    func noteCall(of callback: WrittenCallbacks, _ presenter: any NSFilePresenter) {
+      learn(of: presenter) { !$0.unwritten.contains(callback) && $0.written.insert(callback).inserted }
+    }
+
+    private func learn(of presenter: any NSFilePresenter, _ body: (inout MethodKnowledge) -> Bool) {
+      let key = conformer(of: presenter)
+      let isNew = state.withLock { state in
+        let before = state.knowledge[key] ?? MethodKnowledge()
+        var after = before
+        guard body(&after) else { return false }
+        state.knowledge[key] = after
+        return before.callbacks != after.callbacks || before.presumed != after.presumed
+      }
+      if isNew { PresenterRegistry.shared.classHasTaught(key) }
+    }
+
+    /// What is known of the presenter's class.
+    func knowledge(of presenter: any NSFilePresenter) -> MethodKnowledge {
+      let key = conformer(of: presenter)
+      return state.withLock { $0.knowledge[key] } ?? MethodKnowledge()
     }
 
     /// What the presenter's class hasn't written.
-    func of(_ presenter: any NSFilePresenter) -> WrittenCallbacks {
-      callbacks.withLock { $0[Self.key(presenter)] ?? [] }
-    }
+    func of(_ presenter: any NSFilePresenter) -> WrittenCallbacks { knowledge(of: presenter).unwritten }
 
-    private static func key(_ presenter: any NSFilePresenter) -> ObjectIdentifier {
-      ObjectIdentifier(type(of: presenter))
+    /// The class that declares the conformance.
+    func conformer(of presenter: any NSFilePresenter) -> ObjectIdentifier {
+      let type: any NSFilePresenter.Type = type(of: presenter)
+      if let known = state.withLock({ $0.conformers[ObjectIdentifier(type)] }) { return known }
+      var conformer: AnyClass = type
+      while let superclass = _getSuperclass(conformer), superclass is any NSFilePresenter.Type {
+        conformer = superclass
+      }
+      state.withLock { $0.conformers[ObjectIdentifier(type)] = ObjectIdentifier(conformer) }
+      return ObjectIdentifier(conformer)
     }
   }
 #endif

@@ -18,6 +18,7 @@ final class ArbiterHarness {
   private var clients: Set<ClientID> = []
   private var received: [PresenterID: [Delivery]] = [:]
   private(set) var log: [String] = []
+  private var delays: [(purpose: ArbiterTimer.Purpose, delay: Nanoseconds)] = []
 
   init(packages: [String] = ["pkg"]) {
     world = World(packages: packages)
@@ -41,6 +42,7 @@ final class ArbiterHarness {
     let effects = world.apply(event)
     for effect in effects {
       log.append("    → \(effect.summary)")
+      if case .armTimer(let timer, let delay) = effect { delays.append((timer.purpose, delay)) }
       if case .deliver(let delivery) = effect { received[delivery.presenter, default: []].append(delivery) }
     }
     if !world.problems.isEmpty {
@@ -198,7 +200,11 @@ extension ArbiterHarness {
     apply(.move(id, from: old, to: new, replaced: replaced))
   }
 
-  func fire(_ purpose: ArbiterTimer.Purpose, of id: AccessID) {
+  /// How long the timers were armed for that look whether questions have begun.
+  var beginningDelays: [Nanoseconds] { delays.filter { $0.purpose == .beginning }.map(\.delay) }
+
+  func fire(_ purpose: ArbiterTimer.Purpose, of id: AccessID, after interval: Nanoseconds = 0) {
+    world.time += interval
     guard let timer = world.timers.first(where: { $0.access == id && $0.purpose == purpose }) else {
       return record("\(id) has no \(purpose) timer")
     }

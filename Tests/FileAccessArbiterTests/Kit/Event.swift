@@ -11,6 +11,10 @@ enum Event: Sendable {
   case answer(MessageID, hasReacquirer: Bool)
   /// The callback's method has returned, without an answer.
   case returned(MessageID)
+  /// The presenter's queue has begun to run the callback.
+  case began(MessageID)
+  /// It turns out which callbacks the presenter has.
+  case learned(PresenterID, PresenterCallbacks)
   case failMessage(MessageID)
   case add(PresenterID, PresenterRegistration)
   case locate(PresenterID, ItemPath)
@@ -36,6 +40,8 @@ extension FileAccessArbiter {
     case .cancel(let id): return accessCancelled(id, at: time)
     case .answer(let id, let hasReacquirer): return messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
     case .returned(let id): return callbackReturned(id, at: time)
+    case .began(let id): return callbackBegan(id, at: time)
+    case .learned(let id, let callbacks): return presenterLearned(id, callbacks, at: time)
     case .failMessage(let id): return messageFailed(id, at: time)
     case .add(let id, let registration): return presenterAdded(id, registration, at: time)
     case .locate(let id, let path): return presenterLocated(id, at: path, time: time)
@@ -68,6 +74,9 @@ extension Event: CustomStringConvertible {
     case .cancel(let id): "\(id) is cancelled"
     case .answer(let id, let hasReacquirer): "\(id) is answered\(hasReacquirer ? " with a reacquirer" : "")"
     case .returned(let id): "\(id) returns without an answer"
+    case .began(let id): "\(id) begins"
+    case .learned(let id, let callbacks):
+      "\(id) turns out to have \(callbacks.rawValue), perhaps \(callbacks.presumed.rawValue)"
     case .failMessage(let id): "\(id) throws"
     case .add(let id, let registration):
       "\(id) registers at \(registration.path?.description ?? "nowhere") for \(registration.purpose)"

@@ -32,6 +32,9 @@ extension Scenario {
   private static func presenter(_ index: Int, _ random: inout SplitMix) -> PresenterPlan {
     let hasPlace = !random.chance(1, in: 8)
     let callbacks = PresenterCallbacks(rawValue: UInt32.random(in: 0..<(1 << 14), using: &random))
+    // Numbers of its own, so that the rest of a model stays what it was.
+    var choice = SplitMix(seed: UInt64(callbacks.rawValue) << 8 | UInt64(index))
+    let written = PresenterCallbacks(rawValue: UInt32.random(in: 0..<(1 << 14), using: &choice))
     let active = AccessPlan([item(&random)]).with {
       if random.chance(1, in: 2) { $0.own = index }
       $0.blocksThread = random.chance(1, in: 2)
@@ -43,6 +46,10 @@ extension Scenario {
       hasPlace ? random.pick(paths) : nil, random.chance(1, in: 2) ? .all : callbacks,
       client: UInt64.random(in: 1...3, using: &random)
     ) {
+      // A class of which nobody knows anything.
+      if choice.chance(1, in: 3) { $0.callbacks.presumed = $0.callbacks }
+      if choice.chance(1, in: 4) { $0.callbacks.insert(.directoryEntries) }
+      $0.written = written
       $0.servesWhileWaiting = random.chance(3, in: 4)
       $0.isActor = random.chance(1, in: 4)
       $0.isAsync = random.chance(1, in: 2)

@@ -148,6 +148,10 @@ struct PresenterPlan: Sendable {
   /// A callback that waits in an access can go on while another callback runs above it: an async callback.
   var isAsync = false
   var isRegisteredAtStart = true
+  /// What the presenter's class has really written of what's presumed; others answer by their defaults, and so teach it.
+  var written: PresenterCallbacks = []
+  /// Presenters of one class learn together.
+  var classmates: [Int] = []
   var onRelinquish: [Reaction] = [.answer]
   var onSave: [Reaction] = [.answer]
   var onDeletion: [Reaction] = [.answer]
@@ -161,6 +165,16 @@ struct PresenterPlan: Sendable {
     self.callbacks = callbacks
     self.client = client
     change(&self)
+  }
+
+  /// A presenter that may have some callbacks or not.
+  init(
+    _ path: ItemPath?, presuming presumed: PresenterCallbacks, _ known: PresenterCallbacks,
+    with change: (inout PresenterPlan) -> Void = { _ in }
+  ) {
+    var callbacks = known.union(presumed)
+    callbacks.presumed = presumed
+    self.init(path, callbacks, with: change)
   }
 
   func reactions(to kind: Message.Kind) -> [Reaction] {

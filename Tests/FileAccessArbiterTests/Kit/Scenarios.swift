@@ -212,8 +212,35 @@ extension Scenario {
   /// What the normal run explores: seconds each.
   static let small =
     [
-      readersInDidChange, stubbornReadersInDidChange, nesting, bundles, adoptionAndMoves,
+      readersInDidChange, stubbornReadersInDidChange, nesting, bundles, adoptionAndMoves, unknownClass, toldMovers,
     ] + savingElsewhere
+
+  /// Two presenters of a class of which nobody knows what it has written: it saves, and has no relinquish.
+  static let unknownClass = Scenario(
+    name: "unknown class",
+    presenters: [0, 1].map { index in
+      PresenterPlan("/d/f", presuming: [.relinquishToReader, .saveChanges], [.itemDidChange]) {
+        $0.written = .saveChanges
+        $0.classmates = [1 - index]
+        $0.onSave = index == 0 ? [.answer, .doing(.write("/d/f") { $0.own = 0 })] : [.answer]
+      }
+    },
+    actors: [ActorPlan(.read("/d/f") { $0.mayBeCancelled = true }), ActorPlan(client: 2, .read("/d/f"))])
+
+  /// A presenter that reads its item when that has moved, while the mover goes on, and asks it.
+  static let toldMovers = Scenario(
+    name: "told of moves",
+    presenters: [
+      PresenterPlan("/d/f", [.relinquishToWriter, .saveChanges, .itemDidMove, .itemDidChange]) {
+        $0.onTold = [.answer, .doing(.read("/d/g"))]
+        $0.onRelinquish = [.reacquirer]
+        $0.onSave = [.answer, .doing(.write("/d/f") { $0.own = 0 })]
+      }
+    ],
+    actors: [
+      ActorPlan(.write("/d/f", .moving, .move(to: "/d/g"), .read("/d/g"))), ActorPlan(client: 2, .write("/d/f")),
+    ],
+    activeReactionsMax: 2)
 
   /// What the long run explores as well.
   static let large =

@@ -123,7 +123,7 @@ extension Simulation {
     }
     for index in scenario.presenters.indices {
       guard let top = top(index), unstarted.contains(top), let kind = world.running[top]?.kind else { continue }
-      for (number, reaction) in scenario.presenters[index].reactions(to: kind).enumerated() {
+      for (number, reaction) in reactions(of: index, to: kind).enumerated() {
         if !reaction.isActive || activeReactions[index] < scenario.activeReactionsMax {
           actions.append(.react(index, number))
         }
@@ -136,6 +136,13 @@ extension Simulation {
     }
     for client in scenario.mayDepart where !departed.contains(client) { actions.append(.depart(client)) }
     return actions
+  }
+
+  /// A default implementation only answers.
+  private func reactions(of presenter: Int, to kind: Message.Kind) -> [Reaction] {
+    let plan = scenario.presenters[presenter]
+    let isDefault = plan.callbacks.presumed.subtracting(plan.written).contains(kind.requiredCallback)
+    return isDefault && kind.requiredCallback != [] ? [.answer] : plan.reactions(to: kind)
   }
 
   private func top(_ index: Int) -> MessageID? { world.callbacks[PresenterID(UInt64(index))]?.last }
@@ -180,8 +187,10 @@ extension Simulation {
 
   private mutating func react(_ presenter: Int, _ number: Int) {
     guard let message = top(presenter), let kind = world.running[message]?.kind else { return }
-    let reaction = scenario.presenters[presenter].reactions(to: kind)[number]
+    let reaction = reactions(of: presenter, to: kind)[number]
     unstarted.remove(message)
+    begin(message, presenter, kind)
+    if world.running[message] == nil { return }
     if !reaction.isActive { return conclude(message, presenter, reaction.end) }
     activeReactions[presenter] += 1
     callbackCounts[presenter] += 1
@@ -191,6 +200,31 @@ extension Simulation {
         context: .message(message), message: message, presenter: presenter, end: reaction.end, later: reaction.later,
         frames: [Frame(steps: reaction.steps)]))
     if !reaction.steps.isEmpty { step(workers.count - 1) }
+  }
+
+  /// The presenter's queue runs it.
+  ///
+  /// If nobody knew whether the class has written it, that's known soon.
+  private mutating func begin(_ message: MessageID, _ presenter: Int, _ kind: Message.Kind) {
+    let plan = scenario.presenters[presenter]
+    guard
+      world.registrations[PresenterID(UInt64(presenter))]?.callbacks.presumed.contains(kind.requiredCallback) == true
+    else { return }
+    apply(.began(message))
+    // A default tells when it runs, the class's own method when it has returned.
+    if !plan.written.contains(kind.requiredCallback) { learn(kind, presenter) }
+  }
+
+  private mutating func learn(_ kind: Message.Kind, _ presenter: Int) {
+    let plan = scenario.presenters[presenter]
+    for index in [presenter] + plan.classmates {
+      let id = PresenterID(UInt64(index))
+      guard var callbacks = world.registrations[id]?.callbacks, !world.removed.contains(id) else { continue }
+      if !callbacks.presumed.contains(kind.requiredCallback) { continue }
+      callbacks.presumed.remove(kind.requiredCallback)
+      if !plan.written.contains(kind.requiredCallback) { callbacks.remove(kind.requiredCallback) }
+      apply(.learned(id, callbacks))
+    }
   }
 
   /// The callback has done its own part: what is left happens on another queue or task, which answers.
@@ -204,6 +238,7 @@ extension Simulation {
   }
 
   private mutating func conclude(_ message: MessageID, _ presenter: Int, _ end: Reaction.End) {
+    if let kind = world.running[message]?.kind, kind.requiredCallback != [] { learn(kind, presenter) }
     switch end {
     case .answer: apply(.answer(message, hasReacquirer: false))
     case .reacquirer: apply(.answer(message, hasReacquirer: true))

@@ -148,6 +148,7 @@ extension StateWriter {
       $0.write($1.remaining) { $0.write($1) }
     }
     write(access.isWaiting ? access.negotiations : []) { $0.write($1.presenter) }
+    write(access.absentPresenters) { $0.write($1) }
     write(access.debts) {
       $0.write($1.message)
       $0.write($1.presenter)
@@ -161,13 +162,17 @@ extension StateWriter {
     write(presenter.returned) { $0.write($1) }
     write(presenter.pending) { $0.write($1) }
     write(flags: presenter.isRemoved)
+    write(Int(presenter.callbacks.presumed.rawValue))
+    write(Int(presenter.callbacks.intersection(.all).rawValue))
   }
 
   private mutating func write(_ message: Message, in arbiter: FileAccessArbiter) {
     write(message.id)
     write(message.kind)
     write(message.presenter)
-    write(flags: message.state != .pending, message.state == .returned, message.state == .running(isReentrant: true))
+    write(
+      flags: message.state != .pending, message.state == .returned, message.state == .running(isReentrant: true),
+      message.hasBegun, message.origin.wasPassedOver)
     write(message.origin.access) { $0.write($1) }
     write(message.awaitingAccess) { $0.write($1) }
     write(message.children) { $0.write($1) }

@@ -21,6 +21,7 @@ struct World: Sendable {
   /// In order of request.
   var order: [AccessID] = []
   var registrations: [PresenterID: PresenterRegistration] = [:]
+  var declaredAtFirst: [PresenterID: PresenterCallbacks] = [:]
   var presenterPlaces: [PresenterID: ItemPath] = [:]
   var forgotten: Set<PresenterID> = []
   /// Unregistered: nothing new for them but reacquirers.
@@ -29,6 +30,10 @@ struct World: Sendable {
   var running: [MessageID: Delivery] = [:]
   /// Those whose methods haven't returned, in order of delivery.
   var callbacks: [PresenterID: [MessageID]] = [:]
+  /// Those that have begun to run where it was in doubt whether the presenter has the callback.
+  var begun: Set<MessageID> = []
+  /// Questions that hadn't begun, and were in doubt, when the time for them was over.
+  var excused: Set<MessageID> = []
   /// How many accesses had been requested when each was delivered.
   var requestCounts: [MessageID: Int] = [:]
   /// Relinquish messages answered with a reacquirer that has not run.
@@ -107,16 +112,29 @@ extension World {
     case .release(let id, _): status[id] = .released
     case .answer(let id, let hasReacquirer): noteAnswer(id, hasReacquirer)
     case .returned(let id): if let presenter = running[id]?.presenter { callbacks[presenter]?.removeAll { $0 == id } }
+    case .began(let id): begun.insert(id)
+    case .learned(let id, let callbacks): registrations[id]?.callbacks = callbacks
     case .failMessage(let id): noteAnswer(id, false)
     case .add(let id, let registration):
       registrations[id] = registration
+      declaredAtFirst[id] = registration.callbacks
       presenterPlaces[id] = registration.path
     case .locate(let id, let path): if presenterPlaces[id] == nil { presenterPlaces[id] = path }
     case .remove(let id): removed.insert(id)
     case .move(let mover, let old, let new, _): noteMove(by: mover, old, new)
     case .depart(let client): noteDeparture(client)
     }
-    if case .fire(let timer) = event { timers.remove(timer) }
+    if case .fire(let timer) = event {
+      timers.remove(timer)
+      if timer.purpose == .beginning || timer.purpose == .answering { noteExcuses(of: timer.access) }
+    }
+  }
+
+  private mutating func noteExcuses(of id: AccessID) {
+    for (message, delivery) in running where delivery.origin.access == id && !begun.contains(message) {
+      let presumed = registrations[delivery.presenter]?.callbacks.presumed ?? []
+      if presumed.contains(delivery.kind.requiredCallback) { excused.insert(message) }
+    }
   }
 
   private mutating func noteAnswer(_ id: MessageID, _ hasReacquirer: Bool) {
@@ -192,15 +210,35 @@ extension World {
         problems.append("\(id) is granted before \(other), which was first")
       }
     }
+    checkAnswers(id, grant.unanswered)
     if let above = callbackAbove(id) { problems.append("\(id) is granted while \(above) runs above its callback") }
+  }
+
+  /// Whoever is asked and has the callback, or has begun in time to run what it may have, is waited for.
+  private mutating func checkAnswers(_ id: AccessID, _ unanswered: [String]) {
+    for (message, delivery) in running.sorted(by: { $0.key < $1.key })
+    where delivery.origin.access == id && !excused.contains(message) {
+      guard delivery.kind.mustBeAnswered, !removed.contains(delivery.presenter),
+        let callbacks = registrations[delivery.presenter]?.callbacks,
+        callbacks.contains(delivery.kind.requiredCallback), let label = registrations[delivery.presenter]?.label,
+        // Of one whose process is stopped, or by choice of the requester.
+        !unanswered.contains("\(label) (\(delivery.kind.callbackName))")
+      else { continue }
+      problems.append("\(id) is granted before \(delivery.presenter) has answered \(message)")
+    }
   }
 
   private mutating func absorbDelivery(_ delivery: Delivery) {
     let id = delivery.presenter
     guard let registration = registrations[id] else { return problems.append("\(id) is unknown") }
     if forgotten.contains(id) { problems.append("\(id) is sent \(delivery.kind) after it was forgotten") }
-    if !registration.callbacks.contains(delivery.kind.requiredCallback) {
+    // News that wait are told, if by other means, when it turns out that the presenter hasn't the callback.
+    let declared = delivery.kind.mustBeAnswered ? registration.callbacks : declaredAtFirst[id, default: []]
+    if !declared.contains(delivery.kind.requiredCallback) {
       problems.append("\(id) is sent \(delivery.kind.callbackName), which it didn't declare")
+    }
+    if case .itemDidMove = delivery.kind, let mover = delivery.origin.access, isGranted(mover) {
+      problems.append("\(id) is told of a move while \(mover) still has access")
     }
     if case .reacquire(let message) = delivery.kind {
       if owedReacquirers.removeValue(forKey: message) == nil {
@@ -220,6 +258,8 @@ extension World {
     if isBusy != delivery.isReentrant { problems.append("\(delivery) is marked wrongly: busy \(isBusy)") }
     if isBusy, !registration.servesWhileWaiting { problems.append("\(id) is served and didn't want to be") }
     running[delivery.message] = delivery
+    // It hadn't even been delivered when the time was over.
+    if delivery.origin.wasPassedOver, delivery.kind.mustBeAnswered { excused.insert(delivery.message) }
     requestCounts[delivery.message] = order.count
     callbacks[id, default: []].append(delivery.message)
   }

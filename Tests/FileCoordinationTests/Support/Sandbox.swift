@@ -18,6 +18,9 @@ final class Sandbox: Sendable {
   /// Registration is weak: the sandbox keeps presenters too.
   private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
 
+  /// Lets time pass where a test waits for changes of strangers, which are told when their items have been left alone.
+  private let pacer = Mutex<Task<Void, any Error>?>(nil)
+
   /// Where the processes meet, if there are several.
   private let meetingPlace: String?
 
@@ -33,6 +36,21 @@ final class Sandbox: Sendable {
     self.configuration = configuration
     meetingPlace = place
     domain = place.map { .socket($0, configuration) } ?? CoordinationDomain(configuration)
+  }
+
+  deinit { pacer.withLock { $0?.cancel() } }
+
+  /// Lets whatever is due within a tenth of a second be due at once, until the end of the test.
+  func letChangesSettle() {
+    pacer.withLock { pacer in
+      if pacer != nil { return }
+      pacer = Task.detached { [clock] in
+        while !Task.isCancelled {
+          try await clock.waitForDeadline(within: .milliseconds(100))
+          clock.advance(by: .milliseconds(100))
+        }
+      }
+    }
   }
 
   /// Whether accesses and each of the presenters are in domain objects of their own, which know of each other only through
@@ -107,11 +125,12 @@ extension Sandbox {
   func present(
     _ name: String?, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all, reacquires: Bool = false,
     executor: (any TaskExecutor)? = nil, serves: Bool = true, observing attributes: Set<String>? = nil,
-    observesStrangers: Bool = false
+    observesStrangers: Bool = false, observesEntries: Bool = false
   ) throws -> RecordingPresenter {
     let presenter = RecordingPresenter(
       name.map(url), label: label, callbacks: callbacks, executor: executor, servesWhileWaiting: serves,
-      observedUbiquityAttributes: attributes, observesUncoordinatedChanges: observesStrangers, timeline: timeline)
+      observedUbiquityAttributes: attributes, observesUncoordinatedChanges: observesStrangers,
+      observesDirectoryEntries: observesEntries, timeline: timeline)
     presenter.handsOverReacquirer = reacquires
     try register(presenter)
     return presenter

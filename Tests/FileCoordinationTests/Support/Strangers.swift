@@ -10,7 +10,8 @@ extension Sandbox {
   func observe(
     _ name: String, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all
   ) throws -> RecordingPresenter {
-    try present(name, as: label, callbacks, observesStrangers: true)
+    letChangesSettle()
+    return try present(name, as: label, callbacks, observesStrangers: true)
   }
 
   /// Writes a file in place.
@@ -43,8 +44,11 @@ extension Sandbox {
         domain.readUncoordinatedChanges()
         _ = domain.snapshot()
       }
-      if !Sandbox.hasManyProcesses { clock.advance(by: .milliseconds(100)) }
-      domain.readUncoordinatedChanges()
+      // The time of moves, and of changes that are found by then.
+      for _ in 0..<2 {
+        if !Sandbox.hasManyProcesses { clock.advance(by: .milliseconds(100)) }
+        domain.readUncoordinatedChanges()
+      }
     }
     try await quiesce()
   }

@@ -19,7 +19,7 @@ struct DeletionConformanceTests {
         Access.write(options).run(url.deletingLastPathComponent()) { _ in heard = presenters.map(\.journal.entries) }
           == nil)
       let asked = "relinquish to writer"
-      #expect(heard == [[], [asked, "deletion of e"], [asked, "deletion"], [asked, "deletion"]])
+      #expect(heard == [["deletion of e"], [asked, "deletion of e"], [asked, "deletion"], [asked, "deletion"]])
     }
   }
 

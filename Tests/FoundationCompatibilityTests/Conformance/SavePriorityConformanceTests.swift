@@ -254,6 +254,9 @@ private final class RelinquishingPresenter: JournalPresenter, NSFilePresenter, @
 private final class SlowPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   let mayGoOn = DispatchSemaphore(value: 0)
 
+  // Otherwise a reader waits a second for the queue, and then goes on.
+  var writtenCallbacks: FilePresenterCallbacks? { [.relinquishToReader, .itemDidChange] }
+
   func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
     note("relinquish to reader")
     reader(nil)

@@ -12,6 +12,8 @@ struct Sandbox {
     configuration.packageExtensions = ["pkg"]
     let domain = CoordinationDomain(configuration)
     NSFileCoordinator.coordinationDomain = domain
+    // What these tests do without coordination is no news; classes that want it say so.
+    NSFileCoordinator.observesUncoordinatedChanges = false
     NSFileCoordinator.setMisuseHandler { misuse.note($0) }
     return domain
   }()

@@ -1,0 +1,261 @@
+import FileCoordination
+import Foundation
+import FoundationCompatibility
+import TestSupport
+import Testing
+
+/// What becomes of the queue of a presenter before anybody has asked its class.
+enum QueueState: Sendable, CaseIterable {
+  case free
+  /// An operation waits for a semaphore there.
+  case blocked
+  case suspended
+}
+
+/// What a test does to a presenter's file, `d/f`.
+struct Deed: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let access: Access
+  var changes: @Sendable (URL) throws -> Void = { _ in }
+
+  static let read = Deed(testDescription: "read", access: .read)
+  static let write = Deed(testDescription: "write", access: .write) { try Data("new".utf8).write(to: $0) }
+  static let delete = Deed(testDescription: "delete", access: .write(.forDeleting)) {
+    try FileManager.default.removeItem(at: $0)
+  }
+}
+
+/// The classes of these tests, one for each state of the queue, so that nothing is known of any of them before.
+///
+/// Each has written one method.
+enum OneMethod: Sendable, CaseIterable {
+  case change, subitemChange, relinquishToReader, relinquishToWriter, save, deletion, subitemDeletion
+
+  func presenter(_ state: QueueState, _ item: URL, _ directory: URL) -> any JournalPresenter & NSFilePresenter {
+    switch state {
+    case .free: presenter(Free.self, item, directory)
+    case .blocked: presenter(Blocked.self, item, directory)
+    case .suspended: presenter(Suspended.self, item, directory)
+    }
+  }
+
+  private func presenter<State>(
+    _: State.Type, _ item: URL, _ directory: URL
+  ) -> any JournalPresenter & NSFilePresenter {
+    switch self {
+    case .change: ChangeClass<State>(item)
+    case .subitemChange: SubitemChangeClass<State>(directory)
+    case .relinquishToReader: ReaderClass<State>(item)
+    case .relinquishToWriter: WriterClass<State>(item)
+    case .save: SaveClass<State>(item)
+    case .deletion: DeletionClass<State>(item)
+    case .subitemDeletion: SubitemDeletionClass<State>(directory)
+    }
+  }
+
+  /// What it hears of a deed, sooner or later.
+  func news(of deed: Deed) -> [String] {
+    switch (self, deed.testDescription) {
+    case (.change, "write"): ["changed"]
+    case (.subitemChange, "write"), (.subitemChange, "delete"): ["f changed"]
+    case (.relinquishToReader, "read"): ["to reader"]
+    case (.relinquishToWriter, "write"), (.relinquishToWriter, "delete"): ["to writer"]
+    case (.save, "read"): ["save"]
+    case (.deletion, "delete"): ["deletion"]
+    case (.subitemDeletion, "delete"): ["deletion of f"]
+    default: []
+    }
+  }
+}
+
+private enum Free {}
+private enum Blocked {}
+private enum Suspended {}
+
+private final class ChangeClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidChange() { note("changed") }
+}
+private final class SubitemChangeClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitemDidChange(at url: URL) { note("\(url.lastPathComponent) changed") }
+}
+private final class ReaderClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    note("to reader")
+    reader(nil)
+  }
+}
+private final class WriterClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    note("to writer")
+    writer(nil)
+  }
+}
+private final class SaveClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func savePresentedItemChanges() async throws { journal.note("save") }
+}
+private final class DeletionClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    note("deletion")
+    completionHandler(nil)
+  }
+}
+private final class SubitemDeletionClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func accommodatePresentedSubitemDeletion(
+    at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    note("deletion of \(url.lastPathComponent)")
+    completionHandler(nil)
+  }
+}
+/// Says what it has written.
+private final class StatedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  var writtenCallbacks: FilePresenterCallbacks? { [.relinquishToWriter, .itemDidChange] }
+  func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    note("to writer")
+    writer(nil)
+  }
+  func presentedItemDidChange() { note("changed") }
+}
+private class BasePresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
+private final class DerivedPresenter: BasePresenter, @unchecked Sendable {}
+
+@Suite("Classes of which nobody knows what they have written", .blocking, .timeLimit(.minutes(4)))
+struct PresenterPresumptionTests {
+  /// Keeps a queue from running anything until `release`.
+  private func occupy(_ queue: OperationQueue, _ state: QueueState) -> () -> Void {
+    switch state {
+    case .free: return {}
+    case .suspended:
+      queue.isSuspended = true
+      return { queue.isSuspended = false }
+    case .blocked:
+      let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      queue.addOperation {
+        isBlocked.signal()
+        mayGoOn.wait()
+      }
+      isBlocked.wait()
+      return { mayGoOn.signal() }
+    }
+  }
+
+  private func run(_ deed: Deed, _ url: URL) -> (error: NSError?, unanswered: [String]) {
+    let coordinator = NSFileCoordinator()
+    var unanswered: [String] = []
+    let error = deed.access.run(by: coordinator, url) { url in
+      unanswered = coordinator.unansweredPresenters
+      #expect(throws: Never.self) { try deed.changes(url) }
+    }
+    return (error, unanswered)
+  }
+
+  @Test(
+    "A presenter that has written one method delays nobody beyond the bound, and hears what it has written",
+    arguments: OneMethod.allCases, QueueState.allCases)
+  func oneMethod(method: OneMethod, state: QueueState) throws {
+    try withSandbox { box in
+      let url = try box.write("d/f")
+      let presenter = method.presenter(state, url, box.url("d"))
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, state)
+      let name = String(describing: type(of: presenter))
+      for deed in [Deed.write, .read, .delete] {
+        let (error, unanswered) = run(deed, url)
+        #expect(error == nil)
+        if state == .free { #expect(unanswered.isEmpty) }
+        #expect(unanswered.allSatisfy { $0.hasPrefix(name) && $0.contains("its queue didn't begin it within") })
+      }
+      release()
+      let expected = [Deed.write, .read, .delete].flatMap(method.news)
+      #expect(presenter.journal.wait { $0.count >= expected.count })
+      box.quiesce()
+      presenter.queue.waitUntilAllOperationsAreFinished()
+      #expect(presenter.journal.entries == expected)
+      // Now it's known what the class has written: whatever that isn't keeps nobody, although the queue isn't free.
+      let again = occupy(presenter.queue, state == .free ? .blocked : state)
+      defer { again() }
+      _ = try box.write("d/f")
+      for deed in [Deed.write, .read, .delete] where method == .change || method == .subitemChange {
+        let (error, unanswered) = run(deed, url)
+        #expect(error == nil && unanswered.isEmpty)
+      }
+    }
+  }
+
+  @Test(
+    "What a class is known to have written is waited for until the deadline, and of what it states nothing is guessed")
+  func known() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let presenter = StatedPresenter(url)
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, .suspended)
+      #expect(Access.read.run(url) == nil)
+      #expect(Access.write(.forDeleting).run(by: patientCoordinator(.milliseconds(50)), url)?.code != nil)
+      let writer = NSFileCoordinator()
+      writer.deadlines = .within(.milliseconds(1500))
+      let error = Access.write.run(by: writer, url) { _ in Issue.record("written") }
+      let native = error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError
+      #expect(native?.code == .presenterUnresponsive)
+      release()
+      #expect(Access.write.run(url) == nil)
+      #expect(presenter.journal.wait(for: "changed"))
+    }
+  }
+
+  private func patientCoordinator(_ deadline: Duration) -> NSFileCoordinator {
+    let coordinator = NSFileCoordinator()
+    coordinator.deadlines = .within(deadline)
+    return coordinator
+  }
+
+  @Test(
+    "What one object teaches is known of all objects of the class and of its subclasses, also of those that are registered"
+  )
+  func sharedKnowledge() throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let (teacher, other) = (BasePresenter(url), DerivedPresenter(url))
+      for presenter in [teacher, other] { NSFileCoordinator.addFilePresenter(presenter) }
+      defer { for presenter in [teacher, other] { NSFileCoordinator.removeFilePresenter(presenter) } }
+      let release = occupy(other.queue, .suspended)
+      defer { release() }
+      for deed in [Deed.write, .read] {
+        let (error, unanswered) = run(deed, url)
+        #expect(error == nil && unanswered.isEmpty, "the teacher answered at once, for both")
+      }
+    }
+  }
+
+  @Test(
+    "C-058, C-060: A class hears of entries by the next more general method that it has written, from the first message on"
+  )
+  func entries() throws {
+    try withSandbox { box in
+      _ = try box.write("d/f")
+      let change = EntryPresenter(box.url("d"))
+      let subitem = OnlySubitemPresenter(box.url("d"))
+      for round in 1...2 {
+        box.presenting(change, subitem) {
+          #expect(
+            run(Deed(testDescription: "make", access: .write) { try Data().write(to: $0) }, box.url("d/new")).error
+              == nil)
+          box.move("d/new", to: "d/moved")
+          #expect(run(.delete, box.url("d/moved")).error == nil)
+          #expect(run(.write, box.url("d/f")).error == nil)
+        }
+        #expect(change.journal.entries.count == 3 * round)
+        #expect(subitem.journal.entries.suffix(5) == ["new", "new", "moved", "moved", "f"])
+      }
+    }
+  }
+}
+
+private final class EntryPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidChange() { note("changed") }
+}
+private final class OnlySubitemPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitemDidChange(at url: URL) { note(url.lastPathComponent) }
+}
