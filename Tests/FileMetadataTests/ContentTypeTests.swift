@@ -96,6 +96,36 @@ struct ContentTypeTests {
     #expect(MimeDatabase.languages { _ in nil }.isEmpty)
   }
 
+  @Test(
+    "Documents, sound, disk images and packages have Apple's types, and are what queries ask for",
+    arguments: [
+      ("a.m4a", FileKind.regular, "com.apple.m4a-audio", ["public.audio", "public.mpeg-4-audio", "public.data"]),
+      ("a.pages", .regular, "com.apple.iwork.pages.sffpages", ["public.composite-content", "public.data"]),
+      ("a.pages", .directory, "com.apple.iwork.pages.pages", ["com.apple.package", "public.composite-content"]),
+      ("a.key", .regular, "com.apple.iwork.keynote.sffkey", ["public.presentation", "public.data"]),
+      ("a.epub", .regular, "org.idpf.epub-container", ["public.composite-content", "public.data"]),
+      ("a.epub", .directory, "org.idpf.epub-folder", ["com.apple.package", "public.directory"]),
+      (
+        "a.DMG", .regular, "com.apple.disk-image-udif", ["com.apple.disk-image", "public.disk-image", "public.archive"]
+      ),
+      ("a.iso", .regular, "public.iso-image", ["public.disk-image", "public.data"]),
+      ("a.sparsebundle", .directory, "com.apple.disk-image-sparsebundle", ["public.disk-image", "com.apple.package"]),
+      ("a.rtfd", .directory, "com.apple.rtfd", ["com.apple.package", "public.directory", "public.composite-content"]),
+      ("a.rtfd", .regular, "public.data", ["public.item"]), ("a.d", .directory, "public.folder", ["public.directory"]),
+    ])
+  func documents(name: String, kind: FileKind, type: String, others: [String]) {
+    #expect(ContentTypes.type(of: kind, named: name, in: MimeDatabase([])) == type)
+    let tree = ContentTypes.tree(of: type)
+    #expect(others.allSatisfy(tree.contains) && tree.contains("public.item"), "\(tree)")
+  }
+
+  @Test("URLs of files and programs are in the tree of types")
+  func identifiersWithoutNames() {
+    #expect(UniformTypeTree.standard.conforms("public.file-url", to: "public.url"))
+    #expect(UniformTypeTree.standard.conforms("public.unix-executable", to: "public.executable"))
+    #expect(MediaTypes.identifier("application/x-executable") == "public.unix-executable")
+  }
+
   @Test("Each type that files can have is data or a directory in the tree of types, and an item")
   func tree() throws {
     let names = [

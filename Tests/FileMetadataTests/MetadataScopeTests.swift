@@ -162,7 +162,12 @@ struct MetadataScopeTests {
     let home = FileManager.default.homeDirectoryForCurrentUser
     #expect(MetadataScope.home.directories == [home])
     let directories = MetadataScope.localComputer.directories
-    #expect(directories.contains(home) && directories.contains { $0.path == "/usr" })
+    #expect(directories.contains { $0.path == "/usr" })
+    #expect(directories.filter { home.pathComponents.starts(with: $0.pathComponents) }.count == 1)
+    let (inside, apart) = (URL(fileURLWithPath: "/home/me"), URL(fileURLWithPath: "/homeless"))
+    let places = [URL(fileURLWithPath: "/usr"), URL(fileURLWithPath: "/home", isDirectory: true)]
+    #expect(MetadataScope.joined(places, inside) == places && MetadataScope.joined(places, places[1]) == places)
+    #expect(MetadataScope.joined(places, apart) == places + [apart])
     #expect(!directories.contains { ["/proc", "/sys", "/dev"].contains($0.path) })
     let query = try MetadataQuery(.constant(true), scopes: [.localComputer])
     #expect(query.key.roots.contains(SystemPath("/usr")))

@@ -115,10 +115,12 @@ struct FoundationPredicateTests {
   func forgedArchive(prefix: String, count: Int, isRead: Bool) throws {
     let closing = prefix == "(" ? ")" : ""
     let core = count > 0 ? "a == 1" : prefix
+    // The class in the archive has to be that of the forged tree.
+    let placeholder = prefix == "NOT " ? "NOT NOT placeholder == 1" : "placeholder == 1"
     let format = String(repeating: prefix, count: count) + core + String(repeating: closing, count: count)
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     archiver.outputFormat = .xml
-    archiver.encode(NSPredicate(format: "placeholder == 1"), forKey: NSKeyedArchiveRootObjectKey)
+    archiver.encode(NSPredicate(format: placeholder), forKey: NSKeyedArchiveRootObjectKey)
     archiver.finishEncoding()
     let archive = String(decoding: archiver.encodedData, as: UTF8.self)
     let forged = archive.replacingOccurrences(of: "placeholder == 1", with: format)

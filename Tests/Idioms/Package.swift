@@ -23,12 +23,15 @@ func program(
 
 /// As people wrote them before there was concurrency checking.
 let earlier = [
-  "Coordinating", "DocumentList", "DocumentStore", "MainQueue", "Notes", "Searching", "TextDocument", "ValueBrowser",
+  "BuiltPredicates", "Coordinating", "DocumentList", "DocumentStore", "MainQueue", "Notes", "Searching", "TextDocument",
+  "ValueBrowser",
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
   "ActorStore", "BatchAndTrash", "ContinuationWrappers", "DelegateStore", "DocumentWatcher", "FileMonitor",
-  "IntentsWithTimeout", "MainQueuePresenter", "PresenterQueues", "QueryDelegate", "RemovedInDeinit",
+  "IntentsWithTimeout", "MainQueuePresenter", "PredicateArguments", "PredicateBuilder", "PredicateTypes",
+  "PresenterQueues", "QueryDelegate",
+  "RemovedInDeinit", "SearchForms",
   "SubclassedCoordinator", "ThrowingWrappers",
 ]
 

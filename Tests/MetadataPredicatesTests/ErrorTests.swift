@@ -43,7 +43,8 @@ struct ErrorTests {
   @Test(
     "A suggestion says what was probably meant",
     arguments: [
-      ("a == 'x", "Add ' where it ends"), ("a LIKE *x*", "passed as one value"), ("a & b", "&&"), ("a == 1 | b", "||"),
+      ("a == 'x", "Add ' where it ends"), ("a LIKE *x*", "passed as one value"), ("a & b", "&&"),
+      ("a == 1 | b == 2", "||"),
       ("sums(a) == 1", "'sum'"), ("a.@cuont == 1", "@count"), ("a ==[x] 'x'", "c, d, n, l and w"), ("a.in == 1", "#in"),
       ("a == 'x' 'y'", "aren't glued"), ("a @near: b", "Register a function"), ("a ≤ 1", "<="), ("a == ?", "%@"),
       ("a MATCHES '*.txt'", "'.*'"),

@@ -49,6 +49,53 @@ struct SpotlightTests {
     #expect(try !holds("kMDItemTitle == \"Paris\"w", for: ["kMDItemTitle": "Parisian"]))
   }
 
+  /// Values of each type, and several of one.
+  private static let typed: MetadataValue = [
+    "size": 1_000, "text": "1000", "date": .date(MetadataDate(secondsSince1970: 1_538_523_000)),
+    "title": "An old map of Paris", "tags": ["red", "dark blue"], "phrase": "50% * of \\", "sizes": [1, 2],
+  ]
+
+  @Test(
+    "Queries as the file browser writes them",
+    arguments: [
+      ("(true)", true), ("(false)", false), ("!(FALSE)", true), ("(true) && size == 1000", true),
+      ("(true) && (false)", false),
+      ("true == 1", false), ("(true == 1)", false), ("** == \"old*\"cdw", true), ("** == \"new*\"cdw", false),
+      ("(** = \"map\"cdws)", true), ("title == \"old\"wst", true), ("title ==[cdt] \"an OLD*\"", true),
+      ("* == \"red\"", true), ("* == \"blue\"w", true), ("* == 2", true), ("* == 3", false), ("* == \"dark\"", false),
+      ("* != \"red\"", false),
+    ])
+  func fileBrowser(query: String, expected: Bool) throws {
+    #expect(try holds(query, for: Self.typed) == expected)
+  }
+
+  @Test(
+    "Several words with w match wherever they are",
+    arguments: [
+      ("title == \"paris map\"cw", true), ("title == \"map  old\"w", true), ("title == \"par* ma*\"cw", true),
+      ("title == \"paris town\"cw", false), ("title != \"paris town\"cw", true), ("title == \"old map\"", false),
+      ("tags == \"blue red\"w", true), ("tags == \"blue green\"w", false), ("title == \" \"w", true),
+      ("phrase == \"\\* of\"w", true),
+    ])
+  func severalWords(query: String, expected: Bool) throws {
+    #expect(try holds(query, for: Self.typed) == expected)
+  }
+
+  @Test(
+    "Numbers and moments in quotes are compared by the type of the attribute",
+    arguments: [
+      ("size == \"1000\"", true), ("size > \"999\"", true), ("size < \"999.5\"", false), ("size != \"1000\"", false),
+      ("size != \"1001\"", true), ("text == \"1000\"", true), ("text != \"1000\"", false), ("text == 1000", false),
+      ("size == \"10*\"", false), ("text == \"10*\"", true), ("InRange(size, \"1\", \"1000\")", true),
+      ("InRange(size, 1, \"999\")", false), ("InRange(text, \"0\", \"2\")", true), ("sizes == \"2\"", true),
+      ("date >= \"$time.today\"", true), ("date < \"$time.today(-1)\"", false), ("date == \"$time.now\"", true),
+      ("InRange(date, \"$time.yesterday\", \"$time.now(1)\")", true), ("date > \"$time.iso(2018-01-01)\"", true),
+      ("text == \"$time.today\"", false), ("date == \"$time.tomorrow\"", false), ("missing != \"1\"", true),
+    ])
+  func quoted(query: String, expected: Bool) throws {
+    #expect(try holds(query, for: Self.typed, in: Self.environment) == expected)
+  }
+
   @Test(
     "S4, S5: !, &&, ||, parentheses and InRange",
     arguments: [

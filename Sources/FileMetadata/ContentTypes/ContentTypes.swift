@@ -8,17 +8,26 @@ enum ContentTypes {
   /// The type of a file: the nearest that's known to be true of it.
   static func type(of kind: FileKind, named name: String, in database: MimeDatabase = .host) -> String {
     switch kind {
-    case .directory: return "public.folder"
+    case .directory: return directoryTypes[fileExtension(of: name) ?? ""] ?? "public.folder"
     case .symbolicLink: return "public.symlink"
     case .fifo, .socket, .characterDevice, .blockDevice, .unknown: return "public.data"
     case .regular: break
     }
-    if let dot = name.lastIndex(of: "."), let known = types[name[name.index(after: dot)...].lowercased()] {
-      return known
-    }
+    if let known = fileExtension(of: name).flatMap({ types[$0] }) { return known }
     guard let media = database.type(named: name) else { return "public.data" }
     return database.kinds(of: media).lazy.compactMap(MediaTypes.identifier).first ?? MediaTypes.family(media)
   }
+
+  private static func fileExtension(of name: String) -> String? {
+    name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() }
+  }
+
+  /// Documents that are directories, by their extensions.
+  private static let directoryTypes = [
+    "rtfd": "com.apple.rtfd", "pages": "com.apple.iwork.pages.pages", "numbers": "com.apple.iwork.numbers.numbers",
+    "key": "com.apple.iwork.keynote.key", "epub": "org.idpf.epub-folder",
+    "sparsebundle": "com.apple.disk-image-sparsebundle",
+  ]
 
   /// A type and everything that it's a kind of, itself first.
   static func tree(of type: String) -> [String] { [type] + UniformTypeTree.standard.supertypes(of: type) }
@@ -97,7 +106,8 @@ enum ContentTypes {
       org.matroska.mkv mkv
       org.webmproject.webm webm
       public.mp3 mp3
-      public.mpeg-4-audio m4a
+      com.apple.m4a-audio m4a m4r
+      com.apple.protected-mpeg-4-audio m4p m4b
       com.microsoft.waveform-audio wav
       public.aiff-audio aif aiff
       org.xiph.flac flac
@@ -128,7 +138,13 @@ enum ContentTypes {
       org.tukaani.xz-archive xz
       public.php-script php
       com.microsoft.powerpoint.ppt ppt
-      public.disk-image iso img
+      public.iso-image iso
+      public.disk-image img
+      com.apple.disk-image-udif dmg
+      com.apple.disk-image-sparse sparseimage
+      com.apple.iwork.pages.sffpages pages
+      com.apple.iwork.numbers.sffnumbers numbers
+      com.apple.iwork.keynote.sffkey key
       """
     var types: [String: String] = [:]
     for line in lines.split(separator: "\n") {

@@ -124,7 +124,7 @@ enum MediaTypes {
       application/x-cd-image public.iso-image
       application/x-raw-disk-image public.disk-image
       application/x-apple-diskimage com.apple.disk-image
-      application/x-executable public.executable
+      application/x-executable public.unix-executable
       application/x-sharedlib public.executable
       application/x-object public.object-code
       application/x-msdownload com.microsoft.windows-executable

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import MetadataPredicates
+package import MetadataPredicates
 internal import SystemInterface
 internal import FileWatching
 
@@ -56,7 +56,22 @@ enum FileAttribute: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether a file may have several values of it.
+  var hasSeveralValues: Bool {
+    switch self {
+    case .contentTypeTree, .whereFroms, .userTags: true
+    default: false
+    }
+  }
+
+  fileprivate static let singleNames = Set(allCases.filter { !$0.hasSeveralValues }.map(\.rawValue))
+
   static let indexedNames = Set(allCases.filter(\.isIndexed).map(\.rawValue))
+}
+
+extension MetadataPredicate {
+  /// The predicate as it's meant for files: a comparison with one value holds if it does for one of the values that an attribute has.
+  package var comparingFiles: MetadataPredicate { comparingEachValue(exceptOf: FileAttribute.singleNames) }
 }
 
 extension FileRow {

@@ -238,7 +238,7 @@ public final class MetadataQuery: Sendable {
     _ predicate: MetadataPredicate, _ providers: [AttributeProvider]
   ) throws(MetadataQueryError) -> CompiledPredicate {
     do throws(MetadataPredicateError) {
-      return try predicate.compiled(attributeCosts: costs(providers))
+      return try predicate.comparingFiles.compiled(attributeCosts: costs(providers))
     } catch {
       throw MetadataQueryError(.invalidPredicate, "", error.description, predicateError: error)
     }

@@ -44,13 +44,21 @@ public enum MetadataScope: Hashable, Sendable {
     case .directory(let url): [url]
     case .home: [Self.homeDirectory]
     case .localComputer:
-      MountedVolumes.current.localDirectories(of: Self.rootMembers).compactMap {
-        FileURLCoding.url(of: $0, isDirectory: true)
-      } + [Self.homeDirectory]
+      Self.joined(
+        MountedVolumes.current.localDirectories(of: Self.rootMembers).compactMap {
+          FileURLCoding.url(of: $0, isDirectory: true)
+        }, Self.homeDirectory)
     case .network:
       MountedVolumes.current.networkDirectories.compactMap { FileURLCoding.url(of: $0, isDirectory: true) }
     case .ubiquitousDocuments, .ubiquitousData, .accessibleUbiquitousExternalDocuments: []
     }
+  }
+
+  /// Directories and one more, unless that's in one of them already.
+  static func joined(_ directories: [URL], _ other: URL) -> [URL] {
+    let components = other.standardizedFileURL.pathComponents
+    let isInside = directories.contains { components.starts(with: $0.standardizedFileURL.pathComponents) }
+    return isInside ? directories : directories + [other]
   }
 
   private static var homeDirectory: URL { FileManager.default.homeDirectoryForCurrentUser }

@@ -11,7 +11,7 @@
     /// - Parameter make: Makes an object of the class or of a subclass.
     init(madeBy make: () throws -> Any) rethrows {
       guard let made = try make() as? Self else {
-        fatalError("a subclass of \(Self.self) can't be made from a format: make \(Self.self) itself")
+        fatalError("the format says something else than a \(Self.self): make an NSPredicate of it")
       }
       self = made
     }
@@ -23,7 +23,8 @@
     /// Reads a predicate in the format language.
     ///
     /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the program's own use
-    /// ``parsing(_:arguments:limits:)``. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
+    /// ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is none: those that an automaton can't follow are matched by
+    /// `NSRegularExpression`, whose time nothing bounds, and one that can't be used fits nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
     /// everything that conforms to `PredicateItem`; there's no key-value coding that could look into other objects.
     ///
     /// - Parameters:
@@ -43,16 +44,27 @@
       self.init(madeBy: { Self.made(predicateFormat, arguments ?? []) })
     }
 
+    /// Reads a predicate in the format language; see ``init(format:_:)``.
+    ///
+    /// - Parameters:
+    ///   - predicateFormat: The text.
+    ///   - argList: One for each `%@`, `%K`, `%d` and the like outside quotes, as `withVaList(_:_:)` makes it. Objects are read as such, so
+    ///     it needs as many as the text names, and of the kinds that the text names.
+    public convenience init(format predicateFormat: String, arguments argList: CVaListPointer) {
+      let arguments = unsafe ArgumentList.arguments(argList, for: predicateFormat)
+      self.init(madeBy: { Self.made(predicateFormat, arguments) })
+    }
+
     /// Reads a query in Spotlight's language, such as `kMDItemFSName == "*.txt"c`.
     ///
     /// `nil` if it can't be read.
     ///
     /// - Parameter queryString: The text.
     public convenience init?(fromMetadataQueryString queryString: String) {
-      guard let tree = try? MetadataPredicate(query: queryString), let predicate = try? FormatPredicate(tree) else {
-        return nil
-      }
-      self.init(madeBy: { predicate })
+      guard let tree = try? MetadataPredicate(query: queryString) else { return nil }
+      let program = TreeProgram(tree)
+      do { try program.check() } catch { return nil }
+      self.init(madeBy: { FormatPredicate(program) })
     }
 
     /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
@@ -69,8 +81,7 @@
     public static func parsing(
       _ format: String, arguments: [Any] = [], limits: PredicateLimits = .standard
     ) throws(MetadataPredicateError) -> NSPredicate {
-      let values = arguments.map { MetadataValue(foundation: $0) }
-      return try FormatPredicate(MetadataPredicate(format: format, arguments: values, limits: limits))
+      try read(format, arguments, limits, .strictFoundation, .strictFoundation)
     }
 
     /// Replaces variables by values, also inside of compound predicates.
@@ -85,26 +96,33 @@
     }
 
     private func substituted(_ variables: [String: Any]) -> NSPredicate {
-      switch self {
-      case let predicate as FormatPredicate:
-        do { return try predicate.substituting(variables) } catch {
-          fatalError("NSPredicate.withSubstitutionVariables: \(error)")
-        }
-      case let predicate as NSCompoundPredicate:
-        return NSCompoundPredicate(
-          type: predicate.compoundPredicateType,
-          subpredicates: predicate.subpredicates.map { $0.substituted(variables) })
-      default: return self
+      if let tree = metadataTree {
+        do {
+          return .made(of: try TreeProgram(tree).substituting(variables))
+        } catch { fatalError("NSPredicate.withSubstitutionVariables: \(error)") }
       }
+      guard let compound = self as? Foundation.NSCompoundPredicate, compound.isPlain else {
+        return self
+      }
+      return NSCompoundPredicate(
+        type: compound.compoundPredicateType, subpredicates: compound.subpredicates.map { $0.substituted(variables) })
+    }
+
+    private static func read(
+      _ format: String, _ arguments: [Any], _ limits: PredicateLimits, _ syntax: PredicateFunctions,
+      _ functions: PredicateFunctions
+    ) throws(MetadataPredicateError) -> NSPredicate {
+      let values = arguments.map { MetadataValue(foundation: $0) }
+      let tree = try MetadataPredicate(format: format, arguments: values, functions: syntax, limits: limits)
+      let program = TreeProgram(tree, limits: limits, functions: functions)
+      try program.check()
+      return made(of: program)
     }
 
     private static func made(_ format: String, _ arguments: [Any]) -> NSPredicate {
-      do { return try parsing(format, arguments: arguments) } catch { fatalError("NSPredicate(format:): \(error)") }
+      do { return try read(format, arguments, .standard, .foundationSyntax, .foundation) } catch {
+        fatalError("NSPredicate(format:): \(error)")
+      }
     }
-  }
-
-  extension NSObject: @retroactive CVarArg {
-    /// The object's address, for `%@`.
-    public var _cVarArgEncoding: [Int] { unsafe [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
   }
 #endif

@@ -9,9 +9,12 @@
     }
 
     let sortKey: String?
+    /// How the program compares values; `nil` for the usual way.
+    private let compareValues: Comparator?
 
-    init(_ key: String?, ascending: Bool) {
+    init(_ key: String?, ascending: Bool, comparator: Comparator? = nil) {
       sortKey = key
+      compareValues = comparator
       super.init(keyPath: \Unused.key, ascending: ascending)
     }
 
@@ -28,6 +31,7 @@
 
     /// Writes key and direction, for keyed archives.
     func encode(with coder: NSCoder) {
+      if compareValues != nil { Misuse.report("a sort descriptor is archived without its comparator, which is code") }
       coder.encode(sortKey as NSString?, forKey: Self.archivedKey)
       coder.encode(ascending, forKey: Self.archivedOrder)
     }
@@ -36,6 +40,8 @@
 
     override func isEqual(_ object: Any?) -> Bool {
       guard let other = object as? KeySortDescriptor else { return false }
+      // Code can't be compared.
+      if compareValues != nil || other.compareValues != nil { return other === self }
       return other.sortKey == sortKey && other.ascending == ascending
     }
 
@@ -46,12 +52,41 @@
       return hasher.finalize()
     }
 
-    override var reversedSortDescriptor: Any { KeySortDescriptor(sortKey, ascending: !ascending) }
+    override var reversedSortDescriptor: Any {
+      KeySortDescriptor(sortKey, ascending: !ascending, comparator: compareValues)
+    }
+
+    /// The key, if values are compared in the usual way, which queries can do themselves.
+    var plainKey: String? { compareValues == nil ? sortKey : nil }
 
     override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-      let order = Self.order(value(of: object1), value(of: object2))
+      let order = order(of: object1, object2)
       if ascending || order == .orderedSame { return order }
       return order == .orderedAscending ? .orderedDescending : .orderedAscending
+    }
+
+    private func order(of first: Any, _ second: Any) -> ComparisonResult {
+      guard let compareValues else { return Self.order(value(of: first), value(of: second)) }
+      switch (self.object(of: first), self.object(of: second)) {
+      case (nil, nil): return .orderedSame
+      case (nil, _): return .orderedAscending
+      case (_, nil): return .orderedDescending
+      case (let left?, let right?): return compareValues(left, right)
+      }
+    }
+
+    /// What the program's comparator is given: the objects themselves where dictionaries hold them.
+    private func object(of whole: Any) -> Any? {
+      if let sortKey {
+        switch whole {
+        case let item as NSMetadataItem: return item.value(forAttribute: sortKey)
+        case let entries as [String: Any]: if let value = entries[sortKey] { return value is NSNull ? nil : value }
+        default: break
+        }
+      } else {
+        return whole
+      }
+      return value(of: whole).foundationObject
     }
 
     private func value(of object: Any) -> MetadataValue {
@@ -112,6 +147,16 @@
     /// - Note: Rule N-3.
     public convenience init(key: String?, ascending: Bool) {
       self.init(madeBy: { KeySortDescriptor(key, ascending: ascending) })
+    }
+
+    /// Sorts dictionaries and items by the value of a key, as the program compares values.
+    ///
+    /// - Parameters:
+    ///   - key: The key, or several with dots between them; `nil` for the objects themselves.
+    ///   - ascending: Whether the smallest comes first.
+    ///   - cmptr: Compares two values. It's given those that there are: missing ones come first. A query calls it on its own thread.
+    public convenience init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+      self.init(madeBy: { KeySortDescriptor(key, ascending: ascending, comparator: cmptr) })
     }
 
     /// The key, if it was made with one.

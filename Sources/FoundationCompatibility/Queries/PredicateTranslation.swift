@@ -12,10 +12,15 @@
     let isExact: Bool
 
     init(_ predicate: NSPredicate) {
-      switch predicate {
-      case let predicate as FormatPredicate: self.init(tree: predicate.tree.readingURLsAsPaths, isExact: true)
-      case let predicate as NSCompoundPredicate: self.init(compound: predicate)
-      default: self.init(constant: predicate)
+      if let tree = predicate.metadataTree {
+        let tree = tree.readingURLsAsPaths
+        // What needs Foundation to match a text is asked for each item.
+        let isNative = !tree.needsForeignExpressions
+        self.init(tree: isNative ? tree : .constant(true), isExact: isNative)
+      } else if let compound = predicate as? Foundation.NSCompoundPredicate, compound.isPlain {
+        self.init(compound: compound)
+      } else {
+        self.init(tree: .constant(true), isExact: false)
       }
     }
 
@@ -24,42 +29,29 @@
       self.isExact = isExact
     }
 
-    private init(compound: NSCompoundPredicate) {
-      // A subclass may answer otherwise than its members do.
-      guard type(of: compound) == NSCompoundPredicate.self else {
-        self.init(tree: .constant(true), isExact: false)
-        return
-      }
-      let members = compound.subpredicates.map { PredicateTranslation($0) }
-      let isExact = members.allSatisfy(\.isExact)
+    /// At least one member is code of the program.
+    private init(compound: Foundation.NSCompoundPredicate) {
+      let members = compound.subpredicates.map { PredicateTranslation($0).tree }
       switch compound.compoundPredicateType {
-      case .and: self.init(tree: .and(members.map(\.tree)), isExact: isExact)
-      case .or: self.init(tree: .or(members.map(\.tree)), isExact: isExact)
-      case .not:
-        let tree = isExact ? members.first.map { MetadataPredicate.not($0.tree) } : nil
-        self.init(tree: tree ?? .constant(true), isExact: tree != nil)
-      }
-    }
-
-    private init(constant predicate: NSPredicate) {
-      guard type(of: predicate) == NSPredicate.self else {
-        self.init(tree: .constant(true), isExact: false)
-        return
-      }
-      switch (predicate as any Printed).predicateFormat {
-      case "TRUEPREDICATE": self.init(tree: .constant(true), isExact: true)
-      case "FALSEPREDICATE": self.init(tree: .constant(false), isExact: true)
-      default: self.init(tree: .constant(true), isExact: false)
+      case .and: self.init(tree: .and(members), isExact: false)
+      case .or: self.init(tree: .or(members), isExact: false)
+      case .not: self.init(tree: .constant(true), isExact: false)
       }
     }
   }
 
-  /// Foundation's text of a predicate, which it marks as deprecated.
-  private protocol Printed {
-    var predicateFormat: String { get }
+  extension MetadataPredicate {
+    /// Whether a regular expression in it is one that a native query refuses.
+    fileprivate var needsForeignExpressions: Bool {
+      do throws(MetadataPredicateError) {
+        _ = try compiled()
+        return false
+      } catch {
+        guard error.code == .regularExpression || error.code == .limit else { return false }
+        return (try? compiled(functions: .foundation)) != nil
+      }
+    }
   }
-
-  extension NSPredicate: Printed {}
 
   // MARK: - URLs
 

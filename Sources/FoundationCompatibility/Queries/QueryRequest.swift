@@ -67,7 +67,9 @@
     /// - Returns: `nil` if only the program can compare.
     private static func nativeOrder(_ descriptors: [NSSortDescriptor]) -> [MetadataSortDescriptor]? {
       let order = descriptors.compactMap { descriptor in
-        descriptor.key.map { MetadataSortDescriptor($0, descriptor.ascending ? .ascending : .descending) }
+        (descriptor as? KeySortDescriptor)?.plainKey.map {
+          MetadataSortDescriptor($0, descriptor.ascending ? .ascending : .descending)
+        }
       }
       return order.count == descriptors.count ? order : nil
     }

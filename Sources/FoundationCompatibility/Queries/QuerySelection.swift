@@ -90,7 +90,7 @@
   extension NSSortDescriptor {
     /// What an item is sorted by, if that's an attribute; compared as queries do it.
     fileprivate func field(of item: NSMetadataItem) -> SortField? {
-      (self as? KeySortDescriptor)?.sortKey.map { SortField(item.metadataValue($0)) }
+      (self as? KeySortDescriptor)?.plainKey.map { SortField(item.metadataValue($0)) }
     }
   }
 #endif

@@ -55,12 +55,12 @@ extension Evaluation {
     return best
   }
 
-  /// The first of those that occur most often.
+  /// Those that occur most often, in the order in which they occur first.
   private func mode(_ values: [MetadataValue]) -> MetadataValue {
     var counts: [MetadataValue: Int] = [:]
     for value in values { counts[value.canonical, default: 0] += 1 }
     let most = counts.values.max() ?? 0
-    return values.first { counts[$0.canonical] == most } ?? .null
+    return .array(distinct(values.filter { counts[$0.canonical] == most }))
   }
 
   private mutating func numbers(_ values: [MetadataValue]) -> [Double]? {

@@ -21,12 +21,15 @@ struct Evaluation<Item: PredicateItem> {
     stepsLeft = predicate.stepCountMax
   }
 
-  /// For what depends on no item.
-  init(_ item: Item, _ stepCountMax: Int) {
+  /// For an expression; without attributes, for what depends on no item.
+  init(
+    _ item: Item, _ stepCountMax: Int, _ attributes: [String] = [], _ variableCount: Int = 0,
+    _ environment: PredicateEnvironment = .standard
+  ) {
     self.item = item
-    attributes = []
-    environment = .standard
-    variables = []
+    self.attributes = attributes
+    self.environment = environment
+    variables = Array(repeating: .null, count: variableCount)
     stepsLeft = stepCountMax
   }
 
@@ -118,7 +121,11 @@ struct Evaluation<Item: PredicateItem> {
     let wasTrying = isTryingAny
     isTryingAny = true
     defer { isTryingAny = wasTrying }
-    for value in item.wholeValue.members ?? [] where compare(value, right, comparison) { return true }
+    // With ANY, which Spotlight's `*` comes with, also the members of what has several values.
+    let isForEach = comparison.source.quantifier == .any
+    for value in item.wholeValue.members ?? [] {
+      if isForEach ? holds(comparison, value, right) : compare(value, right, comparison) { return true }
+    }
     return false
   }
 }

@@ -32,6 +32,7 @@ extension PredicateCompiler {
     case .like: return 8
     case .expression: return 12
     case .tokens: return 40
+    case .foreign: return 400
     }
   }
 

@@ -129,7 +129,9 @@ struct PredicateCompiler {
     guard case .constant(.string(let pattern)) = right, let comparator = comparison.matcherComparator else {
       return nil
     }
-    let matcher = try StringMatcher(comparator, pattern, comparison.options, sizeMax: limits.patternSizeMax)
+    let matcher = try StringMatcher(
+      comparator, pattern, comparison.options, sizeMax: limits.patternSizeMax,
+      foreign: functions.foreignExpressions(limits))
     patternSize += matcher.size
     if patternSize > limits.patternSizeMax {
       throw MetadataPredicateError(.limit, "the patterns have more than \(limits.patternSizeMax) states together")
@@ -194,14 +196,15 @@ extension PredicateComparison {
   }
 
   /// What is wrong with a pattern that stands in the text.
-  func patternProblem(_ limits: PredicateLimits) -> MetadataPredicateError? {
+  func patternProblem(_ limits: PredicateLimits, _ functions: PredicateFunctions) -> MetadataPredicateError? {
     guard comparator == .matches else { return nil }
     if !limits.features.contains(.regularExpressions) {
       return MetadataPredicateError(.limit, "MATCHES isn't allowed here")
     }
     guard case .constant(.string(let pattern)) = right else { return nil }
     do throws(MetadataPredicateError) {
-      try StringMatcher.check(expression: pattern, options, sizeMax: limits.patternSizeMax)
+      try StringMatcher.check(
+        expression: pattern, options, sizeMax: limits.patternSizeMax, foreign: functions.foreignExpressions(limits))
       return nil
     } catch { return error }
   }

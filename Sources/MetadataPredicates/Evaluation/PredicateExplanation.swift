@@ -118,6 +118,7 @@ extension StringMatcher {
     case .like: return "\(how) fits \(what)"
     case .tokens: return "has the words of \(what)"
     case .never: return "never"
+    case .foreign: return "whole text matches \(what) (by another engine, in no bounded time)"
     case .expression(let expression):
       let machine = expression.table.map { "table of \($0.stateCount) states for ASCII" } ?? "simulation"
       return "whole text matches \(what) (\(expression.instructions.count) steps, \(machine))"

@@ -14,6 +14,25 @@ public struct PredicateFunctions: Sendable {
     let body: Body
   }
 
+  /// Another engine for regular expressions that the module's own refuses.
+  ///
+  /// Nothing bounds its time, so it needs the feature `PredicateLimits.Features.unboundedExpressions`, and gets only expressions that stand
+  /// in the predicate: those that are attributes of an item come from whoever made the item.
+  package struct ForeignExpressions: Sendable {
+    /// Whether the whole of a text fits an expression.
+    package typealias Matcher = @Sendable (_ text: String) -> Bool
+
+    let make: @Sendable (_ pattern: String, _ ignoresCase: Bool) -> Matcher?
+
+    /// Makes an engine.
+    ///
+    /// - Parameter make: Prepares an expression; `nil` if it can't be used. Called on any thread.
+    package init(_ make: @escaping @Sendable (_ pattern: String, _ ignoresCase: Bool) -> Matcher?) { self.make = make }
+  }
+
+  /// What matches expressions that the module's own automata can't; `nil` if nothing does.
+  package var foreignExpressions: ForeignExpressions?
+
   private(set) var registered: [String: Registered] = [:]
 
   /// Only the predefined functions.
@@ -57,6 +76,10 @@ public struct PredicateFunctions: Sendable {
     let prefix = name + ":"
     let longer = registered.keys.filter { $0.hasPrefix(prefix) }.min()
     return longer.flatMap { full in registered[full].map { (full, $0.operandCount, true) } }
+  }
+
+  func foreignExpressions(_ limits: PredicateLimits) -> ForeignExpressions? {
+    limits.features.contains(.unboundedExpressions) ? foreignExpressions : nil
   }
 
   var names: [String] { PredefinedFunction.allCases.map(\.shortName) + registered.keys.sorted() }

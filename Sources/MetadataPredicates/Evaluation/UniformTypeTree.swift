@@ -116,8 +116,22 @@ public struct UniformTypeTree: Hashable, Sendable {
     public.composite-content com.microsoft.powerpoint.ppt
     public.archive org.tukaani.xz-archive public.cpio-archive org.gnu.gnu-zip-tar-archive
     org.gnu.gnu-zip-archive org.gnu.gnu-zip-tar-archive
-    public.disk-image public.iso-image com.apple.disk-image
-    public.executable com.microsoft.windows-executable
+    public.disk-image public.iso-image com.apple.disk-image com.apple.disk-image-udif com.apple.disk-image-sparse
+    com.apple.disk-image com.apple.disk-image-udif com.apple.disk-image-sparse
+    public.archive public.disk-image
+    public.executable com.microsoft.windows-executable public.unix-executable
+    public.data public.url
+    public.url public.file-url
+    public.mpeg-4-audio com.apple.m4a-audio
+    public.audio com.apple.protected-mpeg-4-audio
+    com.apple.package org.idpf.epub-folder com.apple.rtfd com.apple.iwork.pages.pages com.apple.iwork.numbers.numbers com.apple.iwork.keynote.key
+    com.apple.package com.apple.disk-image-sparsebundle
+    public.disk-image com.apple.disk-image-sparsebundle
+    public.composite-content com.apple.rtfd com.apple.iwork.pages.pages com.apple.iwork.pages.sffpages org.idpf.epub-container
+    public.spreadsheet com.apple.iwork.numbers.numbers com.apple.iwork.numbers.sffnumbers
+    public.presentation com.apple.iwork.keynote.key com.apple.iwork.keynote.sffkey
+    public.data com.apple.iwork.pages.sffpages com.apple.iwork.numbers.sffnumbers com.apple.iwork.keynote.sffkey
+    public.data org.idpf.epub-container
     public.font public.truetype-collection-font
     """)
 }

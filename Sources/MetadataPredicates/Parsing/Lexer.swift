@@ -165,8 +165,6 @@ struct Lexer {
     let sign = scalars[position]
     let suggestion: String? =
       switch sign {
-      case "&": "Write '&&' or AND."
-      case "|": "Write '||' or OR."
       case "?": "A question mark is a wild card inside quotes only; a value is passed with '%@'."
       case "‘", "’", "“", "”": "Quotes are ' or \"."
       case "≤": "Write '<='."

@@ -72,7 +72,7 @@ extension MetadataExpression {
   ///
   /// - Parameter value: The value.
   /// - Returns: A constant; for an array an aggregate of constants.
-  static func bound(_ value: MetadataValue) -> MetadataExpression {
+  package static func bound(_ value: MetadataValue) -> MetadataExpression {
     switch value {
     case .array(let elements): .aggregate(elements.map(bound))
     case .bool(let flag): .constant(.integer(flag ? 1 : 0))

@@ -16,14 +16,19 @@ extension Parser {
   private enum BinaryOperator {
     case arithmetic(MetadataExpression.ArithmeticOperator)
     case set(MetadataExpression.SetOperator)
+    case bits(PredefinedFunction)
 
-    /// Higher binds tighter.
+    /// Higher binds tighter: among operators on bits as in C, but all of them before comparisons.
     var precedence: Int {
       switch self {
       case .set: 0
-      case .arithmetic(.add), .arithmetic(.subtract): 1
-      case .arithmetic(.multiply), .arithmetic(.divide): 2
-      case .arithmetic(.power): 3
+      case .bits(.bitwiseOr): 1
+      case .bits(.bitwiseXor): 2
+      case .bits(.bitwiseAnd): 3
+      case .bits: 4
+      case .arithmetic(.add), .arithmetic(.subtract): 5
+      case .arithmetic(.multiply), .arithmetic(.divide): 6
+      case .arithmetic(.power): 7
       }
     }
 
@@ -37,6 +42,19 @@ extension Parser {
       switch self {
       case .arithmetic(let sign): .arithmetic(sign, left, right)
       case .set(let word): .setOperation(word, left, right)
+      case .bits(let function): .function(function.rawValue, [left, right])
+      }
+    }
+
+    /// The functions that signs between numbers stand for.
+    init?(bits symbol: Symbol) {
+      switch symbol {
+      case .bitwiseAnd: self = .bits(.bitwiseAnd)
+      case .bitwiseOr: self = .bits(.bitwiseOr)
+      case .bitwiseXor: self = .bits(.bitwiseXor)
+      case .shiftLeft: self = .bits(.leftshift)
+      case .shiftRight: self = .bits(.rightshift)
+      default: return nil
       }
     }
   }
@@ -45,6 +63,7 @@ extension Parser {
     switch kind {
     case .symbol(let symbol):
       MetadataExpression.ArithmeticOperator(rawValue: symbol.rawValue).map(BinaryOperator.arithmetic)
+        ?? BinaryOperator(bits: symbol)
     case .keyword(let keyword): MetadataExpression.SetOperator(rawValue: keyword.rawValue).map(BinaryOperator.set)
     default: nil
     }
@@ -85,6 +104,12 @@ extension Parser {
   }
 
   private mutating func unary(allowsPredicate: Bool) throws(MetadataPredicateError) -> Operand {
+    if isAt(Symbol.complement) {
+      advance()
+      let operand = try nestedUnary()
+      let function = PredefinedFunction.onesComplement.rawValue
+      return .expression(try made(.function(function, [operand.node]), above: operand.depth))
+    }
     guard isAt(Symbol.minus) else { return try postfix(allowsPredicate: allowsPredicate) }
     let place = start
     advance()
@@ -100,11 +125,16 @@ extension Parser {
       advance()
       return .expression(try made(.constant(.real(-magnitude))))
     }
-    try enter()
-    let negated = try unary(allowsPredicate: false)
-    let operand = try asExpression(negated)
-    leave()
+    let operand = try nestedUnary()
     return .expression(try made(.negation(operand.node), above: operand.depth))
+  }
+
+  private mutating func nestedUnary() throws(MetadataPredicateError) -> Parsed<MetadataExpression> {
+    try enter()
+    let inner = try unary(allowsPredicate: false)
+    let operand = try asExpression(inner)
+    leave()
+    return operand
   }
 
   // MARK: Key paths and members

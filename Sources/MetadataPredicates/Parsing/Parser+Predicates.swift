@@ -110,7 +110,7 @@ extension Parser {
     let right = try expression()
     let comparison = PredicateComparison(
       left.node, comparator, right.node, options: options, quantifier: quantifier)
-    if let problem = comparison.patternProblem(limits) {
+    if let problem = comparison.patternProblem(limits, functions) {
       throw error(problem.message, problem.code, at: place, suggestion: problem.suggestion)
     }
     return try made(.comparison(comparison), above: left.depth, right.depth)

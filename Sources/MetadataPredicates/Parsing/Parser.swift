@@ -52,6 +52,15 @@ struct Parser {
     return predicate.node
   }
 
+  /// An expression alone.
+  mutating func parseExpression() throws(MetadataPredicateError) -> MetadataExpression {
+    if case .end = kind { throw error("the text is empty") }
+    let expression = try expression()
+    guard case .end = kind else { throw unexpected("an operator such as '+', or the end") }
+    try checkThatArgumentsAreUsed()
+    return expression.node
+  }
+
   // MARK: Tokens
 
   var kind: Token.Kind { tokens[index].kind }
@@ -117,8 +126,18 @@ struct Parser {
 
   private var spelling: String { String(String.UnicodeScalarView(scalars[start..<tokens[index].end])) }
 
+  /// What somebody meant who joins conditions by one sign instead of two.
+  private var joinSuggestion: String? {
+    for token in tokens[..<index].reversed() {
+      if case .symbol(.bitwiseAnd) = token.kind { return "'&' is for bits. Conditions are joined by '&&' or AND." }
+      if case .symbol(.bitwiseOr) = token.kind { return "'|' is for bits. Conditions are joined by '||' or OR." }
+    }
+    return nil
+  }
+
   private var usualSuggestion: String? {
-    switch kind {
+    if let joinSuggestion { return joinSuggestion }
+    return switch kind {
     case .symbol(.equalSingle), .symbol(.equal): "Equality is '==' or '='."
     case .symbol(.star): "A pattern stands in quotes, or is passed as one value: name LIKE %@."
     case .string: "Strings aren't glued together: put the whole text into one."

@@ -21,9 +21,13 @@ public struct PredicateLimits: Hashable, Sendable {
     /// `ANYKEY` and `*`, which look at every attribute.
     public static let anyKey = Self(rawValue: 32)
 
+    /// Regular expressions that only an engine without a bound on time can match, where there is one: there's none in this module, and
+    /// under Apple's names it's `NSRegularExpression`.
+    public static let unboundedExpressions = Self(rawValue: 64)
+
     /// All of them.
     public static let all: Self = [
-      .subqueries, .regularExpressions, .registeredFunctions, .randomness, .assignments, .anyKey,
+      .subqueries, .regularExpressions, .registeredFunctions, .randomness, .assignments, .anyKey, .unboundedExpressions,
     ]
   }
 

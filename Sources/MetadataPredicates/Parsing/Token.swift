@@ -36,6 +36,20 @@ struct Token {
   let end: Int
 }
 
+extension MetadataPredicate {
+  /// What stands for arguments in a format, such as `%@` and `%ld`, in its order, up to the first thing that is no token.
+  package static func conversions(in format: String) -> [String] {
+    Lexer.tokens(of: format).tokens.compactMap { token in
+      guard case .substitution(let substitution) = token.kind else { return nil }
+      switch substitution {
+      case .value: return "%@"
+      case .keyPath: return "%K"
+      case .number(let conversion): return conversion
+      }
+    }
+  }
+}
+
 /// Signs, longest first where one begins like another.
 enum Symbol: String, CaseIterable {
   case power = "**"
@@ -49,6 +63,8 @@ enum Symbol: String, CaseIterable {
   case and = "&&"
   case or = "||"
   case assign = ":="
+  case shiftLeft = "<<"
+  case shiftRight = ">>"
   case equalSingle = "="
   case less = "<"
   case greater = ">"
@@ -65,6 +81,10 @@ enum Symbol: String, CaseIterable {
   case minus = "-"
   case star = "*"
   case slash = "/"
+  case bitwiseAnd = "&"
+  case bitwiseOr = "|"
+  case bitwiseXor = "^"
+  case complement = "~"
 
   static let bySpelling = allCases.map { (symbol: $0, scalars: Array($0.rawValue.unicodeScalars)) }
 }

@@ -178,6 +178,20 @@ extension MetadataExpression {
   }
 }
 
+extension MetadataExpression: CustomStringConvertible {
+  /// The expression in the format language; parses to an equal tree.
+  ///
+  /// - Complexity: O(*n*) in the size of the tree.
+  public var formatString: String {
+    var printer = PredicatePrinter()
+    printer.printOperand(self)
+    return printer.text
+  }
+
+  /// The same as ``formatString``.
+  public var description: String { formatString }
+}
+
 extension MetadataPredicate: CustomStringConvertible {
   /// The predicate in the format language; parses to an equal tree.
   ///

@@ -7,6 +7,8 @@ struct SpotlightValue {
   private(set) var hasWildcards = false
   let isText: Bool
   var options: PredicateComparison.Options = []
+  /// What a text in quotes is for attributes that have numbers or moments; `nil` if it's neither.
+  var unquoted: MetadataExpression?
   private let other: MetadataExpression
 
   init(_ expression: MetadataExpression) {
@@ -26,6 +28,27 @@ struct SpotlightValue {
       if isEscaped || scalar == "\\" { wildcards += "\\" } else { hasWildcards = true }
     }
     wildcards.unicodeScalars.append(scalar)
+  }
+
+  /// The parts that white space divides; itself if there's none that divides anything.
+  var words: [SpotlightValue] {
+    // A backslash and the scalar behind it belong together.
+    var parts = [SpotlightValue()]
+    var isEscaped = false
+    for scalar in wildcards.unicodeScalars {
+      if !isEscaped, scalar == "\\" {
+        isEscaped = true
+        continue
+      }
+      if scalar.properties.isWhitespace {
+        parts.append(SpotlightValue())
+      } else {
+        parts[parts.count - 1].append(scalar, isEscaped: isEscaped)
+      }
+      isEscaped = false
+    }
+    parts.removeAll { $0.text.isEmpty }
+    return parts.count < 2 ? [self] : parts
   }
 
   /// A lone star: whatever there is.
@@ -78,6 +101,14 @@ struct SpotlightCursor {
     if identifier()?.lowercased() == word.lowercased(), isAt("(") { return true }
     position = start
     return false
+  }
+
+  /// Takes `true)` or `false)`.
+  mutating func takeTruth() -> Bool? {
+    let start = position
+    if let word = identifier()?.lowercased(), word == "true" || word == "false", take(")") { return word == "true" }
+    position = start
+    return nil
   }
 
   mutating func identifier() -> String? {

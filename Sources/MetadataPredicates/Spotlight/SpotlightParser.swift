@@ -50,6 +50,7 @@ struct SpotlightParser {
     }
     if !cursor.startsWith("!="), cursor.take("!") { return .not(try condition()) }
     if cursor.take("(") {
+      if let value = cursor.takeTruth() { return .constant(value) }
       let inner = try alternatives()
       try cursor.expect(")")
       return inner
@@ -69,13 +70,19 @@ struct SpotlightParser {
     try cursor.expect(",")
     let greatest = try value()
     try cursor.expect(")")
-    return .comparison(
-      PredicateComparison(attribute, .between, .aggregate([least.expression, greatest.expression]), quantifier: .any))
+    func range(_ bounds: [MetadataExpression]) -> MetadataPredicate {
+      .comparison(PredicateComparison(attribute, .between, .aggregate(bounds), quantifier: .any))
+    }
+    let asText = range([least.expression, greatest.expression])
+    guard least.isText || greatest.isText else { return asText }
+    let others = [least.unquoted ?? least.expression, greatest.unquoted ?? greatest.expression]
+    return others == [least.expression, greatest.expression] ? asText : .or([asText, range(others)])
   }
 
   private mutating func attribute() throws(MetadataPredicateError) -> MetadataExpression {
     let place = cursor.position
-    if cursor.take("*") {
+    // Two stars are what the file browser writes for any attribute, the text of a document too.
+    if cursor.take("**") || cursor.take("*") {
       if !limits.features.contains(.anyKey) { throw cursor.error("'*' isn't allowed here", .limit, at: place) }
       return .anyKey
     }
@@ -113,8 +120,11 @@ struct SpotlightParser {
       case "c": options.insert(.caseInsensitive)
       case "d": options.insert(.diacriticInsensitive)
       case "w": options.insert(.wordBased)
+      // How the file browser's own index is to be searched: it makes no difference here.
+      case "s", "t": break
       default:
-        throw cursor.error("there is no modifier '\(letter)'", suggestion: "Modifiers are the letters c, d and w.")
+        throw cursor.error(
+          "there is no modifier '\(letter)'", suggestion: "Modifiers are the letters c, d, w, s and t.")
       }
     }
     return options
@@ -129,15 +139,27 @@ struct SpotlightParser {
     if isEquality, value.isOnlyStar {
       return .comparison(PredicateComparison(attribute, isUnequal ? .equal : .notEqual, .constant(.null)))
     }
-    if isEquality {
-      let positive = PredicateComparison(
-        attribute, value.hasWildcards ? .like : .equal, value.hasWildcards ? value.pattern : value.expression,
-        options: value.isText ? options : [], quantifier: .any)
-      return isUnequal ? .not(.comparison(positive)) : .comparison(positive)
+    func comparison(_ comparator: PredicateComparator, _ right: MetadataExpression, isText: Bool) -> MetadataPredicate {
+      .comparison(PredicateComparison(attribute, comparator, right, options: isText ? options : [], quantifier: .any))
     }
-    return .comparison(
-      PredicateComparison(
-        attribute, comparator, value.expression, options: value.isText ? options : [], quantifier: .any))
+    let asText: MetadataPredicate
+    if isEquality {
+      // Several words with `w` are found wherever each of them is.
+      let parts = value.isText && options.contains(.wordBased) ? value.words : [value]
+      let tests = parts.map { part in
+        comparison(
+          part.hasWildcards ? .like : .equal, part.hasWildcards ? part.pattern : part.expression, isText: part.isText)
+      }
+      asText = tests.count == 1 ? tests[0] : .and(tests)
+    } else {
+      asText = comparison(comparator, value.expression, isText: value.isText)
+    }
+    // What kind of value the attribute has shows when it's read: a text fits one of the two, and anything else the other.
+    var positive = asText
+    if let unquoted = value.unquoted {
+      positive = .or([asText, comparison(isEquality ? .equal : comparator, unquoted, isText: false)])
+    }
+    return isUnequal ? .not(positive) : positive
   }
 
   // MARK: Values
@@ -148,12 +170,23 @@ struct SpotlightParser {
       // Directly behind the quote, without space.
       value.options = try modifiers(atEndOf: cursor.letters())
       cursor.skipSpace()
+      if !value.hasWildcards {
+        value.unquoted = value.number.map(MetadataExpression.constant) ?? moment(in: value.text)
+      }
       return value
     }
     if cursor.startsWith("$") { return SpotlightValue(try time()) }
     guard let word = cursor.bareWord() else { throw cursor.unexpected("a value") }
     if let number = word.number { return SpotlightValue(.constant(number)) }
     return word
+  }
+
+  /// The moment that a text in quotes spells, if it's nothing but one.
+  private func moment(in text: String) -> MetadataExpression? {
+    guard text.hasPrefix("$time."), var inner = try? SpotlightParser(text, limits),
+      let moment = try? inner.time(), inner.cursor.isAtEnd
+    else { return nil }
+    return moment
   }
 
   private static let moments: [String: PredefinedFunction] = [

@@ -9,6 +9,7 @@ final class StringMatcher: Sendable {
     case equal, prefix, suffix, contains
     case like(bytes: [WildcardPattern.Segment<UInt8>], characters: [WildcardPattern.Segment<FoldedCharacter>])
     case expression(RegularExpression)
+    case foreign(PredicateFunctions.ForeignExpressions.Matcher)
     /// Every word of the pattern is a word of the text.
     case tokens
     /// Nothing matches, such as an empty prefix.
@@ -34,9 +35,11 @@ final class StringMatcher: Sendable {
   ///   - pattern: What to look for.
   ///   - options: How.
   ///   - sizeMax: How many states a regular expression or pattern may have.
+  ///   - foreign: What matches regular expressions that an automaton can't.
   /// - Throws: ``MetadataPredicateError`` for a regular expression that can't be used, or one that's too large.
   init(
-    _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options, sizeMax: Int
+    _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options, sizeMax: Int,
+    foreign: PredicateFunctions.ForeignExpressions? = nil
   ) throws(MetadataPredicateError) {
     let folding = Folding(options.contains(.normalized) ? [] : options)
     var text = pattern
@@ -44,7 +47,7 @@ final class StringMatcher: Sendable {
     case .beginsWith: test = pattern.isEmpty ? .never : .prefix
     case .endsWith: test = pattern.isEmpty ? .never : .suffix
     case .contains: test = pattern.isEmpty ? .never : .contains
-    case .matches: test = try Self.expression(pattern, folding, sizeMax)
+    case .matches: test = try Self.expression(pattern, folding, sizeMax, foreign)
     case .tokenMatches: test = .tokens
     case .like: (test, text) = try Self.wildcards(pattern, folding, options, sizeMax)
     default: test = .equal
@@ -64,12 +67,17 @@ final class StringMatcher: Sendable {
       ? nil : test.probeKind.flatMap { TextProbe($0, units, foldsCase: folding.ignoresCase) }
   }
 
-  private static func expression(_ pattern: String, _ folding: Folding, _ sizeMax: Int) throws(MetadataPredicateError)
-    -> Test
-  {
+  private static func expression(
+    _ pattern: String, _ folding: Folding, _ sizeMax: Int, _ foreign: PredicateFunctions.ForeignExpressions?
+  ) throws(MetadataPredicateError) -> Test {
     if pattern.isEmpty { return .never }
-    return .expression(
-      try RegularExpression(expressionText(pattern, folding), ignoresCase: folding.ignoresCase, sizeMax: sizeMax))
+    let text = expressionText(pattern, folding)
+    do throws(MetadataPredicateError) {
+      return .expression(try RegularExpression(text, ignoresCase: folding.ignoresCase, sizeMax: sizeMax))
+    } catch {
+      guard let matcher = foreign?.make(text, folding.ignoresCase) else { throw error }
+      return .foreign(matcher)
+    }
   }
 
   /// Without its diacritical marks an expression keeps its signs, which are ASCII.
@@ -83,13 +91,17 @@ final class StringMatcher: Sendable {
   ///   - pattern: The regular expression.
   ///   - options: How it's matched.
   ///   - sizeMax: How many states it may have.
+  ///   - foreign: What matches expressions that an automaton can't.
   /// - Throws: ``MetadataPredicateError`` if it can't be used.
   static func check(
-    expression pattern: String, _ options: PredicateComparison.Options, sizeMax: Int
+    expression pattern: String, _ options: PredicateComparison.Options, sizeMax: Int,
+    foreign: PredicateFunctions.ForeignExpressions?
   ) throws(MetadataPredicateError) {
     let folding = Folding(options.contains(.normalized) ? [] : options)
-    _ = try RegularExpression(
-      expressionText(pattern, folding), ignoresCase: folding.ignoresCase, sizeMax: sizeMax, isForMatching: false)
+    let text = expressionText(pattern, folding)
+    do throws(MetadataPredicateError) {
+      _ = try RegularExpression(text, ignoresCase: folding.ignoresCase, sizeMax: sizeMax, isForMatching: false)
+    } catch { if foreign?.make(text, folding.ignoresCase) == nil { throw error } }
   }
 
   private static func withoutDiacritics(_ text: String) -> String {
@@ -135,6 +147,7 @@ final class StringMatcher: Sendable {
     case .never: return false
     case .expression(let expression):
       return expression.matches(folding.ignoresDiacritics ? Self.withoutDiacritics(text) : text)
+    case .foreign(let matches): return matches(folding.ignoresDiacritics ? Self.withoutDiacritics(text) : text)
     case .tokens: return matchesTokens(text)
     case .equal, .prefix, .suffix, .contains, .like:
       if options.contains(.wordBased) { return matchesWords(text) }
@@ -168,7 +181,7 @@ final class StringMatcher: Sendable {
     case .like(let segments, let folded):
       if folding.ignoresCase || folding.ignoresDiacritics { return matches(folded, count: count, unit: unit) }
       return WildcardPattern.matches(segments, count: count, unit: unit)
-    case .expression, .tokens, .never: return false
+    case .expression, .foreign, .tokens, .never: return false
     }
   }
 
@@ -195,7 +208,7 @@ final class StringMatcher: Sendable {
     case .suffix: return text.suffix(pattern.count) == pattern[...]
     case .contains: return characters.occurs(count: text.count, unit: { text[$0] }, accepts: { _ in true })
     case .like(_, let segments): return WildcardPattern.matches(segments, count: text.count) { text[$0] }
-    case .expression, .tokens, .never: return false
+    case .expression, .foreign, .tokens, .never: return false
     }
   }
 
@@ -220,7 +233,7 @@ final class StringMatcher: Sendable {
         || words.words.contains { word in
           WildcardPattern.matches(segments, count: word.count) { word[word.startIndex + $0] }
         }
-    case .expression, .tokens, .never: return false
+    case .expression, .foreign, .tokens, .never: return false
     }
   }
 
@@ -239,7 +252,7 @@ extension StringMatcher.Test {
     case .prefix: .prefix
     case .suffix: .suffix
     case .contains: .contains
-    case .like, .expression, .tokens, .never: nil
+    case .like, .expression, .foreign, .tokens, .never: nil
     }
   }
 }

@@ -24,6 +24,19 @@ extension MetadataPredicate {
   }
 }
 
+extension MetadataExpression {
+  /// Replaces variables by values, as ``MetadataPredicate/substituting(_:)`` does.
+  ///
+  /// - Parameter values: A value for each variable, by its name without `$`.
+  /// - Returns: The expression without variables of its own.
+  /// - Throws: ``MetadataPredicateError`` as that does.
+  package func substituting(_ values: [String: MetadataValue]) throws(MetadataPredicateError) -> MetadataExpression {
+    let holder = MetadataPredicate.comparison(PredicateComparison(self, .equal, .constant(.null)))
+    guard case .comparison(let comparison) = try holder.substituting(values) else { return self }
+    return comparison.left
+  }
+}
+
 /// Replaces variables in a tree.
 private struct VariableSubstitution {
   let values: [String: MetadataValue]

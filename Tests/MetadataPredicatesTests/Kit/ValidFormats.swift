@@ -198,6 +198,14 @@ enum ValidFormats {
     average(a) == 1
     median(a) == 1
     mode(a) == 1
+    (flags & 4) == 4
+    flags & 4 == 4
+    a | b & c ^ d == 0
+    a << 2 >> 1 == ~a
+    ~~a == -~a
+    1 + 2 << 3 * 4 < 5
+    a&b==1&&c|d==2||e^f==3
+    (a & 1) == 1 AND (b | 2) > 0
     stddev(a) == 0
     add:to:(1, 2) == 3
     add(1, 2) == 3
