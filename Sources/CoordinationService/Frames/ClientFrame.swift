@@ -37,7 +37,7 @@ package enum ClientFrame: Hashable, Sendable {
 /// Who a process is.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
-  package static let currentVersion: UInt32 = 3
+  package static let currentVersion: UInt32 = 4
 
   package var version: UInt32
   /// Chosen at random once for each meeting of a process with a domain.
