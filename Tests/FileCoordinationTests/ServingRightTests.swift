@@ -104,6 +104,23 @@ struct ServingRightTests {
     }
   }
 
+  @Test(
+    "A service whose socket or lock somebody removes before it's watched ends",
+    arguments: ["service.socket", "service.socket.lock"])
+  func unwatchedName(name: String) throws {
+    try withDirectory { root, ground in
+      let right = try #require(try ground.tryToServe())
+      let service = try ServiceHost.start(right, packageExtensions: [], isDedicated: true) { () throws(SystemError) in
+        let listener = try LocalListener(binding: right.place.address)
+        #expect(unlink(root.appending(path: "\(Self.usual)/\(name)").path) == 0)
+        return listener
+      }
+      service.waitUntilEnd()
+      let next = try #require(try ground.tryToServe())
+      next.release()
+    }
+  }
+
   @Test("A session is alive while it's held at one of the places, and told at all of them")
   func sessions() throws {
     try withDirectory { root, ground in

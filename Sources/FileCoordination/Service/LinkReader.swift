@@ -14,6 +14,10 @@ struct LinkReader: ~Copyable {
   private var place: MeetingPlace?
   /// To find the next service, or to serve, in a program that uses up all others.
   private let reserve = DescriptorReserve(count: 8)
+  /// How often in a row this process has served, run out of descriptors before it was welcomed, and found nobody else who serves.
+  private var shortageCount = 0
+  /// More than this isn't for a moment: those who wait are told.
+  private static let shortageCountMax = 1
   /// How long a process looks for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
   /// How long a process that has a terminal leaves it to others to be elected, when a service has ended.
@@ -57,7 +61,6 @@ struct LinkReader: ~Copyable {
   mutating func talkToNextService() throws(FileCoordinationError) {
     reserve.release()
     let (place, stream) = try connect()
-    reserve.fill()
     // Before it says anything: it may be stopped.
     link.serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
     let conversation = Conversation(stream)
@@ -79,14 +82,19 @@ struct LinkReader: ~Copyable {
   /// Reads and writes until the conversation is over, which then is nobody's.
   ///
   /// - Returns: Whether the service has said something.
-  private func pump() throws(SystemError) -> Bool {
+  private mutating func pump() throws(SystemError) -> Bool {
     var deadline: MonotonicTime? = HostClock.shared.now.advanced(by: Self.patience)
     while !link.isEnded {
       // Another thread may have the turn, and read the answer that it waits for.
       if let conversation = turn.take() {
         conversation.read(for: link)
         if conversation.isOver { return true }
-        if conversation.isWelcome { deadline = nil }
+        if conversation.isWelcome, deadline != nil {
+          deadline = nil
+          shortageCount = 0
+          // Not before: this process may be the one that serves, and need them to accept itself.
+          reserve.fill()
+        }
         turn.leave(conversation)
       }
       if let (stream, isStalled) = link.writeAgain() { turn.noteStalled(isStalled, stream) }
@@ -145,13 +153,14 @@ extension LinkReader {
   }
 
   /// - Returns: Whether this process serves now.
-  private func elect(since start: MonotonicTime) throws(FileCoordinationError) -> Bool {
+  private mutating func elect(since start: MonotonicTime) throws(FileCoordinationError) -> Bool {
     let former = link.service.withLock { $0 }
     if former?.hasJustGivenWay == true || defers(since: start) { return false }
     guard let right = try link.ground.tryToServe() else { return false }
     // It would run out of them again, and again, and nobody would ever hear why.
     if let shortage = former?.takeShortage() {
       right.release()
+      shortageCount += 1
       throw .unreachable(right.place, shortage)
     }
     do throws(SystemError) {
@@ -173,7 +182,7 @@ extension LinkReader {
 
   /// Whether the process is short of something for a moment: what it holds isn't given up for that.
   private func mayPass(_ error: SystemError) -> Bool {
-    link.epoch.load(ordering: .acquiring) != 0
+    link.epoch.load(ordering: .acquiring) != 0 && shortageCount <= Self.shortageCountMax
       && ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
   }
 }

@@ -77,6 +77,8 @@ struct ServiceLoop {
 
   mutating func run(until isStopping: () -> Bool) {
     var events: [ReadinessPoller.Event] = []
+    // Names that were removed before they were watched are told of by nobody.
+    isBroken = !names.areKept()
     while !isStopping(), !isHandedOver, !isBroken {
       // A poller that can't wait any more is of no use: whoever comes next elects another service.
       guard (try? wait(into: &events)) != nil else { break }
