@@ -65,12 +65,14 @@ struct ContentTypeTests {
     ])
   func identifiers(name: String, type: String) throws {
     let (tree, database) = try Self.database()
-    withExtendedLifetime(tree) { #expect(ContentTypes.type(of: .regular, named: name, in: database) == type) }
+    withExtendedLifetime(tree) {
+      #expect(ContentTypes.type(of: .regular, named: name, isExecutable: false, in: database) == type)
+    }
     // Without a database, what Apple's extensions say remains.
     let none = MimeDatabase([])
     #expect(none.isEmpty && ContentTypes.kind(of: .regular, named: name, in: none) == nil)
     let known = ["a.png": "public.png", "a.swift": "public.swift-source", "x.tar.gz": "org.gnu.gnu-zip-archive"]
-    #expect(ContentTypes.type(of: .regular, named: name, in: none) == known[name] ?? "public.data")
+    #expect(ContentTypes.type(of: .regular, named: name, isExecutable: false, in: none) == known[name] ?? "public.data")
   }
 
   @Test("Kinds are what the database calls them, in the language that's wanted, and missing where it doesn't")
@@ -114,7 +116,7 @@ struct ContentTypeTests {
       ("a.rtfd", .regular, "public.data", ["public.item"]), ("a.d", .directory, "public.folder", ["public.directory"]),
     ])
   func documents(name: String, kind: FileKind, type: String, others: [String]) {
-    #expect(ContentTypes.type(of: kind, named: name, in: MimeDatabase([])) == type)
+    #expect(ContentTypes.type(of: kind, named: name, isExecutable: false, in: MimeDatabase([])) == type)
     let tree = ContentTypes.tree(of: type)
     #expect(others.allSatisfy(tree.contains) && tree.contains("public.item"), "\(tree)")
   }
@@ -132,7 +134,8 @@ struct ContentTypeTests {
       "a.css", "a.ics", "a.eml", "a.avif", "a.xz", "a.php", "a.ppt", "a.md", "a.swift", "a.png", "a.mp4", "a.jar",
     ]
     for name in names {
-      let tree = ContentTypes.tree(of: ContentTypes.type(of: .regular, named: name, in: MimeDatabase([])))
+      let tree = ContentTypes.tree(
+        of: ContentTypes.type(of: .regular, named: name, isExecutable: false, in: MimeDatabase([])))
       #expect(tree.count > 2 && tree.contains("public.data") && tree.contains("public.item"), "\(name): \(tree)")
       #expect(Set(tree).count == tree.count)
     }
@@ -151,4 +154,32 @@ struct ContentTypeTests {
       ("*.so.[0-9]*", "l.so.10.2", true), ("**", "anything", true),
     ])
   func globs(pattern: String, text: String, isMatch: Bool) { #expect(Glob(pattern).matches(text) == isMatch) }
+
+  @Test(
+    "A file that somebody may run, and of which the name says nothing, is a program",
+    arguments: [ScopeOptions.GatheringDepth.attributes, .names])
+  func executables(depth: ScopeOptions.GatheringDepth) async throws {
+    let tree = try TemporaryTree()
+    for name in ["tool", "plain", "script.py"] { try tree.write(name) }
+    for name in ["tool", "script.py"] { try #require(chmod(tree.path(name).description, 0o750) == 0) }
+    try tree.makeDirectory("folder")
+    let query = try MetadataQuery(
+      .contentType == "public.unix-executable", in: [URL(filePath: tree.root.description)], batching: .immediate,
+      options: ScopeOptions(gatheringDepth: depth))
+    try query.start()
+    var live = LiveQuery(query)
+    try await live.gather()
+    #expect(live.names == ["tool"])
+    try #require(chmod(tree.path("plain").description, 0o701) == 0)
+    while live.items.count != 2 { _ = try await live.next() }
+    try #require(chmod(tree.path("tool").description, 0o600) == 0)
+    while live.items.count != 1 { _ = try await live.next() }
+    #expect(live.names == ["plain"])
+    guard case .array(let types) = live.items[0].value(forAttribute: "kMDItemContentTypeTree") else {
+      Issue.record("no tree of types")
+      return
+    }
+    #expect(types.contains("public.executable"))
+    query.stop()
+  }
 }

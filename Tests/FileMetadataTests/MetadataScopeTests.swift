@@ -41,6 +41,53 @@ struct MetadataScopeTests {
     #expect(query.health.watchedDirectoryCount == 0)
   }
 
+  @Test("Results carry the path that was asked for, where links lead to scopes and items")
+  func linkedScopes() async throws {
+    let tree = try TemporaryTree()
+    for name in ["real", "real/inner", "other"] { try tree.makeDirectory(name) }
+    for name in ["real/a", "real/inner/b", "other/c", "file"] { try tree.write(name) }
+    try tree.symbolicLink(tree.path("link"), to: "real")
+    try tree.symbolicLink(tree.path("way"), to: ".")
+    try tree.symbolicLink(tree.path("real/inner/up"), to: "..")
+    try tree.symbolicLink(tree.path("name"), to: "file")
+    let asked = tree.root.description
+    let query = try MetadataQuery(
+      try MetadataPredicate(
+        format: "kMDItemPath BEGINSWITH %@ AND kMDItemPath != %@",
+        arguments: [.string("\(asked)/"), .string("\(asked)/real/a")]),
+      scopes: ["link/./", "way//other"].map { .directory(URL(filePath: "\(asked)/\($0)")) },
+      items: [URL(filePath: "\(asked)/name")], sortedBy: [MetadataSortDescriptor("kMDItemPath")], batching: .immediate)
+    var live = try Self.start(query)
+    try await live.gather()
+    let expected = ["link/a", "link/inner", "link/inner/b", "link/inner/up", "name", "way/other/c"]
+    #expect(live.items.map(\.path) == expected.map { "\(asked)/\($0)" })
+    #expect(live.items.map { $0.url?.lastPathComponent } == live.items.map(\.name))
+    #expect(live.items[4].value(forAttribute: "kMDItemFSName") == "name")
+    // What comes later and what moves is spelled alike.
+    try tree.write("real/inner/d")
+    while live.items.count < 7 { _ = try await live.next() }
+    try tree.rename("other/c", to: "real/c")
+    while !live.items.contains(where: { $0.path == "\(asked)/link/c" }) { _ = try await live.next() }
+    #expect(live.items.count == 7)
+  }
+
+  @Test("A directory that two spellings lead to is spelled like the first, and one with '..' as it is")
+  func spellings() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("real")
+    try tree.write("real/a")
+    try tree.symbolicLink(tree.path("link"), to: "real")
+    for (scopes, expected) in [
+      (["real", "link"], "real/a"), (["link", "real"], "link/a"), (["link/../real"], "real/a"),
+    ] {
+      let query = try MetadataQuery(
+        .constant(true), in: scopes.map { URL(filePath: "\(tree.root)/\($0)") }, batching: .immediate)
+      var live = try Self.start(query)
+      try await live.gather()
+      #expect(live.items.map(\.path) == [tree.path(expected).description])
+    }
+  }
+
   @Test("Q28, Q29: items beside scopes add to what's found there, and are found once in them")
   func itemsBesideScopes() async throws {
     let tree = try TemporaryTree()

@@ -6,7 +6,15 @@ internal import SystemInterface
 /// What Apple's own names say comes first, then what the desktops' shared database knows of a name. Contents aren't looked at.
 enum ContentTypes {
   /// The type of a file: the nearest that's known to be true of it.
-  static func type(of kind: FileKind, named name: String, in database: MimeDatabase = .host) -> String {
+  ///
+  /// - Parameters:
+  ///   - kind: What it is.
+  ///   - name: Its name.
+  ///   - isExecutable: Whether somebody may run it; asked only where the name says nothing.
+  ///   - database: The desktops' shared database.
+  static func type(
+    of kind: FileKind, named name: String, isExecutable: @autoclosure () -> Bool, in database: MimeDatabase = .host
+  ) -> String {
     switch kind {
     case .directory: return directoryTypes[fileExtension(of: name) ?? ""] ?? "public.folder"
     case .symbolicLink: return "public.symlink"
@@ -14,7 +22,9 @@ enum ContentTypes {
     case .regular: break
     }
     if let known = fileExtension(of: name).flatMap({ types[$0] }) { return known }
-    guard let media = database.type(named: name) else { return "public.data" }
+    guard let media = database.type(named: name) else {
+      return isExecutable() ? "public.unix-executable" : "public.data"
+    }
     return database.kinds(of: media).lazy.compactMap(MediaTypes.identifier).first ?? MediaTypes.family(media)
   }
 

@@ -22,6 +22,7 @@ final class EngineLoop {
   private var arrivals: Set<Int> = []
   /// What programs provide, if they do.
   private let provided: ProvidedAttributes?
+  private let spellings: ScopeSpellings
   private let extraction: AttributeExtraction
   /// Files that are being looked into.
   private var awaited: Set<ProvidedAttributes.Want> = []
@@ -59,7 +60,8 @@ final class EngineLoop {
     indexer.readsFacts = !isHost || options.gatheringDepth == .attributes
     provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
     extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
-    snapshot = TableSnapshot(FileTable(), provided: provided)
+    spellings = key.spellings
+    snapshot = TableSnapshot(FileTable(), provided: provided, spellings: spellings)
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
@@ -183,7 +185,7 @@ final class EngineLoop {
     numbers.formUnion(arrived)
     arrived = []
     defer { provided?.forgetArrivals() }
-    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided) }
+    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided, spellings: spellings) }
     for (query, runner) in runners where !arrivals.contains(query) {
       runner.filesChanged(
         numbers, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)

@@ -28,7 +28,7 @@ struct QueryPlan: Sendable {
 
     func value(for number: FileNumber, _ snapshot: TableSnapshot) -> MetadataValue {
       switch self {
-      case .file(let attribute): snapshot.table.value(of: attribute, for: number)
+      case .file(let attribute): snapshot.value(of: attribute, for: number)
       case .provided(let name): snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
       }
     }

@@ -43,6 +43,8 @@ final class ScopeEngine: Sendable {
     var roots: [SystemPath]
     /// Places that are looked at themselves, none of which is inside a directory that's searched.
     var items: [SystemPath] = []
+    /// How results are spelled.
+    var spellings = ScopeSpellings()
     var options: ScopeOptions
     var providers: [AttributeProvider] = []
 

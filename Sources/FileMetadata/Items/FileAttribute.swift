@@ -91,12 +91,16 @@ extension FileRow {
 
 extension FileTable {
   /// The value of an attribute; `.null` where the file system doesn't know it.
-  func value(of attribute: FileAttribute, for number: FileNumber) -> MetadataValue {
+  ///
+  /// - Parameter path: The path as it's told.
+  func value(of attribute: FileAttribute, for number: FileNumber, toldAs path: @autoclosure () -> SystemPath)
+    -> MetadataValue
+  {
     switch attribute {
-    case .name, .displayName: .string(name(of: number).description)
-    case .path: .string(path(of: number).description)
-    case .url:
-      .string(FileURLCoding.url(of: path(of: number), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
+    case .name, .displayName:
+      .string((self[number].parent == .none ? path().lastComponent : name(of: number)).description)
+    case .path: .string(path().description)
+    case .url: .string(FileURLCoding.url(of: path(), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
     case .size: knownFacts(of: number).map { .integer($0.size) } ?? .null
     case .creationDate, .contentCreationDate: knownFacts(of: number)?.creationTime.map(Self.date) ?? .null
     case .contentChangeDate, .contentModificationDate:
@@ -167,7 +171,9 @@ extension FileTable {
   }
 
   private func contentType(of number: FileNumber) -> String {
-    ContentTypes.type(of: facts(of: number).kind, named: name(of: number).description)
+    ContentTypes.type(
+      of: facts(of: number).kind, named: name(of: number).description,
+      isExecutable: knownFacts(of: number)?.isExecutable == true)
   }
 
   /// An extended attribute of what is there now; see xattr(7).

@@ -60,7 +60,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// Feeds the identity of the file.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-  var systemPath: SystemPath { snapshot.table.path(of: number) }
+  var systemPath: SystemPath { snapshot.path(of: number) }
   private var facts: FileFacts { snapshot.table.knownFacts(of: number) ?? snapshot.table.facts(of: number) }
   private var kind: FileKind { snapshot.table.facts(of: number).kind }
 
@@ -71,7 +71,10 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// The URL, which has every byte of the path.
   public var url: URL? { FileURLCoding.url(of: systemPath, isDirectory: isDirectory) }
   /// The name; what isn't UTF-8 shows as U+FFFD.
-  public var name: String { snapshot.table.name(of: number).description }
+  public var name: String {
+    let isRoot = snapshot.table[number].parent == .none
+    return (isRoot ? systemPath.lastComponent : snapshot.table.name(of: number)).description
+  }
   /// The size in bytes.
   public var size: Int64 { facts.size }
   /// When the contents changed last.
@@ -99,7 +102,7 @@ extension MetadataItem: PredicateItem {
     guard let attribute = FileAttribute(rawValue: name) else {
       return snapshot.provided?.currentValue(of: name, for: number, snapshot.table) ?? .null
     }
-    return snapshot.table.value(of: attribute, for: number)
+    return snapshot.value(of: attribute, for: number)
   }
 
   /// The value of an attribute, for predicates.

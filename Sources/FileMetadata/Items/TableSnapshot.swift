@@ -9,12 +9,29 @@ final class TableSnapshot: Sendable {
   let isLone: Bool
   /// Attributes that programs provide.
   let provided: ProvidedAttributes?
+  /// How paths are told.
+  private let spellings: ScopeSpellings
 
-  init(_ table: FileTable, isLone: Bool = false, provided: ProvidedAttributes? = nil) {
+  init(
+    _ table: FileTable, isLone: Bool = false, provided: ProvidedAttributes? = nil,
+    spellings: ScopeSpellings = ScopeSpellings()
+  ) {
     self.table = table
     self.isLone = isLone
     self.provided = provided
+    self.spellings = spellings
   }
+
+  /// The path of a file as it's told.
+  func path(of number: FileNumber) -> SystemPath { spellings.asked(table.path(of: number)) }
+
+  /// The value of an attribute; `.null` where the file system doesn't know it.
+  func value(of attribute: FileAttribute, for number: FileNumber) -> MetadataValue {
+    table.value(of: attribute, for: number, toldAs: path(of: number))
+  }
+
+  /// The same state without what programs provide: nobody waits for that.
+  var withoutProvided: TableSnapshot { TableSnapshot(table, spellings: spellings) }
 }
 
 /// One file after the other as predicates see it, with the attributes they name looked up beforehand.
@@ -47,7 +64,7 @@ final class RowItem: PredicateItem {
     guard let attribute = attributes[index] else {
       return snapshot.provided?.value(of: name, for: number, snapshot.table) ?? .null
     }
-    return snapshot.table.value(of: attribute, for: number)
+    return snapshot.value(of: attribute, for: number)
   }
 
   /// Answers by the bytes of the name, without making a string of it, and by columns.
@@ -57,13 +74,12 @@ final class RowItem: PredicateItem {
     }
     switch attribute {
     case .name, .displayName:
-      if row.parent == .none { return question.answer(snapshot.table.name(of: number).description) }
+      if row.parent == .none { return question.answer(snapshot.path(of: number).lastComponent.description) }
       return names.withName(at: row.name) { question.answer(utf8: $0) }
     case .size: return question.answer(.integer(row.size))
-    default: return question.answer(snapshot.table.value(of: attribute, for: number))
+    default: return question.answer(snapshot.value(of: attribute, for: number))
     }
   }
 
-  /// Without what programs provide: nobody waits for that here.
-  var wholeValue: MetadataValue { MetadataItem(TableSnapshot(snapshot.table), number).wholeValue }
+  var wholeValue: MetadataValue { MetadataItem(snapshot.withoutProvided, number).wholeValue }
 }

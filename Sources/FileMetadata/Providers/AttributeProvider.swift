@@ -61,9 +61,9 @@ public final class AttributeProvider: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
   /// Whether it's asked about a file.
-  func concerns(_ kind: FileKind, named name: @autoclosure () -> String) -> Bool {
-    if contentTypes.isEmpty { return kind == .regular }
-    let type = ContentTypes.type(of: kind, named: name())
+  func concerns(_ facts: FileFacts, named name: @autoclosure () -> String) -> Bool {
+    if contentTypes.isEmpty { return facts.kind == .regular }
+    let type = ContentTypes.type(of: facts.kind, named: name(), isExecutable: facts.isExecutable)
     return contentTypes.contains { UniformTypeTree.standard.conforms(type, to: $0) }
   }
 

@@ -37,8 +37,8 @@ final class ProvidedAttributes: Sendable {
   var names: [String] { Array(providers.keys) }
 
   private func provider(of name: String, _ number: FileNumber, _ table: FileTable) -> AttributeProvider? {
-    let kind = table.facts(of: number).kind
-    return providers[name]?.first { $0.concerns(kind, named: table.name(of: number).description) }
+    let facts = table.facts(of: number)
+    return providers[name]?.first { $0.concerns(facts, named: table.name(of: number).description) }
   }
 
   // MARK: For the engine

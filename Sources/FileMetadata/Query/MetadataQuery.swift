@@ -113,7 +113,8 @@ public final class MetadataQuery: Sendable {
     state = Guarded(State(plan: plan))
     self.scopes = scopes
     self.items = items
-    key = ScopeEngine.Key(roots: places.roots, items: places.items, options: options, providers: providers)
+    key = ScopeEngine.Key(
+      roots: places.roots, items: places.items, spellings: places.spellings, options: options, providers: providers)
   }
 
   deinit { stop() }

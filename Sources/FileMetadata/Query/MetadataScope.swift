@@ -8,7 +8,7 @@ public enum MetadataScope: Hashable, Sendable {
   /// A directory, with everything in it.
   ///
   /// It doesn't have to be there: what comes there is found. Links that lead to it when the query is made are followed, others
-  /// aren't.
+  /// aren't. Results carry the path that was asked for, unless it has a `..`; where several lead to one directory, the first.
   case directory(URL)
   /// The user's home directory.
   case home

@@ -7,6 +7,8 @@ struct SearchPlaces {
   let roots: [SystemPath]
   /// Canonical paths of what's looked at itself, none of which is inside one of the directories.
   let items: [SystemPath]
+  /// How results inside them are spelled.
+  let spellings: ScopeSpellings
 
   /// - Parameters:
   ///   - scopes: Directories to search, be they there or not.
@@ -20,14 +22,16 @@ struct SearchPlaces {
     if let first = scopes.first, scopes.contains(where: { $0.isUbiquitous != first.isUbiquitous }) {
       throw MetadataQueryError(.invalidScope, "", "ubiquitous scopes can't be beside others; make two queries")
     }
+    var spellings = ScopeSpellings()
     var directories: Set<SystemPath> = []
     for scope in scopes {
-      for url in scope.directories { directories.insert(try Self.path(url)) }
+      for url in scope.directories { directories.insert(try Self.path(url, noting: &spellings)) }
     }
     var paths: Set<SystemPath> = []
-    for url in items { paths.insert(try Self.path(url)) }
+    for url in items { paths.insert(try Self.path(url, noting: &spellings)) }
     roots = directories.filter { path in !directories.contains { path.isInside($0) } }.sorted()
     self.items = paths.filter { path in !directories.contains { path.isInside($0) } }.sorted()
+    self.spellings = spellings.ofPlaces(roots + self.items)
   }
 
   /// - Parameter directories: What has to be there.
@@ -37,8 +41,9 @@ struct SearchPlaces {
       throw MetadataQueryError(
         .noScope, "", "name at least one directory to search; .localComputer searches everything")
     }
+    var spellings = ScopeSpellings()
     for directory in directories {
-      let path = try Self.path(directory)
+      let path = try Self.path(directory, noting: &spellings)
       do throws(SystemError) {
         _ = try HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)
       } catch {
@@ -48,12 +53,16 @@ struct SearchPlaces {
     try self.init(scopes: directories.map { .directory($0) }, items: [])
   }
 
-  private static func path(_ url: URL) throws(MetadataQueryError) -> SystemPath {
+  private static func path(
+    _ url: URL, noting spellings: inout ScopeSpellings
+  ) throws(MetadataQueryError) -> SystemPath {
     guard let path = FileURLCoding.path(of: url) else {
       throw MetadataQueryError(.invalidScope, url.absoluteString, "it isn't a file URL; use URL(filePath:)")
     }
     do throws(SystemError) {
-      return try HostFileSystem().canonicalPath(of: path, resolvingLastComponent: true)
+      let canonical = try HostFileSystem().canonicalPath(of: path, resolvingLastComponent: true)
+      spellings.insert(canonical, as: path.tidied ?? canonical)
+      return canonical
     } catch {
       throw MetadataQueryError(.invalidScope, path.description, error.description)
     }

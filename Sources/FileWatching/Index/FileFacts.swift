@@ -89,6 +89,9 @@ package struct FileFacts: Hashable, Sendable {
 
   package var kind: FileKind { FileKind(modeBits: UInt32(mode)) }
 
+  /// Whether anybody may run it, or enter it.
+  package var isExecutable: Bool { mode & 0o111 != 0 }
+
   /// The permission, set-id and sticky bits.
   package var permissions: UInt16 { mode & 0o7777 }
 }
