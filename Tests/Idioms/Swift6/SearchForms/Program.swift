@@ -22,20 +22,6 @@ func results(_ predicate: NSPredicate, in folder: URL) async -> [NSMetadataItem]
 }
 
 @MainActor
-func results(_ predicate: NSPredicate, in folder: URL) async -> [NSMetadataItem] {
-  let query = NSMetadataQuery()
-  query.searchScopes = [folder]
-  query.predicate = predicate
-  query.sortDescriptors = [NSSortDescriptor(key: NSMetadataItemFSNameKey, ascending: true)]
-  query.operationQueue = .main
-  let gathered = NotificationCenter.default.notifications(named: .NSMetadataQueryDidFinishGathering, object: query)
-  query.start()
-  for await _ in gathered { break }
-  query.stop()
-  return query.results.map { $0 as! NSMetadataItem }
-}
-
-@MainActor
 func names(_ predicate: NSPredicate) async -> [String] {
   await results(predicate, in: Scene.folder).map { $0.value(forAttribute: NSMetadataItemFSNameKey) as! String }
 }
@@ -50,16 +36,6 @@ struct Program {
     Scene.check(images == ["a.png"], "\(images)")
     let others = await names(NSPredicate(format: "NOT (kMDItemContentTypeTree IN %@)", ["public.image", "x"]))
     Scene.check(others == ["b.txt", "old map.txt", "tt.md"], "\(others)")
-    // Programs have no extension; the folder is searched through a link.
-    let tool = Scene.file("tool")
-    try! FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.path)
-    let link = Scene.folder.appendingPathComponent("link")
-    try! FileManager.default.createSymbolicLink(at: link, withDestinationURL: Scene.folder)
-    let programs = await results(NSPredicate(format: "kMDItemContentType == 'public.unix-executable'"), in: link)
-    let paths = programs.map { $0.value(forAttribute: NSMetadataItemPathKey) as! String }
-    Scene.check(paths == [link.path + "/tool"], "\(paths)")
-    try! FileManager.default.removeItem(at: link)
-    try! FileManager.default.removeItem(at: tool)
     // Programs have no extension; the folder is searched through a link.
     let tool = Scene.file("tool")
     try! FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool.path)
