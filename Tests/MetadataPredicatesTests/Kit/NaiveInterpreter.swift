@@ -255,9 +255,35 @@ struct NaiveInterpreter {
     case ("abs:", .bool(let flag)?): .integer(flag ? 1 : 0)
     case ("abs:", .real(let number)?): .real(abs(number))
     case ("abs:", .date(let date)?): .real(abs(date.secondsSince2001))
+    case ("onesComplement:", let operand?): bits(operand).map { .integer(~$0) } ?? .null
+    case ("bitwiseAnd:with:", let left?): bits(left, operands[1]) { $0 & $1 }
+    case ("bitwiseOr:with:", let left?): bits(left, operands[1]) { $0 | $1 }
+    case ("bitwiseXor:with:", let left?): bits(left, operands[1]) { $0 ^ $1 }
+    case ("leftshift:by:", let left?): bits(left, operands[1]) { shifted($0, by: $1) }
+    case ("rightshift:by:", let left?): bits(left, operands[1]) { shifted($0, by: -$1) }
     case ("add:to:", let left?): arithmetic(.add, left, operands[1])
     default: .null
     }
+  }
+
+  /// Whole numbers have bits, however they're written.
+  private func bits(_ value: MetadataValue) -> Int64? {
+    if case .integer(let whole) = value { return whole }
+    return number(value).flatMap(Int64.init(exactly:))
+  }
+
+  private func bits(_ left: MetadataValue, _ right: MetadataValue, _ body: (Int64, Int64) -> Int64) -> MetadataValue {
+    guard let first = bits(left), let second = bits(right) else { return .null }
+    return .integer(body(first, second))
+  }
+
+  /// Bit by bit: by as many places as one says, in the other direction if that's negative.
+  private func shifted(_ number: Int64, by places: Int64) -> Int64 {
+    var result = number
+    for _ in 0..<min(64, places.magnitude) {
+      result = places > 0 ? result &* 2 : (result - (result & 1)) / 2
+    }
+    return result
   }
 
   private func cast(_ value: MetadataValue, _ type: String) -> MetadataValue {

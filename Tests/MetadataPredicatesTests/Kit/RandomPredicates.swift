@@ -126,7 +126,7 @@ struct RandomPredicates {
   }
 
   private mutating func expression(depth: Int, _ variables: [String]) -> MetadataExpression {
-    switch depth > 0 ? next(18) : next(7) {
+    switch depth > 0 ? next(20) : next(7) {
     case 0, 1: return .constant(scalar(isNormal: true))
     case 2: return .aggregate((0..<next(4)).map { _ in .constant(scalar(isNormal: true)) })
     case 3 where !variables.isEmpty:
@@ -151,8 +151,23 @@ struct RandomPredicates {
       return .ternary(
         predicate(depth: depth - 1, variables), expression(depth: depth - 1, variables),
         expression(depth: depth - 1, variables))
-    case 16: return .cast(.attribute(pick(["a", "tags", "name"])), type: pick(["NSNumber", "NSSet"]))
+    case 16, 17:
+      let name = pick(["bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:"])
+      return .function(name, [operandOfBits(depth), operandOfBits(depth)])
+    case 18: return .cast(.attribute(pick(["a", "tags", "name"])), type: pick(["NSNumber", "NSSet"]))
     default: return .function("add:to:", [.attribute("a"), .constant(.integer(1))])
+    }
+  }
+
+  /// What stands beside `&` and the like: of each precedence something, so that printing has to group.
+  private mutating func operandOfBits(_ depth: Int) -> MetadataExpression {
+    switch next(6) {
+    case 0: .attribute(pick(["a", "b", "dict.k"]))
+    case 1: .constant(.integer(Int64(next(9)) - 2))
+    case 2: .function("onesComplement:", [.attribute("a")])
+    case 3: .arithmetic(pick([.add, .multiply]), .attribute("a"), .constant(.integer(3)))
+    case 4: .negation(.attribute("b"))
+    default: expression(depth: depth - 1, [])
     }
   }
 
