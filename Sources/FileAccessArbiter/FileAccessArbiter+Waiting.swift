@@ -221,6 +221,6 @@ extension FileAccessArbiter {
   }
 
   private func isNested(_ inner: Int32, in outer: Int32) -> Bool {
-    accesses[at: outer].phase == .granted && accesses[at: inner].isInside(.access(accesses[at: outer].id))
+    accesses[at: outer].phase == .granted && accesses[at: inner].isInside(accesses[at: outer])
   }
 }

@@ -342,5 +342,16 @@ extension FileAccessArbiter.Access {
     !details.isEmpty && details[0].formerClaims.contains { $0.item == item }
   }
 
-  func isInside(_ context: ExecutionContext) -> Bool { !details.isEmpty && details[0].lineage.contains(context) }
+  /// Whether it was requested inside of another access, or of one that was.
+  ///
+  /// What follows an access in a lineage is that access's own lineage, so its place is known; an access that wasn't known when the lineage
+  /// was made is the end of it.
+  ///
+  /// - Complexity: O(1).
+  func isInside(_ outer: FileAccessArbiter.Access) -> Bool {
+    guard let lineage = details.first?.lineage, !lineage.isEmpty else { return false }
+    let context = ExecutionContext.access(outer.id)
+    let place = lineage.count - 1 - (outer.details.first?.lineage.count ?? 0)
+    return place >= 0 && lineage[place] == context || lineage[lineage.count - 1] == context
+  }
 }

@@ -59,6 +59,28 @@ struct LongQueueTests {
     #expect(arbiter.isQuiescent)
   }
 
+  @Test(
+    "600 writes of one file that are nested in each other are granted at once, and keep others out until the outermost ends"
+  )
+  func deepNesting() {
+    var arbiter = FileAccessArbiter()
+    arbiter.clientJoined(Self.client, name: "test")
+    let count: UInt64 = 600
+    for number in 1...count {
+      var request = request(number, .write(.update))
+      if number > 1 { request.context = .access(AccessID(number - 1)) }
+      #expect(granted(arbiter.accessRequested(AccessID(number), request, at: 0)) == [AccessID(number)])
+    }
+    // Nobody else is inside meanwhile.
+    #expect(granted(arbiter.accessRequested(AccessID(count + 1), request(count + 1, .write(.update)), at: 0)) == [])
+    for number in (1...count).reversed() {
+      let effects = arbiter.accessReleased(AccessID(number), at: 0)
+      #expect(granted(effects) == (number == 1 ? [AccessID(count + 1)] : []))
+    }
+    _ = arbiter.accessReleased(AccessID(count + 1), at: 0)
+    #expect(arbiter.isQuiescent)
+  }
+
   @Test("2,000 groups of four readers behind a writer each are admitted together, group by group")
   func groups() {
     var arbiter = FileAccessArbiter()
