@@ -42,7 +42,7 @@ struct ServeTests {
     }
     // What the holder has told the new service.
     let holding = "pid \(holder.pid) "
-    #expect(await domain.waitUntil { $0.accesses.contains { $0.party.process.hasPrefix(holding) } })
+    try await domain.waitUntil { $0.accesses.contains { $0.party.process.hasPrefix(holding) } }
     let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")
     #expect(refused.status == 75, "\(refused.errors)")
     #expect(refused.errors.contains("pid \(holder.pid)"))

@@ -69,7 +69,7 @@ struct StoppedProcessTests {
     let deadlines = AccessDeadlines(stoppedHolders: .milliseconds(100))
     try await coordinator(deadlines).write(url) { _ in
       waiter.signal(SIGCONT)
-      await domain.waitUntil { state in
+      try await domain.waitUntil { state in
         state.accesses.contains { $0.party.label == "waiter" && !$0.isGranted }
       }
       #expect(bench.text("touched") == nil)

@@ -99,7 +99,7 @@ struct LimitsTests {
     let viewers = [BlockingViewer(url, domain), BlockingViewer(url, domain)]
     let registrations = try viewers.map { try domain.register($0) }
     try await FileCoordinator(domain: domain).write(url) { _ in }
-    await domain.waitUntil { $0.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 } }
+    try await domain.waitUntil { $0.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 } }
     var codes: [FileCoordinationError.Code?] = []
     for viewer in viewers { codes.append(await viewer.code) }
     #expect(codes.filter { $0 == .deadlock }.count == 1)
@@ -121,7 +121,7 @@ private actor BlockingViewer: FilePresenter {
   }
 
   func presentedItemDidChange(origin: AccessOrigin) async {
-    await domain.waitUntil { state in state.presenters.allSatisfy { !$0.running.isEmpty } }
+    try? await domain.waitUntil { state in state.presenters.allSatisfy { !$0.running.isEmpty } }
     code = read()
   }
 

@@ -94,7 +94,7 @@ struct ConcurrencyCancellationTests {
         }
         for task in tasks { await task.value }
       }
-      await world.domain.waitUntil { snapshot in
+      try await world.domain.waitUntil { snapshot in
         snapshot.accesses.isEmpty
           && snapshot.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 }
       }

@@ -108,7 +108,7 @@ struct ConcurrencyFairnessTests {
         } else {
           Task { await run.perform(candidate, yields: yields) }
         }
-        await run.domain.waitUntil { snapshot in
+        try await run.domain.waitUntil { snapshot in
           snapshot.accesses.contains { $0.party.label == candidate.coordinator.label }
         }
         candidate.isPlaced.countDown()
@@ -139,7 +139,7 @@ struct ConcurrencyFairnessTests {
       for number in 0..<40 {
         let candidate = Candidate(number, in: run.domain, [(file, number == 5 ? [] : nil)])
         Task { await run.perform(candidate, yields: 1) }
-        await run.domain.waitUntil { snapshot in snapshot.accesses.contains { $0.party.label == "\(number)" } }
+        try await run.domain.waitUntil { snapshot in snapshot.accesses.contains { $0.party.label == "\(number)" } }
         candidates.append(candidate)
       }
       // All readers after the writer wait although only readers hold the file.

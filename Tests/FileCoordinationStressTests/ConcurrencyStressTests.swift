@@ -29,7 +29,7 @@ struct ConcurrencyStressTests {
       let watchdog = world.explainIfLong("seed \(seed), \(cast)")
       defer { watchdog.cancel() }
       let presenters = try await Self.run(cast, in: world, seed: seed)
-      await world.domain.waitUntil { snapshot in
+      try await world.domain.waitUntil { snapshot in
         snapshot.accesses.isEmpty
           && snapshot.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 }
       }
@@ -88,7 +88,7 @@ struct ConcurrencyStressTests {
     world.endTyping()
     allDone.countDown()
     await cancellerDone.wait()
-    await world.domain.waitUntil { snapshot in
+    try await world.domain.waitUntil { snapshot in
       snapshot.accesses.isEmpty && snapshot.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 }
     }
     withExtendedLifetime(registrations) {}

@@ -24,7 +24,7 @@ struct AsyncFormTests {
       let owner = Owner()
       let holder = try await box.hold(.write("d/f"), as: "holder")
       let request = Task.detached { try await owner.run([.reading(url)], on: box.coordinator("request")) }
-      try await box.domain.wait { $0.isWaiting("request") }
+      try await box.domain.waitUntil { $0.isWaiting("request") }
       // The actor isn't blocked by its waiting request.
       #expect(await owner.count == 0)
       try await holder.finish()

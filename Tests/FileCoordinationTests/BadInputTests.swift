@@ -58,17 +58,17 @@ private final class Witness: FilePresenter {
 
   func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer? { relinquish() }
   func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? { relinquish() }
-  func presentedItemDidMove(to url: URL, origin: AccessOrigin) async {
+  func presentedItemDidMove(to url: URL, origin: AccessOrigin) async throws {
     moves.withLock { $0.append("to \(url.absoluteString)") }
   }
-  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async {
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async throws {
     moves.withLock { $0.append("\(oldURL.absoluteString) to \(newURL.absoluteString)") }
   }
 }
 
 extension CoordinationDomain {
-  fileprivate func becomesIdle() async {
-    await waitUntil { snapshot in
+  fileprivate func becomesIdle() async throws {
+    try await waitUntil { snapshot in
       snapshot.accesses.isEmpty && snapshot.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 }
     }
   }
@@ -77,7 +77,7 @@ extension CoordinationDomain {
 private func code(of error: any Error) -> FileCoordinationError.Code? { (error as? FileCoordinationError)?.code }
 
 /// The code of the error that a call throws; `nil` when it succeeds.
-private func code(thrownBy body: () async throws -> Void) async -> FileCoordinationError.Code? {
+private func code(thrownBy body: () async throws -> Void) async throws -> FileCoordinationError.Code? {
   do {
     try await body()
     return nil
@@ -87,7 +87,9 @@ private func code(thrownBy body: () async throws -> Void) async -> FileCoordinat
 }
 
 /// Blocks, for tests that want to see that both colours say the same.
-private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) async -> FileCoordinationError.Code? {
+private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) async throws -> FileCoordinationError
+  .Code?
+{
   await withCheckedContinuation { continuation in
     HostThread.start(name: "blocking") {
       do {
@@ -102,34 +104,71 @@ private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) 
 struct BadInputTests {
   // MARK: URLs
 
+  @Test(
+    "A relative URL names its absolute form, which is taken",
+    arguments: [
+      (URL(string: "some/file"), "some/file"), (URL(filePath: "some/file"), "some/file"),
+      (URL(string: "file:some/file"), "some/file"), (URL(string: "a%20b/../%FF"), "a%20b/../%FF"),
+      (URL(string: "file"), "file"), (URL(string: "profile.txt"), "profile.txt"), (URL(string: "/some/f%C3%A9"), nil),
+    ])
+  func absoluteFiles(url: URL?, inWorkingDirectory rest: String?) async throws {
+    let url = try #require(url)
+    let error = await #expect(throws: FileCoordinationError.self) { try await FileCoordinator().read(url) { _ in } }
+    #expect(error?.code == .relativeURL && error?.description.contains("absoluteFileURL()") == true)
+    let absolute = try url.absoluteFileURL()
+    let directory = URL(filePath: FileManager.default.currentDirectoryPath).absoluteString
+    #expect(
+      absolute.absoluteString
+        == (rest.map { "\(directory)\(directory.hasSuffix("/") ? "" : "/")\($0)" } ?? "file:///some/f%C3%A9"))
+    #expect(absolute.baseURL == nil)
+    try await FileCoordinator().read(absolute, options: .immediatelyAvailableMetadataOnly) { _ in }
+  }
+
+  @Test("What isn't a file has no absolute form; what is absolute stays as it is, and a base counts")
+  func unresolvable() throws {
+    for (text, code) in [
+      ("http://example.org/f", FileCoordinationError.Code.notAFileURL), ("a%00b", .invalidPath), ("a?b", .invalidPath),
+    ] {
+      let url = try #require(URL(string: text))
+      let error = #expect(throws: FileCoordinationError.self) { try url.absoluteFileURL() }
+      #expect(error?.code == code)
+    }
+    let url = try #require(URL(string: "file:///a/b?"))
+    #expect(throws: FileCoordinationError.self) { try url.absoluteFileURL() }
+    #expect(try URL(filePath: "/a//b/").absoluteFileURL() == URL(filePath: "/a//b/"))
+    let base = URL(filePath: "/base/", directoryHint: .isDirectory)
+    #expect(
+      try URL(filePath: "some/file", relativeTo: base).absoluteFileURL().absoluteString == "file:///base/some/file")
+  }
+
   @Test("A URL that can't name a file is refused by every call, before anybody is asked", arguments: BadURL.all)
   private func url(bad: BadURL) async throws {
     let domain = CoordinationDomain(), coordinator = FileCoordinator(domain: domain)
     let (url, good) = (bad.url, URL(filePath: "/nowhere/good"))
     let witness = Witness(good)
     let registration = try await domain.register(witness)
-    func check(_ call: String, _ body: () async throws -> Void) async {
+    func check(_ call: String, _ body: () async throws -> Void) async throws {
       #expect(await code(thrownBy: body) == bad.code, "\(call)")
     }
-    await check("read") { try await coordinator.read(url) { _ in _ = Issue.record("it ran") } }
-    await check("write") { try await coordinator.write(url) { _ in _ = Issue.record("it ran") } }
-    await check("read and write") {
+    try await check("read") { try await coordinator.read(url) { _ in _ = Issue.record("it ran") } }
+    try await check("write") { try await coordinator.write(url) { _ in _ = Issue.record("it ran") } }
+    try await check("read and write") {
       try await coordinator.read(good, writing: url) { _, _ in _ = Issue.record("it ran") }
     }
-    await check("write two") { try await coordinator.write(good, and: url) { _, _ in _ = Issue.record("it ran") } }
-    await check("coordinate") {
+    try await check("write two") { try await coordinator.write(good, and: url) { _, _ in _ = Issue.record("it ran") } }
+    try await check("coordinate") {
       try await coordinator.coordinate([.writing(good), .reading(url)]) { _ in _ = Issue.record("it ran") }
     }
-    await check("prepare") {
+    try await check("prepare") {
       try await coordinator.prepare(reading: [good], writing: [url]) { _ in _ = Issue.record("it ran") }
     }
-    await check("move") { try await coordinator.move(good, to: url) }
-    await check("contents") { _ = try await coordinator.contents(of: url) }
-    await check("announce") { try coordinator.item(at: url, didChangeUbiquityAttributes: ["a"]) }
-    await check("register") { _ = try domain.register(Witness(url)) }
-    await check("events") { _ = try domain.events(at: url) }
+    try await check("move") { try await coordinator.move(good, to: url) }
+    try await check("contents") { _ = try await coordinator.contents(of: url) }
+    try await check("announce") { try coordinator.item(at: url, didChangeUbiquityAttributes: ["a"]) }
+    try await check("register") { _ = try domain.register(Witness(url)) }
+    try await check("events") { _ = try domain.events(at: url) }
     #expect(await codeBlocking { try coordinator.blocking.write(url) { _ in _ = Issue.record("it ran") } } == bad.code)
-    await domain.becomesIdle()
+    try await domain.becomesIdle()
     #expect(witness.asked.withLock { $0 } == 0)
     #expect(domain.presenters.count == 1)
     withExtendedLifetime(registration) {}
@@ -272,12 +311,12 @@ struct BadInputTests {
     let repetitious = Task {
       try await FileCoordinator(domain: domain).coordinate(intents) { _ in await gates[1].pass() }
     }
-    await domain.waitUntil { $0.accesses.count == 2 }
+    try await domain.waitUntil { $0.accesses.count == 2 }
     #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
     gates[0].open()
     await gates[1].arrivals(1)
     let second = reading("second", nil)
-    await domain.waitUntil { $0.accesses.contains { $0.party.label == "second" } }
+    try await domain.waitUntil { $0.accesses.contains { $0.party.label == "second" } }
     #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
     gates[1].open()
     for task in [first, repetitious, second] { try await task.value }
@@ -286,9 +325,9 @@ struct BadInputTests {
   @Test("A purpose can be set once, before the first access, and not to nothing (C-117, C-118)")
   func purpose() async throws {
     let domain = CoordinationDomain(), url = URL(filePath: "/nowhere/file")
-    func rejects(_ coordinator: FileCoordinator, _ identifier: String) async -> Bool {
+    func rejects(_ coordinator: FileCoordinator, _ identifier: String) async throws -> Bool {
       let before = coordinator.purposeIdentifier
-      let code = await code { try coordinator.setPurposeIdentifier(identifier) }
+      let code = try await code { try coordinator.setPurposeIdentifier(identifier) }
       return code == .invalidPurposeIdentifier && coordinator.purposeIdentifier == before
     }
     let fresh = FileCoordinator(domain: domain)
@@ -311,7 +350,7 @@ struct BadInputTests {
     #expect(domain.snapshot().description.contains("(not saved yet)"))
     try await FileCoordinator(presenter: witness, domain: domain).write(URL(filePath: "/nowhere/file")) { _ in }
     try await FileCoordinator(domain: domain).write(URL(filePath: "/nowhere/file")) { _ in }
-    await domain.becomesIdle()
+    try await domain.becomesIdle()
     #expect(witness.asked.withLock { $0 } == 0)
     registration.end()
     #expect(domain.snapshot().presenters.isEmpty)
@@ -337,7 +376,7 @@ struct BadInputTests {
       try await FileCoordinator(domain: domain).update(url) { _ in throw Mishap() }
     }
     try await FileCoordinator(domain: domain).write(url) { _ in }
-    await domain.becomesIdle()
+    try await domain.becomesIdle()
     #expect(witness.asked.withLock { $0 } == 4)
     #expect(witness.reacquired.withLock { $0 } == 4)
     withExtendedLifetime(registration) {}
@@ -391,7 +430,7 @@ struct BadInputTests {
       }
       await gate.arrivals(1)
       let reader = Task { try await FileCoordinator(domain: domain).read(old) { $0.url } }
-      await domain.waitUntil { $0.accesses.count == 2 }
+      try await domain.waitUntil { $0.accesses.count == 2 }
       gate.open()
       try await mover.value
       #expect(try await reader.value.absoluteString == new.absoluteString)
@@ -399,7 +438,7 @@ struct BadInputTests {
       try await coordinator.move(directory, to: try #require(URL(string: "\(prefix)/%FF")))
       try await coordinator.copy(try #require(URL(string: "\(prefix)/%FF/%E2%82")), to: scratch.url("copy"))
       #expect(try scratch.contents("copy") == SafeSaveScratch.new)
-      await domain.becomesIdle()
+      try await domain.becomesIdle()
       #expect(item.moves.withLock { $0 } == ["to \(new.absoluteString)", "to \(prefix)/%FF/%E2%82"])
       #expect(
         root.moves.withLock { $0 } == [
@@ -427,7 +466,7 @@ struct BadInputTests {
     try await coordinator.read(new) { access in
       #expect(Array(access.url.path(percentEncoded: false).utf8) == Array("/nowhere/\(name)".utf8))
     }
-    await domain.becomesIdle()
+    try await domain.becomesIdle()
     let text = try #require(item.moves.withLock { $0.first }?.dropFirst(3))
     let reported = try #require(URL(string: String(text)))
     #expect(Array(reported.path(percentEncoded: false).utf8) == Array("/nowhere/\(name)".utf8))
@@ -501,7 +540,7 @@ struct BadInputTests {
         let registration = try await domain.register(witness)
         var thrown: (any Error)?
         do { try await verb.run(FileCoordinator(domain: domain), scratch) } catch { thrown = error }
-        await domain.becomesIdle()
+        try await domain.becomesIdle()
         if door.log.count < target { return true }
         let note: Comment = "\(verb), call \(number): \(String(describing: door.log.dropFirst(target - 1).first))"
         if let thrown {
@@ -542,7 +581,7 @@ extension BadInputTests {
       let domain = CoordinationDomain(configuration), witness = Witness(scratch.file)
       let registration = try await domain.register(witness)
       try await FileCoordinator(domain: domain).move(scratch.file, to: scratch.url("moved"))
-      await domain.becomesIdle()
+      try await domain.becomesIdle()
       #expect(witness.moves.withLock { $0 } == ["to \(scratch.url("moved").absoluteString)"])
       #expect(try scratch.names() == ["moved"])
       withExtendedLifetime(registration) {}

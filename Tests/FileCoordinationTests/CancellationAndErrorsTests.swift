@@ -41,7 +41,7 @@ struct CancellationAndErrorsTests {
       let holder = try await box.hold(.write("d/f"), as: "holder")
       let coordinator = box.coordinator("blocking")
       let call = Task.detached { try await onThread { try coordinator.blocking.read(url) { _ in } } }
-      try await box.domain.wait { $0.isWaiting("blocking") }
+      try await box.domain.waitUntil { $0.isWaiting("blocking") }
       try await onThread { coordinator.cancel() }
       let error = await #expect(throws: FileCoordinationError.self) { try await call.value }
       #expect(error?.code == .cancelled)

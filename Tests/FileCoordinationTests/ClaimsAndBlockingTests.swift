@@ -285,7 +285,7 @@ struct ClaimsAndBlockingTests {
           box.timeline.note("\(set.count) granted")
         }
       }
-      try await box.domain.wait { $0.isWaiting("request") }
+      try await box.domain.waitUntil { $0.isWaiting("request") }
       try await holder.finish()
       try await request.value
       #expect(box.events == ["holder+", "holder-", "3 granted"])

@@ -135,7 +135,7 @@ struct ConcurrencyUncoordinatedChangesTests {
         watching.readUncoordinatedChanges()
         _ = watching.snapshot()
       }
-      try await watching.wait(until: \.arePresentersIdle)
+      try await watching.waitUntil(\.arePresentersIdle)
       try await check(churn, readers, directory)
     }
   }

@@ -222,7 +222,7 @@ struct DeletingAndReplacingTests {
         let writer = Task.detached {
           try await box.coordinator("writer").write(url) { ($0.wasReplaced, $0.exists, $0.wasMoved) }
         }
-        try await box.domain.wait { $0.isWaiting("writer") }
+        try await box.domain.waitUntil { $0.isWaiting("writer") }
         try FileManager.default.removeItem(at: access.url)
         return writer
       }

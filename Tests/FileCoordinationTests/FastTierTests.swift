@@ -136,7 +136,7 @@ struct FastTierTests {
           }
         }
       }
-      try await box.domain.wait { $0.isWaiting("C") }
+      try await box.domain.waitUntil { $0.isWaiting("C") }
       try await holder.finish()
       try await claim.value
       #expect(box.events == ["holder+", "holder-", "C+"])
@@ -151,7 +151,7 @@ struct FastTierTests {
       let writer = try await box.queue(.write("d/f"), as: "writer")
       let coordinator = box.coordinator("C")
       let claim = Task.detached { try await coordinator.read(item) { _ in box.timeline.note("C+") } }
-      try await box.domain.wait { $0.isWaiting("C") }
+      try await box.domain.waitUntil { $0.isWaiting("C") }
       writer.release()
       try await reader.finish()
       try await claim.value

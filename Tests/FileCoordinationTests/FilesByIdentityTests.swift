@@ -139,7 +139,7 @@ struct FilesByIdentityTests {
               }
             }.value
           }
-          #expect(await one.waitUntil { state in state.accesses.contains { $0.party.label == "second" } })
+          try await one.waitUntil { state in state.accesses.contains { $0.party.label == "second" } }
           try box.replace("a")
           try link(box, "a", "b")
         }
@@ -157,12 +157,12 @@ struct FilesByIdentityTests {
       let url = try box.write("a")
       let domain = box.domain
       let deadlines = AccessDeadlines(waitingForAccesses: .seconds(10), waitingForAnswers: .zero)
-      @Sendable func waits(_ label: String) async {
-        await domain.waitUntil { state in state.accesses.contains { $0.party.label == label && !$0.isGranted } }
+      @Sendable func waits(_ label: String) async throws {
+        try await domain.waitUntil { state in state.accesses.contains { $0.party.label == label && !$0.isGranted } }
       }
       /// The only one with a deadline waits, and it's known when that comes.
       @Sendable func secondWaits() async throws {
-        await waits("second")
+        try await waits("second")
         try await box.clock.waitForScheduled(count: 1)
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -184,11 +184,11 @@ struct FilesByIdentityTests {
                 // It asks for the file that has taken the place, and has one second left.
                 try await secondWaits()
                 box.clock.advance(by: .seconds(1))
-                await domain.waitUntil { state in !state.accesses.contains { $0.party.label == "second" } }
+                try await domain.waitUntil { state in !state.accesses.contains { $0.party.label == "second" } }
               }
             }.value
           }
-          await waits("third")
+          try await waits("third")
           box.clock.advance(by: .seconds(9))
         }
         try await group.waitForAll()
@@ -217,7 +217,7 @@ struct FilesByIdentityTests {
               }
             }.value
           }
-          #expect(await one.waitUntil { state in state.accesses.contains { $0.party.label == "second" } })
+          try await one.waitUntil { state in state.accesses.contains { $0.party.label == "second" } }
           try box.rename("d/f", to: "d/g")
           try await source.didMove(to: box.url("d/g"))
         }
@@ -238,7 +238,7 @@ struct FilesByIdentityTests {
         #expect(snapshot.accesses.filter { $0.party.label == "first" }.count == 1)
         try FileManager.default.removeItem(at: url)
       }
-      try await other.wait(until: \.arePresentersIdle)
+      try await other.waitUntil(\.arePresentersIdle)
       #expect(box.timeline.events.filter { $0.contains("ubitem") }.count == 2)
       #expect(!box.timeline.events.contains { $0.contains("\0") })
       registration.end()

@@ -148,7 +148,7 @@ struct IdentityTests {
         try await Task.detached { try await box.coordinator("stranger").write(url) { _ in } }.value
       }
       let reader = box.start(.read("d/f"), as: "reader", deadlines: .within(.seconds(5)))
-      try await box.domain.wait { $0.isWaiting("stranger") }
+      try await box.domain.waitUntil { $0.isWaiting("stranger") }
       #expect(box.domain.snapshot().access(by: "stranger")?.blockers.map(\.label) == ["reader"])
       #expect(box.domain.snapshot().access(by: "reader")?.blockers.map(\.label) == ["P"])
       box.clock.advance(by: .seconds(5))
@@ -157,10 +157,10 @@ struct IdentityTests {
       #expect(error?.blockers.map(\.label) == ["P", "stranger"])
       #expect(error?.description.contains("savePresentedItemChanges") == true)
       // Now the stranger asks P, which can't answer while its save waits for the stranger: a deadline ends that, too.
-      try await box.domain.wait { $0.isAsking("stranger") }
+      try await box.domain.waitUntil { $0.isAsking("stranger") }
       box.clock.advance(by: .seconds(60))
       try await box.quiesce()
-      try await box.domain.wait { $0.accesses.isEmpty }
+      try await box.domain.waitUntil { $0.accesses.isEmpty }
     }
   }
 
@@ -230,7 +230,7 @@ struct IdentityTests {
       }
       let holder = try await box.hold(.read("d/third"), as: "holder")
       let reader = box.start(.read("d/f"), as: "reader")
-      try await box.domain.wait { $0.isWaiting("C(P)") }
+      try await box.domain.waitUntil { $0.isWaiting("C(P)") }
       try await holder.finish()
       try await reader.finish()
       #expect(box.events.suffix(4) == ["holder-", "saved", "reader+", "reader-"])

@@ -22,11 +22,12 @@ private struct World: Sendable {
   }
 
   /// Holds the file until the gate opens; returns when it's held.
-  func hold(_ url: URL? = nil, until gate: LivenessGate, label: String = "holder") async -> Task<Void, any Error> {
+  func hold(_ url: URL? = nil, until gate: LivenessGate, label: String = "holder") async throws -> Task<Void, any Error>
+  {
     let task = Task { [url = url ?? file, domain] in
       try await FileCoordinator(label: label, domain: domain).write(url) { _ in await gate.pass() }
     }
-    await domain.waitUntil { snapshot in snapshot.accesses.contains { $0.party.label == label && $0.isGranted } }
+    try await domain.waitUntil { snapshot in snapshot.accesses.contains { $0.party.label == label && $0.isGranted } }
     return task
   }
 
@@ -46,8 +47,8 @@ private struct World: Sendable {
     }
   }
 
-  func isIdle() async {
-    await domain.waitUntil { snapshot in
+  func isIdle() async throws {
+    try await domain.waitUntil { snapshot in
       snapshot.accesses.isEmpty && snapshot.presenters.allSatisfy { $0.running.isEmpty && $0.pendingMessageCount == 0 }
     }
     await clock.waitUntil { $0 == 0 }
@@ -98,7 +99,7 @@ private final class Answering: FilePresenter {
     note("accommodate")
     onAccommodate.withLock { $0 }?()
   }
-  func presentedItemDidChange(origin: AccessOrigin) async { note("changed") }
+  func presentedItemDidChange(origin: AccessOrigin) async throws { note("changed") }
 }
 
 @Suite("Nobody waits without end, and nobody waits without knowing for whom", .timeLimit(.minutes(5)))
@@ -112,7 +113,7 @@ struct LivenessTests {
     arguments: Form.allCases)
   func timedOut(form: Form) async throws {
     let world = World(), gate = LivenessGate()
-    let holder = await world.hold(until: gate)
+    let holder = try await world.hold(until: gate)
     world.clock.advance(by: .seconds(7))
     let waiter = world.read(form, .within(.seconds(5)))
     await world.clock.waitUntil { $0 == 1 }
@@ -130,7 +131,7 @@ struct LivenessTests {
     }
     gate.open()
     try await holder.value
-    await world.isIdle()
+    try await world.isIdle()
   }
 
   @Test(
@@ -157,7 +158,7 @@ struct LivenessTests {
       #expect(error.description.contains(part), "\(error)")
     }
     gate.open()
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -176,16 +177,16 @@ struct LivenessTests {
       try await FileCoordinator(domain: domain, deadlines: deadlines).write(file) { $0.unansweredPresenters }
     }
     await gate.arrivals(1)
-    await world.domain.waitUntil { $0.presenters.count { !$0.running.isEmpty } == 1 }
+    try await world.domain.waitUntil { $0.presenters.count { !$0.running.isEmpty } == 1 }
     await world.clock.waitUntil { $0 == 1 }
     world.clock.advance(by: .seconds(3))
     #expect(try await task.value == ["late (relinquishPresentedItem(toWriter:))"])
-    await world.domain.waitUntil { snapshot in
+    try await world.domain.waitUntil { snapshot in
       snapshot.presenters.allSatisfy { $0.label == "late" || ($0.running.isEmpty && $0.pendingMessageCount == 0) }
     }
     #expect(reacquired.withLock { $0 } == 1, "only of the one that answered")
     gate.open()
-    await world.isIdle()
+    try await world.isIdle()
     #expect(reacquired.withLock { $0 } == 2)
     #expect(late.calls.withLock { $0 } == ["relinquish", "changed"])
     withExtendedLifetime(registrations) {}
@@ -194,7 +195,7 @@ struct LivenessTests {
   @Test("A wait is reported again and again with the time it has lasted, until it ends")
   func reports() async throws {
     let world = World(reporting: .seconds(2)), gate = LivenessGate()
-    let holder = await world.hold(until: gate)
+    let holder = try await world.hold(until: gate)
     let waiter = world.read(.suspending, .never)
     await world.clock.waitUntil { $0 == 1 }
     for _ in 0..<3 {
@@ -212,7 +213,7 @@ struct LivenessTests {
     gate.open()
     try await waiter.value
     try await holder.value
-    await world.isIdle()
+    try await world.isIdle()
     world.clock.advance(by: .seconds(100))
     #expect(world.reports.withLock { $0.count } == 3)
   }
@@ -220,7 +221,7 @@ struct LivenessTests {
   @Test("An interval between reports that is too short, or none, counts as the shortest", arguments: [0, -5, 10])
   func shortInterval(microseconds: Int) async throws {
     let world = World(reporting: .microseconds(microseconds)), gate = LivenessGate()
-    let holder = await world.hold(until: gate)
+    let holder = try await world.hold(until: gate)
     let waiter = world.read(.suspending, .never)
     await world.clock.waitUntil { $0 == 1 }
     world.clock.advance(by: .milliseconds(3))
@@ -228,7 +229,7 @@ struct LivenessTests {
     gate.open()
     try await waiter.value
     try await holder.value
-    await world.isIdle()
+    try await world.isIdle()
   }
 
   @Test(
@@ -236,7 +237,7 @@ struct LivenessTests {
     arguments: [.seconds(Int64.max), .zero, .seconds(-1)] as [Duration])
   func extremes(duration: Duration) async throws {
     let world = World(), gate = LivenessGate()
-    let holder = await world.hold(until: gate)
+    let holder = try await world.hold(until: gate)
     let waiter = world.read(.suspending, .within(duration))
     await world.clock.waitUntil { $0 == 1 }
     world.clock.advance(by: duration > .zero ? .seconds(1_000_000_000) : .zero)
@@ -248,20 +249,20 @@ struct LivenessTests {
       gate.open()
     }
     try await holder.value
-    await world.isIdle()
+    try await world.isIdle()
   }
 
   @Test("With .never no timer is armed, neither while waiting nor while asking")
   func never() async throws {
     let world = World(), gate = LivenessGate(), asked = LivenessGate()
-    let holder = await world.hold(until: gate)
+    let holder = try await world.hold(until: gate)
     let presenter = Answering(world.file) { origin in
       if origin.label == "waiter" { await asked.pass() }
       return nil
     }
     let registration = try await world.domain.register(presenter)
     let waiter = world.read(.suspending, .never)
-    await world.domain.waitUntil { $0.accesses.count == 2 }
+    try await world.domain.waitUntil { $0.accesses.count == 2 }
     #expect(world.clock.scheduledCount == 0)
     gate.open()
     await asked.arrivals(1)
@@ -269,7 +270,7 @@ struct LivenessTests {
     asked.open()
     try await waiter.value
     try await holder.value
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -287,7 +288,7 @@ struct LivenessTests {
     }
     let isAsking = [.refused, .presenterGone, .answered].contains(end)
     let registration = isAsking ? try await world.domain.register(presenter) : nil
-    let holder = isAsking ? nil : await world.hold(until: gate)
+    let holder = isAsking ? nil : try await world.hold(until: gate)
     let coordinator = FileCoordinator(label: "waiter", domain: world.domain)
     let waiter = Task { [file = world.file] in try await coordinator.read(file) { _ in } }
     // The deadline and the next report.
@@ -314,7 +315,7 @@ struct LivenessTests {
     }
     gate.open()
     try await holder?.value
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -357,7 +358,7 @@ struct LivenessTests {
     gate.open()
     try await holder.value
     try await waiter.value
-    await domain.waitUntil { $0.accesses.isEmpty }
+    try await domain.waitUntil { $0.accesses.isEmpty }
     #expect(clock.slow.scheduledCount == 0)
   }
 
@@ -375,7 +376,7 @@ struct LivenessTests {
     #expect(error.code == .answerDropped)
     #expect(error.description.contains("'editor' answered relinquishPresentedItem(toReader:)"), "\(error)")
     try await world.read(.suspending, label: "lucky", .standard).value
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -414,13 +415,13 @@ struct LivenessTests {
     weak let observer = presenter
     let registration = try presenter.map { try world.domain.register($0) }
     let waiter = world.read(.suspending, .standard)
-    await world.domain.waitUntil { $0.presenters.first?.running.isEmpty == false }
+    try await world.domain.waitUntil { $0.presenters.first?.running.isEmpty == false }
     presenter = nil
     #expect(observer == nil)
     executor.open()
     try await waiter.value
-    await world.domain.waitUntil { $0.presenters.isEmpty }
-    await world.isIdle()
+    try await world.domain.waitUntil { $0.presenters.isEmpty }
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -431,7 +432,7 @@ struct LivenessTests {
     let registration = try await world.domain.register(presenter)
     presenter.onAccommodate.withLock { $0 = { registration.end() } }
     try await FileCoordinator(domain: world.domain).write(world.file, options: .forDeleting) { _ in }
-    await world.isIdle()
+    try await world.isIdle()
     #expect(presenter.calls.withLock { $0 } == ["relinquish", "accommodate"])
     #expect(world.domain.presenters.isEmpty)
   }
@@ -449,7 +450,7 @@ struct LivenessTests {
     registration.end()
     try await waiter.value
     gate.open()
-    await world.domain.waitUntil { $0.presenters.isEmpty }
+    try await world.domain.waitUntil { $0.presenters.isEmpty }
     #expect(reacquired.withLock { $0 } == 1, "what was handed over late is given back")
   }
 
@@ -466,7 +467,7 @@ struct LivenessTests {
     waiter.cancel()
     gate.open()
     #expect(try await failure(of: waiter).code == .cancelled)
-    await world.isIdle()
+    try await world.isIdle()
   }
 
   @Test(
@@ -485,7 +486,7 @@ struct LivenessTests {
     #expect(try await failure(of: waiter).code == .cancelled)
     #expect(reacquired.withLock { $0 } == 0)
     gate.open()
-    await world.isIdle()
+    try await world.isIdle()
     #expect(reacquired.withLock { $0 } == 1)
     withExtendedLifetime(registration) {}
   }
@@ -502,15 +503,15 @@ struct LivenessTests {
     await gate.arrivals(1)
     let writer = FileCoordinator(label: "writer", domain: world.domain)
     let writing = Task { [file = world.file] in try await writer.write(file) { _ in } }
-    await world.domain.waitUntil { $0.accesses.count == 2 }
+    try await world.domain.waitUntil { $0.accesses.count == 2 }
     let second = world.read(form, .never)
-    await world.domain.waitUntil { $0.accesses.count == 3 }
+    try await world.domain.waitUntil { $0.accesses.count == 3 }
     writer.cancel()
     #expect(try await failure(of: writing).code == .cancelled)
     try await second.value
     gate.open()
     try await first.value
-    await world.isIdle()
+    try await world.isIdle()
   }
 
   // MARK: Threads
@@ -536,7 +537,7 @@ struct LivenessTests {
     #expect(prompt.calls.withLock { $0 } == ["relinquish"])
     gate.open()
     for waiter in waiters { try await waiter.value }
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registrations) {}
   }
 
@@ -557,7 +558,7 @@ struct LivenessTests {
       try await group.waitForAll()
     }
     #expect(presenter.calls.withLock { $0.count } == 32)
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 
@@ -578,7 +579,7 @@ struct LivenessTests {
     }
     await done.pass()
     #expect(seen.withLock { $0 } == priority)
-    await world.isIdle()
+    try await world.isIdle()
     withExtendedLifetime(registration) {}
   }
 }

@@ -114,7 +114,7 @@ struct MovingTests {
             (intent.url.path, set[0].url.path, set[0].wasMoved)
           }
         }
-        try await box.domain.wait { $0.isWaiting("request") }
+        try await box.domain.waitUntil { $0.isWaiting("request") }
       }
       let seen = try #require(try await request?.value)
       #expect(seen == (box.url("d/g").path, box.url("d/g").path, true))
@@ -344,7 +344,7 @@ struct MovingTests {
         if blocks { return try await onThread { try coordinator.blocking.contents(of: box.url("link")) } }
         return try await coordinator.contents(of: box.url("link"))
       }
-      try await box.domain.wait { $0.isWaiting("reader") }
+      try await box.domain.waitUntil { $0.isWaiting("reader") }
       try await writer.finish()
       #expect(try await reader.value == Data("old".utf8))
     }

@@ -101,7 +101,7 @@ struct QueuesAndLivenessTests {
       try await box.access(.write("d/f"), as: "writer")
       try await gate.waitForArrival()
       let reader = box.start(.read("d/f"), as: "reader")
-      try await box.domain.wait { $0.isAsking("reader") }
+      try await box.domain.waitUntil { $0.isAsking("reader") }
       #expect(box.domain.snapshot().presenter("P")?.pendingMessageCount == 1)
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])
       gate.open()

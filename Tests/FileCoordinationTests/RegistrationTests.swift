@@ -42,7 +42,7 @@ struct RegistrationTests {
       try await box.access(.write("d/f"), as: "first")
       try await change.waitForArrival()
       let second = box.start(.write("d/f"), as: "second")
-      try await box.domain.wait { $0.isAsking("second") }
+      try await box.domain.waitUntil { $0.isAsking("second") }
       box.domain(of: presenter).unregister(presenter)
       try await second.finish()
       change.open()
@@ -147,7 +147,7 @@ struct RegistrationTests {
       #expect(observed == nil)
       // Its messages are answered on its behalf.
       try await box.access(.write("d/f", .forMerging), as: "writer")
-      try await box.domain.wait(until: \.presenters.isEmpty)
+      try await box.domain.waitUntil(\.presenters.isEmpty)
     }
   }
 

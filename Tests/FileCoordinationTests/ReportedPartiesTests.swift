@@ -36,7 +36,7 @@ struct ReportedPartiesTests {
       #expect(error?.message.contains("; and 4 more. Pass") == true, "\(error?.message ?? "")")
 
       let writer = box.start(.write("d/f"), as: "waiting")
-      try await box.domain.wait { $0.isWaiting("waiting") }
+      try await box.domain.waitUntil { $0.isWaiting("waiting") }
       let snapshot = box.domain.snapshot()
       let access = snapshot.accesses.first { $0.party.label == "waiting" }
       #expect(access?.blockers.count == 16)
@@ -85,9 +85,9 @@ struct ReportedPartiesTests {
       let registration = try await box.domain(of: presenter).register(presenter)
       #expect(box.domain.snapshot().presenters.map(\.label) == ["old"])
       try await box.coordinator("mover").move(url, to: box.url("d/new"))
-      try await box.domain.wait { $0.presenters.map(\.label) == ["new"] }
+      try await box.domain.waitUntil { $0.presenters.map(\.label) == ["new"] }
       registration.end()
-      try await box.domain.wait(until: \.presenters.isEmpty)
+      try await box.domain.waitUntil(\.presenters.isEmpty)
     }
   }
 }

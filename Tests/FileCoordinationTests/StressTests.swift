@@ -35,7 +35,7 @@ struct StressTests {
         try await group.waitForAll()
       }
       try await box.quiesce()
-      try await box.domain.wait(until: \.accesses.isEmpty)
+      try await box.domain.waitUntil(\.accesses.isEmpty)
       #expect(unexpected.errors.map(\.description) == [])
       #expect(box.domain.host.withState { $0.arbiter.invariants() } == [])
       #expect(box.clock.scheduledCount == 0)

@@ -64,7 +64,7 @@ struct SwappedWaysTests {
       let holder = try await box.hold(.write("target/f"), as: "holder")
       let byURL = try await box.queue(.write("d/f"), as: "by URL")
       let byHandle = Task.detached { try await box.coordinator("by handle").write(handle) { _ in } }
-      try await box.domain.wait { $0.isWaiting("by handle") }
+      try await box.domain.waitUntil { $0.isWaiting("by handle") }
       try await holder.finish()
       try await byURL.finish()
       try await byHandle.value

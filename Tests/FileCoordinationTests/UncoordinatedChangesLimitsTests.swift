@@ -63,7 +63,7 @@ struct UncoordinatedChangesLimitsTests {
           temporary, at: .workingDirectory, to: SystemPath(access.url.path), at: .workingDirectory, .replacing)
       }
       try await directory.wait(for: .subitemDidChange)
-      try await box.domain.wait(until: \.arePresentersIdle)
+      try await box.domain.waitUntil(\.arePresentersIdle)
       #expect(directory.messages.filter { !$0.origin.isCoordinated } == [])
     }
   }

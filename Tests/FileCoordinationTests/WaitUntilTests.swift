@@ -10,15 +10,15 @@ struct WaitUntilTests {
   private let url = URL.temporaryDirectory.appending(path: "wait-until-\(UUID()).txt")
 
   @Test("A state that is there already is seen at once")
-  func stateThatIsThere() async {
-    #expect(await domain.waitUntil { $0.accesses.isEmpty })
+  func stateThatIsThere() async throws {
+    try await domain.waitUntil { $0.accesses.isEmpty }
   }
 
   @Test("A state is seen although it is over at once")
-  func passingState() async {
+  func passingState() async throws {
     let domain = domain
     let url = url
-    await withThrowingTaskGroup(of: Void.self) { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         while !Task.isCancelled {
           try await FileCoordinator(label: "short", domain: domain).read(url) { _ in }
@@ -26,7 +26,7 @@ struct WaitUntilTests {
           await Task.yield()
         }
       }
-      #expect(await domain.waitUntil { $0.accesses.contains { $0.party.label == "short" && $0.isGranted } })
+      try await domain.waitUntil { $0.accesses.contains { $0.party.label == "short" && $0.isGranted } }
       group.cancelAll()
       while let result = await group.nextResult() {
         if case .failure(let error) = result { #expect((error as? FileCoordinationError)?.code == .cancelled) }
@@ -38,14 +38,14 @@ struct WaitUntilTests {
   func waitingAccess() async throws {
     let domain = domain
     let url = url
-    async let wasSeen: Bool = FileCoordinator(label: "reader", domain: domain).read(url) { _ in
-      await domain.waitUntil { state in
+    async let wasSeen: Void = FileCoordinator(label: "reader", domain: domain).read(url) { _ in
+      try await domain.waitUntil { state in
         state.accesses.contains { $0.party.label == "writer" && $0.blockers.map(\.label) == ["reader"] }
       }
     }
-    await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
+    try await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
     try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in }
-    #expect(try await wasSeen)
+    try await wasSeen
   }
 
   @Test("Between processes every state that is shown is that of all, whatever this process does meanwhile")
@@ -56,7 +56,7 @@ struct WaitUntilTests {
       let registration = try await domain.register(presenter)
       defer { registration.end() }
       let presenterCounts = Guarded<Set<Int>>([])
-      async let isSeen = domain.waitUntil { state in
+      async let isSeen: Void = domain.waitUntil { state in
         presenterCounts.withLock { _ = $0.insert(state.presenters.count) }
         return state.accesses.contains { $0.party.label == "last" && $0.isGranted }
       }
@@ -65,25 +65,25 @@ struct WaitUntilTests {
       for label in ["first", "last"] {
         try await FileCoordinator(label: label, domain: domain).write(url) { _ in }
       }
-      #expect(await isSeen)
+      try await isSeen
       #expect(presenterCounts.withLock { $0 } == [1])
     }
   }
 
-  @Test("Cancelling the task ends the wait with false, before and while it waits", arguments: [true, false])
+  @Test("Cancelling the task ends the wait with an error, before and while it waits", arguments: [true, false])
   func cancelling(isCancelledBefore: Bool) async {
     let domain = domain
     let task = Task {
       if isCancelledBefore { withUnsafeCurrentTask { $0?.cancel() } }
-      return await domain.waitUntil { !$0.accesses.isEmpty }
+      try await domain.waitUntil { !$0.accesses.isEmpty }
     }
     task.cancel()
-    #expect(await !task.value)
+    await #expect { try await task.value } throws: { ($0 as? FileCoordinationError)?.code == .cancelled }
   }
 
   @Test("No lock is held while a condition is asked")
-  func conditionOutsideOfLocks() async {
+  func conditionOutsideOfLocks() async throws {
     let domain = domain
-    #expect(await domain.waitUntil { _ in domain.snapshot().accesses.isEmpty })
+    try await domain.waitUntil { _ in domain.snapshot().accesses.isEmpty }
   }
 }

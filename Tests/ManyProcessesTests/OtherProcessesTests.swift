@@ -57,7 +57,7 @@ struct OtherProcessesTests {
     let coordinator = place.coordinator
     let file = place.file
     let write = Task { try await coordinator.write(file) { _ in } }
-    await place.domain.waitUntil { state in
+    try await place.domain.waitUntil { state in
       state.accesses.contains { $0.party.label == "test" && !$0.isGranted }
     }
     helper.send(SIGKILL)

@@ -10,7 +10,7 @@ extension CoordinationDomain {
   /// soon. Nothing is polled, so a test that waits for "the writer waits" needs no sleep:
   ///
   /// ```swift
-  /// await domain.waitUntil { state in
+  /// try await domain.waitUntil { state in
   ///   state.accesses.contains { $0.party.label == "writer" && !$0.isGranted }
   /// }
   /// ```
@@ -19,20 +19,23 @@ extension CoordinationDomain {
   ///
   /// - Parameter condition: Looks at a state. It runs on whatever thread caused the event, possibly on several at once and
   ///   not in the order of events; never under a lock. Be brief, and don't use the domain in it.
-  /// - Returns: `true`, or `false` when the task was cancelled first, or when the domain can't be reached.
+  /// - Throws: ``FileCoordinationError`` with code `.cancelled` when the task is cancelled first, and `.domainUnreachable` when the
+  ///   processes of the domain can't be reached: whoever goes on afterwards is in that state.
   /// - Complexity: O(accesses and presenters) for each event of the domain while somebody waits: for tests and tools.
-  @discardableResult
-  public func waitUntil(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
+  public func waitUntil(
+    _ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool
+  ) async throws(FileCoordinationError) {
     let observer = StateObserver(condition)
-    // Whoever can't be asked can't tell that the state has come.
-    guard let snapshot = try? host.addObserver(observer) else { return false }
+    let host = host
+    let snapshot = try await host.withoutBlocking { () throws(FileCoordinationError) in try host.addObserver(observer) }
     defer { host.removeObserver(observer) }
     observer.look(at: CoordinationSnapshot(snapshot))
-    return await withTaskCancellationHandler {
+    let isReached = await withTaskCancellationHandler {
       await observer.result()
     } onCancel: {
       observer.finish(false)
     }
+    if !isReached { throw .waitCancelled }
   }
 }
 

@@ -16,7 +16,8 @@ extension FileCoordinationError {
   static func relativeURL(_ url: String) -> Self {
     Self(
       .relativeURL, subjects: [url],
-      message: "'\(url)' is relative, and its meaning changes with the working directory. Pass its 'absoluteURL'.")
+      message: "'\(url)' is relative, and its meaning changes with the working directory. Pass its 'absoluteFileURL()'."
+    )
   }
 
   static func invalidPath(_ url: String, because reason: String) -> Self {
@@ -181,6 +182,9 @@ extension FileCoordinationError {
   static func taskCancelled(_ subjects: [String]) -> Self {
     Self(.cancelled, subjects: subjects, message: "the task was cancelled before the access was granted.")
   }
+
+  static let waitCancelled = Self(
+    .cancelled, message: "the task was cancelled before the domain was in the state that was waited for.")
 
   /// The error for an access that the arbiter failed.
   static func failed(

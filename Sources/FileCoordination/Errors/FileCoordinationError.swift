@@ -7,7 +7,7 @@
 public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
   /// The kinds of errors.
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// The coordinator or the task was cancelled before the access was granted.
+    /// The coordinator or the task was cancelled before the access was granted, or the awaited state came.
     case cancelled
     /// Other accesses were in the way, or a prepared batch went on, for longer than the deadline allows.
     case timedOut

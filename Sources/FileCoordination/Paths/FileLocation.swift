@@ -58,7 +58,8 @@ extension FileCoordinationError {
   fileprivate static func relativePath(_ path: String) -> Self {
     Self(
       .relativeURL, subjects: [path],
-      message: "'\(path)' is relative, and its meaning changes with the working directory. Pass an absolute path.")
+      message: "'\(path)' is relative, and its meaning changes with the working directory. Pass an absolute path, "
+        + "such as that of 'URL(filePath:).absoluteFileURL()'.")
   }
 }
 
@@ -126,13 +127,21 @@ enum FileURLCoding {
       throw .notAFileURL(text)
     }
     if url.baseURL != nil { throw .relativeURL(url.relativeString) }
-    guard let encoded = pathPart(of: text) else { throw .notAFileURL(text) }
+    let bytes = try pathAsWritten(in: text)
+    if bytes.first != slash { throw .relativeURL(text) }
+    return bytes
+  }
+
+  /// The path in the text of a URL of a file or of no scheme, absolute or relative.
+  static func pathAsWritten(in text: String) throws(FileCoordinationError) -> [UInt8] {
+    guard let encoded = text.hasFilePrefix ? pathPart(of: text) : text.utf8[...] else {
+      throw .notAFileURL(text)
+    }
     if encoded.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
       throw .invalidPath(text, because: "it has a query or fragment, which files don't; encode '?' as %3F, '#' as %23")
     }
     let bytes = try decode(encoded, text)
     if bytes.isEmpty { throw .invalidPath(text, because: "its path is empty") }
-    if bytes.first != slash { throw .relativeURL(text) }
     if bytes.contains(0) { throw .invalidPath(text, because: "it contains a NUL") }
     return bytes
   }
@@ -215,6 +224,10 @@ enum FileURLCoding {
     let scalar = Character(UnicodeScalar(byte))
     return scalar.isLetter || scalar.isNumber || "-._~".contains(scalar)
   }
+}
+
+extension String {
+  fileprivate var hasFilePrefix: Bool { utf8[...].droppingPrefix("file:") != nil }
 }
 
 extension Substring.UTF8View {

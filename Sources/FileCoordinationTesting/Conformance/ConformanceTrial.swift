@@ -77,7 +77,7 @@ final class ConformanceTrial: Sendable {
   ///
   /// - Returns: Whether it got there.
   func isReached(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
-    let wait = Task { [domain] in try await domain.wait(until: condition) }
+    let wait = Task { [domain] in try await domain.waitUntil(condition) }
     let clock = domain.configuration.clock
     let timer = clock.schedule(at: clock.now.advanced(by: harness.answerDeadline)) { wait.cancel() }
     defer { timer.cancel() }

@@ -1,19 +1,5 @@
 public import FileCoordination
 
-extension CoordinationDomain {
-  /// Suspends until the domain is in a state that satisfies a condition, and throws when the task is cancelled.
-  ///
-  /// Nothing is polled and no state between two events is missed. To show that an access waits, await the state in which
-  /// it does; no test needs to sleep. A test with a time limit ends here instead of going on in a state it doesn't expect.
-  ///
-  /// - Parameter isSatisfied: The condition. It runs on whatever thread caused the event; it must be brief and not use
-  ///   the domain.
-  /// - Throws: `CancellationError` when the task is cancelled first.
-  public func wait(until isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) async throws {
-    if await !waitUntil(isSatisfied) { throw CancellationError() }
-  }
-}
-
 extension CoordinationSnapshot {
   /// The oldest access of a coordinator that is granted or waits.
   ///

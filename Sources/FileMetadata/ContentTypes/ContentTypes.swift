@@ -12,6 +12,7 @@ enum ContentTypes {
   ///   - name: Its name.
   ///   - isExecutable: Whether somebody may run it; asked only where the name says nothing.
   ///   - database: The desktops' shared database.
+  /// - Returns: The identifier.
   static func type(
     of kind: FileKind, named name: String, isExecutable: @autoclosure () -> Bool, in database: MimeDatabase = .host
   ) -> String {

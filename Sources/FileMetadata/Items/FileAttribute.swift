@@ -92,7 +92,11 @@ extension FileRow {
 extension FileTable {
   /// The value of an attribute; `.null` where the file system doesn't know it.
   ///
-  /// - Parameter path: The path as it's told.
+  /// - Parameters:
+  ///   - attribute: The attribute.
+  ///   - number: The file.
+  ///   - path: The path as it's told.
+  /// - Returns: The value.
   func value(of attribute: FileAttribute, for number: FileNumber, toldAs path: @autoclosure () -> SystemPath)
     -> MetadataValue
   {

@@ -21,6 +21,16 @@ extension HostFileSystem {
     return FileStatus(raw)
   }
 
+  /// The working directory of the process, see getcwd(3).
+  ///
+  /// - Returns: Its absolute path.
+  /// - Throws: ENOENT when it has been removed; any other error of getcwd(3).
+  package func workingDirectory() throws(SystemError) -> SystemPath {
+    guard let path = unsafe getcwd(nil, 0) else { throw SystemError(call: "getcwd(3)", errno: errno) }
+    defer { unsafe free(path) }
+    return unsafe SystemPath(bytes: UnsafeRawBufferPointer(start: path, count: strlen(path)))
+  }
+
   /// faccessat(2), for the effective user.
   public func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
     try checked(.writePermission, [path]) {

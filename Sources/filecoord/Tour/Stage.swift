@@ -52,7 +52,7 @@ struct Stage: Sendable {
   /// - Returns: Whether that came true before the scene was given up.
   @discardableResult
   func untilHolding(_ names: [String]) async -> Bool {
-    await domain.waitUntil { state in
+    await isReached { state in
       state.accesses.filter(\.isGranted).map(\.party.label).sorted() == names.sorted()
     }
   }
@@ -62,7 +62,11 @@ struct Stage: Sendable {
   /// - Returns: Whether that came true before the scene was given up.
   @discardableResult
   func untilWaiting(_ name: String, for others: [String]) async -> Bool {
-    await domain.waitUntil { $0.isWaiting(name, for: others) }
+    await isReached { $0.isWaiting(name, for: others) }
+  }
+
+  private func isReached(_ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool) async -> Bool {
+    (try? await domain.waitUntil(condition)) != nil
   }
 }
 

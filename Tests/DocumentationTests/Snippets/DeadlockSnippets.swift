@@ -20,13 +20,17 @@ struct DeadlockSnippets {
     let first = first
     let second = second
     async let other: Void = FileCoordinator(label: "other").write(second) { _ in
-      await CoordinationDomain.standard.waitUntil { $0.accesses.contains { $0.party.label == "mine" && $0.isGranted } }
+      try await CoordinationDomain.standard.waitUntil {
+        $0.accesses.contains { $0.party.label == "mine" && $0.isGranted }
+      }
       try await FileCoordinator(label: "other").write(first) { _ in }
     }
-    await CoordinationDomain.standard.waitUntil { $0.accesses.contains { $0.party.label == "other" && $0.isGranted } }
+    try await CoordinationDomain.standard.waitUntil {
+      $0.accesses.contains { $0.party.label == "other" && $0.isGranted }
+    }
     var members: [CoordinationParty] = []
     try await FileCoordinator(label: "mine").write(first) { _ in
-      await CoordinationDomain.standard.waitUntil {
+      try await CoordinationDomain.standard.waitUntil {
         $0.accesses.contains { $0.party.label == "other" && !$0.isGranted }
       }
       // snippet: deadlock-error
@@ -86,7 +90,7 @@ struct DeadlockSnippets {
       #expect(notice?.waiter.label == "waiter")
       #expect(notice?.blockers.map(\.label) == ["holder"])
     }
-    await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
+    try await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
     try await FileCoordinator(label: "waiter", domain: domain).write(url) { _ in }
     try await holder
   }
@@ -97,12 +101,12 @@ struct DeadlockSnippets {
     let url = first
     async let reader: Void = FileCoordinator(label: "reader", domain: domain).read(url) { _ in
       // snippet: deadline-state
-      await domain.waitUntil { state in
+      try await domain.waitUntil { state in
         state.accesses.contains { $0.party.label == "writer" && !$0.isGranted }
       }
       // end
     }
-    await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
+    try await domain.waitUntil { $0.accesses.contains(where: \.isGranted) }
     try await FileCoordinator(label: "writer", domain: domain).write(url) { _ in }
     try await reader
   }

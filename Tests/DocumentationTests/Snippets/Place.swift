@@ -39,7 +39,7 @@ func whileReading(_ url: URL, as label: String, _ body: () async throws -> Void)
     for await _ in passage {}
   }
   defer { gate.finish() }
-  await CoordinationDomain.standard.waitUntil { state in
+  try await CoordinationDomain.standard.waitUntil { state in
     state.accesses.contains { $0.party.label == label && $0.isGranted }
   }
   try await body()

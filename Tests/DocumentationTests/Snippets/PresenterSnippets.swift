@@ -28,7 +28,7 @@ struct PresenterSnippets {
       #expect(viewer.contents == nil)
       try "new".write(to: access.url, atomically: false, encoding: .utf8)
     }
-    await CoordinationDomain.standard.waitUntil { state in
+    try await CoordinationDomain.standard.waitUntil { state in
       state.presenters.allSatisfy { $0.label != "viewer" || $0.running.isEmpty && $0.pendingMessageCount == 0 }
     }
     #expect(viewer.contents == Data("new".utf8))
@@ -68,7 +68,7 @@ struct PresenterSnippets {
       // end
       log.finish()
     }
-    await CoordinationDomain.standard.waitUntil { state in
+    try await CoordinationDomain.standard.waitUntil { state in
       state.presenters.contains { $0.label == "log" && $0.path?.hasSuffix(folder.lastPathComponent) == true }
     }
     try await FileCoordinator(label: "script").replaceContents(of: file, with: Data("text".utf8))

@@ -114,7 +114,7 @@ struct RecordingTests {
   @Test("Awaiting a state of the domain ends with the task")
   func cancelledWait() async throws {
     try await withSandbox { box in
-      let wait = Task { try await box.domain.wait { !$0.accesses.isEmpty } }
+      let wait = Task { try await box.domain.waitUntil { !$0.accesses.isEmpty } }
       wait.cancel()
       await #expect(throws: CancellationError.self) { try await wait.value }
     }

@@ -112,7 +112,7 @@ extension Sandbox {
     deadlines: AccessDeadlines? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> Lane {
     let lane = start(act, as: label, on: coordinator, presenter: presenter, deadlines: deadlines)
-    try await domain.wait { $0.isWaiting(label) || $0.isHolding(label) }
+    try await domain.waitUntil { $0.isWaiting(label) || $0.isHolding(label) }
     #expect(domain.snapshot().isWaiting(label), "\(label) doesn't wait", sourceLocation: sourceLocation)
     return lane
   }
@@ -131,7 +131,7 @@ extension Sandbox {
   func expect(_ second: Act, overlaps first: Act, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let one = try await hold(first, as: "first")
     let two = start(second, as: "second")
-    try await domain.wait { $0.isWaiting("second") || $0.isHolding("second") }
+    try await domain.waitUntil { $0.isWaiting("second") || $0.isHolding("second") }
     #expect(domain.snapshot().isHolding("second"), sourceLocation: sourceLocation)
     one.release()
     try await two.finish()

@@ -142,7 +142,7 @@ extension Sandbox {
   }
 
   /// Suspends until every presenter has handled everything.
-  func quiesce() async throws { try await domain.wait(until: \.arePresentersIdle) }
+  func quiesce() async throws { try await domain.waitUntil(\.arePresentersIdle) }
 }
 
 /// Makes a sandbox for the duration of `body` and removes it whatever happens.

@@ -48,7 +48,7 @@ struct Sandbox {
   func awaitState(_ isSatisfied: @escaping @Sendable (CoordinationSnapshot) -> Bool) {
     let event = DispatchSemaphore(value: 0)
     let task = Task.detached {
-      try? await Self.domain.wait(until: isSatisfied)
+      try? await Self.domain.waitUntil(isSatisfied)
       event.signal()
     }
     let result = event.wait(timeout: .now() + patience)

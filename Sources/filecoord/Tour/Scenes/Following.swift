@@ -32,7 +32,7 @@ extension Scene {
       stage.claim("reader asked for draft.txt and was given \(name).", name == "final.txt" && wasMoved)
       stage.claim("It read the text there.", text == "text")
     }
-    await stage.domain.waitUntil { state in state.presenters.allSatisfy(\.isIdle) }
+    try await stage.domain.waitUntil { state in state.presenters.allSatisfy(\.isIdle) }
     let place = editor.presentedItemURL?.lastPathComponent ?? "nothing"
     stage.claim("editor was told, and shows \(place).", place == "final.txt")
   }

@@ -22,7 +22,7 @@ extension Scene {
       mayLeave.open()
       try await group.waitForAll()
     }
-    await stage.domain.waitUntil { $0.accesses.isEmpty }
+    try await stage.domain.waitUntil { $0.accesses.isEmpty }
     stage.claim("When all is done, only the presenter is left.", stage.domain.snapshot().presenters.count == 1)
   }
 }

@@ -17,7 +17,7 @@ extension Scene {
       Both are told at once. left's read needs right to let go of the file first, but right is busy: it reads as \
       well, and needs left to let go. Without further care both would wait for ever.
       """)
-    await stage.domain.waitUntil { state in
+    try await stage.domain.waitUntil { state in
       state.presenters.allSatisfy(\.isIdle) && viewers.allSatisfy { $0.text != nil }
     }
     for viewer in viewers {
@@ -53,7 +53,7 @@ private final class Viewer: FilePresenter {
   func presentedItemDidChange(origin: AccessOrigin) async {
     guard let url = presentedItemURL else { return }
     // Both are to be in this callback, so that they really wait for each other.
-    await stage.domain.waitUntil { state in state.presenters.allSatisfy { !$0.running.isEmpty } }
+    try? await stage.domain.waitUntil { state in state.presenters.allSatisfy { !$0.running.isEmpty } }
     let data = try? await stage.coordinator(presenterLabel, for: self).contents(of: url)
     state.withLock { $0.text = data.map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
   }
