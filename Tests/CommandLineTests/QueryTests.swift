@@ -161,6 +161,29 @@ struct QueryTests {
     #expect(try tool.end() == 0)
   }
 
+  @Test("What no file can fulfil is warned of with its place, and changes nothing else")
+  func warnings() throws {
+    let size = try bench.run("query", "kMDItemFSName != '' AND kMDItemFSSize > '3'", bench.root)
+    #expect(size.status == 0 && size.output.isEmpty)
+    #expect(
+      size.errors == """
+        warning: impossibleComparison: kMDItemFSSize > "3" never holds: the values of 'kMDItemFSSize' are numbers. \
+        Compare it with a number, without quotes.
+          kMDItemFSName != '' AND kMDItemFSSize > '3'
+                                  ^
+
+        """)
+    let typo = try bench.run("query", "kMDItemFSNam == 'a'", bench.root)
+    #expect(typo.status == 0 && typo.errors.contains("did you mean 'kMDItemFSName'?"))
+    #expect(typo.errors.hasSuffix("\n  kMDItemFSNam == 'a'\n  ^\n"))
+    let explained = try bench.run("query", "--explain", "kMDItemFSSize > '3'", bench.root)
+    #expect(explained.errors.isEmpty && explained.output.contains("\nwarning: impossibleComparison: "))
+    let predicate = try bench.run("predicate", "kMDItemFSSize > '3' AND size > 'x'")
+    #expect(predicate.output.contains("warnings:\n  impossibleComparison: kMDItemFSSize > \"3\" never holds"))
+    let order = try bench.run("query", "--sort", "kMDItemFSName,-kMDItemTitle", "TRUEPREDICATE", bench.root)
+    #expect(order.status == 64 && order.errors.contains("\n  kMDItemFSName,-kMDItemTitle\n                 ^\n"))
+  }
+
   @Test("What can't be done is said, with an exit code")
   func mistakes() throws {
     let predicate = try bench.run("query", "kMDItemFSSize >", bench.root)

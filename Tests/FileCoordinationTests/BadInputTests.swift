@@ -58,10 +58,10 @@ private final class Witness: FilePresenter {
 
   func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer? { relinquish() }
   func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? { relinquish() }
-  func presentedItemDidMove(to url: URL, origin: AccessOrigin) async throws {
+  func presentedItemDidMove(to url: URL, origin: AccessOrigin) async {
     moves.withLock { $0.append("to \(url.absoluteString)") }
   }
-  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async throws {
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async {
     moves.withLock { $0.append("\(oldURL.absoluteString) to \(newURL.absoluteString)") }
   }
 }
@@ -77,7 +77,7 @@ extension CoordinationDomain {
 private func code(of error: any Error) -> FileCoordinationError.Code? { (error as? FileCoordinationError)?.code }
 
 /// The code of the error that a call throws; `nil` when it succeeds.
-private func code(thrownBy body: () async throws -> Void) async throws -> FileCoordinationError.Code? {
+private func code(thrownBy body: () async throws -> Void) async -> FileCoordinationError.Code? {
   do {
     try await body()
     return nil
@@ -87,9 +87,7 @@ private func code(thrownBy body: () async throws -> Void) async throws -> FileCo
 }
 
 /// Blocks, for tests that want to see that both colours say the same.
-private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) async throws -> FileCoordinationError
-  .Code?
-{
+private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) async -> FileCoordinationError.Code? {
   await withCheckedContinuation { continuation in
     HostThread.start(name: "blocking") {
       do {
@@ -147,26 +145,26 @@ struct BadInputTests {
     let (url, good) = (bad.url, URL(filePath: "/nowhere/good"))
     let witness = Witness(good)
     let registration = try await domain.register(witness)
-    func check(_ call: String, _ body: () async throws -> Void) async throws {
+    func check(_ call: String, _ body: () async throws -> Void) async {
       #expect(await code(thrownBy: body) == bad.code, "\(call)")
     }
-    try await check("read") { try await coordinator.read(url) { _ in _ = Issue.record("it ran") } }
-    try await check("write") { try await coordinator.write(url) { _ in _ = Issue.record("it ran") } }
-    try await check("read and write") {
+    await check("read") { try await coordinator.read(url) { _ in _ = Issue.record("it ran") } }
+    await check("write") { try await coordinator.write(url) { _ in _ = Issue.record("it ran") } }
+    await check("read and write") {
       try await coordinator.read(good, writing: url) { _, _ in _ = Issue.record("it ran") }
     }
-    try await check("write two") { try await coordinator.write(good, and: url) { _, _ in _ = Issue.record("it ran") } }
-    try await check("coordinate") {
+    await check("write two") { try await coordinator.write(good, and: url) { _, _ in _ = Issue.record("it ran") } }
+    await check("coordinate") {
       try await coordinator.coordinate([.writing(good), .reading(url)]) { _ in _ = Issue.record("it ran") }
     }
-    try await check("prepare") {
+    await check("prepare") {
       try await coordinator.prepare(reading: [good], writing: [url]) { _ in _ = Issue.record("it ran") }
     }
-    try await check("move") { try await coordinator.move(good, to: url) }
-    try await check("contents") { _ = try await coordinator.contents(of: url) }
-    try await check("announce") { try coordinator.item(at: url, didChangeUbiquityAttributes: ["a"]) }
-    try await check("register") { _ = try domain.register(Witness(url)) }
-    try await check("events") { _ = try domain.events(at: url) }
+    await check("move") { try await coordinator.move(good, to: url) }
+    await check("contents") { _ = try await coordinator.contents(of: url) }
+    await check("announce") { try coordinator.item(at: url, didChangeUbiquityAttributes: ["a"]) }
+    await check("register") { _ = try domain.register(Witness(url)) }
+    await check("events") { _ = try domain.events(at: url) }
     #expect(await codeBlocking { try coordinator.blocking.write(url) { _ in _ = Issue.record("it ran") } } == bad.code)
     try await domain.becomesIdle()
     #expect(witness.asked.withLock { $0 } == 0)
@@ -325,9 +323,9 @@ struct BadInputTests {
   @Test("A purpose can be set once, before the first access, and not to nothing (C-117, C-118)")
   func purpose() async throws {
     let domain = CoordinationDomain(), url = URL(filePath: "/nowhere/file")
-    func rejects(_ coordinator: FileCoordinator, _ identifier: String) async throws -> Bool {
+    func rejects(_ coordinator: FileCoordinator, _ identifier: String) async -> Bool {
       let before = coordinator.purposeIdentifier
-      let code = try await code { try coordinator.setPurposeIdentifier(identifier) }
+      let code = await code { try coordinator.setPurposeIdentifier(identifier) }
       return code == .invalidPurposeIdentifier && coordinator.purposeIdentifier == before
     }
     let fresh = FileCoordinator(domain: domain)

@@ -99,7 +99,7 @@ private final class Answering: FilePresenter {
     note("accommodate")
     onAccommodate.withLock { $0 }?()
   }
-  func presentedItemDidChange(origin: AccessOrigin) async throws { note("changed") }
+  func presentedItemDidChange(origin: AccessOrigin) async { note("changed") }
 }
 
 @Suite("Nobody waits without end, and nobody waits without knowing for whom", .timeLimit(.minutes(5)))

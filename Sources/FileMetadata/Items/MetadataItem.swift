@@ -108,6 +108,9 @@ extension MetadataItem: PredicateItem {
   /// The value of an attribute, for predicates.
   public func value(forAttribute name: String, index: Int) -> MetadataValue { value(forAttribute: name) }
 
+  /// The names of all attributes that a file system can give, without those of providers.
+  public static let fileSystemAttributeNames = FileAttribute.allCases.map(\.rawValue)
+
   /// The names of all attributes that the file has.
   ///
   /// - Note: Rule R36.

@@ -7,6 +7,8 @@ extension MetadataQuery {
   public struct Explanation: Hashable, Sendable, CustomStringConvertible {
     /// The tests that are made, in their order, and which of them the index answers by itself.
     public let predicate: PredicateExplanation
+    /// What no file can fulfil, or every file does, because of what its attributes are.
+    public let warnings: [PredicateWarning]
     /// The paths of the directories that are searched, and of the files that are looked at.
     public let places: [String]
     /// The attributes that results are ordered by, all of them in the index.
@@ -21,6 +23,7 @@ extension MetadataQuery {
     /// One line for each.
     public var description: String {
       var lines = predicate.description.split(separator: "\n").map(String.init)
+      lines += warnings.map { "warning: \($0)" }
       lines += places.map { "searches \($0)" }
       lines.append("sorted by: " + (sortAttributes.isEmpty ? "nothing" : sortAttributes.joined(separator: ", ")))
       lines.append(
@@ -41,6 +44,7 @@ extension MetadataQuery {
   public var explanation: Explanation {
     Explanation(
       predicate: plan.predicate.explanation(indexed: FileAttribute.indexedNames),
+      warnings: plan.predicate.predicate.warnings(providers: key.providers),
       places: key.reaches.map(\.path.description), sortAttributes: plan.sortDescriptors.map(\.attribute),
       needsStatuses: plan.needsFacts, gathersNamesFirst: key.options.gatheringDepth == .names, health: health)
   }

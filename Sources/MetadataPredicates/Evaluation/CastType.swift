@@ -99,7 +99,7 @@ enum CastType: String, CaseIterable, Sendable {
 
 extension MetadataExpression {
   /// The value of a constant or of an aggregate of constants; `nil` for anything else.
-  var literalValue: MetadataValue? {
+  package var literalValue: MetadataValue? {
     switch self {
     case .constant(let value): return value
     case .aggregate(let members):

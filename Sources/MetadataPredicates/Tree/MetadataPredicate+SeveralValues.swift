@@ -52,7 +52,7 @@ extension PredicateComparison {
 
 extension MetadataExpression {
   /// The name of an attribute, if it's the value of that as it is.
-  fileprivate var attributeName: String? {
+  package var attributeName: String? {
     guard case .path(.itself, let steps) = self, steps.count == 1, case .key(let name) = steps[0] else { return nil }
     return name
   }

@@ -67,7 +67,7 @@ extension MetadataValue {
   /// The members of a collection, the values of a dictionary; `nil` for anything else.
   ///
   /// - Complexity: O(1) for arrays, O(*n*) otherwise. Members of sets come in no order.
-  var members: [MetadataValue]? {
+  package var members: [MetadataValue]? {
     switch self {
     case .array(let elements): elements
     case .set(let elements): Array(elements)

@@ -1,3 +1,4 @@
+import FileMetadata
 import MetadataPredicates
 
 extension Command {
@@ -6,7 +7,7 @@ extension Command {
     summary: "Say what a predicate means and what it's compiled to.",
     details: """
       Prints the predicate in its canonical form, as a tree, and the tests that are made of it, in the order in which they are
-      made, with the attributes they need. Nothing is searched. A predicate that can't be used ends with 65, and the place
+      made, with the attributes they need; then what no file's attributes can fulfil. Nothing is searched. A predicate that can't be used ends with 65, and the place
       of the mistake is shown.
       """,
     examples: [
@@ -25,12 +26,17 @@ extension Command {
           session.invocation.has(.spotlight)
           ? try MetadataPredicate(query: text, limits: limits) : try MetadataPredicate(format: text, limits: limits)
         let explanation = try predicate.compiled(limits: limits).explanation()
+        // Not only files have attributes, so others than theirs are no mistake here.
+        let warnings = Excerpt.lines(
+          of: predicate.warnings().filter { $0.code == .impossibleComparison }, in: text
+        ).flatMap { $0.split(separator: "\n").map(String.init) }
         let sections = [
           ("predicate", [predicate.formatString]), ("tree", PredicateTree(predicate).lines),
-          ("compiled", explanation.description.split(separator: "\n").map(String.init)),
+          ("compiled", explanation.description.split(separator: "\n").map(String.init)), ("warnings", warnings),
         ]
         Terminal.output.write(
-          sections.map { name, lines in "\(name):\n\(lines.map { "  \($0)\n" }.joined())" }.joined())
+          sections.filter { !$1.isEmpty }.map { name, lines in "\(name):\n\(lines.map { "  \($0)\n" }.joined())" }
+            .joined())
       } catch {
         throw Failure(.dataError, "the predicate can't be used\n\(error)")
       }

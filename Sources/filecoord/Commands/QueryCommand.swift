@@ -118,9 +118,28 @@ private struct QueryPrinter {
     var scopes = try invocation.operands.dropFirst().map { try URL(file: $0) }
     scopes += try invocation.texts(.directory).map { try URL(file: Argument($0)) }
     if scopes.isEmpty { scopes.append(try URL(file: Argument("."))) }
-    query = try MetadataQuery(
-      Self.predicate(invocation), in: scopes, sortedBy: Self.order(invocation),
-      batching: MetadataBatching(interval: .milliseconds(20)), options: Self.options(invocation))
+    let predicate = try Self.predicate(invocation)
+    query = try Self.query(predicate, scopes, invocation)
+    // With the rest of the explanation otherwise.
+    if !invocation.has(.explain) {
+      for line in Excerpt.lines(of: predicate.warnings(), in: invocation.operands[0].text) {
+        Terminal.error.write("warning: \(line)\n")
+      }
+    }
+  }
+
+  private static func query(
+    _ predicate: MetadataPredicate, _ scopes: [URL], _ invocation: Invocation
+  ) throws -> MetadataQuery {
+    do {
+      return try MetadataQuery(
+        predicate, in: scopes, sortedBy: order(invocation), batching: MetadataBatching(interval: .milliseconds(20)),
+        options: options(invocation))
+    } catch {
+      if error.code != .unsortableAttribute { throw error }
+      throw Failure.usage(error.description + Excerpt.pointing(at: error.subject, in: invocation.text(.sort) ?? ""))
+        .about(.query)
+    }
   }
 
   /// Of what is printed once, and names alone, nothing else has to be known.

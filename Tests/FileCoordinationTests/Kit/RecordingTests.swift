@@ -110,13 +110,4 @@ struct RecordingTests {
     #expect(queue.jobCount == 0)
     #expect(queue.arrivalCount >= 5)
   }
-
-  @Test("Awaiting a state of the domain ends with the task")
-  func cancelledWait() async throws {
-    try await withSandbox { box in
-      let wait = Task { try await box.domain.waitUntil { !$0.accesses.isEmpty } }
-      wait.cancel()
-      await #expect(throws: CancellationError.self) { try await wait.value }
-    }
-  }
 }

@@ -1,0 +1,137 @@
+public import MetadataPredicates
+
+/// A part of a predicate that no file can fulfil, or that every file does, because of what its attributes are.
+///
+/// Such a predicate can be used: it finds nothing, or too much, and doesn't say why.
+public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of warnings.
+  public enum Code: String, Hashable, Sendable, CaseIterable {
+    /// An attribute is compared with what its values never are, such as a size with a text.
+    case impossibleComparison
+    /// Neither the file system nor a provider gives this attribute.
+    case unknownAttribute
+  }
+
+  /// What kind of warning it is.
+  public let code: Code
+  /// The name of the attribute.
+  public let attribute: String
+  /// What is wrong, in one sentence.
+  public let message: String
+  /// What to do.
+  public let suggestion: String
+
+  /// The kind, what is wrong, and what to do.
+  public var description: String { "\(code.rawValue): \(message) \(suggestion)" }
+}
+
+extension MetadataPredicate {
+  /// What is suspicious about it for files.
+  ///
+  /// Comparisons of an attribute with a constant are looked at, wherever they stand; what is computed isn't.
+  ///
+  /// - Parameter providers: Who gives attributes that the file system doesn't know; their types aren't known.
+  /// - Returns: The warnings, in the order of the predicate.
+  /// - Complexity: O(*n*) in the size of the predicate.
+  public func warnings(providers: [AttributeProvider] = []) -> [PredicateWarning] {
+    warnings(providing: Set(providers.flatMap(\.attributes)))
+  }
+
+  func warnings(providing provided: Set<String>) -> [PredicateWarning] {
+    switch self {
+    case .constant: []
+    case .and(let members), .or(let members): members.flatMap { $0.warnings(providing: provided) }
+    case .not(let member): member.warnings(providing: provided)
+    case .comparison(let comparison): comparison.warning(providing: provided).map { [$0] } ?? []
+    }
+  }
+}
+
+extension PredicateComparison {
+  fileprivate func warning(providing provided: Set<String>) -> PredicateWarning? {
+    let isReversed = left.attributeName == nil
+    guard let name = (isReversed ? right : left).attributeName else { return nil }
+    let constant = (isReversed ? left : right).literalValue
+    guard let attribute = FileAttribute(rawValue: name) else {
+      if provided.contains(name) { return nil }
+      return PredicateWarning(
+        code: .unknownAttribute, attribute: name, message: "no file has the attribute '\(name)' here.",
+        suggestion: "Check its spelling, or give it by an attribute provider.")
+    }
+    guard let constant, constant != .null, !comparator.canCompare(attribute.valueKind, with: constant) else {
+      return nil
+    }
+    let effect = comparator == .notEqual ? "holds for every file" : "never holds"
+    let comparison = MetadataPredicate.comparison(self).formatString
+    return PredicateWarning(
+      code: .impossibleComparison, attribute: name,
+      message: "\(comparison) \(effect): the values of '\(name)' are \(attribute.valueKind.plural).",
+      suggestion: attribute.valueKind.advice)
+  }
+}
+
+extension FileAttribute {
+  /// What the values of an attribute are.
+  enum ValueKind {
+    case text
+    case number
+    case date
+
+    var plural: String {
+      switch self {
+      case .text: "texts"
+      case .number: "numbers"
+      case .date: "dates"
+      }
+    }
+
+    var advice: String {
+      switch self {
+      case .text: "Compare it with a text in quotes."
+      case .number: "Compare it with a number, without quotes."
+      case .date: "Compare it with a date, such as CAST('2026-01-31T00:00:00Z', 'NSDate')."
+      }
+    }
+  }
+
+  var valueKind: ValueKind {
+    switch self {
+    case .name, .displayName, .path, .url, .contentType, .contentTypeTree, .kind, .comment, .finderComment, .whereFroms,
+      .userTags:
+      .text
+    case .size, .isInvisible, .nodeCount, .owner, .group, .isUbiquitous: .number
+    case .creationDate, .contentCreationDate, .contentChangeDate, .contentModificationDate, .attributeChangeDate,
+      .lastUsedDate:
+      .date
+    }
+  }
+}
+
+extension PredicateComparator {
+  /// Whether some value of a kind may fulfil a comparison with a constant.
+  fileprivate func canCompare(_ kind: FileAttribute.ValueKind, with constant: MetadataValue) -> Bool {
+    switch self {
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .contains:
+      return constant.canEqual(kind) && (self != .contains || kind == .text)
+    case .beginsWith, .endsWith, .like, .matches, .tokenMatches, .conformsTo, .typeEquals:
+      return kind == .text && constant.canEqual(.text)
+    case .isIn:
+      // In a text a text is looked for.
+      guard let members = constant.members else { return kind == .text && constant.canEqual(.text) }
+      return members.isEmpty || members.contains { $0 == .null || $0.canEqual(kind) }
+    case .between: return constant.members?.allSatisfy { $0.canEqual(kind) } ?? false
+    }
+  }
+}
+
+extension MetadataValue {
+  /// Whether it may be equal to a value of a kind: dates also are numbers of seconds, and collections are left alone.
+  fileprivate func canEqual(_ kind: FileAttribute.ValueKind) -> Bool {
+    switch self {
+    case .null, .array, .set, .dictionary: true
+    case .string: kind == .text
+    case .bool, .integer, .real, .date: kind != .text
+    case .data: false
+    }
+  }
+}
