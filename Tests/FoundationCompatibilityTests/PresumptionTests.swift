@@ -68,6 +68,38 @@ enum OneMethod: Sendable, CaseIterable {
   }
 }
 
+/// The same for methods about moves and new entries.
+enum OneMoveMethod: Sendable, CaseIterable {
+  case itemMove, subitemMove, subitemAppearance
+
+  func presenter(_ state: QueueState, _ item: URL, _ directory: URL) -> any JournalPresenter & NSFilePresenter {
+    switch state {
+    case .free: presenter(Free.self, item, directory)
+    case .blocked: presenter(Blocked.self, item, directory)
+    case .suspended: presenter(Suspended.self, item, directory)
+    }
+  }
+
+  private func presenter<State>(
+    _: State.Type, _ item: URL, _ directory: URL
+  ) -> any JournalPresenter & NSFilePresenter {
+    switch self {
+    case .itemMove: MoveClass<State>(item)
+    case .subitemMove: SubitemMoveClass<State>(directory)
+    case .subitemAppearance: AppearanceClass<State>(directory)
+    }
+  }
+
+  /// What it hears when `f` becomes `g` and `new` is made.
+  var news: [String] {
+    switch self {
+    case .itemMove: ["moved to g"]
+    case .subitemMove: ["f moved to g"]
+    case .subitemAppearance: ["new appeared"]
+    }
+  }
+}
+
 private enum Free {}
 private enum Blocked {}
 private enum Suspended {}
@@ -106,6 +138,17 @@ private final class SubitemDeletionClass<State>: JournalPresenter, NSFilePresent
     note("deletion of \(url.lastPathComponent)")
     completionHandler(nil)
   }
+}
+private final class MoveClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidMove(to newURL: URL) { note("moved to \(newURL.lastPathComponent)") }
+}
+private final class SubitemMoveClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
+    note("\(oldURL.lastPathComponent) moved to \(newURL.lastPathComponent)")
+  }
+}
+private final class AppearanceClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitemDidAppear(at url: URL) { note("\(url.lastPathComponent) appeared") }
 }
 /// Says what it has written.
 private final class StatedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
@@ -180,6 +223,26 @@ struct PresenterPresumptionTests {
         let (error, unanswered) = run(deed, url)
         #expect(error == nil && unanswered.isEmpty)
       }
+    }
+  }
+
+  @Test(
+    "A presenter that has written one method about moves or entries delays nobody beyond the bound, and hears of them",
+    arguments: OneMoveMethod.allCases, QueueState.allCases)
+  func oneMoveMethod(method: OneMoveMethod, state: QueueState) throws {
+    try withSandbox { box in
+      let url = try box.write("d/f")
+      let presenter = method.presenter(state, url, box.url("d"))
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, state)
+      box.move("d/f", to: "d/g")
+      #expect(run(.write, box.url("d/new")).error == nil)
+      release()
+      #expect(presenter.journal.wait { $0.count >= method.news.count })
+      box.quiesce()
+      presenter.queue.waitUntilAllOperationsAreFinished()
+      #expect(presenter.journal.entries == method.news)
     }
   }
 
