@@ -53,6 +53,30 @@ struct ServeTests {
     #expect(try server.end() == 0, "\(server.errors.text)")
   }
 
+  @Test("A server that has no descriptors left is named, with its limit, to who waits only for so long")
+  func exhaustedServer() throws {
+    let server = try bench.startScript("ulimit -n 14; exec $FILECOORD serve")
+    _ = try server.output.line(containing: "serving ")
+    // Each connection costs it one.
+    var refused = ""
+    for number in 0..<14 {
+      let holder = try bench.startScript("exec $FILECOORD hold $ROOT/\(number)")
+      let write = try bench.run("write", "--timeout", "0.2", bench.path("elsewhere"), "--", "true")
+      if write.status == 75 {
+        refused = write.errors
+        break
+      }
+      _ = try holder.output.line { $0 == "holding" }
+    }
+    #expect(refused.contains("whoever serves this domain (pid \(server.pid) "), "\(refused)")
+    #expect(
+      refused.contains(" of 14 files open) doesn't answer. Raise its limit (prlimit --nofile --pid \(server.pid))"))
+    server.signal(SIGTERM)
+    #expect(try server.end() == 0)
+    // The holders serve each other.
+    #expect(try bench.run("write", bench.path("elsewhere"), "--", "true").status == 0)
+  }
+
   @Test("A second server waits for the first")
   func secondServer() throws {
     let first = try bench.start("serve")

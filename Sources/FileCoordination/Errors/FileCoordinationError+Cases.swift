@@ -328,6 +328,18 @@ extension FileCoordinationError {
 
   /// Somebody listens and says nothing.
   static func silent(_ place: MeetingPlace, _ process: Int32) -> Self {
+    Self(
+      .domainUnreachable, subjects: [place.address.description],
+      message: "whoever listens at '\(place.address)' \(silence(of: process))")
+  }
+
+  /// The same, for those who wait only for so long.
+  static func notWelcomed(by process: Int32) -> Self {
+    Self(.domainUnreachable, message: "whoever serves this domain \(silence(of: process))")
+  }
+
+  /// Which process doesn't answer, perhaps why, and what to do.
+  private static func silence(of process: Int32) -> String {
     let isStopped = ProcessIdentity.isStopped(process)
     var state = isStopped ? "stopped" : "running"
     var advice = isStopped ? "Let it go on (kill -CONT \(process)), or end it" : "End it"
@@ -335,10 +347,8 @@ extension FileCoordinationError {
       state = "\(use.count) of \(use.countMax) files open"
       advice = "Raise its limit (prlimit --nofile --pid \(process)), let it close files, or end it"
     }
-    return Self(
-      .domainUnreachable, subjects: [place.address.description],
-      message: "whoever listens at '\(place.address)' (pid \(process) '\(ProcessIdentity.name(of: process) ?? "")', "
-        + "\(state)) doesn't answer. \(advice): then another one serves.")
+    return "(pid \(process) '\(ProcessIdentity.name(of: process) ?? "")', \(state)) doesn't answer. "
+      + "\(advice): then another one serves."
   }
 
   static func packagesTooLong(_ count: Int, _ limit: Int) -> Self {

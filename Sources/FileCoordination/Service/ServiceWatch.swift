@@ -92,7 +92,11 @@ extension ServiceLink {
       return false
     }
     // As a rule one is found, or elected, in much less time, and lets accesses try that don't want to wait at all.
-    if isConnecting { _ = host?.keepDeadlines(at: now.advanced(by: .zero - Self.searchTime), because: .noServiceYet) }
+    if isConnecting {
+      let process = serviceProcess.load(ordering: .acquiring)
+      let reason = process == 0 ? FileCoordinationError.noServiceYet : .notWelcomed(by: process)
+      _ = host?.keepDeadlines(at: now.advanced(by: .zero - Self.searchTime), because: reason)
+    }
     return host?.nextDeadline(after: now)
   }
 
