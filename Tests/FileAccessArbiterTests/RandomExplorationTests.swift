@@ -20,9 +20,8 @@ struct RandomExplorationTests {
 
   /// Models whose presenters wait inside for other tasks, or for their own earlier saves, and that don't end as well as they could.
   ///
-  /// 278, 358 and 1065 never end without deadlines: in the last one a save waits for the task of the stranger who asked for it, which
-  /// nobody can see. In 162 and 248 an access fails as deadlocked that could have gone on.
-  private static let knownFaults: Set<UInt64> = [162, 248, 278, 358, 1065]
+  /// 1115 never ends without deadlines. In 161 and 162 an access fails as deadlocked that could have gone on.
+  private static let knownFaults: Set<UInt64> = [161, 162, 1115]
 
   /// What goes wrong, if anything does.
   private static func report(seed: UInt64) -> String? {

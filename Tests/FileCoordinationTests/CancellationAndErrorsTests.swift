@@ -243,7 +243,7 @@ struct CancellationAndErrorsTests {
       let error = await #expect(throws: FileCoordinationError.self) { try await reader.value() }
       #expect(error?.code == .timedOut)
       #expect(error?.blockers.map(\.label) == ["indexer"])
-      #expect(error?.description.contains("within 5 s") == true)
+      #expect(error?.description.contains("within 5 s") == true, "\(error?.description ?? "")")
       try await holder.finish()
       #expect(box.clock.scheduledCount == 0)
     }
