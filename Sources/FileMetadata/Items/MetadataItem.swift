@@ -71,10 +71,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// The URL, which has every byte of the path.
   public var url: URL? { FileURLCoding.url(of: systemPath, isDirectory: isDirectory) }
   /// The name; what isn't UTF-8 shows as U+FFFD.
-  public var name: String {
-    let isRoot = snapshot.table[number].parent == .none
-    return (isRoot ? systemPath.lastComponent : snapshot.table.name(of: number)).description
-  }
+  public var name: String { snapshot.name(of: number).description }
   /// The size in bytes.
   public var size: Int64 { facts.size }
   /// When the contents changed last.

@@ -25,6 +25,11 @@ final class TableSnapshot: Sendable {
   /// The path of a file as it's told.
   func path(of number: FileNumber) -> SystemPath { spellings.asked(table.path(of: number)) }
 
+  /// The name of a file as it's told: that of a place as it was asked for.
+  func name(of number: FileNumber) -> SystemPath {
+    table[number].parent == .none ? path(of: number).lastComponent : table.name(of: number)
+  }
+
   /// The value of an attribute; `.null` where the file system doesn't know it.
   func value(of attribute: FileAttribute, for number: FileNumber) -> MetadataValue {
     table.value(of: attribute, for: number, toldAs: path(of: number))
@@ -74,7 +79,7 @@ final class RowItem: PredicateItem {
     }
     switch attribute {
     case .name, .displayName:
-      if row.parent == .none { return question.answer(snapshot.path(of: number).lastComponent.description) }
+      if row.parent == .none { return question.answer(snapshot.name(of: number).description) }
       return names.withName(at: row.name) { question.answer(utf8: $0) }
     case .size: return question.answer(.integer(row.size))
     default: return question.answer(snapshot.value(of: attribute, for: number))
