@@ -9,7 +9,8 @@
 // 7. A question that was kept from the middle of a save is put                     → `serveDespiteSave`
 // 8. Otherwise one waiting access of the cycle fails                              → `victim`
 //
-// Steps 1 to 6 are taken for cycles that are merely possible, too; the others only for likely ones, see `+OwnAccesses`.
+// Steps 1 to 6 are taken for cycles that are merely possible, too; the others only for likely ones, see `+OwnAccesses`. A cycle
+// fails nobody that goes through a question which its access goes on without after a while, see `+Presumptions`.
 
 extension FileAccessArbiter {
   /// Looks at every access that got a new reason to wait in this event, until no cycle is left.
@@ -19,15 +20,26 @@ extension FileAccessArbiter {
       let suspect = suspects[next]
       next += 1
       while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
-        if !resolve(cycle, .possible), !serveMeanwhile(cycle, despiteSave: false) { break }
-      }
-      while mayBeInCycle(suspect), let cycle = cycle(through: suspect) {
-        if resolve(cycle, .likely) || serveMeanwhile(cycle, despiteSave: false) { continue }
-        if serveDespiteSave(cycle) || serveMeanwhile(cycle, despiteSave: true) || takeBackPass(cycle) { continue }
-        failVictim(of: cycle)
+        if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
+        // What is likely is possible, too.
+        endLikelyCycles(through: suspect)
+        break
       }
     }
     suspects = []
+  }
+
+  private mutating func endLikelyCycles(through suspect: AccessID) {
+    while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
+      if endWithoutVictim(cycle) { continue }
+      guard let lasting = self.cycle(through: suspect, .lasting) else { return }
+      if !endWithoutVictim(lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
+    }
+  }
+
+  private mutating func endWithoutVictim(_ cycle: [WaitNode]) -> Bool {
+    resolve(cycle, .likely) || serveMeanwhile(cycle, despiteSave: false) || serveDespiteSave(cycle)
+      || serveMeanwhile(cycle, despiteSave: true)
   }
 
   /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
@@ -55,25 +67,35 @@ extension FileAccessArbiter {
 
   /// Lets an access of a presenter go ahead of one that passed it before anybody knew that it would ask the presenter.
   ///
-  /// Whoever has gone ahead in this way doesn't give way in it, so no two take turns at this for ever.
+  /// Not if they wait for each other then. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
+  /// this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
     for case .access(let own) in cycle where isPresumablyAwaited(own) {
       for case .access(let other) in cycle
       where accesses[other].isWaiting && !accesses[other].traits.contains(.tookBackPass) {
-        guard let index = accesses[other].overtakes.firstIndex(of: own) else { continue }
-        accesses[other].overtakes.remove(at: index)
-        accesses[own].overtakes.append(other)
-        accesses[own].traits.insert(.tookBackPass)
-        accesses[other].traits.insert(.isOvertaken)
-        suspects += [own, other]
-        for id in [own, other] {
-          unpark(id)
-          advance(id)
-        }
-        return true
+        if takeBackPass(of: other, over: own) { return true }
       }
     }
     return false
+  }
+
+  private mutating func takeBackPass(of other: AccessID, over own: AccessID) -> Bool {
+    guard let index = accesses[other].overtakes.firstIndex(of: own) else { return false }
+    accesses[other].overtakes.remove(at: index)
+    accesses[own].overtakes.append(other)
+    accesses[other].traits.insert(.isOvertaken)
+    if chainOfWaits(from: .access(own), .lasting, to: { $0 == .access(other) }) != nil {
+      accesses[own].overtakes.removeLast()
+      accesses[other].overtakes.insert(own, at: index)
+      return false
+    }
+    accesses[own].traits.insert(.tookBackPass)
+    suspects += [own, other]
+    for id in [own, other] {
+      unpark(id)
+      advance(id)
+    }
+    return true
   }
 
   private mutating func failVictim(of cycle: [WaitNode]) {

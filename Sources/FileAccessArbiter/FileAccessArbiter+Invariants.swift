@@ -141,7 +141,7 @@ extension FileAccessArbiter {
   private func checkCycles(_ ids: [AccessID], _ broken: inout [String]) {
     let waiting = ids.filter { accesses[$0].isWaiting }
     if !hasCycle(reachableFrom: waiting) { return }
-    let cycles = waiting.compactMap { cycle(through: $0) }
+    let cycles = waiting.compactMap { cycle(through: $0, .lasting) }
     for cycle in cycles { broken.append("a deadlock survived: \(cycle)") }
     if cycles.isEmpty { broken.append("a deadlock survived, and searches don't find it") }
   }
@@ -154,7 +154,7 @@ extension FileAccessArbiter {
     while let node = stack.last, !hasCycle {
       if isLeft[node] == nil {
         isLeft[node] = false
-        forEachWait(of: node) { successor in
+        forEachWait(of: node, .lasting) { successor in
           switch isLeft[successor] {
           case nil: stack.append(successor)
           case false?: hasCycle = true

@@ -10,6 +10,9 @@ extension FileAccessArbiter {
     /// The access waits, and was requested since the presenter was asked, or the question is one that presenters answer by
     /// saving. A cycle of such waits is a deadlock.
     case likely
+    /// The same without questions that the access goes on without if their queue doesn't begin them (`+Presumptions`): such a
+    /// wait ends by itself, so it makes no deadlock.
+    case lasting
     /// Any access of the presenter while any callback is under way. Reason enough to change an order, and none to fail anybody.
     case possible
   }
@@ -18,7 +21,7 @@ extension FileAccessArbiter {
   func forEachOwnAccess(of message: Message, _ presumption: Presumption, _ body: (AccessID) -> Void) {
     let presenter = presenters[message.presenter]
     if has(.savePriorityIgnored) || presenter.ownAccesses.isEmpty { return }
-    if presumption == .likely, isKnownToWait(message.children) { return }
+    if presumption != .possible, isKnownToWait(message.children) { return }
     for id in presenter.ownAccesses where !isAwaited(id, by: presenter) {
       if presumption == .possible || isLikely(message, id) { body(id) }
     }

@@ -11,7 +11,11 @@ extension FileAccessArbiter {
   /// Of a message that's answered, or isn't waited for any more, this changes nothing.
   package mutating func callbackBegan(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
-    if messages.contains(id) { messages[id].hasBegun = true }
+    if let message = messages.find(id), !message.hasBegun {
+      messages[id].hasBegun = true
+      // By now it may be part of a deadlock.
+      if let access = message.awaitingAccess { suspects.append(access) }
+    }
     return finish()
   }
 
@@ -32,6 +36,10 @@ extension FileAccessArbiter {
         return kind.mustBeAnswered && !callbacks.contains(kind.requiredCallback) && !messages[message].hasBegun
       }
       for message in unneeded { answerByDefault(message) }
+      // What it's known to have written is waited for as long as it takes.
+      for message in (presenters[id].pending + presenters[id].unanswered) {
+        if let access = messages[message].awaitingAccess { suspects.append(access) }
+      }
       pump(id)
     }
     return finish()
@@ -72,8 +80,8 @@ extension FileAccessArbiter {
     effects.append(.cancelTimer(timer(id, .beginning)))
   }
 
-  /// Until when the question is waited for if its queue doesn't begin it.
-  private func due(_ negotiation: Access.Negotiation) -> Timestamp? {
+  /// Until when the question is waited for if its queue doesn't begin it; `nil` if it's waited for as long as it takes.
+  func due(_ negotiation: Access.Negotiation) -> Timestamp? {
     guard let id = negotiation.outstanding, let message = messages.find(id),
       !message.hasBegun || has(.beginningIgnored),
       let patience = message.kind.patience,

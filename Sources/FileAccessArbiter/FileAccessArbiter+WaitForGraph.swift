@@ -18,6 +18,8 @@ extension FileAccessArbiter {
   /// | undelivered message  | the callback that occupies its presenter, unless it will be served meanwhile   |
   /// | delivered message    | accesses requested by its callback, and by ``Presumption`` others of its presenter |
   ///
+  /// By ``Presumption`` the unanswered messages are all of them, or those that aren't passed over by the clock.
+  ///
   /// An access that merely inherited its context, so that the context may end without it, makes no edge of its own.
   func forEachWait(of node: WaitNode, _ presumption: Presumption = .likely, _ body: (WaitNode) -> Void) {
     forEachWait(of: node, presumption, among: { $0 }, body)
@@ -36,7 +38,8 @@ extension FileAccessArbiter {
         return true
       }
       for negotiation in accesses[at: access].negotiations {
-        if let message = negotiation.outstanding { body(.message(message)) }
+        guard let message = negotiation.outstanding else { continue }
+        if presumption != .lasting || due(negotiation) == nil { body(.message(message)) }
       }
       if accesses[at: access].phase == .ready, let message = callbackAbove(id) { body(.message(message)) }
     case .message(let id):

@@ -237,11 +237,21 @@ extension ArbiterHarness {
   }
 }
 
+extension WaitMember {
+  fileprivate var name: String {
+    switch self {
+    case .access(let access): "\(access.id)"
+    case .message(let message): "\(message.id)"
+    case .others(let count): "\(count) more"
+    }
+  }
+}
+
 extension Effect {
   var summary: String {
     switch self {
     case .grant(let id, let grant): "\(id) is granted \(grant.items.map { "\($0.path)" })"
-    case .fail(let id, .deadlock(let members)): "\(id) fails: deadlock of \(members.count)"
+    case .fail(let id, .deadlock(let members)): "\(id) fails: deadlock \(members.map(\.name).joined(separator: " → "))"
     case .fail(let id, let failure): "\(id) fails: \(failure)"
     case .deliver(let delivery):
       "\(delivery.presenter) is sent \(delivery.kind) (\(delivery.message))\(delivery.isReentrant ? " re-entrantly" : "")"

@@ -178,7 +178,10 @@ extension Simulation {
       departed.insert(client)
       apply(.depart(ClientID(client)))
       workers.removeAll { $0.client == client }
-      for index in turns.indices { turns[index].removeAll { name in !workers.contains { $0.name == name } } }
+      for index in turns.indices {
+        turns[index].removeAll { name in !workers.contains { $0.name == name } }
+        giveTurn(index)
+      }
       unstarted = unstarted.filter { world.running[$0] != nil }
     }
     settle()
@@ -266,6 +269,10 @@ extension Simulation {
   /// Whoever has the turn is done with it: the next goes on.
   private mutating func passOn(_ turn: Int) {
     turns[turn].removeFirst()
+    giveTurn(turn)
+  }
+
+  private mutating func giveTurn(_ turn: Int) {
     guard let next = turns[turn].first, let index = workers.firstIndex(where: { $0.name == next }) else { return }
     workers[index].awaitedTurn = nil
   }

@@ -216,8 +216,8 @@ extension World {
       }
       let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
       if access.phase == .waiting { return holders.map(WaitNode.access) + futureQuestions(access, in: arbiter) }
-      return holders.map(WaitNode.access) + access.negotiations.compactMap { $0.outstanding.map(WaitNode.message) }
-        + (access.phase == .ready ? above : [])
+      let questions = access.negotiations.compactMap(\.outstanding).filter { !isPassedOver($0, in: arbiter) }
+      return holders.map(WaitNode.access) + questions.map(WaitNode.message) + (access.phase == .ready ? above : [])
     case .message(let id):
       guard let message = arbiter.messages.find(id) else { return [] }
       if message.state != .pending {
@@ -229,6 +229,12 @@ extension World {
     }
   }
 
+  /// Whether nobody waits for the answer for long: the presenter perhaps hasn't written the callback, and its queue hasn't begun it.
+  private func isPassedOver(_ id: MessageID, in arbiter: FileAccessArbiter) -> Bool {
+    guard let message = arbiter.messages.find(id), !message.hasBegun else { return false }
+    return arbiter.presenters[message.presenter].callbacks.presumed.contains(message.kind.requiredCallback)
+  }
+
   /// Whoever passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
   private func futureQuestions(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) -> [WaitNode] {
     var found: [WaitNode] = []
@@ -238,7 +244,7 @@ extension World {
         let questions = MessageRules.questions(
           item.access, at: path, to: relation, isPreparation: access.isPreparation)
         if arbiter.isOwn(presenter, access) { return }
-        let kinds = questions.messages(for: presenter.callbacks)
+        let kinds = questions.messages(for: presenter.callbacks.subtracting(presenter.callbacks.presumed))
         if let top = presenter.running.last, !kinds.allSatisfy({ arbiter.mayBeServed($0, presenter) }) {
           found.append(.message(top))
         }
