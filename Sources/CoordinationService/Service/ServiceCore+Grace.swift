@@ -111,16 +111,17 @@ extension ServiceCore {
   private mutating func endGrace(at time: Timestamp) {
     guard let ended = grace else { return }
     grace = nil
-    // Who hasn't come may not even have noticed that the service has changed.
+    // Others may be inside of what these hold from now on. Who hasn't come may not even have noticed that the service has changed.
+    // Who has come, and hasn't told everything, comes once more: later nobody can say who has been inside meanwhile.
     let connected = Set(clients.values.map(\.session))
     for session in ended.expected.subtracting(connected).sorted() { revoke(.everything, of: session) }
+    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hello != nil && !client.isSettled {
+      if !has(.lateCompanyForgotten) { expel(id, at: time) }
+    }
     // First what changed, then whose turn it is.
     for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }
-    for (id, client) in clients.sorted(by: { $0.key < $1.key })
-    where client.isSettled || has(.graceEndedForTheLate) && client.hello != nil {
-      send(.graceEnded, to: id)
-    }
+    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.isSettled { send(.graceEnded, to: id) }
     for (client, frame) in ended.heldBack where clients[client] != nil {
       effects += received(frame, from: client, at: time)
     }

@@ -41,7 +41,7 @@ extension ServiceCore {
   /// What the process holds is free from now on, as if it had ended.
   ///
   /// When it runs again it connects anew, tells what it holds, and hears what it lost.
-  private mutating func expel(_ id: ClientID, at time: Timestamp) {
+  mutating func expel(_ id: ClientID, at time: Timestamp) {
     guard let client = clients.removeValue(forKey: id) else { return }
     stoppedSince[id] = nil
     effects.append(.expel(id))

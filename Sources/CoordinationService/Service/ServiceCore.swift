@@ -163,7 +163,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case missedChangesIgnored
   case latePresenterUnprotected
   case lostAccessForgotten
-  case graceEndedForTheLate
+  case lateCompanyForgotten
   case loansOutliveExpulsion
   /// Only 28 bits of an epoch count when messages of an earlier one are told from those of this one.
   case messageNumbersWrap

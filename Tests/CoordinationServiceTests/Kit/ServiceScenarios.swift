@@ -146,6 +146,11 @@ extension ServiceScenario {
     clients: [ClientPlan([.write("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
     serviceKills: 1, graceTimeouts: 1, prologue: [0])
 
+  /// The same when nobody is lent anything, so that whoever has been inside leaves nothing behind.
+  static let lateCommitterAmongStrangers = ServiceScenario(
+    name: "late committer among strangers", clients: lateCommitter.clients, serviceKills: 1, graceTimeouts: 1,
+    prologue: [0], usesUntilDelegation: 100)
+
   /// A process is stopped while others want what it holds, or was lent.
   static let stoppedHolder = ServiceScenario(
     name: "stopped holder",
@@ -175,7 +180,7 @@ extension ServiceScenario {
     .recall, .ownRequest, .alone, .rivals, .nesting, .writesInPlace, .lookers, .leaving, .readers, .serviceKill,
     .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
-    .stoppedHolder, .stoppedCommitter, .lateCommitter,
+    .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers,
   ]
 
   /// Too large for a normal run.
@@ -183,7 +188,8 @@ extension ServiceScenario {
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
-    .rivals, .stoppedHolder, .stoppedCommitter, .lateHolder, .latePresenter, .recall, .ownRequest, .mover, .presenter,
+    .rivals, .stoppedHolder, .stoppedCommitter, .lateCommitterAmongStrangers, .lateHolder, .latePresenter, .recall,
+    .ownRequest, .mover, .presenter,
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter,
