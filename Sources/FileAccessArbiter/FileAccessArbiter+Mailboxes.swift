@@ -189,7 +189,7 @@ extension FileAccessArbiter {
       if hasReacquirer { noteReacquirer(message) }
       if let access = message.awaitingAccess {
         if message.kind == .accommodateEviction, !presenters[message.presenter].isRemoved {
-          refuseEviction(access, by: message.presenter, isCallbackMissing: false)
+          refuseEviction(access, by: message.presenter)
         } else {
           answered(message, of: access)
         }

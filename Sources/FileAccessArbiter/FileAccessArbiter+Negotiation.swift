@@ -282,13 +282,14 @@ extension FileAccessArbiter {
       questions.accommodateEviction && !presenters[presenter].callbacks.contains(.accommodateEviction)
     }
     guard let refuser else { return false }
-    refuseEviction(id, by: refuser.0, isCallbackMissing: true)
+    refuseEviction(id, by: refuser.0)
     return true
   }
 
   /// A presenter that agrees has unregistered before it answers; one that stays keeps the contents (C-209).
-  mutating func refuseEviction(_ id: AccessID, by presenter: PresenterID, isCallbackMissing: Bool) {
+  mutating func refuseEviction(_ id: AccessID, by presenter: PresenterID) {
     forgetOutstanding(id, presenter)
+    let isCallbackMissing = !presenters[presenter].callbacks.contains(.accommodateEviction)
     fail(id, .evictionRefused(presenterLabel: presenters[presenter].label, isCallbackMissing: isCallbackMissing))
   }
 }

@@ -21,7 +21,8 @@ extension FileAccessArbiter {
 
   /// What a presenter implements is known better than before.
   ///
-  /// A question by what it has turned out not to implement counts as answered, unless its queue runs that right now. News that wait
+  /// A question by what it has turned out not to implement counts as answered, one about eviction as refused, unless its queue runs
+  /// that right now. News that wait
   /// are delivered all the same: whoever calls the presenter tells them by the next more general callback.
   package mutating func presenterLearned(
     _ id: PresenterID, _ callbacks: PresenterCallbacks, at time: Timestamp
@@ -45,11 +46,16 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// Nobody has to wait for a question that does nothing.
+  /// Nobody has to wait for a question that does nothing. Only about eviction it's a veto to do nothing (C-208).
   private mutating func answerByDefault(_ id: MessageID) {
     guard let message = messages.find(id) else { return }
     withdraw(id)
-    if let access = message.awaitingAccess { answered(message, of: access) }
+    guard let access = message.awaitingAccess else { return }
+    if message.kind == .accommodateEviction {
+      refuseEviction(access, by: message.presenter)
+    } else {
+      answered(message, of: access)
+    }
   }
 }
 

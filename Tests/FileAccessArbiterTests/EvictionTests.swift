@@ -100,6 +100,20 @@ struct EvictionTests {
     harness.finish()
   }
 
+  @Test("C-208: A presenter that turns out not to have the callback vetoes, asked or not", arguments: [true, false])
+  func learnedVeto(hasBegun: Bool) {
+    let harness = ArbiterHarness()
+    var callbacks: PresenterCallbacks = .accommodateEviction
+    callbacks.presumed = .accommodateEviction
+    let presenter = harness.presenter(at: "/d/f", callbacks: callbacks)
+    let eviction = harness.write("/d/f", .evicting)
+    if hasBegun { harness.apply(.began(harness.top(presenter) ?? MessageID(0))) }
+    harness.apply(.learned(presenter, []))
+    if hasBegun { harness.answer(presenter) }
+    #expect(harness.failure(of: eviction) == .evictionRefused(presenterLabel: "P1", isCallbackMissing: true))
+    harness.finish()
+  }
+
   @Test("C-209: A presenter that doesn't answer in time isn't passed over")
   func lateIsVeto() {
     let harness = ArbiterHarness()

@@ -25,12 +25,16 @@ struct Deed: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// The classes of these tests, one for each state of the queue, so that nothing is known of any of them before.
-///
-/// Each has written one method.
-enum OneMethod: Sendable, CaseIterable {
-  case change, subitemChange, relinquishToReader, relinquishToWriter, save, deletion, subitemDeletion
+/// Presenters that have written one method.
+protocol PresentersOfOneMethod: Sendable, CaseIterable {
+  /// One whose class is another for each `State`.
+  func presenter<State>(
+    _: State.Type, _ item: URL, _ directory: URL
+  ) -> any JournalPresenter & NSFilePresenter
+}
 
+extension PresentersOfOneMethod {
+  /// The classes of these tests are others for each state of the queue, so that nothing is known of any of them before.
   func presenter(_ state: QueueState, _ item: URL, _ directory: URL) -> any JournalPresenter & NSFilePresenter {
     switch state {
     case .free: presenter(Free.self, item, directory)
@@ -38,8 +42,13 @@ enum OneMethod: Sendable, CaseIterable {
     case .suspended: presenter(Suspended.self, item, directory)
     }
   }
+}
 
-  private func presenter<State>(
+/// The methods about reading, writing and deleting.
+enum OneMethod: PresentersOfOneMethod {
+  case change, subitemChange, relinquishToReader, relinquishToWriter, save, deletion, subitemDeletion
+
+  func presenter<State>(
     _: State.Type, _ item: URL, _ directory: URL
   ) -> any JournalPresenter & NSFilePresenter {
     switch self {
@@ -68,19 +77,11 @@ enum OneMethod: Sendable, CaseIterable {
   }
 }
 
-/// The same for methods about moves and new entries.
-enum OneMoveMethod: Sendable, CaseIterable {
+/// The methods about moves and new entries.
+enum OneMoveMethod: PresentersOfOneMethod {
   case itemMove, subitemMove, subitemAppearance
 
-  func presenter(_ state: QueueState, _ item: URL, _ directory: URL) -> any JournalPresenter & NSFilePresenter {
-    switch state {
-    case .free: presenter(Free.self, item, directory)
-    case .blocked: presenter(Blocked.self, item, directory)
-    case .suspended: presenter(Suspended.self, item, directory)
-    }
-  }
-
-  private func presenter<State>(
+  func presenter<State>(
     _: State.Type, _ item: URL, _ directory: URL
   ) -> any JournalPresenter & NSFilePresenter {
     switch self {
@@ -96,6 +97,25 @@ enum OneMoveMethod: Sendable, CaseIterable {
     case .itemMove: ["moved to g"]
     case .subitemMove: ["f moved to g"]
     case .subitemAppearance: ["new appeared"]
+    }
+  }
+}
+
+/// The methods about what somebody announces: attributes and versions.
+enum OneAnnouncedMethod: PresentersOfOneMethod {
+  case attributes, gain, loss, resolution, subitemGain, subitemLoss, subitemResolution
+
+  func presenter<State>(
+    _: State.Type, _ item: URL, _ directory: URL
+  ) -> any JournalPresenter & NSFilePresenter {
+    switch self {
+    case .attributes: AttributesClass<State>(item)
+    case .gain: GainClass<State>(item)
+    case .loss: LossClass<State>(item)
+    case .resolution: ResolutionClass<State>(item)
+    case .subitemGain: SubitemGainClass<State>(directory)
+    case .subitemLoss: SubitemLossClass<State>(directory)
+    case .subitemResolution: SubitemResolutionClass<State>(directory)
     }
   }
 }
@@ -149,6 +169,38 @@ private final class SubitemMoveClass<State>: JournalPresenter, NSFilePresenter, 
 }
 private final class AppearanceClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   func presentedSubitemDidAppear(at url: URL) { note("\(url.lastPathComponent) appeared") }
+}
+private final class AttributesClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) { note("attributes") }
+}
+private final class GainClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidGain(_ version: NSFileVersion) { note("gain") }
+}
+private final class LossClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidLose(_ version: NSFileVersion) { note("loss") }
+}
+private final class ResolutionClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidResolveConflict(_ version: NSFileVersion) { note("resolution") }
+}
+private final class SubitemGainClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitem(at url: URL, didGain version: NSFileVersion) { note("subitemGain") }
+}
+private final class SubitemLossClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitem(at url: URL, didLose version: NSFileVersion) { note("subitemLoss") }
+}
+private final class SubitemResolutionClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedSubitem(at url: URL, didResolve version: NSFileVersion) { note("subitemResolution") }
+}
+private final class EvictionClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func accommodatePresentedItemEviction(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    note("eviction")
+    NSFileCoordinator.removeFilePresenter(self)
+    completionHandler(nil)
+  }
+}
+/// Hasn't written the method about eviction, which is a veto.
+private final class StayingClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
+  func presentedItemDidChange() { note("changed") }
 }
 /// Says what it has written.
 private final class StatedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
@@ -243,6 +295,81 @@ struct PresenterPresumptionTests {
       box.quiesce()
       presenter.queue.waitUntilAllOperationsAreFinished()
       #expect(presenter.journal.entries == method.news)
+    }
+  }
+
+  @Test(
+    "A presenter that has written one method about attributes or versions delays nobody, and hears of them",
+    arguments: OneAnnouncedMethod.allCases, QueueState.allCases)
+  func oneAnnouncedMethod(method: OneAnnouncedMethod, state: QueueState) throws {
+    try withSandbox { box in
+      let url = try box.write("d/f")
+      let presenter = method.presenter(state, url, box.url("d"))
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, state)
+      // Inside of a reader, so that nothing else is told.
+      try FileCoordinator(label: "announcer", domain: Sandbox.domain).blocking.read(url) { access in
+        for change in [FileVersionChange.gained, .lost, .resolved] { access.didChangeVersion(change, version: "one") }
+      }
+      NSFileCoordinator().item(at: url, didChangeUbiquityAttributes: [.isUbiquitousItemKey])
+      release()
+      #expect(presenter.journal.wait(for: "\(method)"))
+      box.quiesce()
+      presenter.queue.waitUntilAllOperationsAreFinished()
+      #expect(presenter.journal.entries == ["\(method)"])
+    }
+  }
+
+  @Test(
+    "C-208: Contents are given up only after consent, however long a queue that isn't free takes",
+    arguments: QueueState.allCases)
+  func eviction(state: QueueState) throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let presenter: any JournalPresenter & NSFilePresenter =
+        switch state {
+        case .free: EvictionClass<Free>(url)
+        case .blocked: EvictionClass<Blocked>(url)
+        case .suspended: EvictionClass<Suspended>(url)
+        }
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, state)
+      let evictor = FileCoordinator(label: "evictor", domain: Sandbox.domain)
+      if state != .free {
+        let error = #expect(throws: FileCoordinationError.self) {
+          try evictor.blocking.evict(url, deadlines: .within(.milliseconds(500))) { _ in Issue.record("evicted") }
+        }
+        #expect(error?.code == .presenterUnresponsive)
+      }
+      release()
+      try evictor.blocking.evict(url) { _ in presenter.journal.note("evicted") }
+      #expect(presenter.journal.entries.suffix(2) == ["eviction", "evicted"])
+    }
+  }
+
+  @Test("C-208: A class that hasn't written the method about eviction keeps its contents", arguments: QueueState.allCases)
+  func veto(state: QueueState) throws {
+    try withSandbox { box in
+      let url = try box.write("f")
+      let presenter: any JournalPresenter & NSFilePresenter =
+        switch state {
+        case .free: StayingClass<Free>(url)
+        case .blocked: StayingClass<Blocked>(url)
+        case .suspended: StayingClass<Suspended>(url)
+        }
+      NSFileCoordinator.addFilePresenter(presenter)
+      defer { NSFileCoordinator.removeFilePresenter(presenter) }
+      let release = occupy(presenter.queue, state)
+      let evictor = FileCoordinator(label: "evictor", domain: Sandbox.domain)
+      let error = #expect(throws: FileCoordinationError.self) {
+        try evictor.blocking.evict(url, deadlines: .within(state == .free ? .seconds(60) : .milliseconds(500))) { _ in
+          Issue.record("evicted")
+        }
+      }
+      #expect(error?.code == (state == .free ? .evictionRefused : .presenterUnresponsive))
+      release()
     }
   }
 

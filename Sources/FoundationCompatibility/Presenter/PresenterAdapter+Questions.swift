@@ -48,7 +48,6 @@
       } suspending: {
         try await $0.accommodatePresentedItemEviction()
       }
-      if unwritten.isSuperset(of: [.eviction, .evictionAsync]) { throw EvictionRefusal(presenter: presenterLabel) }
     }
 
     func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws {
@@ -92,14 +91,6 @@
         defer { UnwrittenCallbacks.shared.noteCall(of: asyncCallback, presenter) }
         try await suspending(presenter)
       }
-    }
-  }
-
-  /// Why contents stay where they are.
-  struct EvictionRefusal: Error, CustomStringConvertible {
-    let presenter: String
-    var description: String {
-      "the presenter '\(presenter)' doesn't implement accommodatePresentedItemEviction. Close its document first"
     }
   }
 #endif
