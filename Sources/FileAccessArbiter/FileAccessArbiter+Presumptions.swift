@@ -46,7 +46,9 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// Nobody has to wait for a question that does nothing. Only about eviction it's a veto to do nothing (C-208).
+  /// Nobody has to wait for a question that does nothing.
+  ///
+  /// About an eviction it's a veto to do nothing (C-208).
   private mutating func answerByDefault(_ id: MessageID) {
     guard let message = messages.find(id) else { return }
     withdraw(id)

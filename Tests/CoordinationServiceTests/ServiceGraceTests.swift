@@ -74,7 +74,7 @@ struct ServiceGraceTests {
     #expect(service.taken(1) == [.answered(RequestNumber(1), false), .answered(RequestNumber(2), true)])
   }
 
-  @Test("Who is connected when the grace ends, and hasn't told everything, comes once more and knows that others may have been inside")
+  @Test("Who is connected when the grace ends, and hasn't told everything, comes once more and doubts what it holds")
   func connectedLatecomersDoubt() {
     let service = ServiceHarness(epoch: 2, expecting: [1, 2])
     service.join(1, previousEpoch: 1)

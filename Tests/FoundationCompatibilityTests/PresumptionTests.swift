@@ -349,7 +349,7 @@ struct PresenterPresumptionTests {
     }
   }
 
-  @Test("C-208: A class that hasn't written the method about eviction keeps its contents", arguments: QueueState.allCases)
+  @Test("C-208: A class that hasn't written the method about eviction vetoes it", arguments: QueueState.allCases)
   func veto(state: QueueState) throws {
     try withSandbox { box in
       let url = try box.write("f")
