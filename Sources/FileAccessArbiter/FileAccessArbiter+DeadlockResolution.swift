@@ -31,14 +31,14 @@ extension FileAccessArbiter {
 
   private mutating func endLikelyCycles(through suspect: AccessID) {
     while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
-      if endWithoutVictim(cycle) { continue }
+      if endWithoutVictim(cycle, .likely) { continue }
       guard let lasting = self.cycle(through: suspect, .lasting) else { return }
-      if !endWithoutVictim(lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
+      if !endWithoutVictim(lasting, .lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
     }
   }
 
-  private mutating func endWithoutVictim(_ cycle: [WaitNode]) -> Bool {
-    resolve(cycle, .likely) || serveMeanwhile(cycle, despiteSave: false) || serveDespiteSave(cycle)
+  private mutating func endWithoutVictim(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
+    resolve(cycle, presumption) || serveMeanwhile(cycle, despiteSave: false) || serveDespiteSave(cycle)
       || serveMeanwhile(cycle, despiteSave: true)
   }
 

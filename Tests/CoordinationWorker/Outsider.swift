@@ -1,4 +1,5 @@
 import CoordinationService
+import FileCoordination
 import Foundation
 import Glibc
 import SystemInterface
@@ -23,6 +24,21 @@ enum Outsider {
     Worker.report("listening")
     while readLine() != nil {}
     listener.close(removingName: true)
+  }
+
+  /// Saves a file, or copies it to `copy` beside it, and reports what comes of it.
+  static func save(_ file: URL, by verb: String, in domain: CoordinationDomain, user: String) throws {
+    try become(user)
+    let coordinator = FileCoordinator(label: "saver", domain: domain)
+    do {
+      if verb == "copy" {
+        try coordinator.blocking.copy(file, to: file.deletingLastPathComponent().appending(path: "copy"))
+      } else {
+        try coordinator.blocking.replaceContents(of: file, with: Data("new".utf8))
+      }
+      Worker.report("done")
+    } catch { Worker.report("\(error)") }
+    while readLine() != nil {}
   }
 
   private static func become(_ user: String) throws {

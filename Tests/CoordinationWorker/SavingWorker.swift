@@ -9,6 +9,7 @@ enum SavingWorker {
     let coordinator = FileCoordinator(label: "saver", domain: CoordinationDomain())
     let old = Data("old contents\n".utf8)
     try coordinator.blocking.replaceContents(of: file, with: old)
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
     try fill(directory.appending(path: "ballast"))
     do {
       try coordinator.blocking.replaceContents(of: file, with: Data(repeating: 1, count: 1 << 20))
@@ -17,6 +18,7 @@ enum SavingWorker {
       Worker.report("\(error)")
     }
     Worker.report(try coordinator.blocking.contents(of: file) == old ? "old" : "damaged")
+    Worker.report("\(try mode(of: file))")
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     Worker.report(names.joined(separator: " "))
     // With room again the same save succeeds.
@@ -24,6 +26,12 @@ enum SavingWorker {
     let new = Data(repeating: 1, count: 1 << 10)
     try coordinator.blocking.replaceContents(of: file, with: new)
     Worker.report(try coordinator.blocking.contents(of: file) == new ? "new" : "damaged")
+    Worker.report("\(try mode(of: file))")
+  }
+
+  private static func mode(of file: URL) throws -> String {
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    return String(mode ?? 0, radix: 8)
   }
 
   private static func fill(_ file: URL) throws {

@@ -18,6 +18,7 @@ struct Worker {
     case "hold": try IdleWorker.hold(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "hold-by-identity": try IdleWorker.hold(URL(filePath: arguments[3]), in: .socket(arguments[2], .byIdentity))
     case "present": try IdleWorker.present(URL(filePath: arguments[3]), in: .socket(arguments[2]))
+    case "document": try DocumentWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "edit": try EditingWorker.main(Array(arguments[2...]))
     case "fork-end": try ForkingWorker.end(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "fork-linger": try ForkingWorker.linger(URL(filePath: arguments[3]), in: .socket(arguments[2]))
@@ -26,6 +27,10 @@ struct Worker {
       guard arguments.count > 4, let count = Int(arguments[4]) else { throw Usage() }
       try ScarceWorker.main(URL(filePath: arguments[3]), freeCount: count, in: .socket(arguments[2]))
     case "save": try SavingWorker.main(directory: arguments[2])
+    case "save-as":
+      guard arguments.count > 5 else { throw Usage() }
+      try Outsider.save(
+        URL(filePath: arguments[3]), by: arguments[4], in: .socket(arguments[2]), user: arguments[5])
     case "greet": try Outsider.greet(socket: arguments[2], user: arguments[3])
     case "listen": try Outsider.listen(socket: arguments[2], user: arguments[3])
     default: throw Usage()

@@ -79,6 +79,52 @@ struct ForeignUserTests {
     }
   }
 
+  /// A file of the stranger for a group that it isn't a member of.
+  private func withForeignGroup(
+    mode: mode_t, verb: String, _ body: (_ report: String?, _ saved: stat) throws -> Void
+  ) throws {
+    try withSharedDirectory { root in
+      let directory = root.appending(path: "private")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+      let file = directory.appending(path: "file")
+      try Data("old".utf8).write(to: file)
+      guard let owner = uid_t(Self.stranger), chown(directory.path, owner, owner) == 0,
+        chown(file.path, owner, 12345) == 0, chmod(file.path, mode) == 0
+      else { throw POSIXError(.EPERM) }
+      let socket = directory.appending(path: "s").path
+      let saver = try HelperProcess(["save-as", socket, file.path, verb, Self.stranger])
+      let report = try saver.line()
+      saver.finish()
+      var status = stat()
+      let result = verb == "copy" ? directory.appending(path: "copy") : file
+      guard lstat(result.path, &status) == 0 else { throw POSIXError(.ENOENT) }
+      try body(report, status)
+    }
+  }
+
+  @Test(
+    "Whoever can't keep a file's group gives its bits to nobody else, by the kernel's own refusal",
+    .enabled(if: isRoot, "needs another user"), arguments: [0o640, 0o660, 0o664, 0o604], ["save", "copy"])
+  func lostGroups(mode: mode_t, verb: String) throws {
+    try withForeignGroup(mode: mode, verb: verb) { report, status in
+      #expect(report == "done")
+      #expect("\(status.st_gid)" == Self.stranger)
+      // Who was in the group is among the others now, and the saver's group was among them.
+      let everybody = mode & 0o007 & mode >> 3
+      #expect(status.st_mode & 0o7777 == mode & 0o700 | everybody << 3 | everybody)
+    }
+  }
+
+  @Test(
+    "A file without write permission isn't replaced, and the error says what allows it",
+    .enabled(if: isRoot, "needs another user"))
+  func readOnlyFiles() throws {
+    try withForeignGroup(mode: 0o440, verb: "save") { report, status in
+      #expect(report?.contains("(EACCES)") == true && report?.contains(".replacesReadOnly") == true, "\(report ?? "")")
+      #expect(status.st_size == 3 && status.st_gid == 12345 && status.st_mode & 0o7777 == 0o440)
+    }
+  }
+
   @Test("Planted symbolic links aren't followed", arguments: ["s.lock", "s.sessions", "s"])
   func symbolicLinks(name: String) throws {
     try withSharedDirectory { root in

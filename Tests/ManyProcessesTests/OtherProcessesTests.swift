@@ -66,6 +66,23 @@ struct OtherProcessesTests {
     #expect(place.domain.snapshot().accesses.isEmpty)
   }
 
+  @Test("A reader gets what the documents of two processes save elsewhere before they answer (C-119)")
+  func documentsSave() throws {
+    let place = try Place()
+    defer { place.remove() }
+    try Data().write(to: place.file)
+    let helpers = try (0..<2).map { _ in try place.helper("document", until: "open") }
+    for _ in 0..<2 {
+      let text = try place.coordinator.blocking.read(place.file) { try String(contentsOf: $0.url, encoding: .utf8) }
+      let expected = helpers.flatMap { helper in (1...2).map { "document \($0) of \(helper.identifier)" } }
+      #expect(text.split(separator: "\n").map(String.init).sorted() == expected.sorted())
+    }
+    for helper in helpers {
+      helper.finish()
+      #expect(helper.status == 0)
+    }
+  }
+
   @Test("A presenter whose process dies while it's asked keeps nobody waiting (C-187)")
   func presentersDie() async throws {
     let place = try Place()

@@ -87,7 +87,9 @@ package struct ServiceCore: Sendable {
 
   #if DEBUG
     /// Mistakes built in on purpose, to show that the tests find them.
-    package var seededFaults: Set<ServiceFault> = []
+    package var seededFaults: Set<ServiceFault> = [] {
+      didSet { if seededFaults.contains(.savePriorityIgnored) { arbiter.seededFaults.insert(.savePriorityIgnored) } }
+    }
     func has(_ fault: ServiceFault) -> Bool { !seededFaults.isEmpty && seededFaults.contains(fault) }
   #else
     @inline(__always) func has(_: ServiceFault) -> Bool { false }
@@ -167,6 +169,8 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case loansOutliveExpulsion
   /// Only 28 bits of an epoch count when messages of an earlier one are told from those of this one.
   case messageNumbersWrap
+  /// A save that's under way elsewhere doesn't pass whoever asked for it.
+  case savePriorityIgnored
 }
 
 // MARK: - Connections

@@ -37,13 +37,14 @@ extension ModelClient {
   }
 
   private mutating func take(_ grant: Grant, of id: AccessID) {
-    guard let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }) else {
+    for (index, item) in grant.items.enumerated() { accesses[id]?.request.items[index].path = item.path }
+    if let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }) {
+      threads[thread].waiting = .nothing
+      threads[thread].next += 1
+    } else if !callbacks.contains(where: { $0.save == id }) || accesses[id]?.standing != .waiting {
       return notes.append(.problem("\(id) of session \(session) is granted and doesn't wait"))
     }
-    for (index, item) in grant.items.enumerated() { accesses[id]?.request.items[index].path = item.path }
     accesses[id]?.standing = .known
-    threads[thread].waiting = .nothing
-    threads[thread].next += 1
     notes.append(.began(id))
   }
 
@@ -51,6 +52,7 @@ extension ModelClient {
     accesses[id] = nil
     loans.accessEnded(id)
     notes.append(.failed(failure))
+    if callbacks.contains(where: { $0.save == id }) { return }
     guard let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }),
       case .begin(_, _, _, _, let end) = plan.threads[thread][threads[thread].next]
     else { return notes.append(.problem("\(id) of session \(session) fails and doesn't wait")) }

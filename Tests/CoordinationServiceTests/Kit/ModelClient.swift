@@ -53,6 +53,8 @@ struct ModelClient: Sendable {
     let message: MessageID
     let presenter: PresenterID
     let kind: Message.Kind
+    /// What it writes elsewhere since it returned.
+    var save: AccessID?
   }
 
   let session: UInt64
@@ -74,6 +76,7 @@ struct ModelClient: Sendable {
   var debts: [MessageID: Debt] = [:]
   var reacquirers: Set<MessageID> = []
   var callbacks: [Callback] = []
+  private(set) var saveCount: UInt64 = 0
   var questions: [RequestNumber: ClientFrame] = [:]
   var resumed: Set<RequestNumber> = []
   var cancelled: Set<AccessID> = []
@@ -209,7 +212,8 @@ extension ModelClient {
   private mutating func present(_ thread: Int, _ step: Int, _ id: PresenterID, _ path: ItemPath) {
     let registration = PresenterRegistration(
       client: ClientID(1), purpose: PurposeID(10_000 + id.rawValue), label: "",
-      callbacks: [.relinquishToWriter, .itemDidChange], path: path)
+      callbacks: plan.savesLater
+        ? [.relinquishToWriter, .saveChanges, .itemDidChange] : [.relinquishToWriter, .itemDidChange], path: path)
     registrations[id] = registration
     let number = Self.number(thread, step)
     ask(number, .presenterEvent(number, .presenterAdded(id, registration)))
@@ -227,8 +231,21 @@ extension ModelClient {
     tell(.event(.accessAdopted(id, access.request)))
   }
 
+  /// Whether a callback that runs, or what goes on since it returned, may come to its end.
+  func canAnswer(_ index: Int) -> Bool {
+    guard let save = callbacks[index].save, let access = accesses[save] else { return true }
+    return access.standing != .waiting
+  }
+
   /// The callback returns.
   mutating func answer(_ index: Int) {
+    if let save = callbacks[index].save {
+      end(save)
+    } else if plan.savesLater, callbacks[index].kind == .saveChanges,
+      let path = registrations[callbacks[index].presenter]?.path
+    {
+      return saveLater(index, path)
+    }
     let callback = callbacks.remove(at: index)
     let hasReacquirer = callback.kind.isRelinquish && plan.handsOverReacquirers
     if hasReacquirer {
@@ -242,6 +259,21 @@ extension ModelClient {
       debts[callback.message] = nil
     }
     tell(.event(.messageAnswered(callback.message, hasReacquirer: hasReacquirer)))
+  }
+
+  private mutating func saveLater(_ index: Int, _ path: ItemPath) {
+    let callback = callbacks[index]
+    saveCount += 1
+    let id = AccessID(UInt64(threads.count) << 8 | saveCount)
+    callbacks[index].save = id
+    var request = AccessRequest(
+      client: ClientID(1), purpose: PurposeID(10_000 + callback.presenter.rawValue), ownPresenter: callback.presenter,
+      label: "", items: [AccessRequest.Item(path, .write(.merging))])
+    if isImpatient { request.limits.stoppedHolders = 0 }
+    tell(.event(.callbackReturned(callback.message)))
+    for loan in loans.inTheWay(of: request) { giveBack(loan) }
+    accesses[id] = Access(request: request, outer: nil, standing: .waiting)
+    tell(.event(.accessRequested(id, request)))
   }
 
   func canCancel(_ thread: Int) -> Bool {

@@ -78,10 +78,13 @@ struct ClientPlan: Sendable {
   var threads: [[ModelStep]]
   /// Whether its presenters hand over a reacquirer when they relinquish.
   var handsOverReacquirers = false
+  /// Whether its presenters have something to save: their callback returns, they write elsewhere, and answer after that.
+  var savesLater = false
 
-  init(_ threads: [ModelOperation]..., handsOverReacquirers: Bool = false) {
+  init(_ threads: [ModelOperation]..., handsOverReacquirers: Bool = false, savesLater: Bool = false) {
     self.threads = threads.map(ModelStep.flatten)
     self.handsOverReacquirers = handsOverReacquirers
+    self.savesLater = savesLater
   }
 }
 

@@ -24,7 +24,7 @@ extension ServiceScenario {
     mutating func scenario(named name: String) -> ServiceScenario {
       var clients: [ClientPlan] = []
       for _ in 0..<Int.random(in: 2...4, using: &random) {
-        var plan = ClientPlan(handsOverReacquirers: random.chance(3, in: 4))
+        var plan = ClientPlan(handsOverReacquirers: random.chance(3, in: 4), savesLater: random.chance(1, in: 4))
         for _ in 0..<Int.random(in: 1...2, using: &random) { plan.threads.append(ModelStep.flatten(program())) }
         clients.append(plan)
       }

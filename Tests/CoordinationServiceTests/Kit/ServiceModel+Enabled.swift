@@ -12,7 +12,9 @@ extension ServiceModel {
         result.append(.step(client, thread: thread))
       }
       if clients[client].isAlive {
-        for callback in clients[client].callbacks.indices { result.append(.answer(client, callback: callback)) }
+        for callback in clients[client].callbacks.indices where clients[client].canAnswer(callback) {
+          result.append(.answer(client, callback: callback))
+        }
       }
       if !toClients[client].isEmpty { result.append(.receive(client)) }
       if !toService[client].isEmpty { result.append(.serve(client)) }

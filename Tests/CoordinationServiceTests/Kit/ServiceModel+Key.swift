@@ -173,6 +173,7 @@ extension KeyWriter {
       add(callback.message)
       hasher.combine(callback.presenter)
       add(callback.kind)
+      hasher.combine(callback.save)
     }
     hasher.combine(Set(client.questions.keys))
     hasher.combine(client.resumed)

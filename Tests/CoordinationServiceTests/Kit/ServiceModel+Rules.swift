@@ -49,6 +49,8 @@ extension ServiceModel {
     if access.isMoving || otherAccess.isMoving || journal.tolerated.contains(.init(first: party, second: other)) {
       return false
     }
+    // Those of one purpose may be inside together, like the saves of one editor (C-116).
+    if party.client == other.client, access.request.purpose == otherAccess.request.purpose { return false }
     if party.client == other.client,
       isNested(access, in: AccessID(other.number), of: party.client)
         || isNested(otherAccess, in: AccessID(party.number), of: party.client)

@@ -216,6 +216,7 @@ extension ServiceModel {
   /// What it was told before is in its socket yet.
   private mutating func hangUpOn(_ client: Int) {
     toService[client] = []
+    if !clients[client].isAlive { return connections[client] = .gone }
     toClients[client].append(.end)
     connections[client] = .ended
   }

@@ -159,6 +159,24 @@ extension ServiceScenario {
     ],
     expulsions: 1, prologue: [0, 0])
 
+  /// Two editors of one file have something to save when somebody reads: each writes elsewhere, and answers after that.
+  static let lateAnswers = ServiceScenario(
+    name: "late answers",
+    clients: [
+      ClientPlan([.present(1, "/d/a")], savesLater: true), ClientPlan([.present(2, "/d/a")], savesLater: true),
+      ClientPlan([.read("/d/a")]),
+    ],
+    prologue: [0, 1])
+
+  /// The same with one of them, and the service ends in the middle.
+  static let lateAnswerAndServiceKill = ServiceScenario(
+    name: "late answer and service kill",
+    clients: [
+      ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true, savesLater: true),
+      ClientPlan([.read("/d/a"), .write("/d/a")]),
+    ],
+    clientKills: 1, serviceKills: 1, prologue: [0])
+
   static let mover = ServiceScenario(
     name: "mover",
     clients: [
@@ -177,10 +195,10 @@ extension ServiceScenario {
     prologue: [0, 0, 1, 1])
 
   static let small: [ServiceScenario] = [
-    .recall, .ownRequest, .alone, .rivals, .nesting, .writesInPlace, .lookers, .leaving, .readers, .serviceKill,
-    .bothKills, .lateness, .presenter,
+    .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .writesInPlace, .lookers, .leaving, .readers,
+    .serviceKill, .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
-    .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers,
+    .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
   ]
 
   /// Too large for a normal run.
@@ -192,6 +210,6 @@ extension ServiceScenario {
     .ownRequest, .mover, .presenter,
     .presenterAndServiceKill,
     .serviceKill,
-    .leaving, .moverAmongReaders, .hesitantPresenter,
+    .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
   ]
 }
