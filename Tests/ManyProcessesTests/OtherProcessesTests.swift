@@ -66,12 +66,12 @@ struct OtherProcessesTests {
     #expect(place.domain.snapshot().accesses.isEmpty)
   }
 
-  @Test("A reader gets what the documents of two processes save elsewhere before they answer (C-119)")
+  @Test("A reader gets what the documents of three processes save elsewhere before they answer (C-119)")
   func documentsSave() throws {
     let place = try Place()
     defer { place.remove() }
     try Data().write(to: place.file)
-    let helpers = try (0..<2).map { _ in try place.helper("document", until: "open") }
+    let helpers = try (0..<3).map { _ in try place.helper("document", until: "open") }
     for _ in 0..<2 {
       let text = try place.coordinator.blocking.read(place.file) { try String(contentsOf: $0.url, encoding: .utf8) }
       let expected = helpers.flatMap { helper in (1...2).map { "document \($0) of \(helper.identifier)" } }
