@@ -146,6 +146,7 @@ extension ModelClient {
     outbox = []
     for id in accesses.keys where accesses[id]?.standing == .selfGranted { accesses[id]?.standing = .known }
     loans.forgetAll()
+    for message in debts.keys { debts[message]?.isStale = true }
     for message in reacquirers where isForgottenByService(message) { runReacquirer(of: message) }
     backlog = resumption()
     for (number, frame) in questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

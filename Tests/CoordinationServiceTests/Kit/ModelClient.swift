@@ -46,6 +46,8 @@ struct ModelClient: Sendable {
   struct Debt: Hashable, Sendable {
     let presenter: PresenterID
     let origin: DebtOrigin
+    /// The connection through which it was asked has ended.
+    var isStale = false
   }
 
   /// A callback that runs.
@@ -252,7 +254,7 @@ extension ModelClient {
       reacquirers.insert(callback.message)
       notes.append(.relinquished(callback.presenter, callback.message))
       if isForgottenByService(callback.message) { return runReacquirer(of: callback.message) }
-      if let debt = debts[callback.message], !isAskedByPresentService(callback.message) {
+      if let debt = debts[callback.message], !isAskedByThisConnection(callback.message) {
         return tell(.reasserted(.debt(debt.presenter, callback.message, owedFor: debt.origin)))
       }
     } else {
@@ -292,7 +294,7 @@ extension ModelClient {
     guard let presenter = debts[message]?.presenter, !faults.contains(.reacquirerOfRemovedForgotten) else {
       return false
     }
-    return registrations[presenter] == nil && !isAskedByPresentService(message)
+    return registrations[presenter] == nil && !isAskedByThisConnection(message)
   }
 
   mutating func runReacquirer(of message: MessageID) {
@@ -300,8 +302,7 @@ extension ModelClient {
     debts[message] = nil
   }
 
-  private func isAskedByPresentService(_ message: MessageID) -> Bool {
-    message.epoch == epoch
-      && (isConnected || faults.contains(.debtAnsweredToNobody))
+  private func isAskedByThisConnection(_ message: MessageID) -> Bool {
+    debts[message]?.isStale != true || !isConnected && faults.contains(.debtAnsweredToNobody)
   }
 }
