@@ -33,13 +33,13 @@ extension FileAccessArbiter {
     while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
       if endWithoutVictim(cycle, .likely) { continue }
       guard let lasting = self.cycle(through: suspect, .lasting) else { return }
-      if !endWithoutVictim(lasting, .lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
+      if !endWithoutVictim(lasting, .lasting) { failVictim(of: lasting) }
     }
   }
 
   private mutating func endWithoutVictim(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
     resolve(cycle, presumption) || serveMeanwhile(cycle, despiteSave: false) || serveDespiteSave(cycle)
-      || serveMeanwhile(cycle, despiteSave: true)
+      || serveMeanwhile(cycle, despiteSave: true) || takeBackPass(cycle)
   }
 
   /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
@@ -65,14 +65,18 @@ extension FileAccessArbiter {
     return !passes.isEmpty
   }
 
-  /// Lets an access of a presenter go ahead of one that passed it before anybody knew that it would ask the presenter.
+  /// Lets an access go ahead of one that passed it before anybody knew of a reason why it shouldn't have: that it would ask the
+  /// presenter of the other, for instance.
   ///
   /// Not if they wait for each other then. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
   /// this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
-    for case .access(let own) in cycle where isPresumablyAwaited(own) {
-      for case .access(let other) in cycle
-      where accesses[other].isWaiting && !accesses[other].traits.contains(.tookBackPass) {
+    let waiting = cycle.compactMap { node -> AccessID? in
+      if case .access(let id) = node, accesses[id].isWaiting { id } else { nil }
+    }
+    // First those for whose sake somebody may wait already.
+    for own in waiting.filter(isPresumablyAwaited) + waiting.filter({ !isPresumablyAwaited($0) }) {
+      for other in waiting where !accesses[other].traits.contains(.tookBackPass) {
         if takeBackPass(of: other, over: own) { return true }
       }
     }

@@ -35,10 +35,20 @@ extension FileAccessArbiter {
         return false
       }
       if !isKeptByOrder { continue }
-      let rank = (accesses[id].lineage.isEmpty && !isPresumablyAwaited(id) ? 1 : 0, accesses[id].sequence)
+      let rank = (isAwaitedByAnybody(id) ? 0 : 1, accesses[id].sequence)
       if first.map({ rank < $0.rank }) ?? true { first = (number, id, rank) }
     }
     return first.map { ($0.number, $0.id) }
+  }
+
+  /// Whether others may wait for what the access is part of.
+  private func isAwaitedByAnybody(_ id: AccessID) -> Bool {
+    if isPresumablyAwaited(id) { return true }
+    guard let context = accesses[id].lineage.first, accesses[id].isAwaitedByContext else { return false }
+    switch context {
+    case .access(let outer): return accesses.contains(outer)
+    case .message(let message): return messages.contains(message)
+    }
   }
 
   /// Whether `waiter` waits for `other` only because of the order of arrival.

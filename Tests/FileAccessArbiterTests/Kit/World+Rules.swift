@@ -116,7 +116,8 @@ extension World {
       }
       for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
         guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
-          !isBelow(own, message), !arbiter.overtook(own, asking), !isReached(asking, byOtherBlockersOf: own)
+          !isBelow(own, message), !arbiter.overtook(own, asking), !isReached(asking, byOtherBlockersOf: own),
+          !isPassedOver(message, in: arbiter)
         else { continue }
         problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
       }
