@@ -51,7 +51,7 @@ extension FileAccessArbiter {
 
   /// Changes the order of the queues so that whom nothing else keeps can go on.
   private mutating func resolve(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
-    let passes = passesNeeded(for: cycle, presumption)
+    let passes = passes(endingAll: cycle, presumption).passes
     for (id, passed) in passes {
       accesses[id].overtakes += passed
       for other in passed { accesses[other].traits.insert(.isOvertaken) }
@@ -68,7 +68,7 @@ extension FileAccessArbiter {
   /// Lets an access go ahead of one that passed it before anybody knew of a reason why it shouldn't have: that it would ask the
   /// presenter of the other, for instance.
   ///
-  /// Not if they wait for each other then. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
+  /// Not if they wait for each other then, and no pass helps. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
   /// this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
     let waiting = cycle.compactMap { node -> AccessID? in
@@ -88,7 +88,9 @@ extension FileAccessArbiter {
     accesses[other].overtakes.remove(at: index)
     accesses[own].overtakes.append(other)
     accesses[other].traits.insert(.isOvertaken)
-    if chainOfWaits(from: .access(own), .lasting, to: { $0 == .access(other) }) != nil {
+    if let cycle = chainOfWaits(from: .access(own), .lasting, to: { $0 == .access(other) }),
+      !passes(endingAll: cycle, .lasting).isEnough
+    {
       accesses[own].overtakes.removeLast()
       accesses[other].overtakes.insert(own, at: index)
       return false

@@ -102,7 +102,10 @@ extension FileAccessArbiter {
     let time = max(now, accesses[id].beginningDue ?? now)
     accesses[id].beginningDue = nil
     passOverQuestions(of: id, dueBy: time)
-    if accesses[id].owesAnswers { armBeginningTimer(of: id) } else { advance(id) }
+    if !accesses[id].owesAnswers { return advance(id) }
+    armBeginningTimer(of: id)
+    // Of the questions that follow, one may be waited for as long as it takes.
+    suspects.append(id)
   }
 
   /// Goes on without the answers to questions that nobody has begun and that perhaps do nothing.

@@ -1,7 +1,8 @@
 // Soft edges: who has to pass whom in the queues so that a cycle disappears (step 3 of resolving).
 
 extension FileAccessArbiter {
-  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; empty when that helps nobody.
+  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody. They're
+  /// enough if the cycle is none any more then.
   ///
   /// Everything that the cycle waits for is played to its end: whoever waits for nothing any more is done. When nobody
   /// is left who can go on, one whom only queued accesses keep passes those: first requests with a context, and those of presenters
@@ -9,7 +10,9 @@ extension FileAccessArbiter {
   /// keeps nobody: a stranger that came later passes no writer because of a save that both wait for.
   ///
   /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
-  func passesNeeded(for cycle: [WaitNode], _ presumption: Presumption) -> [(AccessID, passed: [AccessID])] {
+  func passes(
+    endingAll cycle: [WaitNode], _ presumption: Presumption
+  ) -> (passes: [(AccessID, passed: [AccessID])], isEnough: Bool) {
     var plan = QueuePlan(from: cycle) { node, body in forEachWait(of: node, presumption, body) }
     var passes: [(AccessID, passed: [AccessID])] = []
     plan.finishWhoCan()
@@ -23,7 +26,7 @@ extension FileAccessArbiter {
       plan.finish(number)
       plan.finishWhoCan()
     }
-    return passes
+    return (passes, cycle.indices.allSatisfy(plan.isFinished))
   }
 
   private func firstKeptByOrder(_ plan: QueuePlan) -> (number: Int, AccessID)? {
