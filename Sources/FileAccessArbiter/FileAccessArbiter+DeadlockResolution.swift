@@ -33,13 +33,13 @@ extension FileAccessArbiter {
     while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
       if endWithoutVictim(cycle, .likely) { continue }
       guard let lasting = self.cycle(through: suspect, .lasting) else { return }
-      if !endWithoutVictim(lasting, .lasting) { failVictim(of: lasting) }
+      if !endWithoutVictim(lasting, .lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
     }
   }
 
   private mutating func endWithoutVictim(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
     resolve(cycle, presumption) || serveMeanwhile(cycle, despiteSave: false) || serveDespiteSave(cycle)
-      || serveMeanwhile(cycle, despiteSave: true) || takeBackPass(cycle)
+      || serveMeanwhile(cycle, despiteSave: true)
   }
 
   /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.

@@ -1,8 +1,9 @@
 // Soft edges: who has to pass whom in the queues so that a cycle disappears (step 3 of resolving).
 
 extension FileAccessArbiter {
-  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody. They're
-  /// enough if the cycle is none any more then.
+  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody.
+  ///
+  /// They're enough if the cycle is none any more then.
   ///
   /// Everything that the cycle waits for is played to its end: whoever waits for nothing any more is done. When nobody
   /// is left who can go on, one whom only queued accesses keep passes those: first requests with a context, and those of presenters

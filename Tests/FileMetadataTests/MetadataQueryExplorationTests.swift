@@ -23,6 +23,10 @@ struct ConcurrencyMetadataQueryExplorationTests {
     [.init("kMDItemContentType"), .init("kMDItemFSContentChangeDate", .descending)],
   ]
 
+  private static func order(_ random: inout SplitMix) -> [MetadataSortDescriptor] {
+    random.pick(orders) + [.init("kMDItemPath", random.chance(1, in: 3) ? .descending : .ascending)]
+  }
+
   private static func query(
     _ tree: TemporaryTree, _ depth: ScopeOptions.GatheringDepth, _ random: inout SplitMix
   ) throws -> MetadataQuery {
@@ -32,7 +36,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     ]
     return try MetadataQuery(
       random.pick(predicates), in: [URL(filePath: tree.root.description)],
-      sortedBy: random.pick(orders) + [.init("kMDItemPath")], batching: random.pick(batchings),
+      sortedBy: order(&random), batching: random.pick(batchings),
       options: ScopeOptions(gatheringDepth: depth))
   }
 
@@ -95,15 +99,15 @@ struct ConcurrencyMetadataQueryExplorationTests {
     var churner = Churner(seed: seed, tree, makesHardLinks: false)
     for _ in 0..<30 { churner.step() }
     let directory = URL(filePath: tree.root.description)
-    let order = [MetadataSortDescriptor("kMDItemPath")]
     let query = try MetadataQuery(
-      .constant(true), in: [directory], sortedBy: order, batching: .immediate, resultCountMax: 7)
+      .constant(true), in: [directory], sortedBy: Self.order(&churner.random), batching: .immediate, resultCountMax: 7)
     try query.start()
     let reader = Self.read(query)
     for round in 0..<20 {
       for _ in 0..<(1 + churner.random.below(15)) { churner.step() }
+      if churner.random.chance(1, in: 3) { try query.replaceOrder(by: Self.order(&churner.random)) }
       let results = try await query.waitUntilCurrent().map { Row($0) }
-      let whole = try MetadataQuery(.constant(true), in: [directory], sortedBy: order)
+      let whole = try MetadataQuery(.constant(true), in: [directory], sortedBy: query.sortDescriptors)
       try whole.start()
       #expect(try await whole.waitUntilCurrent().prefix(7).map { Row($0) } == results, "seed \(seed), round \(round)")
     }
@@ -130,7 +134,10 @@ struct ConcurrencyMetadataQueryExplorationTests {
     for _ in 0..<6 {
       let paused = churner.random.chance(1, in: 3) ? churner.random.pick(queries) : nil
       paused?.pause()
-      for _ in 0..<(1 + churner.random.below(15)) { churner.step() }
+      for _ in 0..<(1 + churner.random.below(15)) {
+        churner.step()
+        if churner.random.chance(1, in: 10) { try Self.replan(churner.random.pick(queries), &churner.random) }
+      }
       if withFaults, churner.random.chance(1, in: 3) { watcher.loseEvents() }
       if withFaults { watcher.allowWatches(churner.random.below(4)) }
       paused?.resume()
@@ -142,6 +149,15 @@ struct ConcurrencyMetadataQueryExplorationTests {
     }
     for query in queries { query.stop() }
     for (query, reader) in zip(queries, readers) { #expect(await reader.value == query.results.map { Row($0) }) }
+  }
+
+  /// Has a query look for something else, or in another order.
+  private static func replan(_ query: MetadataQuery, _ random: inout SplitMix) throws {
+    if random.chance(1, in: 2) {
+      try query.replaceOrder(by: order(&random))
+    } else {
+      try query.replacePredicate(by: random.pick(predicates))
+    }
   }
 
   private func compare(_ query: MetadataQuery, ignoring obscurePaths: Set<[UInt8]>, _ seed: UInt64) async throws {

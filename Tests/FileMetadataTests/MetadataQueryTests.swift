@@ -195,6 +195,65 @@ struct MetadataQueryTests {
     #expect(try await live.query.waitUntilCurrent().map(\.name) == ["c.txt"])
   }
 
+  @Test(
+    "Q16, Q31: an order that's replaced while the query runs moves as few results as possible, in one exact difference")
+  func replacedOrder() async throws {
+    let tree = try TemporaryTree()
+    for (name, text) in [("a", "1"), ("b", "55555"), ("c", "333"), ("d", "4444"), ("e", "22")] {
+      try tree.write(name, text)
+    }
+    var live = try await LiveQuery(tree, sortedBy: [MetadataSortDescriptor("kMDItemFSName")], batching: .standard)
+    try await live.gather()
+    let engine = live.query.current?.engine
+    let cursor = try #require(live.query.cursor)
+    try live.query.replaceOrder(by: [MetadataSortDescriptor("kMDItemFSSize")])
+    let change = try await live.next()
+    #expect(live.names == ["a", "e", "c", "d", "b"])
+    #expect(change.added.isEmpty && change.removed.isEmpty && change.changed.allSatisfy(\.isMove))
+    // "a", "c" and "d" stay.
+    #expect(Set(change.changed.map(\.new.name)) == ["b", "e"])
+    // Changes are told in the new order, and a batch that waits is brought up to date.
+    try tree.write("b", "")
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["b", "a", "e", "c", "d"])
+    try live.query.replaceOrder(by: [MetadataSortDescriptor("kMDItemFSName", .descending)])
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["e", "d", "c", "b", "a"])
+    while live.names != ["e", "d", "c", "b", "a"] { _ = try await live.next() }
+    // Who has looked before any of that gets one difference, too.
+    guard case .changes(let all, _)? = live.query.changes(since: cursor) else {
+      Issue.record("the place isn't remembered")
+      return
+    }
+    #expect(all.changed.map(\.new.name).contains("b") && all.results.map(\.name) == live.names)
+    #expect(all.changed.filter { !$0.isMove && $0.new.name != "b" }.isEmpty)
+    // One that can't be used changes nothing; the next run uses the last one that can.
+    #expect(throws: MetadataQueryError.self) { try live.query.replaceOrder(by: [MetadataSortDescriptor("foo")]) }
+    #expect(live.query.current?.engine === engine && live.query.sortDescriptors.map(\.attribute) == ["kMDItemFSName"])
+    live.query.stop()
+    try live.query.replaceOrder(by: [])
+    #expect(live.query.results.map(\.name) == ["e", "d", "c", "b", "a"])
+    try live.query.start()
+    #expect(try await Set(live.query.waitUntilCurrent().map(\.name)).count == 5 && live.query.sortDescriptors.isEmpty)
+  }
+
+  @Test(
+    "R1, Q16: while results are to stay, a replaced order changes nothing, and one that's replaced twice moves nothing")
+  func replacedOrderInPause() async throws {
+    let tree = try TemporaryTree()
+    for name in ["a", "b", "c"] { try tree.write(name) }
+    let byName = [MetadataSortDescriptor("kMDItemFSName")]
+    var live = try await LiveQuery(tree, sortedBy: byName)
+    try await live.gather()
+    live.query.pause()
+    try live.query.replaceOrder(by: [MetadataSortDescriptor("kMDItemFSName", .descending)])
+    #expect(try await live.query.waitUntilCurrent().map(\.name) == ["a", "b", "c"])
+    try tree.unlink("b")
+    try live.query.replaceOrder(by: byName)
+    try await live.query.waitUntilCurrent()
+    live.query.resume()
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["b"] && change.changed.isEmpty && live.names == ["a", "c"])
+  }
+
   @Test("R1, Q13: while results are to stay, a replaced predicate changes nothing, and all comes in one batch then")
   func replacedPredicateInPause() async throws {
     let tree = try TemporaryTree()
@@ -271,7 +330,7 @@ struct MetadataQueryTests {
     #expect(query.scopes != directories.map { .directory($0) })
   }
 
-  @Test("Q16, Q31: another order, or another scope, is another query; one over the same scopes reads nothing anew")
+  @Test("Q16, Q31: another scope is another query; one over the same scopes reads nothing anew")
   func otherOrder() async throws {
     let tree = try TemporaryTree()
     for name in ["d", "d/e"] { try tree.makeDirectory(name) }

@@ -6,7 +6,7 @@ internal import FileWatching
 /// What a query looks for: prepared once.
 struct QueryPlan: Sendable {
   let predicate: CompiledPredicate
-  let sortDescriptors: [MetadataSortDescriptor]
+  let order: ResultOrder
   let batching: MetadataBatching
   /// How many results are told, if not all.
   let resultCountMax: Int?
@@ -64,7 +64,7 @@ struct QueryPlan: Sendable {
   ) throws(MetadataQueryError) {
     self.resultCountMax = resultCountMax.map { max(0, $0) }
     self.predicate = predicate
-    self.sortDescriptors = sortDescriptors
+    order = ResultOrder(sortDescriptors)
     self.batching = batching
     attributes = predicate.attributes.map(FileAttribute.init(rawValue:))
     rowTest = RowTest(predicate.columnTest, attributes)
@@ -122,7 +122,6 @@ struct QueryPlan: Sendable {
     @Sendable func pages(_ part: Int) -> Range<Int> {
       (pageCount * part / partCount)..<(pageCount * (part + 1) / partCount)
     }
-    let order = ResultOrder(sortDescriptors)
     if sortAttributes.isEmpty {
       // In the order of their numbers, as they are found.
       let parts = ConcurrentParts(partCount) { part in

@@ -63,7 +63,7 @@ final class QueryRunner {
   init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable) {
     self.plan = plan
     self.port = port
-    known = Version(list: OrderedList(ResultOrder(plan.sortDescriptors)), snapshot: TableSnapshot(table))
+    known = Version(list: OrderedList(plan.order), snapshot: TableSnapshot(table))
     schedule = BatchSchedule(plan.batching)
   }
 
@@ -73,7 +73,12 @@ final class QueryRunner {
   /// Whether older states of the index don't matter any more.
   var isCurrent: Bool { pendingCount == 0 && offer == nil }
 
-  private var pendingCount: Int { (fresh?.count ?? pending.count) + found.count }
+  private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count) + found.count }
+
+  /// Whether readers know results in another order than they're wanted in by now.
+  ///
+  /// Then nothing is pending but that all of them are to be found and told anew.
+  private var isReordered: Bool { known.list.order.descriptors != plan.order.descriptors }
 }
 
 // MARK: - What happens to files
@@ -100,7 +105,7 @@ extension QueryRunner {
     note(numbers, now)
     offer?.touched.formUnion(numbers)
     if isCurrent { known.snapshot = now }
-    tell(schedule.pendingChanged(to: pendingCount, at: time), now, health)
+    tell(schedule.pendingChanged(to: pendingCount, at: time), now, health, at: time)
   }
 
   /// Adds what is something else to the query because a directory was moved.
@@ -123,11 +128,20 @@ extension QueryRunner {
     }
   }
 
-  /// Looks for something else from now on, in the same order, and tells at once what that changes.
+  /// Looks for something else, or in another order, from now on, and tells at once what that changes.
   func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    precondition(plan.sortDescriptors == self.plan.sortDescriptors, "results would have to be in another order")
+    let isSameOrder = plan.order.descriptors == self.plan.order.descriptors
+    var numbers = Set<FileNumber>()
+    if !isSameOrder {
+      // What's pending is in the order that isn't wanted any more. An order that readers know may be wanted again before they heard
+      // of another one: files of theirs that are gone by now count as well.
+      forget()
+      if known.list.count == 0 { known.list = OrderedList(plan.order) }
+      known.list.forEach { numbers.insert(FileNumber($0.number)) }
+    }
     self.plan = plan
-    filesChanged(now.table.numbers, now, health, at: time)
+    numbers.formUnion(now.table.numbers)
+    filesChanged(numbers, now, health, at: time)
     flush(now, health, at: time)
   }
 
@@ -140,7 +154,7 @@ extension QueryRunner {
 
   /// Readers know of nothing.
   private func setFresh(_ list: OrderedList<ResultOrder>) {
-    known.list = OrderedList(ResultOrder(plan.sortDescriptors))
+    known.list = OrderedList(plan.order)
     forget()
     fresh = list.count == 0 ? nil : list
   }
@@ -161,6 +175,7 @@ extension QueryRunner {
   }
 
   private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
+    if isReordered { return }
     let environment = QueryPlan.environment
     // Copied once, not for each file.
     let plan = plan
@@ -222,11 +237,11 @@ extension QueryRunner {
   /// Everything that there is has been found.
   func gatheringFinished(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     isGathering = false
-    tell(schedule.gatheringFinished(at: time), now, health)
+    tell(schedule.gatheringFinished(at: time), now, health, at: time)
   }
 
   func timePassed(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    tell(schedule.timePassed(at: time), now, health)
+    tell(schedule.timePassed(at: time), now, health, at: time)
   }
 }
 
@@ -244,8 +259,8 @@ extension QueryRunner {
     pauseDepth -= 1
     // A batch may have been refused meanwhile.
     _ = schedule.pendingChanged(to: pendingCount, at: time)
-    tell(schedule.resume(at: time, flushes: pauseDepth == 0), now, health)
-    tellOwedFinish(now, health)
+    tell(schedule.resume(at: time, flushes: pauseDepth == 0), now, health, at: time)
+    tellOwedFinish(now, health, at: time)
   }
 
   /// A reader has taken the batch that waited, or doesn't want any.
@@ -262,22 +277,26 @@ extension QueryRunner {
     }
     // The schedule takes for told what has been refused.
     let delivery = schedule.pendingChanged(to: pendingCount, at: time)
-    tell(offer == nil ? delivery : schedule.resume(at: time, flushes: isFlushing), now, health)
+    tell(offer == nil ? delivery : schedule.resume(at: time, flushes: isFlushing), now, health, at: time)
     if isFlushing { flush(now, health, at: time) }
   }
 
   /// Somebody begins to read, who knows nothing.
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    var current = fresh ?? known.list
-    _ = current.apply(Array(pending.values))
-    _ = current.add(found)
-    setFresh(current)
+    if isReordered {
+      setFresh(plan.results(now))
+    } else {
+      var current = fresh ?? known.list
+      _ = current.apply(Array(pending.values))
+      _ = current.add(found)
+      setFresh(current)
+    }
     takenCount = max(takenCount, count)
     isLate = false
     owesFinish = true
     if offer.take() != nil { _ = schedule.resume(at: time, flushes: false) }
     let delivery = schedule.pendingChanged(to: pendingCount, at: time)
-    tell(delivery, now, health)
+    tell(delivery, now, health, at: time)
     if !isGathering { flush(now, health, at: time) }
   }
 
@@ -289,18 +308,18 @@ extension QueryRunner {
     if pauseDepth > 0 { return true }
     if isLate { return false }
     if let delivery = schedule.flush() {
-      tell(delivery, now, health)
+      tell(delivery, now, health, at: time)
     } else if let offer, !offer.touched.isEmpty {
       withdraw(offer, now, health, at: time)
     } else {
-      tellOwedFinish(now, health)
+      tellOwedFinish(now, health, at: time)
     }
     return !isLate
   }
 
   /// What waits isn't true any more: everything in it has been undone.
   private func withdraw(_ undone: Offer, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    if undone.finishesGathering { return tell(.update, now, health) }
+    if undone.finishesGathering { return tell(.update, now, health, at: time) }
     switch port.withdraw(limited(known.list, now), takenCount: takenCount) {
     case .taken, .stored:
       offer = nil
@@ -312,22 +331,26 @@ extension QueryRunner {
   }
 
   /// The end of the first search was to be told, but to a reader who had gone, or while it was paused.
-  private func tellOwedFinish(_ now: TableSnapshot, _ health: ScopeHealth) {
-    if owesFinish, !isGathering, !isLate, offer == nil, pauseDepth == 0 { tell(.update, now, health) }
+  private func tellOwedFinish(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    if owesFinish, !isGathering, !isLate, offer == nil, pauseDepth == 0 { tell(.update, now, health, at: time) }
   }
 
-  private func tell(_ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth) {
+  private func tell(
+    _ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
+  ) {
     guard let delivery else { return }
     // Nobody is told; who looks at the results sees twice as many from time to time.
     if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
-    var version = Version(list: fresh ?? known.list, snapshot: now)
+    let isReordered = isReordered
+    var version = Version(list: isReordered ? plan.results(now) : fresh ?? known.list, snapshot: now)
+    var difference = ListDifference<ResultEntry>()
     // Who begins to read meanwhile makes the port refuse the batch.
-    let isNeeded = fresh == nil || port.hasReader
-    let difference =
-      isNeeded ? fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now) : ListDifference<ResultEntry>()
+    if !isReordered, fresh == nil || port.hasReader {
+      difference = fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now)
+    }
     let finishes = owesFinish && (delivery != .progress)
     let change: MetadataQueryChange
-    if plan.resultCountMax == nil {
+    if plan.resultCountMax == nil, !isReordered {
       change = MetadataQueryChange(
         difference, before: known.snapshot, after: now, results: MetadataResults(version.list, now),
         isGathering: delivery == .progress, finishesGathering: finishes, health: health)
@@ -335,10 +358,12 @@ extension QueryRunner {
       change = MetadataQueryChange(
         from: ResultHistory.Remembered(results: limited(known.list, known.snapshot), isGathering: isGathering),
         to: limited(version.list, now), isGathering: delivery == .progress, finishesGathering: finishes, health: health)
-      // What has changed is behind the last result.
-      if change.isEmpty, !finishes, offer == nil {
+      // What has changed is behind the last result, or all of it is in its place.
+      if change.isEmpty, !finishes {
         known = version
-        return forget()
+        forget()
+        if let offer { withdraw(offer, now, health, at: time) }
+        return
       }
     }
     switch port.put(change, takenCount: takenCount) {
@@ -360,7 +385,7 @@ extension QueryRunner {
   private func limited(_ list: OrderedList<ResultOrder>, _ snapshot: TableSnapshot) -> MetadataResults {
     guard let countMax = plan.resultCountMax, countMax < list.count else { return MetadataResults(list, snapshot) }
     let first = (0..<countMax).map { list[$0] }
-    return MetadataResults(OrderedList(ResultOrder(plan.sortDescriptors), of: first), snapshot)
+    return MetadataResults(OrderedList(list.order, of: first), snapshot)
   }
 
   private func updates(_ list: inout OrderedList<ResultOrder>, _ now: TableSnapshot) -> ListDifference<ResultEntry> {

@@ -22,7 +22,7 @@ public import FileWatching
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `session`, with the plan | its lock | they're replaced by ``start()``, ``stop()`` and ``replacePredicate(by:)``, on any thread |
+/// | `session`, with the plan | its lock | they're replaced by ``start()``, ``stop()``, ``replacePredicate(by:)`` and ``replaceOrder(by:)``, on any thread |
 public final class MetadataQuery: Sendable {
   /// From one start to the next stop.
   struct Session: Sendable {
@@ -216,8 +216,7 @@ public final class MetadataQuery: Sendable {
   /// Looks for something else from now on.
   ///
   /// A query that runs isn't started anew: what doesn't match any more is told as removed, what does now as added, and nothing of what
-  /// stays, in one exact difference and at once; nothing is read from the disk. For other scopes or another order make another query, which
-  /// shares the index of this one if it has the same scopes.
+  /// stays, in one exact difference and at once; nothing is read from the disk. For other scopes make another query.
   ///
   /// - Parameter predicate: What a file has to fulfil.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used; then everything stays as it is.
@@ -225,13 +224,38 @@ public final class MetadataQuery: Sendable {
   /// - Note: Rule Q13.
   public func replacePredicate(by predicate: MetadataPredicate) throws(MetadataQueryError) {
     let compiled = try Self.compiled(predicate, key.providers)
-    let old = plan
+    try replan(looking: compiled)
+  }
+
+  /// How results are ordered; without any, in the order in which they were found.
+  public var sortDescriptors: [MetadataSortDescriptor] { plan.order.descriptors }
+
+  /// Orders results in another way from now on.
+  ///
+  /// A query that runs isn't started anew: the results in the new order are told at once, in one exact difference in which as few of them
+  /// as possible are moved; nothing is read from the disk. With a `resultCountMax` those come and go that are or aren't among the first
+  /// ones of the new order.
+  ///
+  /// - Parameter sortDescriptors: How results are ordered; without any, in the order in which they were found.
+  /// - Throws: ``MetadataQueryError`` for attributes that can't be sorted by; then everything stays as it is.
+  /// - Complexity: One evaluation for each file of the scopes, and O(*n* log *n*) in the number of results, on the thread that follows
+  ///   the scopes.
+  /// - Note: Rules Q16 and Q31.
+  public func replaceOrder(by sortDescriptors: [MetadataSortDescriptor]) throws(MetadataQueryError) {
+    try replan(orderedBy: sortDescriptors)
+  }
+
+  /// Looks for something else, or in another order; what isn't named stays.
+  private func replan(
+    looking predicate: CompiledPredicate? = nil, orderedBy sortDescriptors: [MetadataSortDescriptor]? = nil
+  ) throws(MetadataQueryError) {
     let provided = Set(key.providers.flatMap(\.attributes))
-    let new = try QueryPlan(
-      compiled, old.sortDescriptors, old.batching, providing: provided, resultCountMax: old.resultCountMax)
-    state.withLock { state in
-      state.plan = new
-      if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, new)) }
+    try state.withLock { state throws(MetadataQueryError) in
+      let old = state.plan
+      state.plan = try QueryPlan(
+        predicate ?? old.predicate, sortDescriptors ?? old.order.descriptors, old.batching, providing: provided,
+        resultCountMax: old.resultCountMax)
+      if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, state.plan)) }
     }
   }
 

@@ -9,8 +9,15 @@ extension MetadataQueryChange {
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
     health: ScopeHealth
   ) {
-    var list = old.results.list
-    let difference = list.apply(ResultComparison(old.results, new).updates)
+    let comparison = ResultComparison(old.results, new)
+    let difference: ListDifference<ResultEntry>
+    if old.results.list.order.descriptors == new.list.order.descriptors {
+      var list = old.results.list
+      difference = list.apply(comparison.updates)
+    } else {
+      difference = ListDifference(
+        from: old.results.list, to: new.list, altered: comparison.updates, unaltered: comparison.unaltered)
+    }
     self.init(
       difference, before: old.results.snapshot, after: new.snapshot, results: new, isGathering: isGathering,
       finishesGathering: finishesGathering, health: health)
@@ -24,16 +31,23 @@ private struct ResultComparison {
   private let before: FileTable
   private let after: FileTable
   private(set) var updates: [Update] = []
+  /// Files that are the same; noted only if the order isn't.
+  private(set) var unaltered: [Update] = []
 
   init(_ old: MetadataResults, _ new: MetadataResults) {
     before = old.snapshot.table
     after = new.snapshot.table
     var gone = Dictionary(uniqueKeysWithValues: old.list.elements.map { ($0.number, $0) })
     var come: [ResultEntry] = []
+    let isReordered = old.list.order.descriptors != new.list.order.descriptors
     for entry in new.list.elements {
       if let former = gone[entry.number], isSameFile(entry.number) {
         gone[entry.number] = nil
-        if former != entry || hasAltered(entry.number) { updates.append(Update(old: former, new: entry)) }
+        if !isReordered && former != entry || hasAltered(entry.number) {
+          updates.append(Update(old: former, new: entry))
+        } else if isReordered {
+          unaltered.append(Update(old: former, new: entry))
+        }
       } else {
         come.append(entry)
       }

@@ -66,6 +66,56 @@ package struct ListUpdate<Element: Sendable>: Sendable {
   }
 }
 
+extension ListDifference where Element == ResultEntry {
+  /// Compares lists that are in different orders.
+  ///
+  /// As few elements as possible are moved; those that only stay where they are among the others aren't told, unless they have altered.
+  ///
+  /// - Parameters:
+  ///   - old: The list before.
+  ///   - new: The list now.
+  ///   - altered: What each element was and is, if that isn't the same.
+  ///   - unaltered: All the others.
+  /// - Complexity: O(*n* log *n*).
+  init(
+    from old: OrderedList<ResultOrder>, to new: OrderedList<ResultOrder>, altered: [ListUpdate<ResultEntry>],
+    unaltered: [ListUpdate<ResultEntry>]
+  ) {
+    let (oldPositions, newPositions) = (Self.positions(in: old), Self.positions(in: new))
+    var staying: [(old: Int, new: Int)] = []
+    for update in altered + unaltered {
+      guard let from = update.old.flatMap({ oldPositions[$0.number] }),
+        let to = update.new.flatMap({ newPositions[$0.number] })
+      else { continue }
+      staying.append((from, to))
+    }
+    staying.sort { $0.old < $1.old }
+    let steady = Set(staying.map(\.new).longestIncreasingSubsequence().map { staying[$0].new })
+    for (number, update) in (altered + unaltered).enumerated() {
+      switch (update.old, update.new) {
+      case (let old?, nil): removed.append(Placed(position: oldPositions[old.number] ?? 0, element: old))
+      case (nil, let new?): added.append(Placed(position: newPositions[new.number] ?? 0, element: new))
+      case (let old?, let new?):
+        guard let from = oldPositions[old.number], let to = newPositions[new.number] else { continue }
+        let isMove = !steady.contains(to)
+        if !isMove, number >= altered.count { continue }
+        changed.append(Change(oldPosition: from, newPosition: to, old: old, new: new, isMove: isMove))
+      case (nil, nil): break
+      }
+    }
+    removed.sort { $0.position < $1.position }
+    added.sort { $0.position < $1.position }
+    changed.sort { $0.newPosition < $1.newPosition }
+  }
+
+  private static func positions(in list: OrderedList<ResultOrder>) -> [UInt32: Int] {
+    var positions: [UInt32: Int] = [:]
+    positions.reserveCapacity(list.count)
+    list.forEach { positions[$0.number] = positions.count }
+    return positions
+  }
+}
+
 extension OrderedList {
   /// Changes some elements, and tells what that means for positions.
   ///

@@ -15,9 +15,13 @@ package struct ResultEntry: Hashable, Sendable {
 ///
 /// - Note: Rules R30, R31 and R33.
 package struct ResultOrder: TotalOrder {
+  let descriptors: [MetadataSortDescriptor]
   private let directions: [MetadataSortDescriptor.Order]
 
-  package init(_ descriptors: [MetadataSortDescriptor]) { directions = descriptors.map(\.order) }
+  package init(_ descriptors: [MetadataSortDescriptor]) {
+    self.descriptors = descriptors
+    directions = descriptors.map(\.order)
+  }
 
   package func precedes(_ left: ResultEntry, _ right: ResultEntry) -> Bool {
     switch (left.key, right.key) {

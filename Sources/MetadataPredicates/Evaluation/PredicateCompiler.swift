@@ -45,10 +45,8 @@ struct PredicateCompiler {
 
   mutating func number(ofAttribute name: String) throws(MetadataPredicateError) -> Int {
     if let known = attributeNumbers[name] { return known }
-    if let allowed = limits.attributes, !allowed.contains(name) {
-      throw MetadataPredicateError(
-        .limit, "the attribute '\(name)' isn't allowed here",
-        suggestion: Spelling.suggestion(for: name, among: allowed.sorted()).map { "Did you mean '\($0)'?" })
+    if let refusal = limits.refusal(ofAttribute: name) {
+      throw MetadataPredicateError(.limit, refusal.message, suggestion: refusal.suggestion)
     }
     let number = attributes.count
     attributes.append(name)

@@ -9,9 +9,9 @@ extension Parser {
     case .substitution(let substitution): return .expression(try argument(substitution))
     case .word(let name):
       if case .symbol(.openParenthesis) = nextKind { return .expression(try call(name)) }
-      return .expression(try simple(.path(.itself, [.key(name)])))
+      return .expression(try attribute(name))
     case .selector(let name): return .expression(try call(name))
-    case .markedKey(let name): return .expression(try simple(.path(.itself, [.key(name)])))
+    case .markedKey(let name): return .expression(try attribute(name))
     case .collectionOperator(let known): return .expression(try simple(.path(.itself, [.collection(known)])))
     case .string(let text): return .expression(try simple(.constant(.string(text))))
     case .real(let number): return .expression(try simple(.constant(.real(number))))
@@ -28,6 +28,13 @@ extension Parser {
   {
     advance()
     return try made(node)
+  }
+
+  private mutating func attribute(_ name: String) throws(MetadataPredicateError) -> Parsed<MetadataExpression> {
+    if let refusal = limits.refusal(ofAttribute: name) {
+      throw error(refusal.message, .limit, suggestion: refusal.suggestion)
+    }
+    return try simple(.path(.itself, [.key(name)]))
   }
 
   private mutating func parenthesis(allowsPredicate: Bool) throws(MetadataPredicateError) -> Operand {

@@ -66,3 +66,12 @@ public struct PredicateLimits: Hashable, Sendable {
     return limits
   }()
 }
+
+extension PredicateLimits {
+  /// Why an attribute may not be read, and what may have been meant; `nil` if it may.
+  func refusal(ofAttribute name: String) -> (message: String, suggestion: String?)? {
+    guard let attributes, !attributes.contains(name) else { return nil }
+    let meant = Spelling.suggestion(for: name, among: attributes.sorted())
+    return ("the attribute '\(name)' isn't allowed here", meant.map { "Did you mean '\($0)'?" })
+  }
+}

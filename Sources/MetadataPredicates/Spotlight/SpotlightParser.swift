@@ -87,6 +87,9 @@ struct SpotlightParser {
       return .anyKey
     }
     guard let name = cursor.identifier() else { throw cursor.unexpected("an attribute, '!' or '('") }
+    if let refusal = limits.refusal(ofAttribute: name) {
+      throw cursor.error(refusal.message, .limit, at: place, suggestion: refusal.suggestion)
+    }
     return .path(.itself, [.key(name)])
   }
 

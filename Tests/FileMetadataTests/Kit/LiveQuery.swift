@@ -60,6 +60,6 @@ extension MetadataQuery {
   /// The same query, with an index of its own if none of the others is running.
   func copy() throws -> MetadataQuery {
     try MetadataQuery(
-      plan.predicate.predicate, in: key.roots.map { URL(filePath: $0.description) }, sortedBy: plan.sortDescriptors)
+      plan.predicate.predicate, in: key.roots.map { URL(filePath: $0.description) }, sortedBy: plan.order.descriptors)
   }
 }
