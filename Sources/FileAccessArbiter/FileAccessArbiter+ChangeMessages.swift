@@ -77,7 +77,7 @@ extension FileAccessArbiter {
       tellNews(replaced ? .changed(new) : .appeared(new), to: others)
     }
     for (presenter, node) in movers { movePresenter(presenter, from: node, old, new) }
-    for (presenter, _) in movers { presenters[presenter].node.map { askNewcomer(at: tree.path(of: $0)) } }
+    for (presenter, _) in movers { presenters[presenter].node.map { askNewcomer(presenter, at: tree.path(of: $0)) } }
   }
 
   /// Leaves a message out that waits already, unless the presenter is told of a move in between.

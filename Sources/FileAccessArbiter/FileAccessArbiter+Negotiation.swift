@@ -58,7 +58,7 @@ extension FileAccessArbiter {
     return access.lineage + presenter.unanswered.map(ExecutionContext.message)
   }
 
-  /// Whether the access is part of a save of this presenter.
+  /// Whether the access is part of a save of this presenter, be it asked for or not.
   ///
   /// Two editors that save by merging would ask each other to save for ever: what the presenter has is on its way already.
   private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
@@ -69,7 +69,10 @@ extension FileAccessArbiter {
         continue
       }
       if message.presenter == presenter, message.kind == .saveChanges { return true }
-      if let cause = message.origin.access { contexts += accesses.find(cause).map(self.contexts) ?? [] }
+      guard let cause = message.origin.access.flatMap(accesses.find) else { continue }
+      // It saves of its own accord, and goes on when this access has ended.
+      if cause.ownPresenter == presenter, cause.items.contains(where: \.access.isWrite) { return true }
+      contexts += self.contexts(of: cause)
     }
     return false
   }
@@ -168,8 +171,20 @@ extension FileAccessArbiter {
 
 extension FileAccessArbiter {
   /// A presenter that comes to where accesses are asking is asked as well, until they're granted (9.2 point 8).
-  mutating func askNewcomer(at path: ItemPath) {
-    for id in accessesConcerning(path) { askNewcomers(of: id) }
+  mutating func askNewcomer(_ presenter: PresenterID, at path: ItemPath) {
+    let concerned = accessesConcerning(path)
+    for id in concerned { noteOwnAccess(id, of: presenter) }
+    for id in concerned { askNewcomers(of: id) }
+  }
+
+  /// What a coordinator of the presenter requested before it registered is on its behalf as well.
+  private mutating func noteOwnAccess(_ id: AccessID, of presenter: PresenterID) {
+    let own = accesses[id].ownPresenter
+    guard own == presenter || own == nil && accesses[id].purpose == presenters[presenter].purpose,
+      !presenters[presenter].ownAccesses.contains(id)
+    else { return }
+    accesses[id].ownPresenter = presenter
+    presenters[presenter].ownAccesses.append(id)
   }
 
   /// Asks those whom the access concerns by now and who weren't asked yet.

@@ -67,7 +67,7 @@ extension FileAccessArbiter {
 
   private mutating func locate(_ id: PresenterID, at path: ItemPath) {
     presenters[id].node = tree.attachPresenter(id, at: path)
-    askNewcomer(at: path)
+    askNewcomer(id, at: path)
   }
 
   /// A presenter unregistered or is gone.

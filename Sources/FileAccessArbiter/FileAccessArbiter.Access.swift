@@ -168,7 +168,13 @@ extension FileAccessArbiter.Access {
   private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
 
   /// Made on behalf of this presenter.
-  var ownPresenter: PresenterID? { details.isEmpty ? nil : details[0].ownPresenter }
+  var ownPresenter: PresenterID? {
+    get { details.isEmpty ? nil : details[0].ownPresenter }
+    _modify {
+      needDetails()
+      yield &details[0].ownPresenter
+    }
+  }
 
   /// What the request was made inside of, innermost first.
   var lineage: [ExecutionContext] { details.isEmpty ? [] : details[0].lineage }

@@ -220,6 +220,23 @@ struct SavePriorityTests {
     harness.finish()
   }
 
+  @Test(
+    "C-119, C-113: What a coordinator of P requested before P registered passes who asks P to save",
+    arguments: [true, false])
+  func registeredLater(isNamed: Bool) {
+    let harness = ArbiterHarness()
+    let holder = harness.write("/f")
+    let reader = harness.read("/f")
+    let own = harness.request([.init("/f", .write(.update))], purpose: PurposeID(501), own: isNamed ? PresenterID(1) : nil)
+    let presenter = harness.presenter(at: "/f", callbacks: .saveChanges, purpose: PurposeID(501))
+    harness.release(holder)
+    #expect(harness.isRunning(presenter, .saveChanges) && harness.isGranted(own) && harness.isWaiting(reader))
+    harness.release(own)
+    harness.answer(presenter)
+    #expect(harness.isGranted(reader))
+    harness.finish()
+  }
+
   @Test("C-119: An access that P's save is presumed to need, and that can't pass who asks, fails as deadlocked")
   func priorityThatWouldDeadlock() {
     // holder H     [-----------------------]

@@ -6,7 +6,11 @@ extension ServiceCore {
   mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
     if holdsBack(frame) {
       if case .purposeForgotten(let purpose) = frame { noteLeavingPurpose(purpose, of: id) }
-      grace?.heldBack.append((client: id, frame: frame))
+      if case .itemMoved = frame, clients[id]?.isSettled == false {
+        grace?.movesToldAgain.append((client: id, frame: frame))
+      } else {
+        grace?.heldBack.append((client: id, frame: frame))
+      }
       return
     }
     switch frame {
@@ -15,6 +19,9 @@ extension ServiceCore {
     case .purposeForgotten(let purpose): forgetPurpose(purpose, of: id)
     case .event(let event): try take(event, from: id, at: time)
     case .presenterEvent(let number, let event): try takePresenter(event, number, from: id, at: time)
+    case .itemMoved(let number, _, _, _, _) where clients[id]?.isSettled == false:
+      // Told again, and too late: whatever has been granted at the old place since isn't what was moved.
+      send(.answered(number, true), to: id)
     case .itemMoved(let number, let access, let old, let new, let replaced):
       let move = Move(access: try Self.global(access, id), old: old, new: new, isReplacement: replaced)
       ask(.move(move), number, id, about: [old, new], at: time)

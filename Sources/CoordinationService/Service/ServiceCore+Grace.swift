@@ -7,6 +7,9 @@ struct Grace: Sendable {
   var expected: Set<UInt64>
   /// What has to wait until everybody has told, in the order in which it came.
   var heldBack: [(client: ClientID, frame: ClientFrame)] = []
+  /// Moves that the earlier service hadn't answered, and perhaps had carried out: those who want something at the old place want what
+  /// is there after them.
+  var movesToldAgain: [(client: ClientID, frame: ClientFrame)] = []
   /// Presenters that were told again.
   var presenters: [PresenterID] = []
   /// Presenters that are owed a reacquirer for an access that may still be told of.
@@ -122,7 +125,7 @@ extension ServiceCore {
     for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }
     for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.isSettled { send(.graceEnded, to: id) }
-    for (client, frame) in ended.heldBack where clients[client] != nil {
+    for (client, frame) in ended.movesToldAgain + ended.heldBack where clients[client] != nil {
       effects += received(frame, from: client, at: time)
     }
   }

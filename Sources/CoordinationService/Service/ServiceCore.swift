@@ -214,6 +214,7 @@ extension ServiceCore {
     surveys.removeAll { $0.asker == id }
     observers.remove(id)
     grace?.heldBack.removeAll { $0.client == id }
+    grace?.movesToldAgain.removeAll { $0.client == id }
     departing = (id, client)
     carryOut(arbiter.clientDeparted(id, at: time), at: time)
     departing = nil

@@ -127,14 +127,18 @@ extension ServiceLink {
       state.phase = .connecting
       state.outbox = []
       state.backlog = resumption
+      var moves: [ClientFrame] = []
       for (number, question) in state.questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        if case .presenterEvent = question.frame {
-          // The presenter is among what's told again.
-          state.resumed.append(number)
-        } else {
-          state.backlog.append(question.frame)
+        switch question.frame {
+        // The presenter is among what's told again.
+        case .presenterEvent: state.resumed.append(number)
+        // Perhaps carried out already, so it comes before whatever others want by now.
+        case .itemMoved: moves.append(question.frame)
+        default: state.backlog.append(question.frame)
         }
       }
+      let end = state.backlog.firstIndex(of: .reassertionEnded) ?? state.backlog.endIndex
+      state.backlog.insert(contentsOf: moves, at: end)
     }
   }
 }

@@ -149,9 +149,15 @@ extension ModelClient {
     for message in debts.keys { debts[message]?.isStale = true }
     for message in reacquirers where isForgottenByService(message) { runReacquirer(of: message) }
     backlog = resumption()
+    var moves: [ClientFrame] = []
     for (number, frame) in questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      if case .presenterEvent = frame { resumed.insert(number) } else { backlog.append(frame) }
+      switch frame {
+      case .presenterEvent: resumed.insert(number)
+      case .itemMoved where !faults.contains(.movesToldLate): moves.append(frame)
+      default: backlog.append(frame)
+      }
     }
+    backlog.insert(contentsOf: moves, at: backlog.firstIndex(of: .reassertionEnded) ?? backlog.endIndex)
   }
 
   private func resumption() -> [ClientFrame] {

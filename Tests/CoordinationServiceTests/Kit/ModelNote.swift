@@ -44,4 +44,6 @@ enum ModelFault: String, Hashable, Sendable, CaseIterable {
   case reacquirerOfRemovedForgotten
   /// A client that was expelled takes what it held before for untouched.
   case expulsionForgotten
+  /// A client tells a move again after it has told what it holds.
+  case movesToldLate
 }

@@ -86,7 +86,7 @@ extension KeyWriter {
       hasher.combine(survey.awaited)
     }
     hasher.combine(core.grace?.expected)
-    for (client, frame) in core.grace?.heldBack ?? [] {
+    for (client, frame) in (core.grace?.movesToldAgain ?? []) + (core.grace?.heldBack ?? []) {
       hasher.combine(client)
       add(frame)
     }

@@ -185,6 +185,15 @@ extension ServiceScenario {
     ],
     clientKills: 1, prologue: [0, 0])
 
+  /// A move is told again to the service that follows, and others want something at the old place meanwhile.
+  static let moverAndServiceKill = ServiceScenario(
+    name: "mover and service kill",
+    clients: [
+      ClientPlan([.write("/e/a", .moving, .move("/e/a", to: "/d/a"))]), ClientPlan([.write("/e/a")]),
+      ClientPlan([.read("/e/a")]),
+    ],
+    serviceKills: 1, prologue: [0], usesUntilDelegation: 100)
+
   /// Two processes read where a third moves something to, and one of them comes back before the other has left.
   static let moverAmongReaders = ServiceScenario(
     name: "mover among readers",
@@ -199,6 +208,7 @@ extension ServiceScenario {
     .serviceKill, .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
+    .moverAndServiceKill,
   ]
 
   /// Too large for a normal run.
@@ -211,5 +221,6 @@ extension ServiceScenario {
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
+    .moverAndServiceKill,
   ]
 }
