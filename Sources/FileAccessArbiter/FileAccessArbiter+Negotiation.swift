@@ -172,19 +172,24 @@ extension FileAccessArbiter {
 extension FileAccessArbiter {
   /// A presenter that comes to where accesses are asking is asked as well, until they're granted (9.2 point 8).
   mutating func askNewcomer(_ presenter: PresenterID, at path: ItemPath) {
-    let concerned = accessesConcerning(path)
-    for id in concerned { noteOwnAccess(id, of: presenter) }
-    for id in concerned { askNewcomers(of: id) }
+    noteOwnAccesses(of: presenter)
+    for id in accessesConcerning(path) { askNewcomers(of: id) }
   }
 
   /// What a coordinator of the presenter requested before it registered is on its behalf as well.
-  private mutating func noteOwnAccess(_ id: AccessID, of presenter: PresenterID) {
-    let own = accesses[id].ownPresenter
-    guard own == presenter || own == nil && accesses[id].purpose == presenters[presenter].purpose,
-      !presenters[presenter].ownAccesses.contains(id)
-    else { return }
-    accesses[id].ownPresenter = presenter
-    presenters[presenter].ownAccesses.append(id)
+  ///
+  /// - Complexity: O(accesses) if any of them waits.
+  private mutating func noteOwnAccesses(of presenter: PresenterID) {
+    if waitingCount == 0 { return }
+    let purpose = presenters[presenter].purpose
+    for id in accesses.sortedKeys where accesses[id].isWaiting {
+      let own = accesses[id].ownPresenter
+      guard own == presenter || own == nil && accesses[id].purpose == purpose,
+        !presenters[presenter].ownAccesses.contains(id)
+      else { continue }
+      accesses[id].ownPresenter = presenter
+      presenters[presenter].ownAccesses.append(id)
+    }
   }
 
   /// Asks those whom the access concerns by now and who weren't asked yet.
