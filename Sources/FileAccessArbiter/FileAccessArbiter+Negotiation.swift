@@ -102,11 +102,8 @@ extension FileAccessArbiter {
 
   mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
     let presenter = accesses[id].negotiations[index].presenter
-    // What it has turned out not to implement since is left out.
     var next = accesses[id].negotiations[index].remaining.popLast()
-    while let kind = next, !presenters[presenter].callbacks.contains(kind.requiredCallback),
-      !has(.undeclaredCallbackAsked)
-    {
+    while let kind = next, isNeedless(kind, presenter, for: id) {
       next = accesses[id].negotiations[index].remaining.popLast()
     }
     guard let kind = next else {
@@ -117,6 +114,12 @@ extension FileAccessArbiter {
     let message = enqueue(kind, to: presenter, origin, awaitedBy: id)
     if let message { messages[message].negotiation = Int32(index) }
     accesses[id].setOutstanding(message, at: index)
+  }
+
+  /// Whether a question needn't be put any more: the presenter has turned out not to implement it since, or saves already.
+  private func isNeedless(_ kind: Message.Kind, _ presenter: PresenterID, for id: AccessID) -> Bool {
+    if !presenters[presenter].callbacks.contains(kind.requiredCallback) { return !has(.undeclaredCallbackAsked) }
+    return kind == .saveChanges && isSaving(presenter, for: accesses[id])
   }
 
   /// One answer arrived: ask that presenter's next question, or go on when it was the last one.

@@ -150,7 +150,8 @@ extension ModelClient {
     for message in reacquirers where isForgottenByService(message) { runReacquirer(of: message) }
     backlog = resumption()
     var moves: [ClientFrame] = []
-    for (number, frame) in questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for number in askedNumbers {
+      guard let frame = questions[number] else { continue }
       switch frame {
       case .presenterEvent: resumed.insert(number)
       case .itemMoved where !faults.contains(.movesToldLate): moves.append(frame)

@@ -80,6 +80,8 @@ struct ModelClient: Sendable {
   var callbacks: [Callback] = []
   private(set) var saveCount: UInt64 = 0
   var questions: [RequestNumber: ClientFrame] = [:]
+  /// Their numbers, in the order in which they were asked; real numbers grow in it.
+  var askedNumbers: [RequestNumber] = []
   var resumed: Set<RequestNumber> = []
   var cancelled: Set<AccessID> = []
   var isConnected = false
@@ -124,6 +126,8 @@ struct ModelClient: Sendable {
 
   private mutating func ask(_ number: RequestNumber, _ frame: ClientFrame) {
     questions[number] = frame
+    askedNumbers.removeAll { questions[$0] == nil }
+    askedNumbers.append(number)
     tell(frame)
   }
 }

@@ -175,7 +175,7 @@ extension KeyWriter {
       add(callback.kind)
       hasher.combine(callback.save)
     }
-    hasher.combine(Set(client.questions.keys))
+    hasher.combine(client.askedNumbers.filter { client.questions[$0] != nil })
     hasher.combine(client.resumed)
     hasher.combine(client.isConnected)
     hasher.combine(client.epoch)

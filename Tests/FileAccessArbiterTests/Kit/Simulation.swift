@@ -122,7 +122,7 @@ extension Simulation {
       }
     }
     for index in scenario.presenters.indices {
-      guard let top = top(index), unstarted.contains(top), let kind = world.running[top]?.kind else { continue }
+      guard let message = startable(index), let kind = world.running[message]?.kind else { continue }
       for (number, reaction) in reactions(of: index, to: kind).enumerated() {
         if !reaction.isActive || activeReactions[index] < scenario.activeReactionsMax {
           actions.append(.react(index, number))
@@ -146,6 +146,13 @@ extension Simulation {
   }
 
   private func top(_ index: Int) -> MessageID? { world.callbacks[PresenterID(UInt64(index))]?.last }
+
+  /// The delivered callback that may begin next: that of a task whenever it likes, one on a thread or queue only above all others.
+  private func startable(_ index: Int) -> MessageID? {
+    let stack = world.callbacks[PresenterID(UInt64(index))] ?? []
+    let isAsync = scenario.presenters[index].isAsync
+    return (isAsync ? stack : stack.suffix(1)).last(where: unstarted.contains)
+  }
 
   /// A callback on a thread or queue can't go on while another one runs above it.
   private func mayStep(_ worker: Worker) -> Bool {
@@ -189,7 +196,7 @@ extension Simulation {
   }
 
   private mutating func react(_ presenter: Int, _ number: Int) {
-    guard let message = top(presenter), let kind = world.running[message]?.kind else { return }
+    guard let message = startable(presenter), let kind = world.running[message]?.kind else { return }
     let reaction = reactions(of: presenter, to: kind)[number]
     unstarted.remove(message)
     begin(message, presenter, kind)
