@@ -39,7 +39,9 @@ extension FileAccessArbiter {
       for (presenter, node) in movedPresenters { movePresenter(presenter, from: node, old, new) }
       let affected = moveClaims(movedClaims, by: id, old, new)
       noteDestination(new, of: id)
-      for (presenter, _) in movedPresenters { presenters[presenter].node.map { askNewcomer(presenter, at: tree.path(of: $0)) } }
+      for (presenter, _) in movedPresenters {
+        presenters[presenter].node.map { askNewcomer(presenter, at: tree.path(of: $0)) }
+      }
       for id in inOrder(affected) { askNewcomers(of: id) }
       lookAgain(at: affected)
     }

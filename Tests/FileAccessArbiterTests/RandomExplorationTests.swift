@@ -11,17 +11,8 @@ struct RandomExplorationTests {
   @Test("A random model ends well under a random schedule", arguments: seeds)
   func randomModel(seed: UInt64) async {
     let report = await LongRun.run { Self.report(seed: seed) }
-    withKnownIssue("presenters that wait inside for other tasks") {
-      if let report { Issue.record("\(report)") }
-    } when: {
-      Self.knownFaults.contains(seed)
-    }
+    if let report { Issue.record("\(report)") }
   }
-
-  /// Models whose presenters wait inside for other tasks, or for their own earlier saves, and that don't end as well as they could.
-  ///
-  /// 1115 never ends without deadlines.
-  private static let knownFaults: Set<UInt64> = [1115]
 
   /// What goes wrong, if anything does.
   private static func report(seed: UInt64) -> String? {

@@ -227,7 +227,8 @@ struct SavePriorityTests {
     let harness = ArbiterHarness()
     let holder = harness.write("/f")
     let reader = harness.read("/f")
-    let own = harness.request([.init("/f", .write(.update))], purpose: PurposeID(501), own: isNamed ? PresenterID(1) : nil)
+    let own = harness.request(
+      [.init("/f", .write(.update))], purpose: PurposeID(501), own: isNamed ? PresenterID(1) : nil)
     let presenter = harness.presenter(at: "/f", callbacks: .saveChanges, purpose: PurposeID(501))
     harness.release(holder)
     #expect(harness.isRunning(presenter, .saveChanges) && harness.isGranted(own) && harness.isWaiting(reader))
