@@ -71,12 +71,21 @@ extension FileAccessArbiter {
   /// Not if they wait for each other then, and no pass helps. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
   /// this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
-    let waiting = cycle.compactMap { node -> AccessID? in
-      if case .access(let id) = node, accesses[id].isWaiting { id } else { nil }
+    var passes: [(other: AccessID, own: AccessID)] = []
+    var members: Set<AccessID> = []
+    for case .access(let other) in cycle {
+      let access = accesses.present(other)
+      // Few have passed anybody, however long the cycle is.
+      let overtakes = accesses[at: access].overtakes
+      if overtakes.isEmpty || !accesses[at: access].isWaiting || accesses[at: access].traits.contains(.tookBackPass) {
+        continue
+      }
+      if members.isEmpty { for case .access(let id) in cycle { members.insert(id) } }
+      for own in overtakes where members.contains(own) && accesses[own].isWaiting { passes.append((other, own)) }
     }
     // First those for whose sake somebody may wait already.
-    for own in waiting.filter(isPresumablyAwaited) + waiting.filter({ !isPresumablyAwaited($0) }) {
-      for other in waiting where !accesses[other].traits.contains(.tookBackPass) {
+    for isAwaited in [true, false] {
+      for (other, own) in passes where isPresumablyAwaited(own) == isAwaited {
         if takeBackPass(of: other, over: own) { return true }
       }
     }

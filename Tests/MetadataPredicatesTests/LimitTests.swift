@@ -62,6 +62,15 @@ struct LimitTests {
     #expect(try limited("SELF.secret == 'a'", limits).code == .limit)
     #expect(try limited("SELF == 'a'", limits).code == .limit)
     #expect(try limited("%K == 'a'", limits, ["secret.x"]).code == .limit)
+    // Where the text names it, the place is told.
+    for format in ["tags == 1 AND secret == 'a'", "tags == 1 AND #secret == 'a'", "tags == 1 AND secret.x == 1"] {
+      let error = #expect(throws: MetadataPredicateError.self) { try MetadataPredicate(format: format, limits: limits) }
+      #expect(error?.code == .limit && error?.location?.utf8Offset == 14, "\(format)")
+    }
+    let query = #expect(throws: MetadataPredicateError.self) {
+      try MetadataPredicate(query: "tags == 1 && secret == 2", limits: limits)
+    }
+    #expect(query?.code == .limit && query?.location?.utf8Offset == 13)
   }
 
   @Test("A text that's too long, or has too many parts")
