@@ -31,6 +31,14 @@ struct ProcessNamespaceTests {
     return try #require(pid_t(text.trimmingCharacters(in: .whitespaces)))
   }
 
+  /// Whether none of its threads runs any more; who isn't its parent gets no event of that.
+  private func isStopped(_ process: pid_t) throws -> Bool {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").allSatisfy { thread in
+      let line = try String(contentsOfFile: "/proc/\(process)/task/\(thread)/stat", encoding: .utf8)
+      return line.drop { $0 != ")" }.hasPrefix(") T")
+    }
+  }
+
   @Test("A holder there keeps others waiting, is named by its number here, and its end frees what it held")
   func holder() throws {
     try withPlace { socket, file in
@@ -60,6 +68,7 @@ struct ProcessNamespaceTests {
       let coordinator = FileCoordinator(label: "test", domain: CoordinationDomain.socket(socket))
       try coordinator.blocking.write(file) { _ in }
       kill(server, SIGSTOP)
+      while try !isStopped(server) { usleep(1000) }
       let error = #expect(throws: FileCoordinationError.self) {
         try coordinator.blocking.write(
           file.deletingLastPathComponent().appending(path: "d/other"), deadlines: .within(.seconds(1))
