@@ -131,7 +131,32 @@ struct MetadataQueryCursorTests {
     #expect(sizes.current?.engine === query.current?.engine)
   }
 
-  private static let seeds = Budget.seeds(normal: 4, long: 60)
+  @Test("Nothing is compared but what has been told, unless that's nearly everything, or somebody has begun to read")
+  func proportion() async throws {
+    let tree = try TemporaryTree()
+    for number in 0..<2_000 { try tree.write("\(number)", "") }
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
+    try query.start()
+    try await query.waitUntilCurrent()
+    let port = try #require(query.current?.port)
+    let place = try #require(query.cursor)
+    func toldCount() -> Int? { port.mark(since: place).told.map { $0.reduce(0) { $0 + $1.count } } }
+    #expect(toldCount() == 0)
+    for name in ["x", "y"] {
+      try tree.write(name)
+      try await query.waitUntilCurrent()
+    }
+    #expect(try toldCount() == 2 && Self.changes(query, place).added.count == 2)
+    for number in 0..<1_300 { try tree.unlink("\(number)") }
+    try await query.waitUntilCurrent()
+    #expect(try toldCount() == nil && Self.changes(query, place).removed.count == 1_300)
+    let later = try #require(query.cursor)
+    var other = query.changes.makeAsyncIterator()
+    #expect(await other.next()?.added.count == 702)
+    #expect(try port.mark(since: later).told == nil && Self.changes(query, later).isEmpty)
+  }
+
+  private static let seeds = Budget.seeds(normal: 6, long: 60)
 
   @Test("Whatever happens, the difference leads from the results then to those now", arguments: seeds)
   func exploration(seed: UInt64) async throws {
@@ -142,14 +167,22 @@ struct MetadataQueryCursorTests {
       sortedBy: churner.random.chance(1, in: 2) ? [MetadataSortDescriptor("kMDItemFSSize")] : [],
       batching: .immediate)
     try query.start()
+    // A reader that takes a batch now and then, so that others are replaced and taken back.
+    var reader = churner.random.chance(2, in: 3) ? query.changes.makeAsyncIterator() : nil
     var places: [(cursor: MetadataQueryCursor, items: [MetadataItem])] = []
     for round in 0..<30 {
       for _ in 0...churner.random.below(8) { churner.step() }
       try await query.waitUntilCurrent()
+      if reader != nil, query.current?.port.hasBatch == true, churner.random.chance(1, in: 3) { _ = await reader?.next() }
       query.pause()
       for place in places {
         let change = try Self.changes(query, place.cursor)
         #expect(change.applied(to: place.items) == Array(query.results), "seed \(seed), round \(round)")
+        let mark = try #require(query.current?.port.mark(since: place.cursor))
+        let whole = MetadataQueryChange(
+          from: try #require(mark.old), to: mark.results, isGathering: false, finishesGathering: false,
+          health: mark.health)
+        #expect(Set(change.updates) == Set(whole.updates), "seed \(seed), round \(round)")
       }
       if round % 3 == 0 { places.append((try #require(query.cursor), Array(query.results))) }
       query.resume()

@@ -164,6 +164,8 @@ struct ScopeIndexerTests {
     if losesEvents { indexed.watcher.loseEvents() }
     indexed.indexer.readsFacts = true
     indexed.indexer.processEvents()
+    #expect(indexed.indexer.isBehind == losesEvents)
+    if losesEvents { indexed.indexer.readAgain() }
     indexed.indexer.work()
     let changes = indexed.indexer.takeChanges().files
     #expect(try changes.contains(#require(indexed.number("old"))))

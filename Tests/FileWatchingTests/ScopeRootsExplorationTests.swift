@@ -48,6 +48,7 @@ struct ScopeRootsExplorationTests {
       if random.chance(1, in: 8) { watcher.loseEvents() }
       repeat {
         indexer.processEvents()
+        if indexer.isBehind { indexer.readAgain() }
         indexer.work()
       } while indexer.hasWork
       let table = indexer.index.table

@@ -51,7 +51,10 @@ struct ExplanationTests {
   func needs() throws {
     let timed = try MetadataPredicate(query: "kMDItemFSContentChangeDate >= $time.today(-1)").compiled().explanation()
     #expect(timed.isTimeDependent)
-    #expect(timed.description.contains("changes as time passes"))
+    #expect(timed.description.contains("changes as time passes, at moments that are known"))
+    let erratic = try MetadataPredicate(format: "TERNARY(a > now(), 1, 2) == 1").compiled().explanation()
+    #expect(erratic.isTimeDependent && !erratic.isForeseeable)
+    #expect(erratic.description.contains("changes as time passes: looked at every second"))
     let whole = try MetadataPredicate(format: "ANYKEY == 'x' OR SELF.a == 1").compiled().explanation(indexed: ["a"])
     #expect(whole.readsWholeItem)
     #expect(whole.description.contains("reads every attribute"))

@@ -28,6 +28,7 @@ package final class IndexedTree {
     var hasWork: Bool
     repeat {
       indexer.processEvents()
+      if indexer.isBehind { indexer.readAgain() }
       hasWork = indexer.hasWork
       indexer.work()
       rounds += 1

@@ -36,14 +36,13 @@ final class EngineLoop {
   private var isGathered = false
   private var hasBegun = false
   private var pacing: PollPacing
-  private var nextEvaluation: MonotonicTime?
+  private var rereading = RereadPacing()
+  private var evaluation = EvaluationPacing()
 
   /// How many directories are read before orders and batches have their turn.
   private static let directoryCountMax = 1024
   /// After how many files no further directory is begun before orders and batches have their turn.
   private static let memberCountMax = 1 << 14
-  /// How often predicates about the present moment are evaluated again.
-  private static let evaluationInterval = Duration.seconds(1)
 
   init(
     _ engine: ScopeEngine, _ key: ScopeEngine.Key, files: any FileSystem, watcher: any FileWatcher,
@@ -83,7 +82,7 @@ final class EngineLoop {
       welcome(isCurrent: isIdle && provided == nil)
       lookInside()
       // Whatever was done before the turn is known then, even if somebody makes directories all the time.
-      if isIdle || !indexer.hasWork { settle() }
+      if isIdle || !indexer.hasWork, !indexer.isBehind { settle() }
       passTime()
       lookInside()
       if !isIdle || indexer.hasWork || hasNextTurn { continue }
@@ -233,28 +232,17 @@ final class EngineLoop {
     for runner in runners.values where runner.deadline.map({ $0 <= now }) == true {
       runner.timePassed(snapshot, health, at: now)
     }
+    rereading.readAgain(indexer, isAwaited: isAwaited, at: now)
     pacing.poll(indexer, at: now)
-    planEvaluation(now)
+    evaluation.evaluate(runners.values, snapshot, health, at: now)
   }
 
-  /// Files begin and cease to match as time passes.
-  ///
-  /// - Note: Rule R40.
-  private func planEvaluation(_ now: MonotonicTime) {
-    let dependent = runners.values.filter(\.plan.predicate.isTimeDependent)
-    if dependent.isEmpty {
-      nextEvaluation = nil
-    } else if let due = nextEvaluation, due <= now {
-      for runner in dependent { runner.filesChanged(snapshot.table.numbers, snapshot, health, at: now) }
-      nextEvaluation = now.advanced(by: Self.evaluationInterval)
-    } else if nextEvaluation == nil {
-      nextEvaluation = now.advanced(by: Self.evaluationInterval)
-    }
-  }
+  /// Whether somebody waits for what is current.
+  private var isAwaited: Bool { !isGathered || !gathering.isEmpty || !arrivals.isEmpty || !barriers.isEmpty }
 
   /// - Returns: `false` when the system doesn't let the thread wait.
   private func wait() -> Bool {
-    let times = runners.values.compactMap(\.deadline) + [pacing.next, nextEvaluation].compactMap(\.self)
+    let times = runners.values.compactMap(\.deadline) + [pacing.next, rereading.next, evaluation.next].compactMap(\.self)
     let watcher = watcher
     let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
     defer { alarm?.cancel() }

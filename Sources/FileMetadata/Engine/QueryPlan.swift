@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import MetadataPredicates
 internal import SystemInterface
 internal import FileWatching
@@ -8,6 +7,7 @@ struct QueryPlan: Sendable {
   let predicate: CompiledPredicate
   let order: ResultOrder
   let batching: MetadataBatching
+  let wallClock: WallClock
   /// How many results are told, if not all.
   let resultCountMax: Int?
   /// The attributes of the predicate, in its order.
@@ -60,8 +60,9 @@ struct QueryPlan: Sendable {
 
   init(
     _ predicate: CompiledPredicate, _ sortDescriptors: [MetadataSortDescriptor], _ batching: MetadataBatching,
-    providing provided: Set<String> = [], resultCountMax: Int? = nil
+    providing provided: Set<String> = [], resultCountMax: Int? = nil, wallClock: WallClock = .host
   ) throws(MetadataQueryError) {
+    self.wallClock = wallClock
     self.resultCountMax = resultCountMax.map { max(0, $0) }
     self.predicate = predicate
     order = ResultOrder(sortDescriptors)
@@ -92,10 +93,8 @@ struct QueryPlan: Sendable {
     readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
   }
 
-  /// What predicates take for the present moment.
-  static var environment: PredicateEnvironment {
-    PredicateEnvironment(now: MetadataDate(secondsSince1970: Date.now.timeIntervalSince1970))
-  }
+  /// What the predicate takes for the present moment.
+  var environment: PredicateEnvironment { wallClock.environment }
 
   /// What looks at one file after the other.
   func item(in snapshot: TableSnapshot) -> RowItem { RowItem(snapshot, attributes) }
@@ -110,11 +109,19 @@ struct QueryPlan: Sendable {
     return predicate.matches(item, in: environment) ? unfilteredEntry(number, snapshot) : nil
   }
 
+  /// From when on a file may be something else to the predicate though nothing happens to it.
+  func nextMoment(
+    of number: FileNumber, _ item: RowItem, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment
+  ) -> MetadataDate? {
+    guard snapshot.table.contains(number), item.move(to: number, snapshot.table[number]) else { return nil }
+    return predicate.nextMoment(for: item, in: environment)
+  }
+
   /// All results, in order.
   ///
   /// - Complexity: O(*n*) in the number of files, with one evaluation for each. Several threads share them if there are many.
   func results(_ snapshot: TableSnapshot) -> OrderedList<ResultOrder> {
-    let environment = Self.environment
+    let environment = environment
     let pageCount = snapshot.table.pageCount
     let partCount =
       usesProviders

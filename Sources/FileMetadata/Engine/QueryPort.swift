@@ -29,7 +29,8 @@ final class QueryPort: Sendable {
     var progress = MetadataQueryProgress()
     var history = ResultHistory()
     var isGathering = true
-    var ready: MetadataQueryChange?
+    /// A batch that waits, and whether it begins with nothing.
+    var ready: (change: MetadataQueryChange, isWhole: Bool)?
     /// Who reads: only the last one that has begun to.
     var reader: Int?
     var readerCount = 0
@@ -38,6 +39,22 @@ final class QueryPort: Sendable {
     var takenCount = 0
     var pauseDepth = 0
     var isEnded = false
+
+    /// The results are others now.
+    ///
+    /// - Parameters:
+    ///   - results: The results.
+    ///   - updates: What makes them out of those that have been taken last; `nil` if that's not known.
+    mutating func advance(to results: MetadataResults, by updates: [ListUpdate<ResultEntry>]?) {
+      self.results = results
+      var told: ResultHistory.Batches?
+      if let updates, history.isWanted {
+        // A batch that nobody has taken is undone first.
+        let undone = ready.map { $0.isWhole ? nil : $0.change.updates.map(\.reversed) } ?? []
+        told = undone.map { [$0, updates] }
+      }
+      history.advance(told, resultCount: results.count)
+    }
   }
 
   private let state = Guarded(State())
@@ -50,6 +67,8 @@ final class QueryPort: Sendable {
   var isGathering: Bool { state.withLock { $0.isGathering } }
   var hasReader: Bool { state.withLock { $0.reader != nil } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
+  /// Whether a batch waits for a reader.
+  var hasBatch: Bool { state.withLock { $0.ready != nil } }
 
   // MARK: The engine
 
@@ -61,18 +80,18 @@ final class QueryPort: Sendable {
   /// - Parameters:
   ///   - change: The batch.
   ///   - takenCount: How many batches the engine knows to have been taken.
+  ///   - isWhole: Whether it doesn't begin with what has been taken, but with nothing or another order.
   /// - Returns: What has become of it.
-  func put(_ change: MetadataQueryChange, takenCount: Int) -> Outcome {
+  func put(_ change: MetadataQueryChange, takenCount: Int, isWhole: Bool = false) -> Outcome {
     let (outcome, waiter) = state.withLock { state -> (Outcome, Waiter?) in
       if state.isEnded { return (.taken, nil) }
       if state.pauseDepth > 0 { return (.paused, nil) }
       if state.takenCount != takenCount { return (.outdated, nil) }
-      state.results = change.results
-      state.history.advance()
+      state.advance(to: change.results, by: isWhole || !state.history.isWanted ? nil : change.updates)
       state.isGathering = change.isGathering
       guard state.reader != nil else { return (.taken, nil) }
       guard let waiter = state.waiter.take() else {
-        state.ready = change
+        state.ready = (change, isWhole)
         return (.stored, nil)
       }
       return (.taken, waiter)
@@ -92,9 +111,8 @@ final class QueryPort: Sendable {
       if state.isEnded { return .taken }
       if state.pauseDepth > 0 { return .paused }
       if state.takenCount != takenCount { return .outdated }
+      state.advance(to: results, by: [])
       state.ready = nil
-      state.results = results
-      state.history.advance()
       return .taken
     }
   }
@@ -107,6 +125,8 @@ final class QueryPort: Sendable {
     let health: ScopeHealth
     /// Those at an earlier place, if it's remembered.
     let old: ResultHistory.Remembered?
+    /// What has been told since then, if that's known.
+    let told: ResultHistory.Batches?
   }
 
   /// Remembers the results, and looks up those at an earlier place.
@@ -114,9 +134,11 @@ final class QueryPort: Sendable {
     state.withLock { state in
       let results = state.results ?? .none
       let old = cursor.flatMap { state.history.results(at: $0) }
+      let told = cursor.flatMap { state.history.batches(since: $0) }
       let cursor = state.history.mark(results, isGathering: state.isGathering)
       return Mark(
-        cursor: cursor, results: results, isGathering: state.isGathering, health: board.health, old: old)
+        cursor: cursor, results: results, isGathering: state.isGathering, health: board.health, old: old,
+        told: told)
     }
   }
 
@@ -176,7 +198,7 @@ final class QueryPort: Sendable {
       guard state.reader == reader else { return .ended }
       if let ready = state.ready.take() {
         state.takenCount += 1
-        return .change(ready, takenCount: state.takenCount)
+        return .change(ready.change, takenCount: state.takenCount)
       }
       if state.isEnded { return .ended }
       state.waiter = waiter

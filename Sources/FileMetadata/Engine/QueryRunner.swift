@@ -1,5 +1,6 @@
-internal import SystemInterface
 internal import FileWatching
+internal import MetadataPredicates
+internal import SystemInterface
 
 /// Keeps the results of one query current: for the engine's thread alone.
 ///
@@ -51,6 +52,8 @@ final class QueryRunner {
   private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
   private var schedule: BatchSchedule
+  /// When files are to be looked at again because time passes.
+  private var moments = MomentList()
   private var isGathering = true
   /// The current reader hasn't been told of the end of the first search.
   private var owesFinish = true
@@ -102,6 +105,7 @@ extension QueryRunner {
       return filesChanged(numbers, now, health, at: time)
     }
     port.note(health)
+    noteMoments(numbers, now)
     note(numbers, now)
     offer?.touched.formUnion(numbers)
     if isCurrent { known.snapshot = now }
@@ -140,6 +144,7 @@ extension QueryRunner {
       known.list.forEach { numbers.insert(FileNumber($0.number)) }
     }
     self.plan = plan
+    moments = MomentList()
     numbers.formUnion(now.table.numbers)
     filesChanged(numbers, now, health, at: time)
     flush(now, health, at: time)
@@ -148,6 +153,7 @@ extension QueryRunner {
   /// Finds everything at once in an index that's complete.
   func begin(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     port.note(health)
+    noteMoments(now.table.numbers, now)
     setFresh(plan.results(now))
     gatheringFinished(now, health, at: time)
   }
@@ -176,7 +182,7 @@ extension QueryRunner {
 
   private func note(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
     if isReordered { return }
-    let environment = QueryPlan.environment
+    let environment = plan.environment
     // Copied once, not for each file.
     let plan = plan
     let item = plan.item(in: now)
@@ -242,6 +248,29 @@ extension QueryRunner {
 
   func timePassed(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     tell(schedule.timePassed(at: time), now, health, at: time)
+  }
+}
+
+// MARK: - Time
+
+extension QueryRunner {
+  /// From when on files may be something else to the query though nothing happens to them.
+  var nextMoment: MetadataDate? { moments.first }
+
+  /// Looks again at files that the passing of time may have made something else.
+  ///
+  /// - Note: Rule R40.
+  func momentPassed(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
+    let due = moments.takeDue(at: plan.wallClock.now())
+    if !due.isEmpty { filesChanged(due, now, health, at: time) }
+  }
+
+  private func noteMoments(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
+    let plan = plan
+    guard plan.predicate.isTimeDependent, plan.predicate.isForeseeable else { return }
+    let environment = plan.environment
+    let item = plan.item(in: now)
+    for number in numbers { moments.set(plan.nextMoment(of: number, item, now, environment), for: number) }
   }
 }
 
@@ -366,7 +395,7 @@ extension QueryRunner {
         return
       }
     }
-    switch port.put(change, takenCount: takenCount) {
+    switch port.put(change, takenCount: takenCount, isWhole: isReordered || fresh != nil) {
     case .taken:
       known = version
       forget()

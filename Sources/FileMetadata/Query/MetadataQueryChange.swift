@@ -103,6 +103,13 @@ public struct MetadataQueryChange: Sendable {
     RangeSet(difference.changed.filter { !$0.isMove }.map { $0.newPosition..<($0.newPosition + 1) })
   }
 
+  /// What each result that's told of was and is.
+  var updates: [ListUpdate<ResultEntry>] {
+    difference.removed.map { ListUpdate(old: $0.element, new: nil) }
+      + difference.added.map { ListUpdate(old: nil, new: $0.element) }
+      + difference.changed.map { ListUpdate(old: $0.old, new: $0.new) }
+  }
+
   /// Makes the new results out of the ones before, item by item.
   ///
   /// - Parameter old: The results before.

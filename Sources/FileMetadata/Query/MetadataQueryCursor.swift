@@ -52,51 +52,15 @@ extension MetadataQuery {
   ///
   /// - Parameter cursor: The place, of this run of the query; another one is too old.
   /// - Returns: The difference, or all results if the place isn't remembered; `nil` before the first ``start()``.
-  /// - Complexity: O(*n*) in the number of results then and now, if they differ.
+  /// - Complexity: O(*k* log *n*) for *k* results that have been told as other ones since; O(*n*) if they are many, if the order was replaced,
+  ///   or if somebody has begun to read ``changes`` since.
   public func changes(since cursor: MetadataQueryCursor) -> MetadataQueryCatchUp? {
     guard let port = current?.port else { return nil }
     let now = port.mark(since: cursor)
     guard let old = now.old else { return .tooOld(now.results, now.cursor) }
     let change = MetadataQueryChange(
       from: old, to: now.results, isGathering: now.isGathering,
-      finishesGathering: old.isGathering && !now.isGathering, health: now.health)
+      finishesGathering: old.isGathering && !now.isGathering, health: now.health, told: now.told)
     return .changes(change, now.cursor)
-  }
-}
-
-/// The places that a run of a query remembers.
-struct ResultHistory: Sendable {
-  /// Results at a place.
-  struct Remembered: Sendable {
-    let results: MetadataResults
-    let isGathering: Bool
-  }
-
-  private static let runs = Guarded<UInt64>(0)
-
-  private let run = Self.runs.withLock { count in
-    count += 1
-    return count
-  }
-  private var version = 0
-  private var remembered: [Int: Remembered] = [:]
-  /// The oldest first.
-  private var versions: [Int] = []
-
-  /// The results are others now.
-  mutating func advance() { version += 1 }
-
-  /// Remembers the results now.
-  mutating func mark(_ results: MetadataResults, isGathering: Bool) -> MetadataQueryCursor {
-    if remembered[version] == nil {
-      versions.append(version)
-      if versions.count > MetadataQueryCursor.rememberedCountMax { remembered[versions.removeFirst()] = nil }
-      remembered[version] = Remembered(results: results, isGathering: isGathering)
-    }
-    return MetadataQueryCursor(run: run, version: version)
-  }
-
-  func results(at cursor: MetadataQueryCursor) -> Remembered? {
-    cursor.run == run ? remembered[cursor.version] : nil
   }
 }

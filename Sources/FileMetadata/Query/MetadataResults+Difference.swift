@@ -5,11 +5,13 @@ extension MetadataQueryChange {
   /// What makes some results out of others of the same run.
   ///
   /// A number of the index may stand for another file by now; it's taken for the same one if that has the identity or the path of the other.
+  ///
+  /// - Parameter told: The batches that lead from the one to the other, if they are known: nothing but what they name is compared then.
   init(
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
-    health: ScopeHealth
+    health: ScopeHealth, told: ResultHistory.Batches? = nil
   ) {
-    let comparison = ResultComparison(old.results, new)
+    let comparison = ResultComparison(old.results, new, told)
     let difference: ListDifference<ResultEntry>
     if old.results.list.order.descriptors == new.list.order.descriptors {
       var list = old.results.list
@@ -34,13 +36,14 @@ private struct ResultComparison {
   /// Files that are the same; noted only if the order isn't.
   private(set) var unaltered: [Update] = []
 
-  init(_ old: MetadataResults, _ new: MetadataResults) {
+  init(_ old: MetadataResults, _ new: MetadataResults, _ told: ResultHistory.Batches?) {
     before = old.snapshot.table
     after = new.snapshot.table
-    var gone = Dictionary(uniqueKeysWithValues: old.list.elements.map { ($0.number, $0) })
-    var come: [ResultEntry] = []
     let isReordered = old.list.order.descriptors != new.list.order.descriptors
-    for entry in new.list.elements {
+    let touched = isReordered ? nil : told.map(Self.touched)
+    var gone = touched?.old ?? Dictionary(uniqueKeysWithValues: old.list.elements.map { ($0.number, $0) })
+    var come: [ResultEntry] = []
+    for entry in touched.map({ Array($0.new.values) }) ?? new.list.elements {
       if let former = gone[entry.number], isSameFile(entry.number) {
         gone[entry.number] = nil
         if !isReordered && former != entry || hasAltered(entry.number) {
@@ -53,6 +56,25 @@ private struct ResultComparison {
       }
     }
     pair(Array(gone.values), come)
+  }
+
+  /// What was and is a result, of all numbers that batches name: what the first of them says of a number, and the last.
+  private static func touched(
+    by batches: ResultHistory.Batches
+  ) -> (old: [UInt32: ResultEntry], new: [UInt32: ResultEntry]) {
+    var (old, new): ([UInt32: ResultEntry], [UInt32: ResultEntry]) = ([:], [:])
+    var numbers: Set<UInt32> = []
+    for batch in batches {
+      for entry in batch.compactMap(\.old) {
+        if numbers.insert(entry.number).inserted { old[entry.number] = entry }
+        new[entry.number] = nil
+      }
+      for entry in batch.compactMap(\.new) {
+        numbers.insert(entry.number)
+        new[entry.number] = entry
+      }
+    }
+    return (old, new)
   }
 
   private func isSameFile(_ number: UInt32) -> Bool {

@@ -55,6 +55,9 @@ package struct ListDifference<Element: Sendable>: Sendable {
   }
 }
 
+extension ListUpdate: Equatable where Element: Equatable {}
+extension ListUpdate: Hashable where Element: Hashable {}
+
 /// One element before and after a batch of changes; absent where it isn't in the list.
 package struct ListUpdate<Element: Sendable>: Sendable {
   package let old: Element?

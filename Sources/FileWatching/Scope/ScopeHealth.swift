@@ -7,8 +7,14 @@ public struct ScopeHealth: Hashable, Sendable {
   public var polledDirectoryCount = 0
   /// How many directories can't be read; what is in them isn't found.
   public var unreadableDirectoryCount = 0
-  /// How often the kernel lost events, and everything was read again.
+  /// How often the kernel lost events, so that everything has to be read again.
   public var overflowCount = 0
+  /// Whether events were lost, and it isn't begun yet to read everything again.
+  ///
+  /// That's done at once if somebody waits for what is current, such as `waitUntilCurrent()` and `catchUp()` do, or if it's the first time.
+  /// Otherwise, as long as events are lost again and again, it's put off for up to twenty times as long as reading takes; some of what
+  /// happens is told late then.
+  public var isBehind = false
   /// How many of the places that were asked for have nothing there; what comes there is found.
   public var missingRootCount = 0
   /// How many directories all queries and tree watchers of the process may watch together: half of what the kernel allows all programs of the user.
@@ -23,6 +29,6 @@ public struct ScopeHealth: Hashable, Sendable {
 
   /// Whether everything is found, and every change is seen at once.
   public var isComplete: Bool {
-    polledDirectoryCount == 0 && unreadableDirectoryCount == 0 && missingRootCount == 0 && !isFull
+    polledDirectoryCount == 0 && unreadableDirectoryCount == 0 && missingRootCount == 0 && !isFull && !isBehind
   }
 }

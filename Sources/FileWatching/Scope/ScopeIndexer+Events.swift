@@ -113,7 +113,7 @@ extension ScopeIndexer {
     case .overflow:
       overflowCount += 1
       departures = [:]
-      readAgain()
+      isBehind = true
     }
   }
 

@@ -72,6 +72,8 @@ package final class ScopeIndexer {
   /// How many directories have been read.
   package internal(set) var readCount = 0
   var overflowCount = 0
+  /// Whether events were lost since it was begun to read everything; see ``readAgain()``.
+  package internal(set) var isBehind = false
   var isFull = false
   var pollingReason: String?
   var changes = IndexChanges()
@@ -141,6 +143,7 @@ package final class ScopeIndexer {
     health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
     health.overflowCount = overflowCount
+    health.isBehind = isBehind
     health.missingRootCount = roots.count { $0.number == nil }
     health.isFull = isFull
     health.processWatchCountMax = watchShare.budget.countMax
@@ -156,8 +159,9 @@ package final class ScopeIndexer {
     for directory in unreadable { queue.push(directory) }
   }
 
-  /// Reads everything again, as after events were lost.
+  /// Reads everything again after events were lost; what happens until then may not be seen.
   package func readAgain() {
+    isBehind = false
     // Each directory for itself, not from the top down: one that's moved meanwhile would be missed.
     var directories: [FileNumber] = []
     for root in index.table.roots {

@@ -10,6 +10,7 @@ final class TreeLoop {
   private let batchingInterval: Duration
   private let tellsExisting: Bool
   private var pacing: PollPacing
+  private var rereading = RereadPacing()
   private var orders = PendingOrders<TreePort.Order>()
   /// What has been told.
   private var known = FileTable()
@@ -52,8 +53,9 @@ final class TreeLoop {
       indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       takeNote()
       // Whatever was done before the turn is known then, even if somebody makes directories all the time.
-      if isIdle || !indexer.hasWork { settle() }
+      if isIdle || !indexer.hasWork, !indexer.isBehind { settle() }
       tell()
+      rereading.readAgain(indexer, isAwaited: !isGathered || !orders.isEmpty, at: clock.now)
       pacing.poll(indexer, at: clock.now)
       if !isIdle || indexer.hasWork || !orders.isEmpty { continue }
       if indexer.hasRefills {
@@ -130,7 +132,7 @@ final class TreeLoop {
   private func wait() -> Bool {
     let telling = port.hasWaiter ? pendingSince?.advanced(by: batchingInterval) : nil
     let watcher = watcher
-    let alarm = [telling, pacing.next].compactMap(\.self).min().map { clock.schedule(at: $0) { watcher.wake() } }
+    let alarm = [telling, pacing.next, rereading.next].compactMap(\.self).min().map { clock.schedule(at: $0) { watcher.wake() } }
     defer { alarm?.cancel() }
     do {
       try watcher.waitForEvents()

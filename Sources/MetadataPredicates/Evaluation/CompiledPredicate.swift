@@ -10,10 +10,14 @@ public struct CompiledPredicate: Sendable {
   public let attributes: [String]
   /// Whether the result changes as time passes, without any change of the item.
   public let isTimeDependent: Bool
+  /// Whether it's known beforehand when the result changes as time passes, as for dates that are compared with `now()` or the beginning of a
+  /// day; see ``nextMoment(for:in:)``.
+  package let isForeseeable: Bool
   /// Whether it reads every attribute of an item, through `SELF` or `ANYKEY`.
   public let readsWholeItem: Bool
 
   let test: CompiledTest
+  let timedComparisons: [TimedComparison]
   @usableFromInline let program: PredicateProgram
   let variableCount: Int
   let stepCountMax: Int
@@ -28,6 +32,8 @@ public struct CompiledPredicate: Sendable {
     self.predicate = predicate
     attributes = compiler.attributes
     isTimeDependent = compiler.isTimeDependent
+    isForeseeable = compiler.isForeseeable
+    timedComparisons = compiler.timedComparisons
     readsWholeItem = compiler.readsWholeItem
     variableCount = compiler.variableCount
     stepCountMax = limits.stepCountMax

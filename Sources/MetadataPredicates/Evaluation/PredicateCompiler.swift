@@ -7,6 +7,9 @@ struct PredicateCompiler {
   var keepsOrder = false
   var attributes: [String] = []
   var isTimeDependent = false
+  /// Whether it's known beforehand when the result changes as time passes.
+  var isForeseeable = true
+  var timedComparisons: [TimedComparison] = []
   var readsWholeItem = false
   /// How many variables there are; each has a place of its own.
   var variableCount = 0
@@ -111,14 +114,22 @@ struct PredicateCompiler {
     _ comparison: PredicateComparison, depth: Int
   ) throws(MetadataPredicateError) -> CompiledTest {
     if comparison.comparator == .matches { try require(.regularExpressions, "MATCHES") }
+    let wasTimeDependent = isTimeDependent
+    isTimeDependent = false
     let left = try expression(comparison.left, depth: depth + 1)
     let right = try expression(comparison.right, depth: depth + 1)
     let matcher = try matcher(comparison, right)
     let compiled = CompiledComparison(
       source: comparison, left: left, right: right, matcher: matcher, patternSizeMax: limits.patternSizeMax)
+    if isTimeDependent { note(timed: TimedComparison(compiled)) }
+    isTimeDependent = isTimeDependent || wasTimeDependent
     if let bounds = right.constantValue, comparison.comparator == .between { try check(bounds: bounds) }
     if left.constantValue != nil, right.constantValue != nil { return try folded(compiled) }
     return specialized(compiled)
+  }
+
+  private mutating func note(timed comparison: TimedComparison?) {
+    if let comparison { timedComparisons.append(comparison) } else { isForeseeable = false }
   }
 
   private mutating func matcher(

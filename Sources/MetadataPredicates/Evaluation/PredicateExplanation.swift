@@ -18,6 +18,8 @@ public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible 
   public let attributes: [String]
   /// Whether the result changes as time passes.
   public let isTimeDependent: Bool
+  /// Whether it's known beforehand when the result changes as time passes; if not, a query looks every second.
+  public let isForeseeable: Bool
   /// Whether every attribute is read.
   public let readsWholeItem: Bool
 
@@ -28,7 +30,9 @@ public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible 
     }
     lines.append("attributes: " + (attributes.isEmpty ? "none" : attributes.joined(separator: ", ")))
     if readsWholeItem { lines.append("reads every attribute") }
-    if isTimeDependent { lines.append("changes as time passes") }
+    if isTimeDependent {
+      lines.append("changes as time passes" + (isForeseeable ? ", at moments that are known" : ": looked at every second"))
+    }
     return lines.joined(separator: "\n")
   }
 }
@@ -43,7 +47,8 @@ extension CompiledPredicate {
     var explainer = Explainer(predicate: self, indexed: indexed)
     explainer.explain(test, 0)
     return PredicateExplanation(
-      steps: explainer.steps, attributes: attributes, isTimeDependent: isTimeDependent, readsWholeItem: readsWholeItem)
+      steps: explainer.steps, attributes: attributes, isTimeDependent: isTimeDependent,
+      isForeseeable: isForeseeable, readsWholeItem: readsWholeItem)
   }
 }
 
@@ -127,7 +132,8 @@ extension StringMatcher {
 }
 
 extension CompiledExpression {
-  private var parts: (expressions: [CompiledExpression], test: CompiledTest?) {
+  /// The expressions and the test that it's made of.
+  var parts: (expressions: [CompiledExpression], test: CompiledTest?) {
     switch self {
     case .constant, .attribute, .itself, .anyKey, .variable: ([], nil)
     case .path(let base, _), .negation(let base), .cast(let base, _), .assignment(_, let base): ([base], nil)

@@ -324,6 +324,7 @@ private struct QueryPrinter {
 
   private func warning(_ health: ScopeHealth) -> String {
     var text = ""
+    if health.isBehind { text += "the kernel has lost events; everything is going to be read again\n" }
     if health.unreadableDirectoryCount > 0 { text += "\(health.unreadableDirectoryCount) directories can't be read\n" }
     if session.invocation.has(.live), health.polledDirectoryCount > 0 {
       text +=
