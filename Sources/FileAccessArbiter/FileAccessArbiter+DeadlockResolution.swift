@@ -21,6 +21,11 @@ extension FileAccessArbiter {
       next += 1
       while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
         if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
+        if messages.isEmpty {
+          // Nobody has been asked anything: there's nothing to presume.
+          if !takeBackPass(cycle) { failVictim(of: cycle) }
+          continue
+        }
         // What is likely is possible, too.
         endLikelyCycles(through: suspect)
         break
@@ -45,8 +50,18 @@ extension FileAccessArbiter {
   /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
   private func mayBeInCycle(_ id: AccessID) -> Bool {
     guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
+    if access.phase == .asking, access.overtakes.isEmpty, waitsOnlyForCallbacks(access) { return false }
     return access.phase != .waiting || access.sequence != lastSequence || !access.lineage.isEmpty
       || !access.overtakes.isEmpty || isPresumablyAwaited(id)
+  }
+
+  /// Whether all that an access waits for are callbacks that have begun and have requested nothing, so that nobody waits in them.
+  private func waitsOnlyForCallbacks(_ access: Access) -> Bool {
+    if access.traits.contains(.isOvertaken) { return false }
+    return access.negotiations.allSatisfy { negotiation in
+      guard let message = negotiation.outstanding.flatMap(messages.find) else { return true }
+      return message.children.isEmpty && !mayWait(message)
+    }
   }
 
   /// Changes the order of the queues so that whom nothing else keeps can go on.

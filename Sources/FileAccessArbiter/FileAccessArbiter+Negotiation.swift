@@ -136,7 +136,7 @@ extension FileAccessArbiter {
   }
 
   /// Whether a question waits for anything, as far as can be told without a search.
-  private func mayWait(_ message: Message) -> Bool {
+  func mayWait(_ message: Message) -> Bool {
     message.state == .pending || !presenters[message.presenter].ownAccesses.isEmpty
   }
 

@@ -173,7 +173,9 @@ struct MetadataQueryCursorTests {
     for round in 0..<30 {
       for _ in 0...churner.random.below(8) { churner.step() }
       try await query.waitUntilCurrent()
-      if reader != nil, query.current?.port.hasBatch == true, churner.random.chance(1, in: 3) { _ = await reader?.next() }
+      if reader != nil, query.current?.port.hasBatch == true, churner.random.chance(1, in: 3) {
+        _ = await reader?.next()
+      }
       query.pause()
       for place in places {
         let change = try Self.changes(query, place.cursor)

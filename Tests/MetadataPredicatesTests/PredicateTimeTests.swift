@@ -32,12 +32,15 @@ struct PredicateTimeTests {
   private static let foreseeable = [
     "date >= $time.now(-3600)", "date < $time.now(-60) && other > $time.now(7200)", "date >= $time.today",
     "date >= $time.yesterday && other < $time.this_week(1)", "date > $time.now(-1d)", "other <= $time.this_month",
-    "date > now()", "NOT (date + 600 < now())", "now() - date > 3600", "-CAST(date, 'NSNumber') > -CAST(now(), 'NSNumber')",
+    "date > now()", "NOT (date + 600 < now())", "now() - date > 3600",
+    "-CAST(date, 'NSNumber') > -CAST(now(), 'NSNumber')",
     "date BETWEEN {now() - 600, now() + 600}", "ANY dates > now() - 30", "ALL dates < now()", "date == now()",
     "size == 3 AND date != now() OR other >= today()", "missing > now()", "size > now()",
   ]
 
-  @Test("R40: until the moment that's foreseen nothing changes; what flows is looked at when it does", arguments: foreseeable)
+  @Test(
+    "R40: until the moment that's foreseen nothing changes; what flows is looked at when it does",
+    arguments: foreseeable)
   func soundness(text: String) throws {
     let predicate = try Self.predicate(text)
     #expect(predicate.isTimeDependent && predicate.isForeseeable)

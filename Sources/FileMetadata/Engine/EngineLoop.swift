@@ -242,7 +242,8 @@ final class EngineLoop {
 
   /// - Returns: `false` when the system doesn't let the thread wait.
   private func wait() -> Bool {
-    let times = runners.values.compactMap(\.deadline) + [pacing.next, rereading.next, evaluation.next].compactMap(\.self)
+    let times =
+      runners.values.compactMap(\.deadline) + [pacing.next, rereading.next, evaluation.next].compactMap(\.self)
     let watcher = watcher
     let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
     defer { alarm?.cancel() }

@@ -132,7 +132,9 @@ final class TreeLoop {
   private func wait() -> Bool {
     let telling = port.hasWaiter ? pendingSince?.advanced(by: batchingInterval) : nil
     let watcher = watcher
-    let alarm = [telling, pacing.next, rereading.next].compactMap(\.self).min().map { clock.schedule(at: $0) { watcher.wake() } }
+    let alarm = [telling, pacing.next, rereading.next].compactMap(\.self).min().map {
+      clock.schedule(at: $0) { watcher.wake() }
+    }
     defer { alarm?.cancel() }
     do {
       try watcher.waitForEvents()

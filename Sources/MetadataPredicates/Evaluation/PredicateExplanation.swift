@@ -31,7 +31,8 @@ public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible 
     lines.append("attributes: " + (attributes.isEmpty ? "none" : attributes.joined(separator: ", ")))
     if readsWholeItem { lines.append("reads every attribute") }
     if isTimeDependent {
-      lines.append("changes as time passes" + (isForeseeable ? ", at moments that are known" : ": looked at every second"))
+      lines.append(
+        "changes as time passes" + (isForeseeable ? ", at moments that are known" : ": looked at every second"))
     }
     return lines.joined(separator: "\n")
   }
