@@ -172,7 +172,8 @@ public struct BlockingFileCoordinator: Sendable {
   func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) throws -> Result
   ) throws -> Result {
-    let access = try access(plan, deadlines)
+    let isByIdentity = coordinator.host.configuration.coordinatesFilesByIdentity
+    let access = try isByIdentity ? accessByIdentity(plan, deadlines) : access(plan, deadlines)
     var hasFailed = true
     defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads { try access.takeSnapshots() }
@@ -188,17 +189,24 @@ public struct BlockingFileCoordinator: Sendable {
     }
   }
 
-  /// Requests access until what is claimed is what the items are.
+  @inline(__always)
   private func access(
+    _ plan: AccessPlan, _ deadlines: AccessDeadlines?
+  ) throws(FileCoordinationError) -> GrantedAccess {
+    let waiter = try request(plan, deadlines)
+    if waiter.answer == nil { waiter.block(serving: server) }
+    return try GrantedAccess(coordinator, waiter, plan)
+  }
+
+  /// Requests access until what is claimed is what the items are.
+  private func accessByIdentity(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?
   ) throws(FileCoordinationError) -> GrantedAccess {
     var plan = plan
     var deadlines = deadlines
     let budget = RepeatedRequest(coordinator.host, deadlines ?? coordinator.deadlines)
     for _ in 0..<GrantedAccess.aliasAttemptCountMax {
-      let waiter = try request(plan, deadlines)
-      if waiter.answer == nil { waiter.block(serving: server) }
-      let access = try GrantedAccess(coordinator, waiter, plan)
+      let access = try access(plan, deadlines)
       guard let next = try access.planForOtherAliases(plan) else { return access }
       access.end(afterFailure: true)
       (plan, deadlines) = (next, budget.remainder)

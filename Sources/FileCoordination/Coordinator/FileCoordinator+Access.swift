@@ -142,7 +142,8 @@ extension FileCoordinator {
   func withAccess<Result>(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, _ body: (GrantedAccess) async throws -> Result
   ) async throws -> Result {
-    let access = try await access(plan, deadlines)
+    let isByIdentity = host.configuration.coordinatesFilesByIdentity
+    let access = try await isByIdentity ? accessByIdentity(plan, deadlines) : access(plan, deadlines)
     var hasFailed = true
     defer { access.end(afterFailure: hasFailed) }
     if access.hasUploads {
@@ -156,23 +157,28 @@ extension FileCoordinator {
     return result
   }
 
-  /// Requests access until what is claimed is what the items are.
+  @inline(__always)
   private func access(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) async throws -> GrantedAccess {
+    if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
+    let waiter = try begin(plan, deadlines, blocks: false)
+    if waiter.answer == nil {
+      let host = host
+      await withTaskCancellationHandler {
+        await waiter.suspend()
+      } onCancel: {
+        host.cancel(waiter.id)
+      }
+    }
+    return try GrantedAccess(self, waiter, plan)
+  }
+
+  /// Requests access until what is claimed is what the items are.
+  private func accessByIdentity(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) async throws -> GrantedAccess {
     var plan = plan
     var deadlines = deadlines
     let budget = RepeatedRequest(host, deadlines ?? self.deadlines)
     for _ in 0..<GrantedAccess.aliasAttemptCountMax {
-      if Task.isCancelled { throw FileCoordinationError.taskCancelled(plan.subjects) }
-      let waiter = try begin(plan, deadlines, blocks: false)
-      if waiter.answer == nil {
-        let host = host
-        await withTaskCancellationHandler {
-          await waiter.suspend()
-        } onCancel: {
-          host.cancel(waiter.id)
-        }
-      }
-      let access = try GrantedAccess(self, waiter, plan)
+      let access = try await access(plan, deadlines)
       guard let next = try access.planForOtherAliases(plan) else { return access }
       access.end(afterFailure: true)
       (plan, deadlines) = (next, budget.remainder)

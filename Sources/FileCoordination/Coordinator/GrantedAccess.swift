@@ -120,7 +120,9 @@ final class GrantedAccess: Sendable {
 
 extension AccessPlan {
   /// Whether an item may change places, so that a move may be forgotten to be announced.
-  var mayMove: Bool { items.contains { $0.access == .write(.moving) } }
+  ///
+  /// By index: a loop over the items would copy each of them, with all that it refers to.
+  var mayMove: Bool { items.indices.contains { items[$0].access == .write(.moving) } }
 }
 
 // MARK: - What happened to the items
