@@ -146,7 +146,8 @@ struct MetadataQueryCursorTests {
       try tree.write(name)
       try await query.waitUntilCurrent()
     }
-    #expect(try toldCount() == 2 && Self.changes(query, place).added.count == 2)
+    let count = try #require(toldCount())
+    #expect(try count >= 2 && count < 10 && Self.changes(query, place).added.count == 2)
     for number in 0..<1_300 { try tree.unlink("\(number)") }
     try await query.waitUntilCurrent()
     #expect(try toldCount() == nil && Self.changes(query, place).removed.count == 1_300)

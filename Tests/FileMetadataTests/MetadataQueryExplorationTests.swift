@@ -115,6 +115,47 @@ struct ConcurrencyMetadataQueryExplorationTests {
     #expect(await reader.value == query.results.map { Row($0) })
   }
 
+  private static let scopeSeeds = Budget.seeds(normal: 8, long: 100)
+
+  @Test("L17: the same if somebody searches elsewhere from time to time", arguments: scopeSeeds)
+  func scopes(seed: UInt64) async throws {
+    let tree = try TemporaryTree()
+    var churner = Churner(seed: seed, tree, makesHardLinks: false)
+    for _ in 0..<60 { churner.step() }
+    let places = ["", "n0", "n1", "n2", "n3/n4"].map {
+      MetadataScope.directory(URL(filePath: tree.path($0).description))
+    }
+    func scopes() -> [MetadataScope] { (0...churner.random.below(2)).map { _ in churner.random.pick(places) } }
+    let query = try MetadataQuery(
+      churner.random.pick(Self.predicates), scopes: scopes(), sortedBy: Self.order(&churner.random),
+      batching: .immediate, resultCountMax: churner.random.chance(1, in: 3) ? 5 : nil)
+    try query.start()
+    let reader = Self.read(query)
+    var cursor = query.cursor
+    for round in 0..<20 {
+      let isPaused = churner.random.chance(1, in: 3)
+      if isPaused { query.pause() }
+      for _ in 0...churner.random.below(10) {
+        churner.step()
+        if churner.random.chance(1, in: 6) { try query.replaceScopes(by: scopes()) }
+        if churner.random.chance(1, in: 12) { try Self.replan(query, &churner.random) }
+      }
+      if isPaused { query.resume() }
+      let results = try await query.waitUntilCurrent().map { Row($0) }
+      let fresh = try MetadataQuery(
+        query.predicate, scopes: query.scopes, sortedBy: query.sortDescriptors,
+        resultCountMax: query.plan.resultCountMax)
+      try fresh.start()
+      #expect(try await fresh.waitUntilCurrent().map { Row($0) } == results, "seed \(seed), round \(round)")
+      if let place = cursor, case .changes(let change, let next)? = query.changes(since: place) {
+        #expect(change.results.map { Row($0) } == results)
+        if churner.random.chance(1, in: 3) { cursor = next }
+      }
+    }
+    query.stop()
+    #expect(await reader.value == query.results.map { Row($0) })
+  }
+
   private func explore(_ seed: UInt64, withFaults: Bool) async throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree)
@@ -125,7 +166,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     let queries = try (0..<3).map { _ in try Self.query(tree, depth, &churner.random) }
     let engine = try ScopeEngine(queries[0].key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
     for query in queries {
-      _ = try query.start { plan, port throws(SystemError) in
+      _ = try query.start { _, plan, port throws(SystemError) in
         guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
         return (engine, number)
       }

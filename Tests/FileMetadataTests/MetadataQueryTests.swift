@@ -195,6 +195,65 @@ struct MetadataQueryTests {
     #expect(try await live.query.waitUntilCurrent().map(\.name) == ["c.txt"])
   }
 
+  @Test("Q25: scopes that are replaced while the query runs change the results by one exact difference")
+  func replacedScopes() async throws {
+    let tree = try TemporaryTree()
+    for name in ["x", "y", "y/z"] { try tree.makeDirectory(name) }
+    for name in ["x/a", "x/b", "y/c", "y/d", "y/z/e"] { try tree.write(name) }
+    func scope(_ name: String) -> MetadataScope { .directory(URL(filePath: tree.path(name).description)) }
+    let query = try MetadataQuery(
+      .fileName != "z", scopes: [scope("x"), scope("y/z")], sortedBy: [MetadataSortDescriptor("kMDItemPath")],
+      batching: .immediate)
+    try query.start()
+    var live = LiveQuery(query)
+    try await live.gather()
+    #expect(live.names == ["a", "b", "e"])
+    let engine = query.current?.engine
+    let cursor = try #require(query.cursor)
+    try query.replaceScopes(by: [scope("y")])
+    // Everything that stays has another identity, which is told.
+    let change = try await live.next()
+    #expect(change.removed.map(\.item.name) == ["a", "b"] && change.added.map(\.item.name) == ["c", "d"])
+    #expect(
+      change.changed.map(\.new.name) == ["e"] && change.changed.allSatisfy { $0.attributes.isEmpty && !$0.isMove })
+    #expect(live.names == ["c", "d", "e"] && !change.finishesGathering && query.scopes == [scope("y")])
+    #expect(query.current?.engine !== engine && query.isStarted)
+    // The new scope is followed, and the old one isn't.
+    try tree.write("x/f")
+    try tree.write("y/g")
+    #expect(try await live.next().added.map(\.item.name) == ["g"])
+    guard case .changes(let all, _)? = query.changes(since: cursor) else {
+      Issue.record("the place isn't remembered")
+      return
+    }
+    #expect(all.removed.map(\.item.name) == ["a", "b"] && all.results.map(\.name) == ["c", "d", "g", "e"])
+    // While it's paused, nothing changes; a batch that nobody has taken is brought up to date; nothing to nothing is no batch.
+    query.pause()
+    try query.replaceScopes(by: [scope("none")], items: [URL(filePath: tree.path("x/a").description)])
+    #expect(try await query.waitUntilCurrent().count == 4)
+    query.resume()
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["a"])
+    try query.replaceScopes(by: [scope("none")])
+    #expect(try await query.waitUntilCurrent().isEmpty)
+    try query.replaceScopes(by: [scope("other")])
+    #expect(try await query.waitUntilCurrent().isEmpty)
+    try query.replaceScopes(by: [scope("y/z")])
+    while live.names != ["e"] { _ = try await live.next() }
+    // Who begins to read begins with what there is.
+    var other = LiveQuery(query)
+    try await other.gather()
+    #expect(other.names == ["e"])
+    // What can't be searched changes nothing; the next run searches the last ones that can.
+    #expect(throws: MetadataQueryError.self) { try query.replaceScopes(by: []) }
+    #expect(throws: MetadataQueryError.self) { try query.replaceScopes(by: [.home, .ubiquitousData]) }
+    #expect(query.scopes == [scope("y/z")] && query.isStarted)
+    query.stop()
+    try query.replaceScopes(by: [scope("x")])
+    #expect(query.results.map(\.name) == ["e"])
+    try query.start()
+    #expect(try await query.waitUntilCurrent().map(\.name) == ["a", "b", "f"])
+  }
+
   @Test(
     "Q16, Q31: an order that's replaced while the query runs moves as few results as possible, in one exact difference")
   func replacedOrder() async throws {
@@ -382,9 +441,9 @@ struct MetadataQueryTests {
     let tree = try TemporaryTree()
     let ended = Barrier()
     let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
-    _ = try query.start { plan, port throws(SystemError) in
+    _ = try query.start { key, plan, port throws(SystemError) in
       let watcher = LastBreathWatcher(try InotifyWatcher()) { ended.end() }
-      let engine = try ScopeEngine(query.key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+      let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
       guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
       return (engine, number)
     }

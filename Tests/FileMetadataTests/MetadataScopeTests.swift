@@ -11,9 +11,9 @@ import WatchingTestSupport
 struct MetadataScopeTests {
   /// A query without a clock: whatever it tells, it was told by the kernel.
   private static func start(_ query: MetadataQuery) throws -> LiveQuery {
-    _ = try query.start { plan, port throws(SystemError) in
+    _ = try query.start { key, plan, port throws(SystemError) in
       let engine = try ScopeEngine(
-        query.key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: StoppedClock())
+        key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: StoppedClock())
       guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
       return (engine, number)
     }

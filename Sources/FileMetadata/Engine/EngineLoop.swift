@@ -30,6 +30,7 @@ final class EngineLoop {
   private var arrived: Set<FileNumber> = []
   /// Queries whose first search goes on.
   private var gathering: Set<Int> = []
+  private let source: UInt64
   private var snapshot: TableSnapshot
   private var health = ScopeHealth()
   /// Everything that there was has been read.
@@ -60,7 +61,8 @@ final class EngineLoop {
     provided = key.providers.isEmpty ? nil : ProvidedAttributes(key.providers)
     extraction = AttributeExtraction { [weak engine] want, values in engine?.give(.provided(want, values)) }
     spellings = key.spellings
-    snapshot = TableSnapshot(FileTable(), provided: provided, spellings: spellings)
+    source = engine.number
+    snapshot = TableSnapshot(FileTable(), source: source, provided: provided, spellings: spellings)
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
   }
 
@@ -97,7 +99,8 @@ final class EngineLoop {
   private func carryOut(_ order: ScopeEngine.Order) {
     let now = clock.now
     switch order {
-    case .attach(let query, let plan, let port): attach(query, plan, port)
+    case .attach(let query, let plan, let port, let heritage):
+      attach(query, QueryRunner(plan, port, FileTable(), heritage))
     case .detach(let query): detach(query)
     case .pause(let query): runners[query]?.pause()
     case .resume(let query): runners[query]?.resume(snapshot, health, at: now)
@@ -127,11 +130,10 @@ final class EngineLoop {
       })
   }
 
-  private func attach(_ query: Int, _ plan: QueryPlan, _ port: QueryPort) {
+  private func attach(_ query: Int, _ runner: QueryRunner) {
     hasBegun = true
-    let runner = QueryRunner(plan, port, FileTable())
     runners[query] = runner
-    if plan.needsFacts { indexer.readsFacts = true }
+    if runner.plan.needsFacts { indexer.readsFacts = true }
     if isGathered || lacksFacts(query) {
       arrivals.insert(query)
       return indexer.poll()
@@ -184,7 +186,9 @@ final class EngineLoop {
     numbers.formUnion(arrived)
     arrived = []
     defer { provided?.forgetArrivals() }
-    if !changes.isEmpty { snapshot = TableSnapshot(indexer.index.table, provided: provided, spellings: spellings) }
+    if !changes.isEmpty {
+      snapshot = TableSnapshot(indexer.index.table, source: source, provided: provided, spellings: spellings)
+    }
     for (query, runner) in runners where !arrivals.contains(query) {
       runner.filesChanged(
         numbers, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
@@ -199,7 +203,7 @@ final class EngineLoop {
   private func noteProgress(of query: Int, isFinished: Bool) {
     var progress = MetadataQueryProgress(indexer)
     progress.isFinished = isFinished
-    runners[query]?.port.note(progress)
+    runners[query]?.note(progress)
   }
 
   /// Nothing is left to be read.
@@ -263,7 +267,7 @@ final class EngineLoop {
       case .index(let continuation): continuation.resume(returning: nil)
       }
     }
-    for runner in runners.values { runner.port.end() }
+    for runner in runners.values { runner.end() }
     runners = [:]
     while let orders = engine.takeOrders(endingIf: true) {
       for order in orders { order.end() }

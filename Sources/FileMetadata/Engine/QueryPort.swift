@@ -24,8 +24,26 @@ final class QueryPort: Sendable {
     case paused
   }
 
+  /// What an engine begins with that isn't the first one of the run.
+  struct Heritage: Sendable {
+    /// Which engine of the run it is.
+    var generation = 0
+    var takenCount = 0
+    var pauseDepth = 0
+    /// Nobody has been told that a first search is over.
+    var owesFinish = true
+
+    static let none = Heritage()
+  }
+
   private struct State: Sendable {
     var results: MetadataResults?
+    /// The results that readers have, or would have if there were any.
+    var taken = MetadataResults.none
+    /// Which engine of the run puts batches here.
+    var generation = 0
+    /// Whether the reader hasn't been told that a first search is over.
+    var owesFinish = true
     var progress = MetadataQueryProgress()
     var history = ResultHistory()
     var isGathering = true
@@ -39,6 +57,12 @@ final class QueryPort: Sendable {
     var takenCount = 0
     var pauseDepth = 0
     var isEnded = false
+
+    /// Readers have a batch, or there are none.
+    mutating func take(_ change: MetadataQueryChange) {
+      taken = change.results
+      if change.finishesGathering { owesFinish = false }
+    }
 
     /// The results are others now.
     ///
@@ -72,8 +96,28 @@ final class QueryPort: Sendable {
 
   // MARK: The engine
 
-  func note(_ health: ScopeHealth) { board.note(health) }
-  func note(_ progress: MetadataQueryProgress) { state.withLock { $0.progress = progress } }
+  func note(_ health: ScopeHealth, by generation: Int = 0) {
+    if state.withLock({ $0.generation == generation }) { board.note(health) }
+  }
+
+  func note(_ progress: MetadataQueryProgress, by generation: Int = 0) {
+    state.withLock { if $0.generation == generation { $0.progress = progress } }
+  }
+
+  /// From now on nothing is taken of the engine before.
+  ///
+  /// - Returns: What the next one begins with.
+  func succeed() -> Heritage {
+    state.withLock { state in
+      state.generation += 1
+      return Heritage(
+        generation: state.generation, takenCount: state.takenCount, pauseDepth: state.pauseDepth,
+        owesFinish: state.owesFinish)
+    }
+  }
+
+  /// The results that readers have.
+  var taken: MetadataResults { state.withLock { $0.taken } }
 
   /// Leaves a batch.
   ///
@@ -81,19 +125,23 @@ final class QueryPort: Sendable {
   ///   - change: The batch.
   ///   - takenCount: How many batches the engine knows to have been taken.
   ///   - isWhole: Whether it doesn't begin with what has been taken, but with nothing or another order.
+  ///   - generation: Which engine of the run it is.
   /// - Returns: What has become of it.
-  func put(_ change: MetadataQueryChange, takenCount: Int, isWhole: Bool = false) -> Outcome {
+  func put(
+    _ change: MetadataQueryChange, takenCount: Int, isWhole: Bool = false, by generation: Int = 0
+  ) -> Outcome {
     let (outcome, waiter) = state.withLock { state -> (Outcome, Waiter?) in
-      if state.isEnded { return (.taken, nil) }
+      if state.isEnded || state.generation != generation { return (.taken, nil) }
       if state.pauseDepth > 0 { return (.paused, nil) }
       if state.takenCount != takenCount { return (.outdated, nil) }
       state.advance(to: change.results, by: isWhole || !state.history.isWanted ? nil : change.updates)
       state.isGathering = change.isGathering
-      guard state.reader != nil else { return (.taken, nil) }
-      guard let waiter = state.waiter.take() else {
+      let waiter = state.waiter.take()
+      if state.reader != nil, waiter == nil {
         state.ready = (change, isWhole)
         return (.stored, nil)
       }
+      state.take(change)
       return (.taken, waiter)
     }
     waiter?.resume(returning: change)
@@ -105,14 +153,16 @@ final class QueryPort: Sendable {
   /// - Parameters:
   ///   - results: The results.
   ///   - takenCount: How many batches the engine knows to have been taken.
+  ///   - generation: Which engine of the run it is.
   /// - Returns: What has become of it; never ``Outcome/stored``.
-  func withdraw(_ results: MetadataResults, takenCount: Int) -> Outcome {
+  func withdraw(_ results: MetadataResults, takenCount: Int, by generation: Int = 0) -> Outcome {
     state.withLock { state in
-      if state.isEnded { return .taken }
+      if state.isEnded || state.generation != generation { return .taken }
       if state.pauseDepth > 0 { return .paused }
       if state.takenCount != takenCount { return .outdated }
-      state.advance(to: results, by: [])
+      state.advance(to: results, by: state.taken.snapshot.source == results.snapshot.source ? [] : nil)
       state.ready = nil
+      state.taken = results
       return .taken
     }
   }
@@ -142,6 +192,11 @@ final class QueryPort: Sendable {
     }
   }
 
+  /// Nothing follows, unless another engine has begun.
+  func end(by generation: Int) {
+    if state.withLock({ $0.generation == generation }) { end() }
+  }
+
   /// Nothing follows.
   func end() {
     board.end()
@@ -164,6 +219,8 @@ final class QueryPort: Sendable {
       state.reader = state.readerCount
       // What the engine has put meanwhile doesn't begin with nothing, as this reader does.
       state.ready = nil
+      state.taken = .none
+      state.owesFinish = true
       state.takenCount += 1
       return (state.readerCount, state.takenCount, state.waiter.take())
     }
@@ -197,6 +254,7 @@ final class QueryPort: Sendable {
     state.withLock { state in
       guard state.reader == reader else { return .ended }
       if let ready = state.ready.take() {
+        state.take(ready.change)
         state.takenCount += 1
         return .change(ready.change, takenCount: state.takenCount)
       }
@@ -213,7 +271,8 @@ final class QueryPort: Sendable {
     let (takenCount, waiter) = state.withLock { state -> (Int?, Waiter?) in
       guard state.reader == reader else { return (nil, nil) }
       state.reader = nil
-      state.ready = nil
+      // The engine takes it for taken.
+      if let ready = state.ready.take() { state.take(ready.change) }
       state.takenCount += 1
       return (state.takenCount, state.waiter.take())
     }

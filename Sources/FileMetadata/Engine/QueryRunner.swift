@@ -63,12 +63,28 @@ final class QueryRunner {
   /// ``readerBegan(_:_:_:at:)``, which follow.
   private var isLate = false
 
-  init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable) {
+  /// Which engine of its run the query is with.
+  private let generation: Int
+  /// Readers know results that an engine before this one has found.
+  private var isForeign: Bool
+
+  init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable, _ heritage: QueryPort.Heritage = .none) {
     self.plan = plan
     self.port = port
+    generation = heritage.generation
+    isForeign = generation > 0
+    takenCount = heritage.takenCount
+    pauseDepth = heritage.pauseDepth
+    owesFinish = heritage.owesFinish
     known = Version(list: OrderedList(plan.order), snapshot: TableSnapshot(table))
     schedule = BatchSchedule(plan.batching)
+    for _ in 0..<pauseDepth { schedule.pause() }
   }
+
+  func note(_ progress: MetadataQueryProgress) { port.note(progress, by: generation) }
+
+  /// Nothing follows.
+  func end() { port.end(by: generation) }
 
   /// When the next batch is due.
   var deadline: MonotonicTime? { schedule.deadline }
@@ -78,10 +94,10 @@ final class QueryRunner {
 
   private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count) + found.count }
 
-  /// Whether readers know results in another order than they're wanted in by now.
+  /// Whether readers know results in another order than they're wanted in by now, or of another index.
   ///
   /// Then nothing is pending but that all of them are to be found and told anew.
-  private var isReordered: Bool { known.list.order.descriptors != plan.order.descriptors }
+  private var isReordered: Bool { isForeign || known.list.order.descriptors != plan.order.descriptors }
 }
 
 // MARK: - What happens to files
@@ -104,7 +120,7 @@ extension QueryRunner {
       for directory in directories where now.table.contains(directory) { addAffected(by: directory, now, &numbers) }
       return filesChanged(numbers, now, health, at: time)
     }
-    port.note(health)
+    port.note(health, by: generation)
     noteMoments(numbers, now)
     note(numbers, now)
     offer?.touched.formUnion(numbers)
@@ -152,14 +168,15 @@ extension QueryRunner {
 
   /// Finds everything at once in an index that's complete.
   func begin(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
-    port.note(health)
+    port.note(health, by: generation)
     noteMoments(now.table.numbers, now)
-    setFresh(plan.results(now))
+    if !isForeign { setFresh(plan.results(now)) }
     gatheringFinished(now, health, at: time)
   }
 
   /// Readers know of nothing.
   private func setFresh(_ list: OrderedList<ResultOrder>) {
+    isForeign = false
     known.list = OrderedList(plan.order)
     forget()
     fresh = list.count == 0 ? nil : list
@@ -299,6 +316,7 @@ extension QueryRunner {
     isLate = false
     let offer = offer.take()
     if let offer {
+      isForeign = false
       known = offer.version
       if offer.finishesGathering { owesFinish = false }
       forget()
@@ -349,7 +367,7 @@ extension QueryRunner {
   /// What waits isn't true any more: everything in it has been undone.
   private func withdraw(_ undone: Offer, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if undone.finishesGathering { return tell(.update, now, health, at: time) }
-    switch port.withdraw(limited(known.list, now), takenCount: takenCount) {
+    switch port.withdraw(limited(known.list, now), takenCount: takenCount, by: generation) {
     case .taken, .stored:
       offer = nil
       known.snapshot = now
@@ -368,6 +386,8 @@ extension QueryRunner {
     _ delivery: BatchSchedule.Delivery?, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime
   ) {
     guard let delivery else { return }
+    // Results of the scopes before stay until the first search of these is over.
+    if isForeign, isGathering { return }
     // Nobody is told; who looks at the results sees twice as many from time to time.
     if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
     let isReordered = isReordered
@@ -385,18 +405,21 @@ extension QueryRunner {
         isGathering: delivery == .progress, finishesGathering: finishes, health: health)
     } else {
       change = MetadataQueryChange(
-        from: ResultHistory.Remembered(results: limited(known.list, known.snapshot), isGathering: isGathering),
+        from: ResultHistory.Remembered(
+          results: isForeign ? port.taken : limited(known.list, known.snapshot), isGathering: isGathering),
         to: limited(version.list, now), isGathering: delivery == .progress, finishesGathering: finishes, health: health)
       // What has changed is behind the last result, or all of it is in its place.
       if change.isEmpty, !finishes {
+        if isForeign { return adopt(version, now) }
         known = version
         forget()
         if let offer { withdraw(offer, now, health, at: time) }
         return
       }
     }
-    switch port.put(change, takenCount: takenCount, isWhole: isReordered || fresh != nil) {
+    switch port.put(change, takenCount: takenCount, isWhole: isReordered || fresh != nil, by: generation) {
     case .taken:
+      isForeign = false
       known = version
       forget()
       if finishes { owesFinish = false }
@@ -406,6 +429,18 @@ extension QueryRunner {
       offer = Offer(version: version, finishesGathering: finishes)
     case .outdated: isLate = true
     // It's told by resume(), which follows.
+    case .paused: break
+    }
+  }
+
+  /// These scopes have the same results as those before: none.
+  private func adopt(_ version: Version, _ now: TableSnapshot) {
+    switch port.withdraw(limited(version.list, now), takenCount: takenCount, by: generation) {
+    case .taken, .stored:
+      isForeign = false
+      known = version
+      forget()
+    case .outdated: isLate = true
     case .paused: break
     }
   }

@@ -1,5 +1,6 @@
 internal import FileWatching
 internal import MetadataPredicates
+internal import Synchronization
 internal import SystemInterface
 
 /// Follows one scope for all queries over it, on a thread of its own that ends with the last of them.
@@ -11,7 +12,7 @@ internal import SystemInterface
 final class ScopeEngine: Sendable {
   /// What queries ask for, by the number of the query.
   enum Order: Sendable {
-    case attach(Int, QueryPlan, QueryPort)
+    case attach(Int, QueryPlan, QueryPort, QueryPort.Heritage)
     case detach(Int)
     case pause(Int)
     case resume(Int)
@@ -56,6 +57,10 @@ final class ScopeEngine: Sendable {
     }
   }
 
+  /// Which of all engines there have been.
+  let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt64>(0)
+
   private let inbox: Guarded<Inbox>
 
   /// Starts an engine.
@@ -74,11 +79,11 @@ final class ScopeEngine: Sendable {
   /// Adds a query.
   ///
   /// - Returns: Its number; `nil` when the engine has ended.
-  func attach(_ plan: QueryPlan, _ port: QueryPort) -> Int? {
+  func attach(_ plan: QueryPlan, _ port: QueryPort, _ heritage: QueryPort.Heritage = .none) -> Int? {
     let (query, watcher) = inbox.withLock { inbox -> (Int?, (any FileWatcher)?) in
       if inbox.isEnded { return (nil, nil) }
       inbox.queryCount += 1
-      inbox.orders.append(.attach(inbox.queryCount, plan, port))
+      inbox.orders.append(.attach(inbox.queryCount, plan, port, heritage))
       return (inbox.queryCount, inbox.watcher)
     }
     watcher?.wake()
@@ -122,7 +127,7 @@ extension ScopeEngine.Order {
     switch self {
     case .barrier(_, let barrier): barrier.end()
     case .index(let continuation): continuation.resume(returning: nil)
-    case .attach(_, _, let port): port.end()
+    case .attach(_, _, let port, let heritage): port.end(by: heritage.generation)
     case .detach, .pause, .resume, .taken, .readerBegan, .replan, .provided: break
     }
   }
@@ -137,12 +142,18 @@ extension ScopeEngine {
 
   /// Adds a query to the engine of a scope, which is started if there's none.
   ///
+  /// - Parameters:
+  ///   - key: The scope.
+  ///   - plan: What the query looks for.
+  ///   - port: Where to leave what's found.
+  ///   - heritage: What another engine has left there already.
   /// - Returns: The engine, and the number of the query.
   /// - Throws: An error of inotify_init1(2) or pthread_create(3).
   static func attach(
-    _ key: Key, _ plan: QueryPlan, _ port: QueryPort
+    _ key: Key, _ plan: QueryPlan, _ port: QueryPort, _ heritage: QueryPort.Heritage = .none
   ) throws(SystemError) -> (engine: ScopeEngine, query: Int) {
-    if let found = engines.withLock({ engines in engines[key]?.engine }), let query = found.attach(plan, port) {
+    if let found = engines.withLock({ engines in engines[key]?.engine }), let query = found.attach(plan, port, heritage)
+    {
       return (found, query)
     }
     let watcher = try InotifyWatcher(tellsMounts: true)
@@ -151,7 +162,7 @@ extension ScopeEngine {
       engines = engines.filter { $0.value.engine != nil }
       engines[key] = Reference(engine: engine)
     }
-    guard let query = engine.attach(plan, port) else {
+    guard let query = engine.attach(plan, port, heritage) else {
       preconditionFailure("an engine that nobody has used has ended")
     }
     return (engine, query)

@@ -14,6 +14,8 @@ internal import FileWatching
 public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// Names a file as long as it's in the results of a query, also when it's renamed.
   public struct ID: Hashable, Sendable {
+    /// The index that gave the number.
+    let source: UInt64
     let number: FileNumber
     /// The file of an item that's not from a query.
     let file: FileIdentity?
@@ -48,7 +50,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   }
 
   /// The identity of the file among those of the same scope; for an item that's made from a URL, among those.
-  public var id: ID { ID(number: number, file: snapshot.isLone ? facts.identity : nil) }
+  public var id: ID { ID(source: snapshot.source, number: number, file: snapshot.isLone ? facts.identity : nil) }
 
   /// Whether both say the same of the same file.
   public static func == (left: Self, right: Self) -> Bool {

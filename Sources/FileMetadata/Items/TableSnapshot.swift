@@ -5,6 +5,8 @@ internal import FileWatching
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {
   let table: FileTable
+  /// Whose state it is: numbers of another index stand for other files.
+  let source: UInt64
   /// Whether it's of a single file that no query has found.
   let isLone: Bool
   /// Attributes that programs provide.
@@ -13,10 +15,11 @@ final class TableSnapshot: Sendable {
   private let spellings: ScopeSpellings
 
   init(
-    _ table: FileTable, isLone: Bool = false, provided: ProvidedAttributes? = nil,
+    _ table: FileTable, source: UInt64 = 0, isLone: Bool = false, provided: ProvidedAttributes? = nil,
     spellings: ScopeSpellings = ScopeSpellings()
   ) {
     self.table = table
+    self.source = source
     self.isLone = isLone
     self.provided = provided
     self.spellings = spellings
@@ -36,7 +39,7 @@ final class TableSnapshot: Sendable {
   }
 
   /// The same state without what programs provide: nobody waits for that.
-  var withoutProvided: TableSnapshot { TableSnapshot(table, spellings: spellings) }
+  var withoutProvided: TableSnapshot { TableSnapshot(table, source: source, spellings: spellings) }
 }
 
 /// One file after the other as predicates see it, with the attributes they name looked up beforehand.

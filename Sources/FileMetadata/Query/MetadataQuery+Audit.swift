@@ -17,7 +17,7 @@ extension MetadataQuery {
   public func audit() async -> ScopeAudit? {
     guard let session = current, session.isRunning else { return nil }
     return await ScopeAuditor(HostFileSystem(), options: key.options).audit {
-      await withCheckedContinuation { session.engine.give(.index($0)) }
+      await withCheckedContinuation { continuation in session.give { _ in .index(continuation) } }
     }
   }
 }

@@ -22,28 +22,22 @@ public import FileWatching
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `session`, with the plan | its lock | they're replaced by ``start()``, ``stop()``, ``replacePredicate(by:)`` and ``replaceOrder(by:)``, on any thread |
+/// | `state` | its lock | it's replaced by ``start()``, ``stop()``, ``replacePredicate(by:)``, ``replaceOrder(by:)`` and ``replaceScopes(by:items:)``, on any thread |
 public final class MetadataQuery: Sendable {
-  /// From one start to the next stop.
-  struct Session: Sendable {
-    let engine: ScopeEngine
-    let query: Int
-    let port: QueryPort
-    var isRunning = true
-  }
-
   private struct State: Sendable {
     var plan: QueryPlan
-    var session: Session?
+    var key: ScopeEngine.Key
+    var scopes: [MetadataScope]
+    var items: [URL]
+    var session: QuerySession?
   }
 
-  let key: ScopeEngine.Key
   /// Where it searches.
-  public let scopes: [MetadataScope]
+  public var scopes: [MetadataScope] { state.withLock { $0.scopes } }
   /// What it looks at besides, in the order in which it was named.
   ///
   /// - Note: Rule Q28.
-  public let items: [URL]
+  public var items: [URL] { state.withLock { $0.items } }
   private let state: Guarded<State>
 
   /// Makes a query of directories that doesn't search before ``start()``.
@@ -110,11 +104,9 @@ public final class MetadataQuery: Sendable {
     let provided = Set(providers.flatMap(\.attributes))
     let plan = try QueryPlan(
       compiled, sortDescriptors, batching, providing: provided, resultCountMax: resultCountMax)
-    state = Guarded(State(plan: plan))
-    self.scopes = scopes
-    self.items = items
-    key = ScopeEngine.Key(
+    let key = ScopeEngine.Key(
       roots: places.roots, items: places.items, spellings: places.spellings, options: options, providers: providers)
+    state = Guarded(State(plan: plan, key: key, scopes: scopes, items: items))
   }
 
   deinit { stop() }
@@ -137,20 +129,19 @@ public final class MetadataQuery: Sendable {
   /// - Note: Rules Q3, Q4, Q12 and Q22.
   @discardableResult
   public func start() throws(MetadataQueryError) -> Bool {
-    let key = key
-    return try start { plan, port throws(SystemError) in try ScopeEngine.attach(key, plan, port) }
+    try start { key, plan, port throws(SystemError) in try ScopeEngine.attach(key, plan, port) }
   }
 
   /// Begins to search with an engine that's found in some way.
   func start(
-    attaching attach: (QueryPlan, QueryPort) throws(SystemError) -> (engine: ScopeEngine, query: Int)
+    attaching attach: (ScopeEngine.Key, QueryPlan, QueryPort) throws(SystemError) -> (engine: ScopeEngine, query: Int)
   ) throws(MetadataQueryError) -> Bool {
     do throws(SystemError) {
       return try state.withLock { state throws(SystemError) in
         if let session = state.session, session.isRunning, !session.port.isEnded { return false }
         let port = QueryPort()
-        let (engine, query) = try attach(state.plan, port)
-        state.session = Session(engine: engine, query: query, port: port)
+        let (engine, query) = try attach(state.key, state.plan, port)
+        state.session = QuerySession(engine, query: query, port)
         return true
       }
     } catch {
@@ -164,19 +155,12 @@ public final class MetadataQuery: Sendable {
   ///
   /// - Note: Rules Q9, Q10, Q11 and L18.
   public func stop() {
-    let ended = state.withLock { state -> Session? in
-      guard let running = state.session, running.isRunning else { return nil }
-      state.session?.isRunning = false
-      return running
-    }
-    guard let ended else { return }
-    ended.port.end()
-    ended.engine.give(.detach(ended.query))
+    current?.stop()
   }
 
   /// Whether the query searches, or follows what it has found.
   public var isStarted: Bool {
-    state.withLock { $0.session?.isRunning == true && $0.session?.port.isEnded == false }
+    current.map { $0.isRunning && !$0.port.isEnded } ?? false
   }
 
   /// Whether the first search goes on.
@@ -206,7 +190,8 @@ public final class MetadataQuery: Sendable {
   public var progress: MetadataQueryProgress { current?.port.progress ?? MetadataQueryProgress() }
 
   var plan: QueryPlan { state.withLock { $0.plan } }
-  var current: Session? { state.withLock { $0.session } }
+  var key: ScopeEngine.Key { state.withLock { $0.key } }
+  var current: QuerySession? { state.withLock { $0.session } }
 
   // MARK: - Something else
 
@@ -216,7 +201,7 @@ public final class MetadataQuery: Sendable {
   /// Looks for something else from now on.
   ///
   /// A query that runs isn't started anew: what doesn't match any more is told as removed, what does now as added, and nothing of what
-  /// stays, in one exact difference and at once; nothing is read from the disk. For other scopes make another query.
+  /// stays, in one exact difference and at once; nothing is read from the disk.
   ///
   /// - Parameter predicate: What a file has to fulfil.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used; then everything stays as it is.
@@ -249,13 +234,47 @@ public final class MetadataQuery: Sendable {
   private func replan(
     looking predicate: CompiledPredicate? = nil, orderedBy sortDescriptors: [MetadataSortDescriptor]? = nil
   ) throws(MetadataQueryError) {
-    let provided = Set(key.providers.flatMap(\.attributes))
     try state.withLock { state throws(MetadataQueryError) in
       let old = state.plan
+      let provided = Set(state.key.providers.flatMap(\.attributes))
       state.plan = try QueryPlan(
         predicate ?? old.predicate, sortDescriptors ?? old.order.descriptors, old.batching, providing: provided,
         resultCountMax: old.resultCountMax)
-      if let session = state.session, session.isRunning { session.engine.give(.replan(session.query, state.plan)) }
+      let plan = state.plan
+      if let session = state.session, session.isRunning { session.give { .replan($0, plan) } }
+    }
+  }
+
+  /// Searches elsewhere from now on.
+  ///
+  /// A query that runs isn't started anew, and its readers go on. Results stay as they are while the other scopes are searched for the first
+  /// time, as ``progress`` says; then one batch tells what's gone, what's new, and as changed all that's in both: their ``MetadataItem/id`` is
+  /// another one, because each scope numbers files by itself. ``waitUntilCurrent()`` waits for that. A scope that another query follows
+  /// already is known at once.
+  ///
+  /// - Parameters:
+  ///   - scopes: Where to search.
+  ///   - items: Files and directories to look at besides, or instead if there are no scopes.
+  /// - Throws: ``MetadataQueryError`` as making a query does, and when the system doesn't let the program watch files; then everything stays as
+  ///   it is.
+  /// - Complexity: Once O(*n* log *n*) in the number of results before and now, and what a first search costs.
+  /// - Note: Rules Q17 and Q23 to Q30.
+  public func replaceScopes(by scopes: [MetadataScope], items: [URL] = []) throws(MetadataQueryError) {
+    let places = try SearchPlaces(scopes: scopes, items: items)
+    do throws(SystemError) {
+      try state.withLock { state throws(SystemError) in
+        var key = state.key
+        (key.roots, key.items, key.spellings) = (places.roots, places.items, places.spellings)
+        if key != state.key, let session = state.session, session.isRunning, !session.port.isEnded {
+          let plan = state.plan
+          try session.move(plan) { port, heritage throws(SystemError) in
+            try ScopeEngine.attach(key, plan, port, heritage)
+          }
+        }
+        (state.key, state.scopes, state.items) = (key, scopes, items)
+      }
+    } catch {
+      throw MetadataQueryError(.watchingUnavailable, "", error.description)
     }
   }
 
@@ -275,16 +294,17 @@ public final class MetadataQuery: Sendable {
   ///
   /// - Note: Rules R1 and R2. Ends with the run of the query.
   public func pause() {
-    guard let session = current else { return }
-    session.port.pause()
-    session.engine.give(.pause(session.query))
+    current?.act { port in
+      port.pause()
+      return { .pause($0) }
+    }
   }
 
   /// Ends one ``pause()``; after the last one everything is told that has happened meanwhile, in one batch.
   ///
   /// - Note: Rules R2 and R3.
   public func resume() {
-    if let session = current, session.port.resume() { session.engine.give(.resume(session.query)) }
+    current?.act { port in port.resume() ? { .resume($0) } : nil }
   }
 
   /// Waits until everything that was done to files before the call is in the results.
@@ -298,7 +318,7 @@ public final class MetadataQuery: Sendable {
   public func waitUntilCurrent() async throws(CancellationError) -> MetadataResults {
     guard let session = current, session.isRunning else { return results }
     let barrier = Barrier()
-    session.engine.give(.barrier(session.query, barrier))
+    session.give { .barrier($0, barrier) }
     await withTaskCancellationHandler {
       await barrier.wait()
     } onCancel: {

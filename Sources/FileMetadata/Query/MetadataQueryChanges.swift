@@ -26,7 +26,7 @@ extension MetadataQuery {
 
     /// Keeps the query alive; `nil` if it isn't to be kept.
     private let query: MetadataQuery?
-    private let session: Session?
+    private let session: QuerySession?
     private let reader: Int
 
     init(_ query: MetadataQuery, keepsQuery: Bool = true) {
@@ -36,9 +36,13 @@ extension MetadataQuery {
         reader = 0
         return
       }
-      let (reader, takenCount) = session.port.beginReading()
-      self.reader = reader
-      session.engine.give(.readerBegan(session.query, count: takenCount))
+      var number = 0
+      session.act { port in
+        let (reader, takenCount) = port.beginReading()
+        number = reader
+        return { .readerBegan($0, count: takenCount) }
+      }
+      reader = number
     }
 
     /// Waits for the next batch.
@@ -49,18 +53,20 @@ extension MetadataQuery {
       let reader = reader
       return await withTaskCancellationHandler {
         await withCheckedContinuation { waiter in
-          switch session.port.fetch(reader, waiter) {
-          case .change(let change, let takenCount):
-            session.engine.give(.taken(session.query, count: takenCount))
-            waiter.resume(returning: change)
+          var fetch = QueryPort.Fetch.waiting
+          session.act { port in
+            fetch = port.fetch(reader, waiter)
+            guard case .change(_, let takenCount) = fetch else { return nil }
+            return { .taken($0, count: takenCount) }
+          }
+          switch fetch {
+          case .change(let change, _): waiter.resume(returning: change)
           case .ended: waiter.resume(returning: nil)
           case .waiting: break
           }
         }
       } onCancel: {
-        if let takenCount = session.port.cancel(reader) {
-          session.engine.give(.taken(session.query, count: takenCount))
-        }
+        session.act { port in port.cancel(reader).map { takenCount in { .taken($0, count: takenCount) } } }
       }
     }
   }

@@ -2,7 +2,7 @@ internal import SystemInterface
 internal import FileWatching
 
 extension MetadataQueryChange {
-  /// What makes some results out of others of the same run.
+  /// What makes some results out of others of the same run, be they in another order or of another index.
   ///
   /// A number of the index may stand for another file by now; it's taken for the same one if that has the identity or the path of the other.
   ///
@@ -11,9 +11,11 @@ extension MetadataQueryChange {
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
     health: ScopeHealth, told: ResultHistory.Batches? = nil
   ) {
-    let comparison = ResultComparison(old.results, new, told)
+    let isForeign = old.results.snapshot.source != new.snapshot.source
+    let comparison =
+      isForeign ? ResultComparison(old.results, ofOtherIndex: new) : ResultComparison(old.results, new, told)
     let difference: ListDifference<ResultEntry>
-    if old.results.list.order.descriptors == new.list.order.descriptors {
+    if !isForeign, old.results.list.order.descriptors == new.list.order.descriptors {
       var list = old.results.list
       difference = list.apply(comparison.updates)
     } else {
@@ -56,6 +58,13 @@ private struct ResultComparison {
       }
     }
     pair(Array(gone.values), come)
+  }
+
+  /// Of another index, which numbers files by itself: what has the same path is the same, and has altered at least in that.
+  init(_ old: MetadataResults, ofOtherIndex new: MetadataResults) {
+    before = old.snapshot.table
+    after = new.snapshot.table
+    pair(old.list.elements, new.list.elements)
   }
 
   /// What was and is a result, of all numbers that batches name: what the first of them says of a number, and the last.
