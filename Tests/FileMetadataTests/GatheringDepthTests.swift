@@ -52,6 +52,30 @@ struct GatheringDepthTests {
     for query in [names, sizes] { query.stop() }
   }
 
+  @Test("The same for a query that looks for something else, or in another order, before more than names is known")
+  func replacedPlan() async throws {
+    let tree = try TemporaryTree()
+    // One turn doesn't find out all of it.
+    for directory in 0..<3 {
+      try tree.makeDirectory("\(directory)")
+      for number in 0..<6_000 { try tree.write("\(directory)/\(number)", number < 5 ? "12345" : "") }
+    }
+    for round in 0..<2 {
+      let query = try query(tree, .constant(true))
+      try query.start()
+      for await change in query.changes where change.finishesGathering { break }
+      if round.isMultiple(of: 2) {
+        try query.replacePredicate(by: .fileSize == .bytes(5))
+        #expect(try await query.waitUntilCurrent().count == 15)
+      } else {
+        try query.replaceOrder(by: [.init("kMDItemFSSize")])
+        let sizes = try await query.waitUntilCurrent().map(\.size)
+        #expect(sizes == sizes.sorted())
+      }
+      query.stop()
+    }
+  }
+
   @Test("Nothing is told as changed that wasn't, and what is changed right afterwards is")
   func changes() async throws {
     let tree = try tree()

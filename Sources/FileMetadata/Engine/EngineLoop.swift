@@ -20,6 +20,8 @@ final class EngineLoop {
   private var hasNextTurn = false
   /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
   private var arrivals: Set<Int> = []
+  /// What queries are to look for from now on, or as soon as more is known than names and kinds.
+  private var replans: [Int: QueryPlan] = [:]
   /// What programs provide, if they do.
   private let provided: ProvidedAttributes?
   private let spellings: ScopeSpellings
@@ -82,6 +84,7 @@ final class EngineLoop {
       noteProgress()
       distribute()
       welcome(isCurrent: isIdle && provided == nil)
+      carryOutReplans()
       lookInside()
       // Whatever was done before the turn is known then, even if somebody makes directories all the time.
       if isIdle || !indexer.hasWork, !indexer.isBehind { settle() }
@@ -110,7 +113,7 @@ final class EngineLoop {
       if barriers.add(.told(query: query, barrier)) { indexer.poll() }
     case .index(let continuation):
       if barriers.add(.index(continuation)) { indexer.poll() }
-    case .replan(let query, let plan): replan(query, plan, now)
+    case .replan(let query, let plan): replan(query, plan)
     case .provided(let want, let values):
       awaited.remove(want)
       guard let values else { return }
@@ -142,12 +145,16 @@ final class EngineLoop {
     runner.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
   }
 
-  private func replan(_ query: Int, _ plan: QueryPlan, _ now: MonotonicTime) {
+  private func replan(_ query: Int, _ plan: QueryPlan) {
     if plan.needsFacts { indexer.readsFacts = true }
-    if arrivals.contains(query) {
-      runners[query]?.plan = plan
-    } else {
-      runners[query]?.replan(plan, snapshot, health, at: now)
+    if arrivals.contains(query) { runners[query]?.plan = plan } else { replans[query] = plan }
+  }
+
+  /// Has queries look for something else for which everything is known that they need, and has been distributed.
+  private func carryOutReplans() {
+    for (query, plan) in replans where !plan.needsFacts || !indexer.hasRefills {
+      replans[query] = nil
+      runners[query]?.replan(plan, snapshot, health, at: clock.now)
     }
   }
 
@@ -156,6 +163,7 @@ final class EngineLoop {
 
   private func detach(_ query: Int) {
     runners[query] = nil
+    replans[query] = nil
     arrivals.remove(query)
     gathering.remove(query)
   }
@@ -223,7 +231,7 @@ final class EngineLoop {
         if case .index(let continuation) = awaited { continuation.resume(returning: indexer.index.table) }
         return true
       }
-      if arrivals.contains(query) { return false }
+      if arrivals.contains(query) || replans[query] != nil { return false }
       let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true
       if isTold { barrier.end() }
       return isTold

@@ -22,7 +22,10 @@ extension ScopeIndexer {
       if directoryCount < directoryCountMax, readMemberCount - memberCount < memberCountMax {
         var orders: [ReadOrder] = []
         while directoryCount < directoryCountMax, let directory = queue.pop() {
-          guard let order = order(directory) else { continue }
+          guard let order = order(directory) else {
+            refilled.remove(directory)
+            continue
+          }
           orders.append(order)
           directoryCount += 1
         }
@@ -54,6 +57,7 @@ extension ScopeIndexer {
     var count = 0
     while count < directoryCountMax, let directory = refills.pop() {
       queue.push(directory)
+      refilled.insert(directory)
       count += 1
     }
     // What isn't read now is read as anything else.
@@ -61,7 +65,7 @@ extension ScopeIndexer {
   }
 
   /// Whether statx(2) hasn't been asked of everything that's known.
-  package var hasRefills: Bool { !refills.isEmpty }
+  package var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty }
 
   var reader: DirectoryReader { DirectoryReader(files: files, watcher: watcher) }
 
@@ -88,6 +92,7 @@ extension ScopeIndexer {
 
   private func take(_ reading: DirectoryReading) {
     let directory = reading.directory
+    refilled.remove(directory)
     readCount += 1
     if reading.watching == .wanted { orderedWatchCount -= 1 }
     guard index.table.contains(directory) else { return drop(reading) }

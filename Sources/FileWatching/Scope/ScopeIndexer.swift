@@ -40,6 +40,8 @@ package final class ScopeIndexer {
   var queue = ReadQueue()
   /// Directories of whose members only kinds are known, to be read once more when there's nothing else to do.
   var refills = ReadQueue()
+  /// Those of them that are being read once more.
+  var refilled: Set<FileNumber> = []
   /// Whether statx(2) is asked of everything that's found.
   ///
   /// If not, see ``refill(directoryCountMax:memberCountMax:)``.
@@ -280,6 +282,7 @@ extension ScopeIndexer {
     if let watch = watches.remove(number), !ties.contains(watch) { watcher.unwatch(watch) }
     queue.remove(number)
     refills.remove(number)
+    refilled.remove(number)
     polled.remove(number)
     unreadable.remove(number)
     looks.remove(number)
