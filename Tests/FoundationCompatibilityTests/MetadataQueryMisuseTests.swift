@@ -46,6 +46,25 @@ struct MetadataQueryMisuseTests {
     }
   }
 
+  @Test(
+    "What no file can fulfil is reported, and what some file can isn't",
+    arguments: [
+      ("kMDItemFSSize > '3'", "never holds"), ("kMDItemFSName == 3", "never holds"),
+      ("NOT (kMDItemFSSize != 'x') AND kMDItemFSName == 'a'", "holds for every file"),
+      ("kMDItemAuthorz == 'x'", "kMDItemAuthorz"), ("kMDItemFSSize > 3 OR kMDItemFSName == '3'", nil),
+      ("NSMetadataUbiquitousItemIsDownloadingKey == 1", nil),
+    ] as [(String, String?)])
+  func impossible(format: String, report: String?) throws {
+    try withSandbox { box in
+      let watcher = QueryWatcher(box, nil)
+      let before = Sandbox.misuse.entries.count
+      watcher.query.predicate = NSPredicate(format: format)
+      watcher.gather()
+      let reports = Sandbox.misuse.entries.dropFirst(before).filter { $0.contains("finds less or more") }
+      #expect(reports.count == (report == nil ? 0 : 1) && reports.allSatisfy { $0.contains(report ?? "") })
+    }
+  }
+
   @Test("LIKE on the URL is LIKE on the path")
   func likeOnURL() throws {
     try withSandbox { box in

@@ -43,6 +43,9 @@
       for text in translation.tree.literalWildcards {
         Misuse.report("'\(text)' in a query's predicate stands for itself, asterisks and all: use LIKE for a pattern")
       }
+      for warning in translation.tree.warnings() where !warning.attribute.hasPrefix("NSMetadata") {
+        Misuse.report("A query's predicate finds less or more than it says: \(warning.message)")
+      }
       let places = SearchPlaces(
         scopes: configuration.searchScopes, items: configuration.searchItems,
         computer: NSMetadataQuery.localComputerDirectories)
