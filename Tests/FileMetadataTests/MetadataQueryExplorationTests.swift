@@ -59,7 +59,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
   }
 
   /// Reads everything, and checks that batches lead from nothing to the results.
-  private static func read(_ query: MetadataQuery) -> Task<[Row], Never> {
+  private static func read(_ query: MetadataQuery, _ seed: UInt64? = nil) -> Task<[Row], Never> {
     let isWhole = query.key.options.gatheringDepth == .attributes
     let changes = query.changes.makeAsyncIterator()
     return Task {
@@ -68,7 +68,9 @@ struct ConcurrencyMetadataQueryExplorationTests {
       var finishCount = 0
       while let change = await changes.next() {
         items = change.applied(to: items)
-        #expect(items.map { Row($0, isWhole: isWhole) } == change.results.map { Row($0, isWhole: isWhole) })
+        #expect(
+          items.map { Row($0, isWhole: isWhole) } == change.results.map { Row($0, isWhole: isWhole) },
+          "seed \(seed ?? 0)")
         if change.finishesGathering { finishCount += 1 }
         #expect(!change.isEmpty || change.finishesGathering)
       }
@@ -171,7 +173,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
         return (engine, number)
       }
     }
-    let readers = queries.map(Self.read)
+    let readers = queries.map { Self.read($0, seed) }
     for _ in 0..<6 {
       let paused = churner.random.chance(1, in: 3) ? churner.random.pick(queries) : nil
       paused?.pause()

@@ -1,6 +1,5 @@
 internal import FileWatching
 internal import MetadataPredicates
-internal import Synchronization
 internal import SystemInterface
 
 /// Follows one scope for all queries over it, on a thread of its own that ends with the last of them.
@@ -58,8 +57,11 @@ final class ScopeEngine: Sendable {
   }
 
   /// Which of all engines there have been.
-  let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-  private static let lastNumber = Atomic<UInt64>(0)
+  let number = lastNumber.withLock { last in
+    last += 1
+    return last
+  }
+  private static let lastNumber = Guarded<UInt64>(0)
 
   private let inbox: Guarded<Inbox>
 

@@ -6,7 +6,13 @@ extension MetadataQueryChange {
   ///
   /// A number of the index may stand for another file by now; it's taken for the same one if that has the identity or the path of the other.
   ///
-  /// - Parameter told: The batches that lead from the one to the other, if they are known: nothing but what they name is compared then.
+  /// - Parameters:
+  ///   - old: The results before.
+  ///   - new: The results now.
+  ///   - isGathering: Whether the first search goes on.
+  ///   - finishesGathering: Whether it's over with this.
+  ///   - health: How well the scopes are followed.
+  ///   - told: The batches that lead from the one to the other, if they are known: nothing but what they name is compared then.
   init(
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
     health: ScopeHealth, told: ResultHistory.Batches? = nil

@@ -46,6 +46,7 @@ private final class LiveSearches: Sendable {
     static let change = "one file made, until it's told"
     static let lost = "events lost, until everything is known"
     static let renamed = "a directory renamed, until it's told"
+    static let since = "what ten written files have changed, asked for afterwards"
   }
 
   private let settings: Settings
@@ -75,7 +76,7 @@ private final class LiveSearches: Sendable {
     return path
   }
 
-  var cells: [Cell] { changes + losses + renames }
+  var cells: [Cell] { changes + losses + renames + catchUps }
 
   private func cell(
     _ id: String, _ subject: String, _ group: String, isOurs: Bool = true,
@@ -333,5 +334,39 @@ extension LiveSearches {
       if line.hasSuffix("/f") { count += 1 }
     }
     return Double(count) / Double(settings.nestedCount)
+  }
+}
+
+// MARK: - What has happened since
+
+extension LiveSearches {
+  private var catchUps: [Cell] {
+    let count = settings.renamedFileCount
+    return [
+      cell("since/ours", "changes(since:), \(count) results", Group.since) { [self] in try catchUp(count) },
+      cell("since/tenth", "the same, \(count / 10) results", Group.since) { [self] in try catchUp(count / 10) },
+    ]
+  }
+
+  private func catchUp(_ count: Int) throws -> Double {
+    let root = try tree(count)
+    let query = try MetadataQuery(.constant(true), in: [URL(filePath: root)], batching: .immediate)
+    try query.start()
+    defer { query.stop() }
+    return try blocking {
+      _ = try await query.waitUntilCurrent()
+      var samples: [Double] = []
+      for round in 0..<Self.changeCount {
+        guard let cursor = query.cursor else { throw BenchmarkFailure("the query isn't started") }
+        for file in 0..<10 { try FileForest.write("\(root)/d/new\(round).\(file)") }
+        _ = try await query.waitUntilCurrent()
+        let start = monotonicNanoseconds()
+        guard case .changes(let change, _)? = query.changes(since: cursor), change.added.count == 10 else {
+          throw BenchmarkFailure("ten files haven't been told")
+        }
+        samples.append(Double(monotonicNanoseconds() - start))
+      }
+      return Measurement(samples: samples).median
+    }
   }
 }
