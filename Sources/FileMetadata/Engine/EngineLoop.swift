@@ -139,6 +139,7 @@ final class EngineLoop {
     if runner.plan.needsFacts { indexer.readsFacts = true }
     if isGathered || lacksFacts(query) {
       arrivals.insert(query)
+      runner.isArriving = true
       return indexer.poll()
     }
     gathering.insert(query)
@@ -147,7 +148,7 @@ final class EngineLoop {
 
   private func replan(_ query: Int, _ plan: QueryPlan) {
     if plan.needsFacts { indexer.readsFacts = true }
-    if arrivals.contains(query) { runners[query]?.plan = plan } else { replans[query] = plan }
+    if arrivals.contains(query) { runners[query]?.replanArrival(plan) } else { replans[query] = plan }
   }
 
   /// Has queries look for something else for which everything is known that they need, and has been distributed.
@@ -179,6 +180,7 @@ final class EngineLoop {
         runners[query]?.begin(snapshot, health, at: clock.now)
       } else {
         gathering.insert(query)
+        runners[query]?.isArriving = false
         runners[query]?.filesChanged(snapshot.table.numbers, snapshot, health, at: clock.now)
       }
     }

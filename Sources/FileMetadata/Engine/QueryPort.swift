@@ -40,6 +40,8 @@ final class QueryPort: Sendable {
     var results: MetadataResults?
     /// The results that readers have, or would have if there were any.
     var taken = MetadataResults.none
+    /// Somebody has begun to read and has nothing yet, though there are results.
+    var hasNewReader = false
     /// Which engine of the run puts batches here.
     var generation = 0
     /// Whether the reader hasn't been told that a first search is over.
@@ -61,6 +63,7 @@ final class QueryPort: Sendable {
     /// Readers have a batch, or there are none.
     mutating func take(_ change: MetadataQueryChange) {
       taken = change.results
+      hasNewReader = false
       if change.finishesGathering { owesFinish = false }
     }
 
@@ -91,6 +94,8 @@ final class QueryPort: Sendable {
   var isGathering: Bool { state.withLock { $0.isGathering } }
   var hasReader: Bool { state.withLock { $0.reader != nil } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
+  /// Whether a reader waits for a batch.
+  var isWaitedFor: Bool { state.withLock { $0.waiter != nil } }
   /// Whether a batch waits for a reader.
   var hasBatch: Bool { state.withLock { $0.ready != nil } }
 
@@ -134,6 +139,7 @@ final class QueryPort: Sendable {
       if state.isEnded || state.generation != generation { return (.taken, nil) }
       if state.pauseDepth > 0 { return (.paused, nil) }
       if state.takenCount != takenCount { return (.outdated, nil) }
+      let isWhole = isWhole || state.hasNewReader
       state.advance(to: change.results, by: isWhole || !state.history.isWanted ? nil : change.updates)
       state.isGathering = change.isGathering
       let waiter = state.waiter.take()
@@ -220,6 +226,7 @@ final class QueryPort: Sendable {
       // What the engine has put meanwhile doesn't begin with nothing, as this reader does.
       state.ready = nil
       state.taken = .none
+      state.hasNewReader = true
       state.owesFinish = true
       state.takenCount += 1
       return (state.readerCount, state.takenCount, state.waiter.take())

@@ -58,6 +58,8 @@ final class QueryRunner {
   /// The current reader hasn't been told of the end of the first search.
   private var owesFinish = true
   private var pauseDepth = 0
+  /// The index was there before the query, which hasn't been told of it: until then nobody is told anything, whoever begins to read.
+  var isArriving = false
   private var takenCount = 0
   /// A batch is due that has to wait until the engine knows what a reader has taken; ends with ``taken(_:_:_:at:)`` or
   /// ``readerBegan(_:_:_:at:)``, which follow.
@@ -148,6 +150,12 @@ extension QueryRunner {
     }
   }
 
+  /// Looks for something else, or in another order, before anything has been told.
+  func replanArrival(_ plan: QueryPlan) {
+    self.plan = plan
+    known.list = OrderedList(plan.order)
+  }
+
   /// Looks for something else, or in another order, from now on, and tells at once what that changes.
   func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     let isSameOrder = plan.order.descriptors == self.plan.order.descriptors
@@ -170,6 +178,7 @@ extension QueryRunner {
   func begin(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     port.note(health, by: generation)
     noteMoments(now.table.numbers, now)
+    isArriving = false
     if !isForeign { setFresh(plan.results(now)) }
     gatheringFinished(now, health, at: time)
   }
@@ -331,7 +340,7 @@ extension QueryRunner {
   /// Somebody begins to read, who knows nothing.
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if isReordered {
-      setFresh(plan.results(now))
+      setFresh(isArriving ? OrderedList(plan.order) : plan.results(now))
     } else {
       var current = fresh ?? known.list
       _ = current.apply(Array(pending.values))
