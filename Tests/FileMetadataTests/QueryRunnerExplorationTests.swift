@@ -67,7 +67,6 @@ struct QueryRunnerExplorationTests {
       indexed.indexer.work()
       let changes = indexed.indexer.takeChanges()
       if !changes.isEmpty { snapshot = TableSnapshot(indexed.indexer.index.table, source: 1) }
-      if isArrival { return }
       runner.filesChanged(
         changes.files, movedDirectories: changes.movedDirectories, snapshot, ScopeHealth(), at: time)
       if runner.isCurrent { indexed.indexer.recycleNumbers() }

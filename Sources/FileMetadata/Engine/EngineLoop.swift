@@ -83,7 +83,7 @@ final class EngineLoop {
       indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
       noteProgress()
       distribute()
-      welcome(isCurrent: isIdle && provided == nil)
+      welcome(isCurrent: isIdle && !indexer.isBehind && provided == nil)
       carryOutReplans()
       lookInside()
       // Whatever was done before the turn is known then, even if somebody makes directories all the time.
@@ -199,7 +199,7 @@ final class EngineLoop {
     if !changes.isEmpty {
       snapshot = TableSnapshot(indexer.index.table, source: source, provided: provided, spellings: spellings)
     }
-    for (query, runner) in runners where !arrivals.contains(query) {
+    for runner in runners.values {
       runner.filesChanged(
         numbers, movedDirectories: changes.movedDirectories, snapshot, health, at: clock.now)
     }

@@ -117,6 +117,8 @@ extension QueryRunner {
     _ numbers: some Sequence<FileNumber>, movedDirectories directories: Set<FileNumber> = [], _ now: TableSnapshot,
     _ health: ScopeHealth, at time: MonotonicTime
   ) {
+    // All of them are looked at then.
+    if isArriving { return }
     if !directories.isEmpty {
       var numbers = Set(numbers)
       for directory in directories where now.table.contains(directory) { addAffected(by: directory, now, &numbers) }
