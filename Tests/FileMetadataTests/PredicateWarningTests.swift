@@ -30,6 +30,17 @@ struct PredicateWarningTests {
     #expect(warnings.allSatisfy { $0.code == .impossibleComparison })
   }
 
+  @Test(
+    "What stands in quotes in Spotlight's language is compared as what the attribute is",
+    arguments: [
+      ("kMDItemFSSize > \"1\"", 0), ("kMDItemFSSize != \"1\"", 0), ("InRange(kMDItemFSSize, \"1\", \"9\")", 0),
+      ("kMDItemFSContentChangeDate >= \"$time.today(-1)\"", 0), ("kMDItemFSName == \"1\"", 0),
+      ("kMDItemFSSize > \"x\"", 1), ("kMDItemFSName == 1", 1),
+    ])
+  func quoted(query: String, count: Int) throws {
+    #expect(try MetadataPredicate(query: query).warnings().count == count)
+  }
+
   @Test("An attribute that nobody gives is named, unless a provider gives it")
   func unknown() throws {
     let provider = AttributeProvider(["kMDItemTitle"]) { _ in [:] }

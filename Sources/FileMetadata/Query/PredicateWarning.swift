@@ -40,11 +40,23 @@ extension MetadataPredicate {
   func warnings(providing provided: Set<String>) -> [PredicateWarning] {
     switch self {
     case .constant: []
-    case .and(let members), .or(let members): members.flatMap { $0.warnings(providing: provided) }
+    case .and(let members): members.flatMap { $0.warnings(providing: provided) }
+    case .or(let members):
+      // Spotlight compares what stands in quotes as a text and as what else it may be: one of both is enough.
+      isOneComparison(members) && members.contains { $0.warnings(providing: provided).isEmpty }
+        ? [] : members.flatMap { $0.warnings(providing: provided) }
     case .not(let member): member.warnings(providing: provided)
     case .comparison(let comparison): comparison.warning(providing: provided).map { [$0] } ?? []
     }
   }
+}
+
+/// Whether two predicates compare one attribute in one way with different values.
+private func isOneComparison(_ members: [MetadataPredicate]) -> Bool {
+  guard members.count == 2, case .comparison(let first) = members[0], case .comparison(let second) = members[1] else {
+    return false
+  }
+  return first.left == second.left && first.comparator == second.comparator
 }
 
 extension PredicateComparison {
