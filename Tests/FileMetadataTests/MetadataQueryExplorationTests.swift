@@ -121,11 +121,16 @@ struct ConcurrencyMetadataQueryExplorationTests {
 
   @Test("L17: the same if somebody searches elsewhere from time to time", arguments: scopeSeeds)
   func scopes(seed: UInt64) async throws {
-    let tree = try TemporaryTree()
+    // Both trees are real directories: a scope that's a link is where that has led when the query was made, and a fresh one elsewhere.
+    let (tree, otherTree) = (try TemporaryTree(), try TemporaryTree())
     var churner = Churner(seed: seed, tree, makesHardLinks: false)
-    for _ in 0..<60 { churner.step() }
-    let places = ["", "n0", "n1", "n2", "n3/n4"].map {
-      MetadataScope.directory(URL(filePath: tree.path($0).description))
+    var otherChurner = Churner(seed: seed + 1, otherTree, makesHardLinks: false)
+    for _ in 0..<40 {
+      churner.step()
+      otherChurner.step()
+    }
+    let places = [tree.root, otherTree.root, tree.path("none"), otherTree.path("none")].map {
+      MetadataScope.directory(URL(filePath: $0.description))
     }
     func scopes() -> [MetadataScope] { (0...churner.random.below(2)).map { _ in churner.random.pick(places) } }
     let query = try MetadataQuery(
@@ -139,6 +144,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
       if isPaused { query.pause() }
       for _ in 0...churner.random.below(10) {
         churner.step()
+        otherChurner.step()
         if churner.random.chance(1, in: 6) { try query.replaceScopes(by: scopes()) }
         if churner.random.chance(1, in: 12) { try Self.replan(query, &churner.random) }
       }
