@@ -123,6 +123,8 @@ final class QueryPort: Sendable {
 
   /// The results that readers have.
   var taken: MetadataResults { state.withLock { $0.taken } }
+  /// Whether the reader hasn't been told that a first search is over.
+  var owesFinish: Bool { state.withLock { $0.owesFinish } }
 
   /// Leaves a batch.
   ///

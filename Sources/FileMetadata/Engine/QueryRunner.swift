@@ -408,6 +408,8 @@ extension QueryRunner {
     if !isReordered, fresh == nil || port.hasReader {
       difference = fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now)
     }
+    // The reader may have taken that from the engine before.
+    if isForeign { owesFinish = port.owesFinish }
     let finishes = owesFinish && (delivery != .progress)
     let change: MetadataQueryChange
     if plan.resultCountMax == nil, !isReordered {
