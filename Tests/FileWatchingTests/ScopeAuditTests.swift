@@ -71,11 +71,39 @@ struct ScopeAuditTests {
       while !isOver.withLock({ $0 }) { churner.withLock { $0.step() } }
       end.signal()
     }
-    for _ in 0..<15 { #expect(try #require(await watcher.audit()).differences == [], "seed \(seed)") }
+    for _ in 0..<15 {
+      let differences = try #require(await watcher.audit()).differences
+      #expect(differences == [], "seed \(seed): \(differences.map(\.description))")
+    }
     isOver.withLock { $0 = true }
     end.wait()
     let audit = try #require(await watcher.audit())
     #expect(audit.isClean && audit.unsettledCount == 0)
+  }
+
+  @Test(
+    "A change that the file system shows before the kernel tells of it isn't taken for wrong, but one that it doesn't tell is"
+  )
+  func toldLate() async throws {
+    let tree = try TemporaryTree()
+    for name in ["f", "gone", "silent"] { try tree.write(name) }
+    let outside = tree.base.appending("outside")
+    try tree.link(tree.path("silent"), to: outside)
+    let late = LateWatcher(try InotifyWatcher(tellsMounts: false))
+    let clock = ReleasingClock(late)
+    let watcher = try TreeWatcher([tree.root], backend: late, clock: clock)
+    #expect(try #require(await watcher.audit()).isClean)
+    #expect(clock.pauseCount.withLock { $0 } == 0)
+    tree.waitForFileTime()
+    late.hold()
+    try tree.write(tree.path("f"), "more", adding: true)
+    try tree.write("new")
+    try tree.unlink("gone")
+    try tree.write(outside, "more", adding: true)
+    let audit = try #require(await watcher.audit())
+    #expect(audit.differences.map(\.path) == [tree.path("silent")])
+    #expect(audit.unsettledCount == 0)
+    #expect(clock.pauseCount.withLock { $0 } == 1)
   }
 
   @Test("A watcher that's stopped isn't audited")
@@ -103,4 +131,44 @@ private final class DeafWatcher: FileWatcher {
   func takeEvents() -> [WatchEvent] { [] }
   func waitForEvents() throws(SystemError) { try base.waitForEvents() }
   func wake() { base.wake() }
+}
+
+/// Tells what happens as late as the kernel does while calls go on.
+private final class LateWatcher: FileWatcher {
+  private let base: InotifyWatcher
+  private let isHeld = Guarded(false)
+
+  init(_ base: InotifyWatcher) { self.base = base }
+
+  func hold() { isHeld.withLock { $0 = true } }
+
+  func release() {
+    isHeld.withLock { $0 = false }
+    wake()
+  }
+
+  func watch(_ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool) throws(SystemError) -> WatchID {
+    try base.watch(path, interest, isDirectory: isDirectory)
+  }
+
+  func unwatch(_ watch: WatchID) { base.unwatch(watch) }
+  func takeEvents() -> [WatchEvent] { isHeld.withLock { $0 } ? [] : base.takeEvents() }
+  func waitForEvents() throws(SystemError) { try base.waitForEvents() }
+  func wake() { base.wake() }
+}
+
+/// A clock on which the calls that go on have ended when somebody has paused, be it for a moment.
+private final class ReleasingClock: CoordinationClock {
+  private let watcher: LateWatcher
+  let pauseCount = Guarded(0)
+
+  init(_ watcher: LateWatcher) { self.watcher = watcher }
+
+  var now: MonotonicTime { HostClock.shared.now }
+
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+    pauseCount.withLock { $0 += 1 }
+    watcher.release()
+    return HostClock.shared.schedule(at: now, action)
+  }
 }

@@ -5,9 +5,10 @@ extension MetadataQuery {
   /// Compares what is known of the scopes with a fresh walk through them.
   ///
   /// For a job that runs now and then, and for programs that want to be sure. What changes meanwhile isn't taken for wrong: whatever
-  /// differs is looked at again until the file system has said the same before and after everything was taken in. It's the index that's
-  /// audited, of all files in the scopes and not of results alone. Nothing is repaired: ``stop()`` and ``start()`` read everything anew, if no
-  /// other query follows the same scopes. What can be wrong is what ``MetadataQuery`` says isn't seen at once.
+  /// differs is looked at again until the file system has said the same before and after everything was taken in, and once more after a second:
+  /// the kernel tells of a call when it ends, and shows before what it does. It's the index that's audited, of all files in the scopes and not of
+  /// results alone. Nothing is repaired: ``stop()`` and ``start()`` read everything anew, if no other query follows the same scopes. What can be
+  /// wrong is what ``MetadataQuery`` says isn't seen at once.
   ///
   /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
   ///
@@ -16,7 +17,7 @@ extension MetadataQuery {
   /// - Note: Rule L17.
   public func audit() async -> ScopeAudit? {
     guard let session = current, session.isRunning else { return nil }
-    return await ScopeAuditor(HostFileSystem(), options: key.options).audit {
+    return await ScopeAuditor(HostFileSystem(), options: key.options, clock: HostClock.shared).audit {
       await withCheckedContinuation { continuation in session.give { _ in .index(continuation) } }
     }
   }

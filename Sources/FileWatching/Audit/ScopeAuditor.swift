@@ -3,18 +3,26 @@ package import SystemInterface
 /// Compares an index with a fresh walk through the file system.
 ///
 /// The walk shares nothing with what keeps the index current but the call that lists a directory. It goes on while files change: whatever
-/// differs is looked at once more, before and after the index is current, and counts if the file system said the same both times.
+/// differs is looked at once more, before and after the index is current, and counts if the file system said the same both times, and does so
+/// still a moment later.
 package struct ScopeAuditor: Sendable {
   private let files: any FileSystem
   private let options: ScopeOptions
+  private let clock: any CoordinationClock
   private let unentered: NamePatterns
 
   /// How often what differs is looked at again while it goes on changing.
   private static let roundCountMax = 8
+  /// For how long a call that alters a file is expected to go on after others see what it has done.
+  ///
+  /// The kernel tells of it when it ends. Who writes much is held up within write(2) until some of it is on the disk, for 200 ms each time,
+  /// after the size of the file is another one.
+  static let callDurationMax = Duration.seconds(1)
 
-  package init(_ files: any FileSystem, options: ScopeOptions) {
+  package init(_ files: any FileSystem, options: ScopeOptions, clock: any CoordinationClock) {
     self.files = files
     self.options = options
+    self.clock = clock
     unentered = NamePatterns(options.unenteredNames)
   }
 
@@ -25,19 +33,42 @@ package struct ScopeAuditor: Sendable {
   package func audit(_ current: () async -> FileTable?) async -> ScopeAudit? {
     guard let table = await current() else { return nil }
     let walk = await Self.onThread { self.walk(table) }
-    var suspects = walk.suspects
-    var differences: [ScopeAudit.Difference] = []
-    for _ in 0..<Self.roundCountMax where !suspects.isEmpty {
+    guard var findings = await findings(at: walk.suspects, current) else { return nil }
+    if !findings.differences.isEmpty {
+      await pause()
+      guard let later = await self.findings(at: Set(findings.differences.map(\.path)), current) else { return nil }
+      findings.confirm(with: later)
+    }
+    return ScopeAudit(
+      fileCount: walk.fileCount, differences: findings.differences.sorted { $0.path < $1.path },
+      unsettledCount: findings.unsettled.count)
+  }
+
+  /// Looks at paths until the file system says the same before and after the index is current.
+  private func findings(at paths: Set<SystemPath>, _ current: () async -> FileTable?) async -> Findings? {
+    var findings = Findings(unsettled: paths)
+    for _ in 0..<Self.roundCountMax where !findings.unsettled.isEmpty {
       if Task.isCancelled { return nil }
-      let asked = suspects
+      let asked = findings.unsettled
       let before = await Self.onThread { self.look(at: asked) }
       guard let table = await current() else { return nil }
       let (settled, unsettled) = await Self.onThread { self.compare(before, table) }
-      differences += settled
-      suspects = unsettled
+      findings.differences.formUnion(settled)
+      findings.unsettled = unsettled
     }
-    return ScopeAudit(
-      fileCount: walk.fileCount, differences: differences.sorted { $0.path < $1.path }, unsettledCount: suspects.count)
+    return findings
+  }
+
+  /// Waits until calls have ended of which the file system shows already what they do.
+  private func pause() async {
+    let end = Barrier()
+    let alarm = clock.schedule(at: clock.now.advanced(by: Self.callDurationMax)) { end.end() }
+    await withTaskCancellationHandler {
+      await end.wait()
+    } onCancel: {
+      end.end()
+    }
+    alarm.cancel()
   }
 
   /// Runs what blocks on a thread of its own.
@@ -45,6 +76,22 @@ package struct ScopeAuditor: Sendable {
     await withCheckedContinuation { continuation in
       let code = HostThread.tryStart(name: "file-audit") { continuation.resume(returning: body()) }
       if code != 0 { continuation.resume(returning: body()) }
+    }
+  }
+}
+
+extension ScopeAuditor {
+  /// What several paths have turned out to be.
+  private struct Findings {
+    var differences: Set<ScopeAudit.Difference> = []
+    /// Paths that go on changing.
+    var unsettled: Set<SystemPath>
+
+    /// What differs otherwise by now goes on changing; what doesn't differ any more was told late.
+    mutating func confirm(with later: Findings) {
+      unsettled.formUnion(later.unsettled)
+      unsettled.formUnion(later.differences.subtracting(differences).map(\.path))
+      differences.formIntersection(later.differences)
     }
   }
 }

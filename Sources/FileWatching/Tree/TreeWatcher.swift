@@ -65,7 +65,7 @@ public final class TreeWatcher: Sendable {
     let watcher: any FileWatcher
     if let backend { watcher = backend } else { watcher = try InotifyWatcher(tellsMounts: true) }
     port = TreePort(watcher)
-    auditor = ScopeAuditor(files, options: options)
+    auditor = ScopeAuditor(files, options: options, clock: clock)
     let code = HostThread.tryStart(name: "file-watching") { [port, board] in
       TreeLoop(plan, port, board, watcher: watcher).run()
     }
@@ -151,8 +151,9 @@ extension TreeWatcher {
   /// Compares what is known of the trees with a fresh walk through them.
   ///
   /// For a job that runs now and then, and for programs that want to be sure. What changes meanwhile isn't taken for wrong: whatever
-  /// differs is looked at again until the file system has said the same before and after everything was taken in. Nothing is repaired, and nothing
-  /// is told by it. What can be wrong is what ``TreeWatcher`` says isn't seen at once.
+  /// differs is looked at again until the file system has said the same before and after everything was taken in, and once more after a second:
+  /// the kernel tells of a call when it ends, and shows before what it does. Nothing is repaired, and nothing is told by it. What can be wrong is
+  /// what ``TreeWatcher`` says isn't seen at once.
   ///
   /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
   ///
