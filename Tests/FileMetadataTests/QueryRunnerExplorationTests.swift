@@ -69,7 +69,11 @@ struct QueryRunnerExplorationTests {
       if !changes.isEmpty { snapshot = TableSnapshot(indexed.indexer.index.table, source: 1) }
       runner.filesChanged(
         changes.files, movedDirectories: changes.movedDirectories, snapshot, ScopeHealth(), at: time)
-      if runner.isCurrent { indexed.indexer.recycleNumbers() }
+      if runner.isCurrent {
+        indexed.indexer.recycleNumbers()
+      } else if random.chance(1, in: 2) {
+        indexed.indexer.recycleNumbers(notIn: runner.comparedTables)
+      }
     }
 
     func carryOutReplans() {

@@ -128,7 +128,7 @@ struct FileIndexTests {
       let number = try index.mustInsert(SystemPath("b"), in: root, Self.facts(inode: 3 + round))
       numbers.insert(number)
       _ = index.remove(number)
-      index.recycle(notIn: former)
+      index.recycle(notIn: [former])
     }
     #expect(numbers.count == 1 && !numbers.contains(first) && index.limboCount == 1)
     #expect(index.violations == [])

@@ -94,6 +94,9 @@ final class QueryRunner {
   /// Whether older states of the index don't matter any more.
   var isCurrent: Bool { pendingCount == 0 && offer == nil }
 
+  /// The states of the index that are compared with what there is.
+  var comparedTables: [FileTable] { [known.snapshot.table] + (offer.map { [$0.version.snapshot.table] } ?? []) }
+
   private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count) + found.count }
 
   /// Whether readers know results in another order than they're wanted in by now, or of another index.

@@ -18,7 +18,7 @@ extension MetadataQuery {
   public func audit() async -> ScopeAudit? {
     guard let session = current, session.isRunning else { return nil }
     return await ScopeAuditor(HostFileSystem(), options: key.options, clock: HostClock.shared).audit {
-      await withCheckedContinuation { continuation in session.give { _ in .index(continuation) } }
+      await session.engine.index.currentTable()
     }
   }
 }

@@ -45,7 +45,7 @@ extension MetadataQuery {
     Explanation(
       predicate: plan.predicate.explanation(indexed: FileAttribute.indexedNames),
       warnings: plan.predicate.predicate.warnings(providers: key.providers),
-      places: key.reaches.map(\.path.description), sortAttributes: plan.order.descriptors.map(\.attribute),
+      places: key.index.reaches.map(\.path.description), sortAttributes: plan.order.descriptors.map(\.attribute),
       needsStatuses: plan.needsFacts, gathersNamesFirst: key.options.gatheringDepth == .names, health: health)
   }
 }

@@ -167,13 +167,14 @@ extension FileIndex {
     limbo.removeFirst(end)
   }
 
-  /// Lets numbers be used again of files that a former state doesn't have: whoever compares it with a later one doesn't miss them.
+  /// Lets numbers be used again of files that former states don't have: whoever compares them with a later one doesn't miss them.
   ///
-  /// - Parameter table: The former state, and the only one that anybody still compares.
-  /// - Complexity: O(*n*) in the number of numbers that were given up.
-  package mutating func recycle(notIn table: FileTable) {
-    free += limbo.lazy.map(\.number).filter { !table.contains($0) }
-    limbo.removeAll { !table.contains($0.number) }
+  /// - Parameter tables: The former states, and the only ones that anybody still compares.
+  /// - Complexity: O(*n*) in the number of numbers that were given up, for each state.
+  package mutating func recycle(notIn tables: [FileTable]) {
+    let isFree = { (number: FileNumber) in !tables.contains { $0.contains(number) } }
+    free += limbo.lazy.map(\.number).filter(isFree)
+    limbo.removeAll { isFree($0.number) }
   }
 
   /// How many numbers were given up and can't be used again yet.

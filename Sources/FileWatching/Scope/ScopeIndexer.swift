@@ -135,8 +135,8 @@ package final class ScopeIndexer {
   /// Lets numbers be used again that were given up until now, when nobody compares older states any more.
   package func recycleNumbers(before moment: Int? = nil) { index.recycle(before: moment ?? index.moment) }
 
-  /// Lets numbers be used again that stood for nothing in a former state, which is the only one that somebody still compares.
-  package func recycleNumbers(notIn table: FileTable) { index.recycle(notIn: table) }
+  /// Lets numbers be used again that stood for nothing in some former states, which are the only ones that somebody still compares.
+  package func recycleNumbers(notIn tables: [FileTable]) { index.recycle(notIn: tables) }
 
   /// How well the scope is followed.
   package var health: ScopeHealth {

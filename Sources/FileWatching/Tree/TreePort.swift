@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// Between the thread that follows trees and those who want to know.
+/// Between the engine that follows trees and those who want to know.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -8,44 +8,40 @@ internal import SystemInterface
 final class TreePort: Sendable {
   typealias Waiter = CheckedContinuation<TreeUpdate?, Never>
 
-  /// What the thread is asked for.
+  /// What the engine is asked for.
   enum Order: Sendable {
     /// Tell when everything that was done before is known.
     case barrier(Barrier)
-    /// Give the index when it knows everything that was done before.
-    case index(CheckedContinuation<FileTable?, Never>)
     /// Tell everything that was done before, be it nothing.
     case catchUp(Waiter)
+    /// Nobody wants to know any more.
+    case leave
   }
 
   private struct State: Sendable {
-    var orders: [Order] = []
     /// In the order in which they came.
     var waiters: [(number: Int, waiter: Waiter)] = []
     var waiterCount = 0
     var isStopped = false
     var error: SystemError?
-    /// Ends with the thread, also if somebody still has the port: it holds descriptors and watches.
-    var watcher: (any FileWatcher)?
+    var engine: IndexEngine?
   }
 
-  private let state: Guarded<State>
-
-  init(_ watcher: any FileWatcher) { state = Guarded(State(watcher: watcher)) }
+  private let state = Guarded(State())
 
   var error: SystemError? { state.withLock { $0.error } }
-  var isStopped: Bool { state.withLock { $0.isStopped } }
 
   // MARK: Those who want to know
 
-  /// - Returns: Whether anybody takes it.
-  func give(_ order: Order) -> Bool {
-    let watcher = state.withLock { state in
-      if !state.isStopped { state.orders.append(order) }
-      return state.isStopped ? nil : state.watcher
-    }
-    watcher?.wake()
-    return watcher != nil
+  /// Begins to follow.
+  func join(_ engine: IndexEngine) { state.withLock { if !$0.isStopped { $0.engine = engine } } }
+
+  /// The engine, unless it's over.
+  var engine: IndexEngine? { state.withLock { $0.engine } }
+
+  /// Gives an order, which is ended if it's over.
+  func give(_ order: Order) {
+    if let engine { engine.give(TreeOrder(port: self, order: order)) } else { order.end() }
   }
 
   /// A number for a wait that begins or is cancelled later.
@@ -57,11 +53,11 @@ final class TreePort: Sendable {
   }
 
   func wait(_ number: Int, _ waiter: Waiter) {
-    let watcher = state.withLock { state in
-      if !state.isStopped { state.waiters.append((number, waiter)) }
-      return state.isStopped ? nil : state.watcher
+    let engine = state.withLock { state in
+      if state.engine != nil { state.waiters.append((number, waiter)) }
+      return state.engine
     }
-    if let watcher { watcher.wake() } else { waiter.resume(returning: nil) }
+    if let engine { engine.wake() } else { waiter.resume(returning: nil) }
   }
 
   func cancel(_ number: Int) {
@@ -74,31 +70,20 @@ final class TreePort: Sendable {
 
   /// Ends everything.
   func stop(_ error: SystemError? = nil) {
-    let (orders, waiters, watcher) = state.withLock { state in
+    let (waiters, engine) = state.withLock { state in
       state.isStopped = true
       if state.error == nil { state.error = error }
       defer {
-        state.orders = []
         state.waiters = []
-        state.watcher = nil
+        state.engine = nil
       }
-      return (state.orders, state.waiters, state.watcher)
+      return (state.waiters, state.engine)
     }
-    for order in orders { order.end() }
     for (_, waiter) in waiters { waiter.resume(returning: nil) }
-    watcher?.wake()
+    engine?.give(TreeOrder(port: self, order: .leave))
   }
 
-  // MARK: The thread
-
-  /// - Returns: `nil` at the end.
-  func takeOrders() -> [Order]? {
-    state.withLock { state in
-      if state.isStopped { return nil }
-      defer { state.orders = [] }
-      return state.orders
-    }
-  }
+  // MARK: The engine's thread
 
   var hasWaiter: Bool { state.withLock { !$0.waiters.isEmpty } }
 
@@ -113,8 +98,8 @@ extension TreePort.Order {
   func end() {
     switch self {
     case .barrier(let barrier): barrier.end()
-    case .index(let continuation): continuation.resume(returning: nil)
     case .catchUp(let waiter): waiter.resume(returning: nil)
+    case .leave: break
     }
   }
 }

@@ -19,20 +19,17 @@ public import SystemInterface
 /// machines do on network file systems.
 ///
 /// It takes a thread, further ones while much is read, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
-/// ``stop()`` or with the last reference. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
+/// ``stop()`` or with the last reference. Watchers and queries of a program that follow the same trees with the same options share them, and end with
+/// the last one. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
 ///
 /// Any thread may call anything.
 public final class TreeWatcher: Sendable {
   struct Plan: Sendable {
-    var paths: [SystemPath]
-    var options: ScopeOptions
-    var batchingInterval: Duration
-    var tellsExisting: Bool
-    var files: any FileSystem
-    var clock: any CoordinationClock
+    let batchingInterval: Duration
+    let tellsExisting: Bool
   }
 
-  private let port: TreePort
+  private let port = TreePort()
   private let auditor: ScopeAuditor
   private let board = HealthBoard()
 
@@ -47,7 +44,7 @@ public final class TreeWatcher: Sendable {
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
-  ///   - backend: Who tells what happens, to this watcher alone; without one inotify(7), and polling where that can't be.
+  ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
   ///   - files: Where files are.
   ///   - clock: What decides when it's time.
   /// - Throws: EMFILE when the user has too many queues (`max_user_instances`) or the process too many descriptors; EAGAIN when there
@@ -59,23 +56,29 @@ public final class TreeWatcher: Sendable {
   ) throws(SystemError) {
     var places: Set<SystemPath> = []
     for path in paths { places.insert(try files.canonicalPath(of: path, resolvingLastComponent: true)) }
-    let plan = Plan(
-      paths: places.filter { path in !places.contains { path.isInside($0) } }.sorted(), options: options,
-      batchingInterval: batchingInterval, tellsExisting: tellsExisting, files: files, clock: clock)
+    let key = IndexEngine.Key(
+      roots: places.filter { path in !places.contains { path.isInside($0) } }, options: options)
+    auditor = ScopeAuditor(files, options: options, clock: clock)
+    let plan = Plan(batchingInterval: batchingInterval, tellsExisting: tellsExisting)
+    let order = TreeJoinOrder(plan: plan, port: port, board: board)
+    if backend == nil, files is HostFileSystem, clock as AnyObject === HostClock.shared {
+      port.join(try IndexEngine.give(order, to: key))
+      return
+    }
     let watcher: any FileWatcher
     if let backend { watcher = backend } else { watcher = try InotifyWatcher(tellsMounts: true) }
-    port = TreePort(watcher)
-    auditor = ScopeAuditor(files, options: options, clock: clock)
-    let code = HostThread.tryStart(name: "file-watching") { [port, board] in
-      TreeLoop(plan, port, board, watcher: watcher).run()
-    }
-    if code != 0 { throw .noThread(errno: code) }
+    let engine = try IndexEngine(key, files: files, watcher: watcher, clock: clock)
+    engine.give(order)
+    port.join(engine)
   }
 
   deinit { stop() }
 
   /// Ends everything; what has been told stays true, sequences of ``updates`` end.
   public func stop() { port.stop() }
+
+  /// Who follows the trees, for others as well; `nil` at the end.
+  package var engine: IndexEngine? { port.engine }
 
   /// Why it has ended though nobody has stopped it: an error of epoll_wait(2).
   public var error: SystemError? { port.error }
@@ -97,7 +100,7 @@ public final class TreeWatcher: Sendable {
   /// - Throws: `CancellationError` when the task was cancelled.
   public func waitUntilCurrent() async throws(CancellationError) {
     let barrier = Barrier()
-    if !port.give(.barrier(barrier)) { barrier.end() }
+    port.give(.barrier(barrier))
     await withTaskCancellationHandler {
       await barrier.wait()
     } onCancel: {
@@ -113,9 +116,7 @@ public final class TreeWatcher: Sendable {
   ///
   /// - Returns: What is otherwise, be it nothing; `nil` when the watcher is stopped.
   public func catchUp() async -> TreeUpdate? {
-    await withCheckedContinuation { waiter in
-      if !port.give(.catchUp(waiter)) { waiter.resume(returning: nil) }
-    }
+    await withCheckedContinuation { port.give(.catchUp($0)) }
   }
 }
 
@@ -129,7 +130,7 @@ extension TreeWatcher {
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
-  ///   - backend: Who tells what happens, to this watcher alone; without one inotify(7), and polling where that can't be.
+  ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
   ///   - files: Where files are.
   ///   - clock: What decides when it's time.
   /// - Throws: EINVAL for a URL that isn't a file's, and the errors that paths have.
@@ -162,11 +163,7 @@ extension TreeWatcher {
   /// - Note: Rule L17.
   public func audit() async -> ScopeAudit? {
     let port = port
-    return await auditor.audit {
-      await withCheckedContinuation { continuation in
-        if !port.give(.index(continuation)) { continuation.resume(returning: nil) }
-      }
-    }
+    return await auditor.audit { await port.engine?.currentTable() }
   }
 
   /// What happens, as soon as it's known and as long as anything is different.

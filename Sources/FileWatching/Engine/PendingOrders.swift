@@ -32,6 +32,14 @@ package struct PendingOrders<Order> {
     return isNeeded
   }
 
+  /// Takes some of them, when nobody wants them any more.
+  package mutating func take(where isTaken: (Order) -> Bool) -> [Order] {
+    let taken = (current + later).filter(isTaken)
+    current.removeAll(where: isTaken)
+    later.removeAll(where: isTaken)
+    return taken
+  }
+
   /// Takes all of them, when nobody carries out any more.
   package mutating func takeAll() -> [Order] {
     defer { (current, later) = ([], []) }

@@ -1,0 +1,132 @@
+package import SystemInterface
+
+/// Keeps one index for all who follow the same trees, on a thread of its own that ends with the last of them.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `inbox` | its lock | any thread gives orders, the engine's thread takes them; the end is decided under it, so no order is lost |
+/// | index, watches, followers | the engine's thread | they are in an ``IndexLoop`` that no one else can reach |
+/// | `engines` | its lock, around that of an inbox | whoever finds no engine makes one that the next one finds |
+package final class IndexEngine: Sendable {
+  /// What is followed, and how.
+  package struct Key: Hashable, Sendable {
+    /// Directories that are searched, none of which is inside another one; sorted.
+    package let roots: [SystemPath]
+    /// Places that are looked at themselves, none of which is inside a directory that's searched; sorted.
+    package let items: [SystemPath]
+    package let options: ScopeOptions
+
+    package init(roots: some Sequence<SystemPath>, items: some Sequence<SystemPath> = [], options: ScopeOptions) {
+      self.roots = roots.sorted()
+      self.items = items.sorted()
+      self.options = options
+    }
+
+    /// What of each place may be a result.
+    package var reaches: [(path: SystemPath, reach: RootReach)] {
+      let both = Set(roots).intersection(items)
+      return roots.map { ($0, both.contains($0) ? .itemAndContents : .contents) }
+        + items.filter { !both.contains($0) }.map { ($0, .item) }
+    }
+  }
+
+  private struct Inbox: Sendable {
+    var orders: [any IndexOrder] = []
+    /// Ends with the engine, also if somebody still has that: it holds descriptors and watches.
+    var watcher: (any FileWatcher)?
+  }
+
+  private struct Reference: Sendable {
+    weak var engine: IndexEngine?
+  }
+
+  private static let engines = Guarded<[Key: Reference]>([:])
+  private let inbox: Guarded<Inbox>
+
+  /// Starts an engine that nobody else finds.
+  ///
+  /// - Throws: EAGAIN of pthread_create(3), when there are too many threads.
+  package init(
+    _ key: Key, files: any FileSystem, watcher: any FileWatcher, clock: any CoordinationClock
+  ) throws(SystemError) {
+    inbox = Guarded(Inbox(watcher: watcher))
+    let code = HostThread.tryStart(name: "file-index") {
+      IndexLoop(self, key, files: files, watcher: watcher, clock: clock).run()
+    }
+    if code != 0 { throw .noThread(errno: code) }
+  }
+
+  /// Gives an order to the engine that follows some trees on this machine, which is started if there's none.
+  ///
+  /// - Throws: An error of inotify_init1(2) or pthread_create(3).
+  package static func give(_ order: any IndexOrder, to key: Key) throws(SystemError) -> IndexEngine {
+    try engines.withLock { engines throws(SystemError) in
+      if let found = engines[key]?.engine, found.accept(order) { return found }
+      let watcher = try InotifyWatcher(tellsMounts: true)
+      let engine = try IndexEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
+      engines = engines.filter { $0.value.engine != nil }
+      engines[key] = Reference(engine: engine)
+      guard engine.accept(order) else { preconditionFailure("an engine that nobody has used has ended") }
+      return engine
+    }
+  }
+
+  /// Takes an order.
+  ///
+  /// - Returns: Whether anybody is there to carry it out.
+  package func accept(_ order: any IndexOrder) -> Bool {
+    let watcher = inbox.withLock { inbox in
+      if inbox.watcher != nil { inbox.orders.append(order) }
+      return inbox.watcher
+    }
+    watcher?.wake()
+    return watcher != nil
+  }
+
+  /// Gives an order, which is ended if nobody is there to carry it out.
+  package func give(_ order: any IndexOrder) {
+    if !accept(order) { order.end() }
+  }
+
+  /// Has followers look what there is to do for them.
+  package func wake() { inbox.withLock { $0.watcher }?.wake() }
+
+  /// The index when it knows everything that was done before the call; `nil` when the engine has ended.
+  package func currentTable() async -> FileTable? {
+    await withCheckedContinuation { give(TableOrder(continuation: $0)) }
+  }
+
+  // MARK: The engine's thread
+
+  /// Takes all orders.
+  ///
+  /// - Parameter isIdle: Whether to end if there's none.
+  /// - Returns: `nil` at the end.
+  func takeOrders(endingIf isIdle: Bool) -> [any IndexOrder]? {
+    inbox.withLock { inbox in
+      if isIdle, inbox.orders.isEmpty {
+        inbox.watcher = nil
+        return nil
+      }
+      defer { inbox.orders = [] }
+      return inbox.orders
+    }
+  }
+}
+
+/// Give the index when it knows everything that was done before.
+private struct TableOrder: IndexOrder {
+  let continuation: CheckedContinuation<FileTable?, Never>
+
+  func carryOut(on loop: IndexLoop) {
+    loop.whenCurrent(
+      IndexLoop.Awaited { [unowned loop] in
+        continuation.resume(returning: loop.indexer.index.table)
+        return true
+      } end: {
+        end()
+      })
+  }
+
+  func end() { continuation.resume(returning: nil) }
+}

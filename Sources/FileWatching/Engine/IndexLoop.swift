@@ -1,0 +1,178 @@
+package import SystemInterface
+
+/// What the thread of an engine does: orders, events, reading, telling, in turns.
+package final class IndexLoop {
+  /// What is carried out when everything is known that was done before it was asked for.
+  package struct Awaited {
+    /// The follower for whom it's done, if it's for one: with that it ends.
+    let follower: ObjectIdentifier?
+    /// Says whether it's done; otherwise it's asked again after the next turn.
+    let carryOut: () -> Bool
+    /// Nobody carries it out.
+    let end: () -> Void
+
+    package init(
+      for follower: (any IndexFollower)? = nil, _ carryOut: @escaping () -> Bool, end: @escaping () -> Void
+    ) {
+      self.follower = follower.map { ObjectIdentifier($0) }
+      self.carryOut = carryOut
+      self.end = end
+    }
+  }
+
+  package let clock: any CoordinationClock
+  package let indexer: ScopeIndexer
+  /// Everything that there was has been read.
+  package private(set) var isGathered = false
+  package let engine: IndexEngine
+  private let watcher: any FileWatcher
+  /// In the order in which they came.
+  private var followers: [any IndexFollower] = []
+  private var awaited = PendingOrders<Awaited>()
+  /// There has been a follower: without one the engine ends.
+  private var hasBegun = false
+  private var pacing: PollPacing
+  private var rereading = RereadPacing()
+  private var limboCountMax = IndexLoop.limboCountMin
+
+  /// How many directories are read before orders and followers have their turn.
+  private static let directoryCountMax = 1024
+  /// After how many files no further directory is begun before orders and followers have their turn.
+  private static let memberCountMax = 1 << 14
+  /// From how many numbers on that nobody can use those are looked for that somebody can.
+  private static let limboCountMin = 4096
+  /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
+  private static let helperCount = min(4, HostThread.usableProcessorCount)
+
+  init(
+    _ engine: IndexEngine, _ key: IndexEngine.Key, files: any FileSystem, watcher: any FileWatcher,
+    clock: any CoordinationClock
+  ) {
+    self.engine = engine
+    self.watcher = watcher
+    self.clock = clock
+    pacing = PollPacing(interval: key.options.pollingInterval)
+    // Others than the machine's own files are read in an order that can be repeated.
+    let isHost = files is HostFileSystem
+    indexer = ScopeIndexer(files, watcher: watcher, options: key.options, helperCount: isHost ? Self.helperCount : 0)
+    indexer.readsFacts = !isHost || key.options.gatheringDepth == .attributes
+    for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
+  }
+
+  func run() {
+    var error: SystemError?
+    while let orders = engine.takeOrders(endingIf: hasBegun && followers.isEmpty) {
+      for order in orders { order.carryOut(on: self) }
+      dropFollowers()
+      // Nobody is interested any more; somebody may be in the meantime.
+      if hasBegun, followers.isEmpty { continue }
+      let (isIdle, hasNextTurn) = turn()
+      if !isIdle || indexer.hasWork || hasNextTurn { continue }
+      if indexer.hasRefills {
+        indexer.refill(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+        continue
+      }
+      error = wait()
+      if error != nil { break }
+    }
+    end(error)
+  }
+
+  /// - Returns: Whether there was nothing to read, and whether something is asked for that needs a further turn.
+  private func turn() -> (isIdle: Bool, hasNextTurn: Bool) {
+    indexer.processEvents()
+    let isIdle = !indexer.hasWork
+    indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
+    // Whatever was done before the turn is known then, even if somebody makes directories all the time.
+    let isSettled = (isIdle || !indexer.hasWork) && !indexer.isBehind
+    let turn = IndexTurn(
+      changes: indexer.takeChanges(), health: indexer.health, isIdle: isIdle, isSettled: isSettled)
+    for follower in followers { follower.follow(turn, self) }
+    let hasNextTurn = isSettled ? settle() : false
+    let now = clock.now
+    for follower in followers { follower.passTime(self, at: now) }
+    recycle()
+    if hasNextTurn { indexer.poll() }
+    let isAwaited = !isGathered || !awaited.isEmpty || followers.contains(where: \.isAwaiting)
+    rereading.readAgain(indexer, isAwaited: isAwaited, at: now)
+    pacing.poll(indexer, at: now)
+    return (isIdle, hasNextTurn)
+  }
+
+  /// Nothing is left to be read.
+  private func settle() -> Bool {
+    isGathered = true
+    // Whatever comes now is told with what can be compared later.
+    indexer.readsFacts = true
+    return awaited.finish { $0.carryOut() }
+  }
+
+  /// Lets numbers be used again that followers don't compare any more; all of them know what has been given up.
+  private func recycle() {
+    let limboCount = indexer.index.limboCount
+    if limboCount == 0 { return }
+    if followers.allSatisfy(\.isCurrent) {
+      indexer.recycleNumbers()
+      limboCountMax = Self.limboCountMin
+    } else if limboCount >= limboCountMax {
+      // Nobody takes what there is to tell: what came and went meanwhile takes no room.
+      indexer.recycleNumbers(notIn: followers.flatMap(\.comparedTables))
+      limboCountMax = max(Self.limboCountMin, 2 * indexer.index.limboCount)
+    }
+  }
+
+  /// - Returns: Why the system doesn't let the thread wait.
+  private func wait() -> SystemError? {
+    let times = followers.compactMap(\.deadline) + [pacing.next, rereading.next].compactMap(\.self)
+    let watcher = watcher
+    let alarm = times.min().map { clock.schedule(at: $0) { watcher.wake() } }
+    defer { alarm?.cancel() }
+    do {
+      try watcher.waitForEvents()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func end(_ error: SystemError?) {
+    for awaited in awaited.takeAll() { awaited.end() }
+    for follower in followers { follower.end(error) }
+    followers = []
+    while let orders = engine.takeOrders(endingIf: true) {
+      for order in orders { order.end() }
+    }
+  }
+}
+
+// MARK: - What orders and followers do
+
+extension IndexLoop {
+  /// Adds a follower, who hasn't heard of anything that's in the index.
+  package func add(_ follower: any IndexFollower) {
+    hasBegun = true
+    followers.append(follower)
+  }
+
+  /// The first follower of a type that's the one looked for.
+  package func follower<Follower: IndexFollower>(where isWanted: (Follower) -> Bool) -> Follower? {
+    followers.lazy.compactMap { $0 as? Follower }.first(where: isWanted)
+  }
+
+  /// Looks at everything that isn't watched: when that's done, all is known that was done before the call.
+  package func look() { indexer.poll() }
+
+  /// Does something when all is known that was done before the call.
+  package func whenCurrent(_ action: Awaited) {
+    if awaited.add(action) { look() }
+  }
+
+  private func dropFollowers() {
+    guard followers.contains(where: \.isOver) else { return }
+    let gone = followers.filter(\.isOver)
+    followers.removeAll(where: \.isOver)
+    let ids = Set(gone.map { ObjectIdentifier($0) })
+    for action in awaited.take(where: { $0.follower.map(ids.contains) ?? false }) { action.end() }
+    for follower in gone { follower.end(nil) }
+  }
+}

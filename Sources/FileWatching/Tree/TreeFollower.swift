@@ -1,0 +1,130 @@
+internal import SystemInterface
+
+/// Makes what readers of a tree watcher are told, on the thread of the engine.
+final class TreeFollower: IndexFollower {
+  let port: TreePort
+  private let board: HealthBoard
+  private let batchingInterval: Duration
+  private let tellsExisting: Bool
+  /// What has been told.
+  private var known = FileTable()
+  /// What there is by now.
+  private var table: FileTable
+  private var health: ScopeHealth
+  /// Files that may be otherwise than what has been told.
+  private var pending = FileNumberSet()
+  /// When the first of them was noticed.
+  private var pendingSince: MonotonicTime?
+  /// Everything has been read that there was when the watcher began.
+  private var isGathered = false
+  private(set) var isOver = false
+
+  init(_ plan: TreeWatcher.Plan, _ port: TreePort, _ board: HealthBoard, _ loop: IndexLoop) {
+    self.port = port
+    self.board = board
+    batchingInterval = plan.batchingInterval
+    tellsExisting = plan.tellsExisting
+    table = loop.indexer.index.table
+    health = loop.indexer.health
+    pending.formUnion(table.numbers.filter { loop.indexer.index.table.contains($0) })
+    if !pending.isEmpty { pendingSince = loop.clock.now }
+    // The index may have been there before, and what isn't watched have changed since.
+    if loop.isGathered { loop.look() }
+  }
+
+  var isAwaiting: Bool { !isGathered }
+  var isCurrent: Bool { pending.isEmpty }
+  var comparedTables: [FileTable] { [known] }
+  var deadline: MonotonicTime? {
+    isGathered && port.hasWaiter ? pendingSince?.advanced(by: batchingInterval) : nil
+  }
+
+  func follow(_ turn: IndexTurn, _ loop: IndexLoop) {
+    health = turn.health
+    board.note(health)
+    table = loop.indexer.index.table
+    if !turn.changes.files.isEmpty {
+      pending.formUnion(turn.changes.files)
+      if pendingSince == nil { pendingSince = loop.clock.now }
+    }
+    if turn.isSettled, !isGathered {
+      isGathered = true
+      if !tellsExisting { markTold() }
+    }
+  }
+
+  /// Tells who waits, when it's time.
+  func passTime(_ loop: IndexLoop, at now: MonotonicTime) {
+    guard isGathered, let since = pendingSince, port.hasWaiter else { return }
+    if since.advanced(by: batchingInterval) > now { return }
+    let update = update
+    if update.changes.isEmpty { return markTold() }
+    // Who waited may have been cancelled.
+    guard let waiter = port.takeWaiter() else { return }
+    markTold()
+    waiter.resume(returning: update)
+  }
+
+  func end(_ error: SystemError?) {
+    port.stop(error)
+    board.end()
+  }
+
+  func carryOut(_ order: TreePort.Order, on loop: IndexLoop) {
+    switch order {
+    case .leave: isOver = true
+    case .barrier, .catchUp:
+      loop.whenCurrent(
+        IndexLoop.Awaited(for: self) { [unowned self] in
+          switch order {
+          case .barrier(let barrier): barrier.end()
+          case .catchUp(let waiter):
+            let update = update
+            markTold()
+            waiter.resume(returning: update)
+          case .leave: break
+          }
+          return true
+        } end: {
+          order.end()
+        })
+    }
+  }
+
+  private var update: TreeUpdate { TreeUpdate(TreeDifference(known, table, pending), health: health) }
+
+  private func markTold() {
+    known = table
+    pending = FileNumberSet()
+    pendingSince = nil
+  }
+}
+
+/// A tree watcher begins.
+struct TreeJoinOrder: IndexOrder {
+  let plan: TreeWatcher.Plan
+  let port: TreePort
+  let board: HealthBoard
+
+  func carryOut(on loop: IndexLoop) { loop.add(TreeFollower(plan, port, board, loop)) }
+
+  func end() {
+    port.stop()
+    board.end()
+  }
+}
+
+/// A tree watcher wants something.
+struct TreeOrder: IndexOrder {
+  let port: TreePort
+  let order: TreePort.Order
+
+  func carryOut(on loop: IndexLoop) {
+    guard let follower = loop.follower(where: { (follower: TreeFollower) in follower.port === port }) else {
+      return end()
+    }
+    follower.carryOut(order, on: loop)
+  }
+
+  func end() { order.end() }
+}
