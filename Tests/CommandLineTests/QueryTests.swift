@@ -117,6 +117,28 @@ struct QueryTests {
     #expect(tool.errors.lines.last == "compared 4 files: 1 differ")
   }
 
+  @Test("--index leaves a file with which the next search begins; both find the same, also after changes")
+  func index() throws {
+    try FileManager.default.createDirectory(atPath: bench.path("tree/a"), withIntermediateDirectories: true)
+    try bench.makeFile("tree/a/x.log", "")
+    func search() throws -> String {
+      let run = try bench.run("query", "--index", bench.path("index"), "kMDItemFSName LIKE '*.log'", bench.path("tree"))
+      #expect(run.status == 0 && run.errors.isEmpty)
+      return run.output
+    }
+    let first = bench.path("tree/a/x.log") + "\n"
+    #expect(try search() == first)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: bench.path("index")).count == 1)
+    try bench.makeFile("tree/a/y.log", "")
+    let both = first + bench.path("tree/a/y.log") + "\n"
+    #expect(try search() == both)
+    #expect(try search() == both)
+    let refused = try bench.run("query", "--index", bench.path("index"), "--live", "TRUEPREDICATE", bench.path("tree"))
+    #expect(refused.status == 64)
+    let kept = try bench.run("query", "--index", bench.path("none/index"), "TRUEPREDICATE", bench.path("tree"))
+    #expect(kept.status == 0 && kept.errors.contains("can't be kept"))
+  }
+
   @Test("--except doesn't enter directories of a name or a pattern, also several of them")
   func except() throws {
     for name in ["node_modules", "a.build", "kept"] {

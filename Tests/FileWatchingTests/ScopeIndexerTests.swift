@@ -130,6 +130,20 @@ struct ScopeIndexerTests {
     #expect(indexed.contents.count == 12_607)
   }
 
+  @Test("A turn reads as many directories as it may, also where more are known", arguments: [0, 2])
+  func wideTrees(helperCount: Int) throws {
+    let tree = try TemporaryTree()
+    for number in 0..<40 { try tree.makeDirectory("\(number)") }
+    let indexed = try IndexedTree(tree, helperCount: helperCount, isSettled: false)
+    #expect(!indexed.indexer.work(directoryCountMax: 1))
+    for count in [11, 21, 31] {
+      #expect(!indexed.indexer.work(directoryCountMax: 10))
+      #expect(indexed.indexer.readCount == count)
+    }
+    indexed.settle()
+    indexed.expectCurrent()
+  }
+
   @Test("What only the name was known of and hasn't been changed isn't told as changed when more is known of it")
   func refill() throws {
     let tree = try TemporaryTree()

@@ -1,3 +1,4 @@
+internal import Glibc
 package import SystemInterface
 
 /// Keeps one index for all who follow the same trees, on a thread of its own that ends with the last of them.
@@ -96,6 +97,14 @@ package final class IndexEngine: Sendable {
     await withCheckedContinuation { give(TableOrder(continuation: $0)) }
   }
 
+  /// Keeps what is known when it's everything that was done before the call, for a later run.
+  ///
+  /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the engine has ended; errors of writing a file.
+  package func save() async throws(SystemError) {
+    let error = await withCheckedContinuation { give(SavingOrder(continuation: $0)) }
+    if let error { throw error }
+  }
+
   // MARK: The engine's thread
 
   /// Takes all orders.
@@ -129,4 +138,21 @@ private struct TableOrder: IndexOrder {
   }
 
   func end() { continuation.resume(returning: nil) }
+}
+
+/// Keep the index when it knows everything that was done before.
+private struct SavingOrder: IndexOrder {
+  let continuation: CheckedContinuation<SystemError?, Never>
+
+  func carryOut(on loop: IndexLoop) {
+    loop.whenCurrent(
+      IndexLoop.Awaited { [unowned loop] in
+        loop.keep { continuation.resume(returning: $0) }
+        return true
+      } end: {
+        end()
+      })
+  }
+
+  func end() { continuation.resume(returning: SystemError(call: "saveIndex", errno: ECANCELED)) }
 }

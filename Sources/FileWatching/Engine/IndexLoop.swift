@@ -1,3 +1,4 @@
+internal import Glibc
 package import SystemInterface
 
 /// What the thread of an engine does: orders, events, reading, telling, in turns.
@@ -34,6 +35,10 @@ package final class IndexLoop {
   private var pacing: PollPacing
   private var rereading = RereadPacing()
   private var limboCountMax = IndexLoop.limboCountMin
+  /// Where the index is kept between runs.
+  private let store: IndexStore?
+  /// What was done before this, as files get it for their times, was in the index at the end of a turn.
+  private var settledMoment: Int64?
 
   /// How many directories are read before orders and followers have their turn.
   private static let directoryCountMax = 1024
@@ -57,6 +62,8 @@ package final class IndexLoop {
     indexer = ScopeIndexer(files, watcher: watcher, options: key.options, helperCount: isHost ? Self.helperCount : 0)
     indexer.readsFacts = !isHost || key.options.gatheringDepth == .attributes
     for (path, reach) in key.reaches { indexer.addRoot(path, reach: reach) }
+    store = isHost ? IndexStore(key) : nil
+    if let kept = store?.load() { indexer.restore(kept) }
   }
 
   func run() {
@@ -80,6 +87,7 @@ package final class IndexLoop {
 
   /// - Returns: Whether there was nothing to read, and whether something is asked for that needs a further turn.
   private func turn() -> (isIdle: Bool, hasNextTurn: Bool) {
+    let moment = CoarseClock.fileTime
     indexer.processEvents()
     let isIdle = !indexer.hasWork
     indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
@@ -87,6 +95,7 @@ package final class IndexLoop {
     let isSettled = (isIdle || !indexer.hasWork) && !indexer.isBehind
     let turn = IndexTurn(
       changes: indexer.takeChanges(), health: indexer.health, isIdle: isIdle, isSettled: isSettled)
+    if isSettled { settledMoment = moment }
     for follower in followers { follower.follow(turn, self) }
     let hasNextTurn = isSettled ? settle() : false
     let now = clock.now
@@ -136,6 +145,8 @@ package final class IndexLoop {
   }
 
   private func end(_ error: SystemError?) {
+    // Nobody is there to be told if that can't be; then everything is read the next time.
+    if error == nil, let (store, state) = keeping { try? store.save(state) }
     for awaited in awaited.takeAll() { awaited.end() }
     for follower in followers { follower.end(error) }
     followers = []
@@ -165,6 +176,33 @@ extension IndexLoop {
   /// Does something when all is known that was done before the call.
   package func whenCurrent(_ action: Awaited) {
     if awaited.add(action) { look() }
+  }
+
+  /// Where to keep what is known, and that; `nil` if there's nothing to keep or nowhere.
+  private var keeping: (store: IndexStore, state: KeptState)? {
+    guard let store, let state = settledMoment.flatMap(indexer.keptState) else { return nil }
+    return (store, state)
+  }
+
+  /// Keeps the index for a later run, on a thread of its own.
+  ///
+  /// - Parameter completion: Called when that's done, with the error if it failed.
+  func keep(_ completion: @escaping @Sendable (SystemError?) -> Void) {
+    guard let (store, state) = keeping else {
+      return completion(
+        SystemError(
+          call: "saveIndex", errno: EINVAL,
+          advice: "There's nothing to keep: the options need an 'indexDirectory' and a 'gatheringDepth' of '.names'."))
+    }
+    let code = HostThread.tryStart(name: "index-keeping") {
+      do throws(SystemError) {
+        try store.save(state)
+        completion(nil)
+      } catch {
+        completion(error)
+      }
+    }
+    if code != 0 { completion(.noThread(errno: code)) }
   }
 
   private func dropFollowers() {

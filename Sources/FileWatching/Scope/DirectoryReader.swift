@@ -18,6 +18,8 @@ struct ReadOrder: Sendable {
   let boundary: UInt64?
   let watching: Watching
   let depth: DirectoryListing.Depth
+  /// What it was in a former run: if it's still that, it needn't be read.
+  let kept: KeptDirectory?
 }
 
 /// What reading a directory has brought.
@@ -29,6 +31,8 @@ struct DirectoryReading: Sendable {
     /// It's beyond the boundary.
     case excluded(FileFacts)
     case read(Contents)
+    /// Nothing has changed in it since a former run, and it's watched.
+    case unaltered(FileFacts, WatchID)
   }
 
   struct Contents: Sendable {
@@ -79,9 +83,14 @@ struct DirectoryReader: Sendable {
     else { return .displaced }
     if let boundary = order.boundary, boundary != found.identity.device { return .excluded(found) }
     let watch = order.watching == .wanted ? watch(descriptor) : nil
+    // Only now: what had happened before it was watched may have changed its times.
+    let facts = watch == nil ? found : try facts(of: descriptor)
+    // Where all changes are told, they set the time too.
+    if let kept = order.kept, case .success(let watch)? = watch, kept.holds(for: facts) {
+      return .unaltered(facts, watch)
+    }
     var contents = DirectoryReading.Contents(
-      // Only now: what had happened before it was watched may have changed its times.
-      facts: watch == nil ? found : try facts(of: descriptor), watch: watch, moment: CoarseClock.fileTime, listings: [])
+      facts: facts, watch: watch, moment: CoarseClock.fileTime, listings: [])
     do throws(SystemError) {
       while contents.listings.count < Self.listingCountMax {
         guard let listing = try files.list(descriptor, order.depth) else { return .read(contents) }

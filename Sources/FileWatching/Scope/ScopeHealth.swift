@@ -19,6 +19,8 @@ public struct ScopeHealth: Hashable, Sendable {
   public var missingRootCount = 0
   /// How many directories all queries and tree watchers of the process may watch together: half of what the kernel allows all programs of the user.
   public var processWatchCountMax = 0
+  /// How many directories weren't read, because nothing in them has changed since a former run; see ``ScopeOptions/indexDirectory``.
+  public var unalteredDirectoryCount = 0
   /// Whether there are more files than can be counted.
   public var isFull = false
   /// Why the first directory that isn't watched isn't: in words.

@@ -19,7 +19,10 @@ extension ScopeIndexer {
       watchShare.trim(to: watches.count)
     }
     while true {
-      if directoryCount < directoryCountMax, readMemberCount - memberCount < memberCountMax {
+      let isEnough = readMemberCount - memberCount >= memberCountMax
+      if isEnough {
+        for order in team.takeBackOrders() { takeBack(order) }
+      } else if directoryCount < directoryCountMax {
         var orders: [ReadOrder] = []
         while directoryCount < directoryCountMax, let directory = queue.pop() {
           guard let order = order(directory) else {
@@ -31,16 +34,12 @@ extension ScopeIndexer {
         }
         // The last one is taken first.
         if !orders.isEmpty { team.order(orders.reversed()) }
-      } else {
-        for order in team.takeBackOrders() { takeBack(order) }
       }
       switch team.next() {
       case .take(let readings): for reading in readings { take(reading) }
       case .read(let order): take(reader.read(order))
       case .done:
-        if queue.isEmpty || directoryCount >= directoryCountMax || readMemberCount - memberCount >= memberCountMax {
-          return queue.isEmpty
-        }
+        if queue.isEmpty || directoryCount >= directoryCountMax || isEnough { return queue.isEmpty }
       }
     }
   }
@@ -80,7 +79,8 @@ extension ScopeIndexer {
     return ReadOrder(
       directory: directory, path: index.table.path(of: directory), inode: facts.identity.inode,
       device: index.table.hasVolume(directory) ? facts.identity.device : nil, boundary: boundary,
-      watching: orderWatch(directory) ? .wanted : .unwanted, depth: readsFacts ? .statuses : .kinds)
+      watching: orderWatch(directory) ? .wanted : .unwanted, depth: readsFacts ? .statuses : .kinds,
+      kept: readsFacts ? nil : kept[directory])
   }
 
   private func takeBack(_ order: ReadOrder) {
@@ -93,6 +93,7 @@ extension ScopeIndexer {
   private func take(_ reading: DirectoryReading) {
     let directory = reading.directory
     refilled.remove(directory)
+    kept[directory] = nil
     readCount += 1
     if reading.watching == .wanted { orderedWatchCount -= 1 }
     guard index.table.contains(directory) else { return drop(reading) }
@@ -103,6 +104,13 @@ extension ScopeIndexer {
       unreadable.remove(directory)
       misplaced[directory] = nil
       note(directory, facts)
+    case .unaltered(let facts, let watch):
+      unalteredCount += 1
+      unreadable.remove(directory)
+      misplaced[directory] = nil
+      takeWatch(.success(watch), directory)
+      note(directory, facts)
+      refills.push(directory)
     case .read(let contents):
       unreadable.remove(directory)
       misplaced[directory] = nil
@@ -118,9 +126,15 @@ extension ScopeIndexer {
 
   /// The directory is gone meanwhile.
   private func drop(_ reading: DirectoryReading) {
-    guard case .read(let contents) = reading.outcome else { return }
-    if let rest = contents.rest { try? files.close(rest) }
-    if case .success(let watch)? = contents.watch, watches[watch] == nil { watcher.unwatch(watch) }
+    var watch: WatchID?
+    switch reading.outcome {
+    case .read(let contents):
+      if let rest = contents.rest { try? files.close(rest) }
+      if case .success(let made)? = contents.watch { watch = made }
+    case .unaltered(_, let made): watch = made
+    case .failed, .displaced, .excluded: break
+    }
+    if let watch, watches[watch] == nil { watcher.unwatch(watch) }
   }
 
   private func fail(_ directory: FileNumber, _ error: SystemError) {

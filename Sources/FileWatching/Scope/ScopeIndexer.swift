@@ -60,6 +60,10 @@ package final class ScopeIndexer {
   var readMemberCount = 0
   /// Names that something has happened to.
   var looks = LookList()
+  /// What directories were in a former run, until each has been looked at.
+  var kept: [FileNumber: KeptDirectory] = [:]
+  /// How many of them were still the same.
+  var unalteredCount = 0
   /// Directories that weren't where they should be when they were to be read, and how often.
   var misplaced: [FileNumber: Int] = [:]
   /// Files that were moved away, and nobody has said yet where to.
@@ -145,6 +149,7 @@ package final class ScopeIndexer {
     health.polledDirectoryCount = polled.count + blindRoots.count
     health.unreadableDirectoryCount = unreadable.count
     health.overflowCount = overflowCount
+    health.unalteredDirectoryCount = unalteredCount
     health.isBehind = isBehind
     health.missingRootCount = roots.count { $0.number == nil }
     health.isFull = isFull
@@ -288,6 +293,7 @@ extension ScopeIndexer {
     looks.remove(number)
     misplaced[number] = nil
     doubles.remove(number)
+    kept[number] = nil
   }
 
   /// Looks at a file by its name.

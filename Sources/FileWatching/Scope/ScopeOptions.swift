@@ -1,4 +1,8 @@
+public import SystemInterface
+
 /// How far a scope reaches, and what it may use.
+///
+/// Queries and tree watchers of a program share what they know of the same places if their options are equal.
 public struct ScopeOptions: Hashable, Sendable {
   /// What a first search finds out about files before it's over.
   public enum GatheringDepth: Hashable, Sendable {
@@ -29,6 +33,18 @@ public struct ScopeOptions: Hashable, Sendable {
   /// they are called.
   public var unenteredNames: [String]
 
+  /// A directory in which what is known is kept from one run of a program to the next; `nil` to read everything each time.
+  ///
+  /// Only with ``GatheringDepth/names``, for otherwise everything is asked of each file anyway. A first search watches each directory that was
+  /// known and compares its times: if they're the same, nothing has come into it or gone, and it isn't read. That's so on local file systems, all
+  /// others are read as always; ``ScopeHealth/unalteredDirectoryCount`` counts. Sizes, dates and owners aren't kept: they're asked for afterwards.
+  ///
+  /// One file for each combination of places and options, of about 30 bytes for each file in them; read and replaced whole, so
+  /// several programs may use a directory. It's made if it isn't there, for this user alone. Kept is what's known when the last query or
+  /// watcher ends, unless the program ends before that's written, and whenever `saveIndex()` of either is called. What can't be used, because
+  /// it's damaged, of another user or of another version, is ignored.
+  public var indexDirectory: SystemPath?
+
   /// Makes options.
   ///
   /// - Parameters:
@@ -37,10 +53,13 @@ public struct ScopeOptions: Hashable, Sendable {
   ///   - gatheringDepth: What a first search finds out before it's over.
   ///   - pollingInterval: How often what isn't watched is looked at.
   ///   - unenteredNames: Names and patterns of directories that aren't entered.
+  ///   - indexDirectory: A directory in which what is known is kept from one run to the next.
   public init(
     includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes,
-    pollingInterval: Duration = .seconds(1), unenteredNames: [String] = []
+    pollingInterval: Duration = .seconds(1), unenteredNames: [String] = [],
+    indexDirectory: SystemPath? = nil
   ) {
+    self.indexDirectory = indexDirectory
     self.unenteredNames = unenteredNames
     self.pollingInterval = pollingInterval
     self.gatheringDepth = gatheringDepth

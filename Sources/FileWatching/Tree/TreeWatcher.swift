@@ -166,6 +166,17 @@ extension TreeWatcher {
     return await auditor.audit { await port.engine?.currentTable() }
   }
 
+  /// Keeps what is known of the trees for a later run of the program, in the ``ScopeOptions/indexDirectory``.
+  ///
+  /// For programs that end without ``stop()``, or that may be killed. Nothing of the last three seconds is kept.
+  ///
+  /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the watcher is stopped; errors of mkdir(2) and of writing a file.
+  /// - Complexity: O(*n*) in the number of files, on a thread of its own, and a wait for the disk.
+  public func saveIndex() async throws(SystemError) {
+    guard let engine = port.engine else { throw SystemError(call: "saveIndex", errno: ECANCELED) }
+    try await engine.save()
+  }
+
   /// What happens, as soon as it's known and as long as anything is different.
   ///
   /// Who reads slowly gets fewer and larger updates, and misses nothing: nothing is kept but what is there and what has been told.

@@ -1,9 +1,16 @@
 /// The 32-bit checksum of zip archives (ISO 3309, polynomial 0xEDB88320), fed piece by piece.
-struct CyclicRedundancyCheck {
+package struct CyclicRedundancyCheck {
   private var register = UInt32.max
 
   /// The checksum of all bytes so far.
   var value: UInt32 { ~register }
+
+  /// The checksum of some bytes.
+  package static func value(of bytes: ArraySlice<UInt8>) -> UInt32 {
+    var check = CyclicRedundancyCheck()
+    check.update(bytes)
+    return check.value
+  }
 
   /// Adds bytes, eight per step with one table for each of their positions ("slicing by eight").
   mutating func update(_ bytes: ArraySlice<UInt8>) {

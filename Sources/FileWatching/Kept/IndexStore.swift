@@ -1,0 +1,50 @@
+internal import Glibc
+internal import SystemInterface
+
+/// Where an index is kept from one run to the next: a file of its own for each scope.
+struct IndexStore: Sendable {
+  private let directory: SystemPath
+  private let file: SystemPath
+  /// What the index is of: another one is of no use.
+  private let scope: [UInt8]
+
+  /// - Returns: `nil` if the index isn't to be kept, or that's no use because statx(2) is asked of everything anyway.
+  init?(_ key: IndexEngine.Key) {
+    guard let directory = key.options.indexDirectory, key.options.gatheringDepth == .names else { return nil }
+    var texts = key.reaches.map { path, reach in Array("\(reach) ".utf8) + path.bytes }
+    texts.append(Array("mounts \(key.options.includesMountedVolumes)".utf8))
+    texts += key.options.unenteredNames.map { Array($0.utf8) }
+    scope = Array(texts.joined(separator: [0]))
+    self.directory = directory
+    file = directory.appending("\(Self.digest(scope)).fileindex")
+  }
+
+  /// FNV-1a: the same in each run. What the file is of stands in it as well.
+  private static func digest(_ bytes: [UInt8]) -> String {
+    String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }, radix: 16)
+  }
+
+  /// What was kept; `nil` if there's nothing that can be used, so that everything is read.
+  ///
+  /// Files of others aren't used, nor those that others may write: names could be missing in them.
+  func load() -> KeptIndexReader? {
+    let files = HostFileSystem()
+    guard let status = try? files.status(of: file, at: .workingDirectory, links: .noFollow), status.kind == .regular,
+      status.owner == geteuid(), status.mode & 0o022 == 0, let bytes = try? files.contents(of: file)
+    else { return nil }
+    return KeptIndexReader(bytes, scope: scope)
+  }
+
+  /// Keeps an index: readers and crashes see all of the old one or all of the new one.
+  ///
+  /// - Throws: Errors of mkdir(2), and of writing a file.
+  func save(_ state: KeptState) throws(SystemError) {
+    let files = HostFileSystem()
+    do throws(SystemError) {
+      try files.makeDirectory(directory, at: .workingDirectory, mode: 0o700)
+    } catch {
+      if error.errno != EEXIST { throw error }
+    }
+    try files.replaceContents(of: file, with: state.bytes(scope: scope))
+  }
+}

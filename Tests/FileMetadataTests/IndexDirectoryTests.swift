@@ -1,0 +1,122 @@
+import FileWatching
+import Foundation
+import Glibc
+import MetadataPredicates
+import SystemInterface
+import TestSupport
+import Testing
+import WatchingTestSupport
+
+@testable import FileMetadata
+
+@Suite("Queries that begin with what a former run has known", .blocking, .timeLimit(.minutes(2)))
+struct IndexDirectoryTests {
+  /// Of which nothing has changed in the last seconds: the sources of this package.
+  private static let oldTree = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Sources")
+
+  private static func query(
+    _ place: URL, _ directory: SystemPath, depth: ScopeOptions.GatheringDepth = .names
+  ) throws -> MetadataQuery {
+    try MetadataQuery(
+      .fileName.hasSuffix(".swift"), in: [place],
+      options: ScopeOptions(gatheringDepth: depth, indexDirectory: directory))
+  }
+
+  private static func files(in directory: SystemPath) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: directory.description)) ?? []
+  }
+
+  /// Runs a query with an engine of its own, as the only one of a program, and keeps what it knows.
+  private static func run(_ query: MetadataQuery) async throws -> (paths: [String], health: ScopeHealth) {
+    _ = try query.start { key, plan, port throws(SystemError) in
+      let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: HostClock.shared)
+      guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
+      return (engine, number)
+    }
+    let paths = try await query.waitUntilCurrent().map(\.path).sorted()
+    try await query.saveIndex()
+    defer { query.stop() }
+    return (paths, query.health)
+  }
+
+  @Test("The second run reads no directory of a tree that hasn't changed, and finds the same")
+  func secondRun() async throws {
+    let tree = try TemporaryTree()
+    let directory = tree.base.appending("index")
+    let first = try await Self.run(Self.query(Self.oldTree, directory))
+    #expect(first.health.unalteredDirectoryCount == 0 && first.paths.count > 100)
+    #expect(Self.files(in: directory).count == 1)
+    let status = try HostFileSystem().status(of: directory, at: .workingDirectory, links: .noFollow)
+    #expect(status.mode & 0o777 == 0o700)
+    let second = try await Self.run(Self.query(Self.oldTree, directory))
+    #expect(second.paths == first.paths)
+    // Where the kernel doesn't tell of changes, everything is read.
+    #expect(second.health.unalteredDirectoryCount == second.health.watchedDirectoryCount)
+    // Another scope is kept beside it.
+    _ = try await Self.run(Self.query(URL(filePath: tree.root.description), directory))
+    #expect(Self.files(in: directory).count == 2)
+  }
+
+  @Test("A file that others may write, and what isn't an index, isn't used, and is replaced")
+  func refusedFiles() async throws {
+    let tree = try TemporaryTree()
+    let directory = tree.base.appending("index")
+    let first = try await Self.run(Self.query(Self.oldTree, directory))
+    let file = directory.appending(try #require(Self.files(in: directory).first))
+    chmod(file.description, 0o666)
+    #expect(try await Self.run(Self.query(Self.oldTree, directory)).health.unalteredDirectoryCount == 0)
+    chmod(file.description, 0o600)
+    try tree.write(file, "no index")
+    #expect(try await Self.run(Self.query(Self.oldTree, directory)).paths == first.paths)
+    let last = try await Self.run(Self.query(Self.oldTree, directory))
+    #expect(last.health.unalteredDirectoryCount == last.health.watchedDirectoryCount)
+  }
+
+  @Test("What is known is kept when the last one ends")
+  func keptAtTheEnd() async throws {
+    let tree = try TemporaryTree()
+    let directory = tree.base.appending("index")
+    try tree.makeDirectory(directory)
+    let watcher = try TreeWatcher([directory])
+    try await watcher.waitUntilCurrent()
+    let query = try Self.query(Self.oldTree, directory)
+    try query.start()
+    try await query.waitUntilCurrent()
+    query.stop()
+    for await update in watcher.updates where update.changes.contains(where: { $0.path.bytes.ends(with: "fileindex") })
+    {
+      break
+    }
+    let second = try await Self.run(Self.query(Self.oldTree, directory))
+    #expect(second.health.unalteredDirectoryCount == second.health.watchedDirectoryCount)
+  }
+
+  @Test("Errors of keeping say what's wrong")
+  func errors() async throws {
+    let tree = try TemporaryTree()
+    func errorNumber(_ body: () async throws(SystemError) -> Void) async -> Int32? {
+      do throws(SystemError) {
+        try await body()
+        return nil
+      } catch {
+        return error.errno
+      }
+    }
+    let query = try Self.query(Self.oldTree, tree.path("none/index"))
+    #expect(await errorNumber { () async throws(SystemError) in try await query.saveIndex() } == ECANCELED)
+    try query.start()
+    #expect(await errorNumber { () async throws(SystemError) in try await query.saveIndex() } == ENOENT)
+    let whole = try Self.query(Self.oldTree, tree.path("index"), depth: .attributes)
+    try whole.start()
+    #expect(await errorNumber { () async throws(SystemError) in try await whole.saveIndex() } == EINVAL)
+    let watcher = try TreeWatcher([tree.root])
+    #expect(await errorNumber { () async throws(SystemError) in try await watcher.saveIndex() } == EINVAL)
+    watcher.stop()
+    #expect(await errorNumber { () async throws(SystemError) in try await watcher.saveIndex() } == ECANCELED)
+  }
+}
+
+extension [UInt8] {
+  fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+}
