@@ -19,7 +19,9 @@ struct IndexStore: Sendable {
     file = directory.appending("\(Self.digest(scope)).fileindex")
   }
 
-  /// FNV-1a: the same in each run. What the file is of stands in it as well.
+  /// The same in each run: FNV-1a.
+  ///
+  /// What the file is of stands in it as well.
   private static func digest(_ bytes: [UInt8]) -> String {
     String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }, radix: 16)
   }
