@@ -117,6 +117,22 @@ struct QueryTests {
     #expect(tool.errors.lines.last == "compared 4 files: 1 differ")
   }
 
+  @Test("--follow finds what a symbolic link leads to, once and under its own path")
+  func follow() throws {
+    for name in ["tree", "elsewhere"] {
+      try FileManager.default.createDirectory(atPath: bench.path(name), withIntermediateDirectories: false)
+      try bench.makeFile("\(name)/x.log", "")
+    }
+    for name in ["link", "again"] {
+      try FileManager.default.createSymbolicLink(
+        atPath: bench.path("tree/\(name)"), withDestinationPath: bench.path("elsewhere"))
+    }
+    let found = try bench.run("query", "kMDItemFSName LIKE '*.log'", bench.path("tree"))
+    #expect(found.output == bench.path("tree/x.log") + "\n")
+    let both = bench.path("elsewhere/x.log") + "\n" + bench.path("tree/x.log") + "\n"
+    #expect(try bench.run("query", "--follow", "kMDItemFSName LIKE '*.log'", bench.path("tree")).output == both)
+  }
+
   @Test("--index leaves a file with which the next search begins; both find the same, also after changes")
   func index() throws {
     try FileManager.default.createDirectory(atPath: bench.path("tree/a"), withIntermediateDirectories: true)

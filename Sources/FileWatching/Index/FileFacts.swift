@@ -89,6 +89,9 @@ package struct FileFacts: Hashable, Sendable {
 
   package var kind: FileKind { FileKind(modeBits: UInt32(mode)) }
 
+  /// Whether something follows from its being there.
+  var isRemarkable: Bool { isLinked || kind == .directory || kind == .symbolicLink }
+
   /// Whether anybody may run it, or enter it.
   package var isExecutable: Bool { mode & 0o111 != 0 }
 

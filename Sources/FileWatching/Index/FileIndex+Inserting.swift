@@ -3,7 +3,7 @@ internal import SystemInterface
 extension FileIndex {
   /// What of a listing needs more than a row.
   struct Remarkable {
-    /// Directories, and files with several names.
+    /// Directories, symbolic links, and files with several names.
     var files: [(FileNumber, FileFacts)] = []
     var errors: [SystemError] = []
     /// Whether there was no room for something.
@@ -36,7 +36,7 @@ extension FileIndex {
         continue
       }
       numbers.insert(number)
-      if facts.kind == .directory || facts.isLinked { remarkable.files.append((number, facts)) }
+      if facts.isRemarkable { remarkable.files.append((number, facts)) }
     }
     return remarkable
   }

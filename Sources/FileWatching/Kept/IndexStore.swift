@@ -12,7 +12,8 @@ struct IndexStore: Sendable {
   init?(_ key: IndexEngine.Key) {
     guard let directory = key.options.indexDirectory, key.options.gatheringDepth == .names else { return nil }
     var texts = key.reaches.map { path, reach in Array("\(reach) ".utf8) + path.bytes }
-    texts.append(Array("mounts \(key.options.includesMountedVolumes)".utf8))
+    texts.append(
+      Array("mounts \(key.options.includesMountedVolumes) links \(key.options.followsSymbolicLinks)".utf8))
     texts += key.options.unenteredNames.map { Array($0.utf8) }
     scope = Array(texts.joined(separator: [0]))
     self.directory = directory

@@ -55,7 +55,10 @@ struct KeptIndexWriter {
     self.isTrusted = isTrusted
   }
 
+  /// Writes everything.
+  ///
   /// - Parameter scope: What describes the scope: an index of another one is of no use.
+  /// - Returns: The bytes of the file.
   consuming func write(scope: [UInt8]) -> [UInt8] {
     bytes.reserveCapacity(24 * table.capacity)
     bytes += KeptIndexFormat.magic

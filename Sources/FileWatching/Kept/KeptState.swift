@@ -22,9 +22,10 @@ struct KeptState: Sendable {
 }
 
 extension ScopeIndexer {
-  /// What is known, to be kept for a later run; `nil` if that isn't everything.
+  /// What is known, to be kept for a later run.
   ///
   /// - Parameter moment: When everything was in the index that had been done before.
+  /// - Returns: That, with all that's needed to write it; `nil` if it isn't everything.
   func keptState(settledAt moment: Int64) -> KeptState? {
     if isFull { return nil }
     return KeptState(
@@ -57,7 +58,12 @@ private struct KeptIndexRestorer {
 
   init(readAt moment: Int64) { self.moment = moment }
 
-  /// - Parameter root: What the place stands for, if anything is there.
+  /// Reads one place.
+  ///
+  /// - Parameters:
+  ///   - root: What the place stands for, if anything is there.
+  ///   - reader: Where to read.
+  ///   - indexer: What gets the files.
   /// - Returns: Whether the whole place could be read.
   mutating func restore(_ root: FileNumber?, from reader: inout KeptIndexReader, in indexer: ScopeIndexer) -> Bool {
     guard let record = reader.record() else { return false }
@@ -94,6 +100,7 @@ private struct KeptIndexRestorer {
       return nil
     }
     indexer.changes.files.insert(number)
+    if facts.kind == .symbolicLink { indexer.noteLink(number) }
     return number
   }
 

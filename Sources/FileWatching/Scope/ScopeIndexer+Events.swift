@@ -20,8 +20,11 @@ extension ScopeIndexer {
       }
       if events.isEmpty, looks.isEmpty, uncertainRoots.isEmpty {
         readMisplaced()
-        if queue.isEmpty { settleLinks() }
-        if looks.isEmpty { return }
+        if queue.isEmpty {
+          settleLinks()
+          followLinks()
+        }
+        if looks.isEmpty, uncertainRoots.isEmpty { return }
       }
     }
     giveUp()
@@ -87,10 +90,7 @@ extension ScopeIndexer {
     let wereEntered = [first, second].map { index.table.isEntered($0, unentered) }
     index.exchange(first, second)
     for (number, wasEntered) in zip([first, second], wereEntered) { enter(number, wasEntered: wasEntered) }
-    for number in [first, second] {
-      changes.files.insert(number)
-      if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
-    }
+    for number in [first, second] { noteMove(number) }
     return true
   }
 
@@ -157,8 +157,19 @@ extension ScopeIndexer {
       return
     }
     enter(number, wasEntered: wasEntered)
+    noteMove(number)
+  }
+
+  /// Something has another path.
+  private func noteMove(_ number: FileNumber) {
     changes.files.insert(number)
-    if index.table.facts(of: number).kind == .directory { changes.movedDirectories.insert(number) }
+    switch index.table.facts(of: number).kind {
+    case .directory:
+      changes.movedDirectories.insert(number)
+      noteAllLinks()
+    case .symbolicLink: noteLink(number)
+    default: break
+    }
   }
 }
 

@@ -82,13 +82,14 @@ extension ScopeIndexer {
       return nil
     }
     changes.files.insert(number)
-    if facts.kind == .directory || facts.isLinked { remark(number, facts) }
+    if facts.isRemarkable { remark(number, facts) }
     return number
   }
 
   /// What follows from something new.
   func remark(_ number: FileNumber, _ facts: FileFacts) {
     if facts.kind == .directory { queue.push(number) }
+    if facts.kind == .symbolicLink { noteLink(number) }
     if facts.isLinked { noteLinks(of: number, facts) }
   }
 }

@@ -208,7 +208,10 @@ extension ScopeIndexer {
       }
       let facts = FileFacts(listing, member, device: contents.facts.identity.device, readAt: contents.moment)
       // More may be known of it.
-      if !facts.isRead, let known, index.table.mayBecome(known, facts) { return known }
+      if !facts.isRead, let known, index.table.mayBecome(known, facts) {
+        if facts.kind == .symbolicLink { noteLink(known) }
+        return known
+      }
       return sight(known, name, directory, facts)
     }
   }

@@ -37,7 +37,9 @@ extension ScopeIndexer {
   func settleRoots() {
     let places = uncertainRoots
     uncertainRoots = []
-    for place in places { secure(place) }
+    for place in places where !roots[place].isAbandoned { secure(place) }
+    // Where links lead may be elsewhere.
+    if places.contains(where: { roots[$0].isFollowed }) { noteAllLinks() }
     let others = alteredRoots.subtracting(places)
     alteredRoots = []
     for place in others { checkRoot(place) }

@@ -18,6 +18,10 @@ package final class ScopeIndexer {
     var number: FileNumber?
     /// A link has come to be on the way, which isn't followed: nothing counts as there.
     var isBehindLink = false
+    /// Nobody has asked for it, but a link leads there.
+    var isFollowed = false
+    /// No link leads there any more: nothing of it is known, and the next one takes its place.
+    var isAbandoned = false
   }
 
   /// What is known.
@@ -68,6 +72,8 @@ package final class ScopeIndexer {
   var misplaced: [FileNumber: Int] = [:]
   /// Files that were moved away, and nobody has said yet where to.
   var departures: [RenameCookie: FileNumber] = [:]
+  /// Links that are followed, if they are.
+  var links = FollowedLinks()
   /// Directories that aren't watched.
   var polled: Set<FileNumber> = []
   var unreadable: Set<FileNumber> = []
@@ -119,7 +125,7 @@ package final class ScopeIndexer {
   /// Whether something is known that hasn't been read.
   package var hasWork: Bool {
     !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
-      || !uncertainRoots.isEmpty || !alteredRoots.isEmpty
+      || !uncertainRoots.isEmpty || !alteredRoots.isEmpty || links.hasWork
   }
 
   /// How many directories have been read or are going to be.
@@ -127,7 +133,7 @@ package final class ScopeIndexer {
 
   /// Whether ``poll()`` has to be called from time to time.
   package var needsPolling: Bool {
-    !polled.isEmpty || !unreadable.isEmpty || !blindRoots.isEmpty || isFull
+    !polled.isEmpty || !unreadable.isEmpty || !blindRoots.isEmpty || isFull || !links.indirect.isEmpty
   }
 
   /// Takes what has changed since the last call.
@@ -151,7 +157,7 @@ package final class ScopeIndexer {
     health.overflowCount = overflowCount
     health.unalteredDirectoryCount = unalteredCount
     health.isBehind = isBehind
-    health.missingRootCount = roots.count { $0.number == nil }
+    health.missingRootCount = roots.count { $0.number == nil && !$0.isFollowed }
     health.isFull = isFull
     health.processWatchCountMax = watchShare.budget.countMax
     health.pollingReason = polled.isEmpty && blindRoots.isEmpty ? nil : pollingReason
@@ -164,6 +170,7 @@ package final class ScopeIndexer {
     uncertainRoots.formUnion(blindRoots)
     for directory in polled where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
     for directory in unreadable { queue.push(directory) }
+    links.noteIndirect()
   }
 
   /// Reads everything again after events were lost; what happens until then may not be seen.
@@ -177,12 +184,14 @@ package final class ScopeIndexer {
     watches.doubtAll()
     for directory in directories.reversed() { queue.push(directory) }
     for place in roots.indices { checkRoot(place) }
+    noteAllLinks()
   }
 }
 
 extension ScopeIndexer {
   /// Looks whether a root is there, and is still the same.
   func checkRoot(_ place: Int) {
+    if roots[place].isAbandoned { return }
     let path = roots[place].path
     if roots[place].isBehindLink {
       if let number = roots[place].number { remove(number) }
@@ -213,6 +222,7 @@ extension ScopeIndexer {
   func note(_ number: FileNumber, _ facts: FileFacts) {
     let old = index.table.facts(of: number)
     guard renew(number, old, facts) else { return }
+    if facts.kind == .symbolicLink || old.kind == .symbolicLink { noteLink(number) }
     // It may be readable now, or not any more.
     if facts.kind == .directory, old.permissions != facts.permissions || old.owner != facts.owner { queue.push(number) }
     if old.isLinked, old.identity != facts.identity { lookAtLinks(of: number, old) }
@@ -294,6 +304,7 @@ extension ScopeIndexer {
     misplaced[number] = nil
     doubles.remove(number)
     kept[number] = nil
+    links.forget(number)
   }
 
   /// Looks at a file by its name.

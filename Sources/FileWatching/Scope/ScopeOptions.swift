@@ -33,6 +33,18 @@ public struct ScopeOptions: Hashable, Sendable {
   /// they are called.
   public var unenteredNames: [String]
 
+  /// Whether what symbolic links lead to belongs to the scope.
+  ///
+  /// It's found under its own path, without links, and once, however many links lead to it; so loops end by themselves. What comes to a
+  /// place that a link leads to is found, and what no link leads to any more is gone. Links to what is in the scope anyway add nothing, nor
+  /// do those to a directory around a place that was asked for, nor those that have, or lead to, a name of ``unenteredNames``. Links that lead
+  /// through other links are looked at every ``pollingInterval``, for nobody tells when the others alter.
+  ///
+  /// Costs two system calls for each link, and again when directories are renamed.
+  ///
+  /// - Note: Rule L9.
+  public var followsSymbolicLinks: Bool
+
   /// A directory in which what is known is kept from one run of a program to the next; `nil` to read everything each time.
   ///
   /// Only with ``GatheringDepth/names``, for otherwise everything is asked of each file anyway. A first search watches each directory that was
@@ -53,12 +65,14 @@ public struct ScopeOptions: Hashable, Sendable {
   ///   - gatheringDepth: What a first search finds out before it's over.
   ///   - pollingInterval: How often what isn't watched is looked at.
   ///   - unenteredNames: Names and patterns of directories that aren't entered.
+  ///   - followsSymbolicLinks: Whether what symbolic links lead to belongs to the scope.
   ///   - indexDirectory: A directory in which what is known is kept from one run to the next.
   public init(
     includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes,
     pollingInterval: Duration = .seconds(1), unenteredNames: [String] = [],
-    indexDirectory: SystemPath? = nil
+    followsSymbolicLinks: Bool = false, indexDirectory: SystemPath? = nil
   ) {
+    self.followsSymbolicLinks = followsSymbolicLinks
     self.indexDirectory = indexDirectory
     self.unenteredNames = unenteredNames
     self.pollingInterval = pollingInterval

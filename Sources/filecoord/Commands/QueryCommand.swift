@@ -24,6 +24,9 @@ extension Option {
   static let audit = Option(
     name: "--audit", kind: .flag,
     help: "Compare what was found with a fresh walk, and print what differs; with --live at the end.")
+  static let follow = Option(
+    name: "--follow", kind: .flag,
+    help: "Search what symbolic links lead to as well; it's found once, under its own path.")
   static let index = Option(
     name: "--index", kind: .text("DIR"),
     help: "Keep what is known of directories in this one, and don't read them the next time if nothing has changed.")
@@ -34,7 +37,7 @@ extension Command {
   static let query = Command(
     name: "query", operands: "PREDICATE [DIR…]", operandCount: 1...1000, takesOptionsAnywhere: true,
     options: [
-      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .audit, .except, .index,
+      .directory, .live, .sort, .attributes, .limit, .json, .null, .count, .explain, .audit, .except, .follow, .index,
       .spotlight,
       .untrusted,
       .events,
@@ -42,7 +45,7 @@ extension Command {
     summary: "Find files by what a file system knows of them, and keep the answer current.",
     details: """
       Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort says otherwise.
-      Symbolic links aren't followed; names that begin with a dot are found like others. A predicate that can't be used ends
+      Symbolic links aren't followed without --follow; names that begin with a dot are found like others. A predicate that can't be used ends
       with 65, and the place of the mistake is shown.
 
       With --live it goes on, and prints a line for each change until SIGINT, SIGTERM or SIGHUP, or until nobody reads its
@@ -163,6 +166,7 @@ private struct QueryPrinter {
     let needsMore = invocation.has(.live) || invocation.has(.json) || invocation.has(.attributes)
     return ScopeOptions(
       gatheringDepth: needsMore ? .attributes : .names, unenteredNames: invocation.texts(.except),
+      followsSymbolicLinks: invocation.has(.follow),
       indexDirectory: try invocation.text(.index).flatMap { SystemPath(try URL(file: Argument($0))) })
   }
 
