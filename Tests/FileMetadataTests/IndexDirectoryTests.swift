@@ -20,7 +20,7 @@ struct IndexDirectoryTests {
   ) throws -> MetadataQuery {
     try MetadataQuery(
       .fileName.hasSuffix(".swift"), in: [place],
-      options: ScopeOptions(gatheringDepth: depth, indexDirectory: directory))
+      options: ScopeOptions(gatheringDepth: depth, indexDirectory: URL(filePath: directory.description)))
   }
 
   private static func files(in directory: SystemPath) -> [String] {

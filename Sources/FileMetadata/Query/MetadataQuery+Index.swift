@@ -1,5 +1,4 @@
 public import FileWatching
-internal import Glibc
 public import SystemInterface
 
 extension MetadataQuery {
@@ -30,7 +29,7 @@ extension MetadataQuery {
   /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the query isn't running; errors of mkdir(2) and of writing a file.
   /// - Complexity: O(*n*) in the number of files, on a thread of its own, and a wait for the disk.
   public func saveIndex() async throws(SystemError) {
-    guard let session = current, session.isRunning else { throw SystemError(call: "saveIndex", errno: ECANCELED) }
+    guard let session = current, session.isRunning else { throw .notFollowing }
     try await session.engine.index.save()
   }
 }

@@ -154,5 +154,12 @@ private struct SavingOrder: IndexOrder {
       })
   }
 
-  func end() { continuation.resume(returning: SystemError(call: "saveIndex", errno: ECANCELED)) }
+  func end() { continuation.resume(returning: .notFollowing) }
+}
+
+extension SystemError {
+  /// Nobody follows the trees of which the index was to be kept.
+  package static var notFollowing: SystemError {
+    SystemError(call: "saveIndex", errno: ECANCELED, advice: "Keep the index before the query or watcher is stopped.")
+  }
 }

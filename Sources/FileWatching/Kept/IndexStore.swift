@@ -10,7 +10,8 @@ struct IndexStore: Sendable {
 
   /// - Returns: `nil` if the index isn't to be kept, or that's no use because statx(2) is asked of everything anyway.
   init?(_ key: IndexEngine.Key) {
-    guard let directory = key.options.indexDirectory, key.options.gatheringDepth == .names else { return nil }
+    guard let directory = key.options.indexDirectory.flatMap(SystemPath.init), key.options.gatheringDepth == .names
+    else { return nil }
     var texts = key.reaches.map { path, reach in Array("\(reach) ".utf8) + path.bytes }
     texts.append(
       Array("mounts \(key.options.includesMountedVolumes) links \(key.options.followsSymbolicLinks)".utf8))

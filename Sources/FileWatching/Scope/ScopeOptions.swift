@@ -1,4 +1,4 @@
-public import SystemInterface
+public import FoundationEssentials
 
 /// How far a scope reaches, and what it may use.
 ///
@@ -45,7 +45,7 @@ public struct ScopeOptions: Hashable, Sendable {
   /// - Note: Rule L9.
   public var followsSymbolicLinks: Bool
 
-  /// A directory in which what is known is kept from one run of a program to the next; `nil` to read everything each time.
+  /// The file URL of a directory in which what is known is kept from one run of a program to the next; `nil` to read everything each time.
   ///
   /// Only with ``GatheringDepth/names``, for otherwise everything is asked of each file anyway. A first search watches each directory that was
   /// known and compares its times: if they're the same, nothing has come into it or gone, and it isn't read. That's so on local file systems, all
@@ -55,7 +55,7 @@ public struct ScopeOptions: Hashable, Sendable {
   /// several programs may use a directory. It's made if it isn't there, for this user alone. Kept is what's known when the last query or
   /// watcher ends, unless the program ends before that's written, and whenever `saveIndex()` of either is called. What can't be used, because
   /// it's damaged, of another user or of another version, is ignored.
-  public var indexDirectory: SystemPath?
+  public var indexDirectory: URL?
 
   /// Makes options.
   ///
@@ -70,7 +70,7 @@ public struct ScopeOptions: Hashable, Sendable {
   public init(
     includesMountedVolumes: Bool = true, watchCountMax: Int = .max, gatheringDepth: GatheringDepth = .attributes,
     pollingInterval: Duration = .seconds(1), unenteredNames: [String] = [],
-    followsSymbolicLinks: Bool = false, indexDirectory: SystemPath? = nil
+    followsSymbolicLinks: Bool = false, indexDirectory: URL? = nil
   ) {
     self.followsSymbolicLinks = followsSymbolicLinks
     self.indexDirectory = indexDirectory

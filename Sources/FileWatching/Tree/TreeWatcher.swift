@@ -173,7 +173,7 @@ extension TreeWatcher {
   /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the watcher is stopped; errors of mkdir(2) and of writing a file.
   /// - Complexity: O(*n*) in the number of files, on a thread of its own, and a wait for the disk.
   public func saveIndex() async throws(SystemError) {
-    guard let engine = port.engine else { throw SystemError(call: "saveIndex", errno: ECANCELED) }
+    guard let engine = port.engine else { throw .notFollowing }
     try await engine.save()
   }
 

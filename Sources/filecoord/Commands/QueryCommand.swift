@@ -1,7 +1,6 @@
 import FileMetadata
 import FoundationEssentials
 import MetadataPredicates
-import SystemInterface
 
 extension Option {
   static let directory = Option(
@@ -167,7 +166,7 @@ private struct QueryPrinter {
     return ScopeOptions(
       gatheringDepth: needsMore ? .attributes : .names, unenteredNames: invocation.texts(.except),
       followsSymbolicLinks: invocation.has(.follow),
-      indexDirectory: try invocation.text(.index).flatMap { SystemPath(try URL(file: Argument($0))) })
+      indexDirectory: try invocation.text(.index).map { try URL(file: Argument($0)) })
   }
 
   private static func predicate(_ invocation: Invocation) throws(Failure) -> MetadataPredicate {
@@ -234,10 +233,10 @@ private struct QueryPrinter {
 
   /// What was printed is right, whether that succeeds or not.
   private func keepIndex() async {
-    do throws(SystemError) {
+    do {
       try await query.saveIndex()
     } catch {
-      Terminal.error.write("what is known can't be kept: \(error.description.onOneLine)\n")
+      Terminal.error.write("what is known can't be kept: \("\(error)".onOneLine)\n")
     }
   }
 
