@@ -85,6 +85,20 @@ struct KeptIndexTests {
     later.expectCurrent()
   }
 
+  @Test("A directory is read whose modification time somebody has set back, as programs that unpack do")
+  func setBack() throws {
+    let tree = try Self.makeTree()
+    let indexed = try IndexedTree(tree)
+    let bytes = try Self.bytes(indexed)
+    let time = try #require(indexed.contents[tree.path("d")]).modificationTime
+    try tree.write("d/new")
+    let old = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+    #expect(unsafe utimensat(AT_FDCWD, tree.path("d").description, [old, old], 0) == 0)
+    let later = try Self.restored(tree, bytes)
+    #expect(later.indexer.health.unalteredDirectoryCount == 5)
+    later.expectCurrent()
+  }
+
   @Test("Directories that weren't watched, or can't be by now, are read")
   func unwatched() throws {
     let tree = try Self.makeTree()
