@@ -13,7 +13,8 @@ public import SystemInterface
 ///
 /// Each update is an exact difference of what is there and what was told before: directories are watched before they're read, the halves of
 /// a rename are put together, a directory that's moved is told as that, and everything is read again and compared when the kernel has lost
-/// events. What can't be watched is looked at from time to time, which ``health`` says. Symbolic links aren't followed.
+/// events. What can't be watched is looked at from time to time, which ``health`` says. Symbolic links aren't followed, unless
+/// ``ScopeOptions/followsSymbolicLinks`` says so.
 ///
 /// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
 /// machines do on network file systems.
