@@ -15,7 +15,7 @@ public import FileWatching
 ///
 /// First it gathers what there is, then it tells what changes, without losing anything: directories are watched before they're
 /// read, and read again when the kernel has lost events. Symbolic links aren't followed, unless
-/// ``ScopeOptions/followsSymbolicLinks`` says so. All queries over the same scopes share one
+/// `ScopeOptions.followsSymbolicLinks` says so. All queries over the same scopes share one
 /// index and one thread; no run loop is needed.
 ///
 /// Not seen at once are changes through hard links outside of the scopes, stores through mmap(2) before the file is closed, and what
