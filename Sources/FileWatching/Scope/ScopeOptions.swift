@@ -50,6 +50,7 @@ public struct ScopeOptions: Hashable, Sendable {
   /// Only with ``GatheringDepth/names``, for otherwise everything is asked of each file anyway. A first search watches each directory that was
   /// known and compares its times: if they're the same, nothing has come into it or gone, and it isn't read. That's so on local file systems, all
   /// others are read as always; ``ScopeHealth/unalteredDirectoryCount`` counts. Sizes, dates and owners aren't kept: they're asked for afterwards.
+  /// What a query tells before its first search is over may be gone by now, which it tells as well by the end.
   ///
   /// One file for each combination of places and options, of about 30 bytes for each file in them; read and replaced whole, so
   /// several programs may use a directory. It's made if it isn't there, for this user alone. Kept is what's known when the last query or
