@@ -136,18 +136,20 @@ struct QuerySnippets {
       at: project.appending(path: "Plugins/one"), withIntermediateDirectories: true)
     try Data().write(to: project.appending(path: "settings.json"))
     #expect(try await Set(settings.waitUntilCurrent().map(\.name)) == ["one", "settings.json"])
-    try await keepIndex(project, caches: project)
   }
 
-  private func keepIndex(_ project: URL, caches: URL) async throws {
-    try Data().write(to: project.appending(path: "new.md"))
+  @Test("The example of an index that's kept")
+  func kept() async throws {
+    let (place, otherPlace) = (try Place(), try Place())
+    let (project, caches) = (place.url, otherPlace.url)
+    _ = try place.file("new.md", "")
     // snippet: query-kept
     let notes = try MetadataQuery(
       .fileName.hasSuffix(".md"), in: [project],
       options: ScopeOptions(gatheringDepth: .names, indexDirectory: caches.appending(path: "index")))
     // end
     try notes.start()
-    #expect(try await notes.waitUntilCurrent().map(\.name).contains("new.md"))
+    #expect(try await notes.waitUntilCurrent().map(\.name) == ["new.md"])
     try await notes.saveIndex()
     #expect(try FileManager.default.contentsOfDirectory(atPath: caches.appending(path: "index").path).count == 1)
   }
