@@ -216,7 +216,7 @@ struct FollowedLinksTests {
   private static let seeds = Budget.seeds(normal: 60, long: 2_000)
 
   @Test("L17: whatever links lead to, it's found, and nothing else", arguments: seeds)
-  func exploration(seed: UInt64) throws {
+  func randomExploration(seed: UInt64) throws {
     let tree = try Self.makeTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: false)
     for _ in 0..<15 { churner.step() }

@@ -144,7 +144,7 @@ struct KeptIndexTests {
   private static let seeds = Budget.seeds(normal: 60, long: 2_000)
 
   @Test("Whatever happened in between, what is known is what's there, and so it stays", arguments: seeds)
-  func exploration(seed: UInt64) throws {
+  func randomExploration(seed: UInt64) throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: seed % 3 == 0)
     for _ in 0..<30 { churner.step() }
@@ -166,7 +166,7 @@ struct KeptIndexTests {
 
   @Test(
     "Whatever stands in a file whose checksum is right, nothing traps, and the tree can be followed", arguments: seeds)
-  func nonsense(seed: UInt64) throws {
+  func nonsenseExploration(seed: UInt64) throws {
     let tree = try Self.makeTree()
     var random = SplitMix(seed: seed)
     var bytes = Array(try Self.bytes(IndexedTree(tree)).dropLast(4))
