@@ -49,6 +49,8 @@ struct IndexDirectoryTests {
     #expect(Self.files(in: directory).count == 1)
     let status = try HostFileSystem().status(of: directory, at: .workingDirectory, links: .noFollow)
     #expect(status.mode & 0o777 == 0o700)
+    let file = directory.appending(try #require(Self.files(in: directory).first))
+    #expect(try HostFileSystem().status(of: file, at: .workingDirectory, links: .noFollow).mode & 0o777 == 0o600)
     let second = try await Self.run(Self.query(Self.oldTree, directory))
     #expect(second.paths == first.paths)
     // Where the kernel doesn't tell of changes, everything is read.
@@ -67,6 +69,20 @@ struct IndexDirectoryTests {
     chmod(file.description, 0o666)
     #expect(try await Self.run(Self.query(Self.oldTree, directory)).health.unalteredDirectoryCount == 0)
     chmod(file.description, 0o600)
+    // Only root can give files away.
+    if geteuid() == 0 {
+      chown(file.description, 65_534, 65_534)
+      #expect(try await Self.run(Self.query(Self.oldTree, directory)).health.unalteredDirectoryCount == 0)
+    }
+    // Nor is what a link leads to, which stays as it is.
+    try tree.unlink(file)
+    let target = tree.base.appending("target")
+    try tree.write(target, "of somebody else")
+    try tree.symbolicLink(file, to: target.description)
+    #expect(try await Self.run(Self.query(Self.oldTree, directory)).health.unalteredDirectoryCount == 0)
+    #expect(try HostFileSystem().contents(of: target) == Array("of somebody else".utf8))
+    let again = try await Self.run(Self.query(Self.oldTree, directory))
+    #expect(again.health.unalteredDirectoryCount == again.health.watchedDirectoryCount)
     try tree.write(file, "no index")
     #expect(try await Self.run(Self.query(Self.oldTree, directory)).paths == first.paths)
     let last = try await Self.run(Self.query(Self.oldTree, directory))

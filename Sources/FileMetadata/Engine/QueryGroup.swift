@@ -56,7 +56,7 @@ final class QueryGroup: IndexFollower {
   var comparedTables: [FileTable] { runners.values.flatMap(\.comparedTables) }
   var deadline: MonotonicTime? { (runners.values.map(\.deadline) + [evaluation.next]).compactMap(\.self).min() }
 
-  func follow(_ turn: IndexTurn, _ loop: IndexLoop) {
+  func follow(_ turn: IndexTurn) {
     noteProgress()
     distribute(turn)
     welcome(isCurrent: turn.isIdle && turn.isSettled && provided == nil)
@@ -65,7 +65,7 @@ final class QueryGroup: IndexFollower {
     if turn.isSettled { settle() }
   }
 
-  func passTime(_ loop: IndexLoop, at now: MonotonicTime) {
+  func passTime(at now: MonotonicTime) {
     for runner in runners.values where runner.deadline.map({ $0 <= now }) == true {
       runner.timePassed(snapshot, health, at: now)
     }
@@ -179,11 +179,11 @@ final class QueryGroup: IndexFollower {
     arrived = []
     defer { provided?.forgetArrivals() }
     if !turn.changes.isEmpty {
-      snapshot = TableSnapshot(indexer.index.table, source: source, provided: provided, spellings: key.spellings)
+      snapshot = TableSnapshot(turn.table, source: source, provided: provided, spellings: key.spellings)
     }
     for runner in runners.values {
       runner.filesChanged(
-        numbers, movedDirectories: turn.changes.movedDirectories, snapshot, health, at: clock.now)
+        numbers, movedDirectories: turn.changes.movedDirectories, snapshot, health, at: turn.time)
     }
   }
 

@@ -19,14 +19,14 @@ package protocol IndexFollower: AnyObject {
   var isCurrent: Bool { get }
   /// The former states that it compares.
   var comparedTables: [FileTable] { get }
-  /// When to call ``passTime(_:at:)`` at the latest.
+  /// When to call ``passTime(at:)`` at the latest.
   var deadline: MonotonicTime? { get }
 
   /// Takes in what a turn has brought; nothing may be done to the index.
-  func follow(_ turn: IndexTurn, _ loop: IndexLoop)
+  func follow(_ turn: IndexTurn)
 
   /// Does what it's time for; in each turn, after all have followed.
-  func passTime(_ loop: IndexLoop, at now: MonotonicTime)
+  func passTime(at now: MonotonicTime)
 
   /// The engine doesn't tell it anything any more.
   ///
@@ -37,9 +37,13 @@ package protocol IndexFollower: AnyObject {
 /// What one turn of an engine has brought.
 package struct IndexTurn {
   package let changes: IndexChanges
+  /// The index with them.
+  package let table: FileTable
   package let health: ScopeHealth
   /// There was nothing to read: all that was done before the turn is in the index, and what comes is in further turns.
   package let isIdle: Bool
   /// All that was done before the turn is in the index.
   package let isSettled: Bool
+  /// When it was taken in.
+  package let time: MonotonicTime
 }

@@ -94,12 +94,13 @@ package final class IndexLoop {
     // Whatever was done before the turn is known then, even if somebody makes directories all the time.
     let isSettled = (isIdle || !indexer.hasWork) && !indexer.isBehind
     let turn = IndexTurn(
-      changes: indexer.takeChanges(), health: indexer.health, isIdle: isIdle, isSettled: isSettled)
+      changes: indexer.takeChanges(), table: indexer.index.table, health: indexer.health, isIdle: isIdle,
+      isSettled: isSettled, time: clock.now)
     if isSettled { settledMoment = moment }
-    for follower in followers { follower.follow(turn, self) }
+    for follower in followers { follower.follow(turn) }
     let hasNextTurn = isSettled ? settle() : false
     let now = clock.now
-    for follower in followers { follower.passTime(self, at: now) }
+    for follower in followers { follower.passTime(at: now) }
     recycle()
     if hasNextTurn { indexer.poll() }
     let isAwaited = !isGathered || !awaited.isEmpty || followers.contains(where: \.isAwaiting)

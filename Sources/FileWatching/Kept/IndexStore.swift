@@ -29,13 +29,8 @@ struct IndexStore: Sendable {
   }
 
   /// What was kept; `nil` if there's nothing that can be used, so that everything is read.
-  ///
-  /// Files of others aren't used, nor those that others may write: names could be missing in them.
   func load() -> KeptIndexReader? {
-    let files = HostFileSystem()
-    guard let status = try? files.status(of: file, at: .workingDirectory, links: .noFollow), status.kind == .regular,
-      status.owner == geteuid(), status.mode & 0o022 == 0, let bytes = try? files.contents(of: file)
-    else { return nil }
+    guard isTrusted, let bytes = try? files.contents(of: file) else { return nil }
     return KeptIndexReader(bytes, scope: scope)
   }
 
@@ -43,12 +38,25 @@ struct IndexStore: Sendable {
   ///
   /// - Throws: Errors of mkdir(2), and of writing a file.
   func save(_ state: KeptState) throws(SystemError) {
-    let files = HostFileSystem()
     do throws(SystemError) {
       try files.makeDirectory(directory, at: .workingDirectory, mode: 0o700)
     } catch {
       if error.errno != EEXIST { throw error }
     }
+    // Whose it is would stay as it is.
+    if !isTrusted { try? files.unlink(file, at: .workingDirectory, .file) }
     try files.replaceContents(of: file, with: state.bytes(scope: scope))
+    // Some users' umask lets a group write new files, which wouldn't be used.
+    let descriptor = try files.open(file, at: .workingDirectory, flags: [.noFollow], mode: 0)
+    defer { try? files.close(descriptor) }
+    try files.setMode(of: descriptor, to: 0o600)
+  }
+
+  private var files: HostFileSystem { HostFileSystem() }
+
+  /// Files of others aren't used, nor those that others may write: names could be missing in them.
+  private var isTrusted: Bool {
+    guard let status = try? files.status(of: file, at: .workingDirectory, links: .noFollow) else { return false }
+    return status.kind == .regular && status.owner == geteuid() && status.mode & 0o022 == 0
   }
 }

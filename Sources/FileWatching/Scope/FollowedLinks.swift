@@ -93,9 +93,10 @@ extension ScopeIndexer {
     var wanted: Set<SystemPath> = []
     var waiting = links.targets.map { (link: index.table.path(of: $0.key), target: $0.value) }
     while true {
-      let reached = waiting.filter { $0.link.isIn(covered) }
-      if reached.isEmpty { break }
-      waiting.removeAll { $0.link.isIn(covered) }
+      let start = waiting.partition { $0.link.isIn(covered) }
+      if start == waiting.endIndex { break }
+      let reached = waiting[start...]
+      waiting.removeSubrange(start...)
       // What leads to a directory around a place that's searched leads back to that.
       for (_, target) in reached where !asked.contains(where: { $0.isInside(target) }) {
         if !target.isIn(covered) { wanted.insert(target) }

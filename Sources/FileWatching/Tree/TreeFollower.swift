@@ -39,13 +39,13 @@ final class TreeFollower: IndexFollower {
     isGathered && port.hasWaiter ? pendingSince?.advanced(by: batchingInterval) : nil
   }
 
-  func follow(_ turn: IndexTurn, _ loop: IndexLoop) {
+  func follow(_ turn: IndexTurn) {
     health = turn.health
     board.note(health)
-    table = loop.indexer.index.table
+    table = turn.table
     if !turn.changes.files.isEmpty {
       pending.formUnion(turn.changes.files)
-      if pendingSince == nil { pendingSince = loop.clock.now }
+      if pendingSince == nil { pendingSince = turn.time }
     }
     if turn.isSettled, !isGathered {
       isGathered = true
@@ -54,7 +54,7 @@ final class TreeFollower: IndexFollower {
   }
 
   /// Tells who waits, when it's time.
-  func passTime(_ loop: IndexLoop, at now: MonotonicTime) {
+  func passTime(at now: MonotonicTime) {
     guard isGathered, let since = pendingSince, port.hasWaiter else { return }
     if since.advanced(by: batchingInterval) > now { return }
     let update = update
