@@ -29,15 +29,20 @@ struct IndexDirectoryTests {
 
   /// Runs a query with an engine of its own, as the only one of a program, and keeps what it knows.
   private static func run(_ query: MetadataQuery) async throws -> (paths: [String], health: ScopeHealth) {
+    let ended = Barrier()
     _ = try query.start { key, plan, port throws(SystemError) in
-      let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: try InotifyWatcher(), clock: HostClock.shared)
+      let watcher = LastBreathWatcher(try InotifyWatcher()) { ended.end() }
+      let engine = try ScopeEngine(key, files: HostFileSystem(), watcher: watcher, clock: HostClock.shared)
       guard let number = engine.attach(plan, port) else { preconditionFailure("the engine has ended") }
       return (engine, number)
     }
     let paths = try await query.waitUntilCurrent().map(\.path).sorted()
     try await query.saveIndex()
-    defer { query.stop() }
-    return (paths, query.health)
+    let health = query.health
+    query.stop()
+    // What the engine knows at its end is kept as well.
+    await ended.wait()
+    return (paths, health)
   }
 
   @Test("The second run reads no directory of a tree that hasn't changed, and finds the same")
