@@ -101,7 +101,8 @@ struct PresenterLifetimeTests {
       }
       #expect(error == nil)
       let late = ["SilentPresenter (savePresentedItemChanges)"]
-      #expect(names == [late, late, []])
+      // On a machine with too much to do, why it didn't answer is said behind a colon: its queue didn't begin.
+      #expect(names.map { $0.map { $0.prefix { $0 != ":" } } } == [late.map { $0[...] }, late.map { $0[...] }, []])
       #expect(batch.unansweredPresenters == [])
     }
   }
