@@ -296,12 +296,13 @@ extension QueryRunner {
     if !due.isEmpty { filesChanged(due, now, health, at: time) }
   }
 
-  private func noteMoments(_ numbers: some Sequence<FileNumber>, _ now: TableSnapshot) {
+  /// - Parameter numbers: Computed only if the query depends on the time: there may be a million.
+  private func noteMoments(_ numbers: @autoclosure () -> some Sequence<FileNumber>, _ now: TableSnapshot) {
     let plan = plan
     guard plan.predicate.isTimeDependent, plan.predicate.isForeseeable else { return }
     let environment = plan.environment
     let item = plan.item(in: now)
-    for number in numbers { moments.set(plan.nextMoment(of: number, item, now, environment), for: number) }
+    for number in numbers() { moments.set(plan.nextMoment(of: number, item, now, environment), for: number) }
   }
 }
 

@@ -66,6 +66,18 @@ extension Cell {
   }
 }
 
+/// Waits until no query of this process follows anything: a search begins with what a query of the same tree still knows,
+/// and that ends its work a moment after it was stopped.
+private func waitForEngines() throws {
+  let tasks = "/proc/self/task"
+  while try FileManager.default.contentsOfDirectory(atPath: tasks).contains(where: { task in
+    // One that has ended meanwhile has no name.
+    (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8))?.hasPrefix("file-index") == true
+  }) {
+    usleep(1_000)
+  }
+}
+
 func time(_ body: () throws -> Void) rethrows -> Double {
   let start = monotonicNanoseconds()
   try body()
@@ -180,6 +192,7 @@ private final class Searches: Sendable {
       let query = try MetadataQuery(
         .constant(true), in: [URL(filePath: forest.root)], sortedBy: descriptors, options: options)
       defer { query.stop() }
+      try waitForEngines()
       return try time {
         try query.start()
         let results = try blocking { try await query.waitUntilCurrent() }
