@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -34,6 +35,25 @@ struct LocalLockFileTests {
       #expect(try sandbox.status("lock")?.mode == 0o1600)
       #expect(try sandbox.names() == ["lock"])
     }
+  }
+
+  @Test("A released lock is free although a child that another thread is about to start still has its descriptor")
+  func releaseBesideChildren() async throws {
+    try await withTemporaryDirectory { sandbox in
+      let path = sandbox.path("lock")
+      let held = try #require(try lockFile(sandbox).tryLock())
+      // What a child has between fork(2) and execve(2).
+      let number = try #require((3..<getdtablesize()).first { leads($0, to: path) })
+      let copy = dup(number)
+      defer { close(copy) }
+      held.release()
+      #expect(leads(copy, to: path))
+      #expect(try lockFile(sandbox).tryLock() != nil)
+    }
+  }
+
+  private func leads(_ number: Int32, to path: SystemPath) -> Bool {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == "\(path)"
   }
 
   @Test("The lock is free when the process that holds it is killed")

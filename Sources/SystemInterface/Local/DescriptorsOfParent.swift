@@ -46,6 +46,13 @@ enum DescriptorsOfParent {
     return unsafe words[index].bitwiseAnd(~mask, ordering: .relaxed).oldValue & mask != 0
   }
 
+  /// Whether an open descriptor is this process's own; in a child it was closed.
+  static func contains(_ number: Int32) -> Bool {
+    guard let words = unsafe words, number < countMax else { return true }
+    let (index, bit) = Int(number).quotientAndRemainder(dividingBy: UInt64.bitWidth)
+    return unsafe words[index].load(ordering: .relaxed) & 1 << UInt64(bit) != 0
+  }
+
   /// In the child, whose other threads are gone: only what signal-safety(7) allows.
   private static let closeAll: @convention(c) () -> Void = {
     guard let words = unsafe words else { return }

@@ -131,8 +131,16 @@ package final class HeldLock: Sendable {
   /// When that can't be found out the answer is yes.
   package var hasItsName: Bool { path.isName(of: identity) }
 
+  deinit {
+    release()
+  }
+
   /// Releases the lock; later calls fail with EBADF.
+  ///
+  /// In a forked child it does nothing: the lock is the parent's.
   package func release() {
+    // Closing isn't enough: between fork(2) and execve(2) a child of another thread has the descriptor, too.
+    descriptor.withOwnNumber { _ = shim_unlock($0) }
     descriptor.close()
   }
 

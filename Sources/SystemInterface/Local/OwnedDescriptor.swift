@@ -79,6 +79,15 @@ package final class OwnedDescriptor: Sendable {
     return try body(number)
   }
 
+  /// Keeps the descriptor open while `body` runs; does nothing if it's closed, or was closed because this is a forked child.
+  ///
+  /// - Parameter body: Uses the descriptor's number, which it must not keep.
+  func withOwnNumber(_ body: (_ number: Int32) -> Void) {
+    guard beginUse() else { return }
+    defer { endUse() }
+    if DescriptorsOfParent.contains(number) { body(number) }
+  }
+
   private func beginUse() -> Bool {
     var current = users.load(ordering: .relaxed)
     while current & Self.closedMark == 0 {
