@@ -16,30 +16,48 @@ extension FileAccessArbiter {
   /// Looks at every access that got a new reason to wait in this event, until no cycle is left.
   mutating func resolveDeadlocks() {
     var next = 0
-    while next < suspects.count {
-      let suspect = suspects[next]
-      next += 1
-      while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
-        if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
-        if messages.isEmpty {
-          // Nobody has been asked anything: there's nothing to presume.
-          if !takeBackPass(cycle) { failVictim(of: cycle) }
-          continue
-        }
-        // What is likely is possible, too.
-        endLikelyCycles(through: suspect)
+    // Their turn comes last: what ends another cycle may make an end of theirs as well.
+    var stuck: [AccessID] = []
+    while true {
+      if next < suspects.count {
+        let suspect = suspects[next]
+        next += 1
+        if !endCycles(through: suspect) { stuck.append(suspect) }
+      } else if let suspect = stuck.popLast() {
+        failCycle(through: suspect)
+      } else {
         break
       }
     }
     suspects = []
   }
 
-  private mutating func endLikelyCycles(through suspect: AccessID) {
+  /// - Returns: Whether there's no cycle left that has to be ended by changing a decision, or by failing somebody.
+  private mutating func endCycles(through suspect: AccessID) -> Bool {
+    while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
+      if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
+      if !messages.isEmpty { return endLikelyCycles(through: suspect) }
+      // Nobody has been asked anything: there's nothing to presume, and nobody to be asked meanwhile.
+      if !takeBackPass(cycle) { failVictim(of: cycle) }
+    }
+    return true
+  }
+
+  /// The same for likely cycles, which are possible, too.
+  private mutating func endLikelyCycles(through suspect: AccessID) -> Bool {
     while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .likely) {
       if endWithoutVictim(cycle, .likely) { continue }
-      guard let lasting = self.cycle(through: suspect, .lasting) else { return }
-      if !endWithoutVictim(lasting, .lasting), !takeBackPass(lasting) { failVictim(of: lasting) }
+      guard let lasting = self.cycle(through: suspect, .lasting) else { return true }
+      if !endWithoutVictim(lasting, .lasting) { return false }
     }
+    return true
+  }
+
+  private mutating func failCycle(through suspect: AccessID) {
+    if endLikelyCycles(through: suspect) { return }
+    guard let cycle = cycle(through: suspect, .lasting) else { return }
+    if !takeBackPass(cycle) { failVictim(of: cycle) }
+    suspects.append(suspect)
   }
 
   private mutating func endWithoutVictim(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
@@ -50,7 +68,9 @@ extension FileAccessArbiter {
   /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
   private func mayBeInCycle(_ id: AccessID) -> Bool {
     guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
-    if access.phase == .asking, access.overtakes.isEmpty, waitsOnlyForCallbacks(access) { return false }
+    if access.phase == .asking, access.overtakes.isEmpty, waitsOnlyForCallbacks(access), callbackAbove(id) == nil {
+      return false
+    }
     return access.phase != .waiting || access.sequence != lastSequence || !access.lineage.isEmpty
       || !access.overtakes.isEmpty || isPresumablyAwaited(id)
   }
@@ -108,24 +128,51 @@ extension FileAccessArbiter {
   }
 
   private mutating func takeBackPass(of other: AccessID, over own: AccessID) -> Bool {
-    guard let index = accesses[other].overtakes.firstIndex(of: own) else { return false }
-    accesses[other].overtakes.remove(at: index)
-    accesses[own].overtakes.append(other)
-    accesses[other].traits.insert(.isOvertaken)
-    if let cycle = chainOfWaits(from: .access(own), .lasting, to: { $0 == .access(other) }),
-      !passes(endingAll: cycle, .lasting).isEnough
-    {
-      accesses[own].overtakes.removeLast()
-      accesses[other].overtakes.insert(own, at: index)
-      return false
+    var others = [other]
+    var former = [(own, accesses[own].overtakes), (other, accesses[other].overtakes)]
+    reversePass(of: other, over: own)
+    if !isEndable(other, own) {
+      // Others that passed it may be in its way as well.
+      let passers = passers(of: own)
+      others += passers
+      former += passers.map { ($0, accesses[$0].overtakes) }
+      for passer in passers { reversePass(of: passer, over: own) }
+      if passers.isEmpty || !isEndable(other, own) {
+        for (id, overtakes) in former { accesses[id].overtakes = overtakes }
+        return false
+      }
     }
     accesses[own].traits.insert(.tookBackPass)
-    suspects += [own, other]
-    for id in [own, other] {
+    suspects += [own] + others
+    for id in [own] + others {
       unpark(id)
       advance(id)
     }
     return true
+  }
+
+  private mutating func reversePass(of other: AccessID, over own: AccessID) {
+    accesses[other].overtakes.removeAll { $0 == own }
+    accesses[own].overtakes.append(other)
+    accesses[other].traits.insert(.isOvertaken)
+  }
+
+  /// Who waits, went ahead of an access and is in its way.
+  private func passers(of own: AccessID) -> [AccessID] {
+    var found: Set<AccessID> = []
+    _ = forEachBlocker(of: own) { id in
+      if accesses[id].isWaiting, accesses[id].overtakes.contains(own), !accesses[id].traits.contains(.tookBackPass) {
+        found.insert(id)
+      }
+      return true
+    }
+    return found.sorted()
+  }
+
+  /// Whether two accesses don't wait for each other, or passes end that.
+  private func isEndable(_ other: AccessID, _ own: AccessID) -> Bool {
+    guard let cycle = chainOfWaits(from: .access(own), .lasting, to: { $0 == .access(other) }) else { return true }
+    return passes(endingAll: cycle, .lasting).isEnough
   }
 
   private mutating func failVictim(of cycle: [WaitNode]) {

@@ -43,5 +43,9 @@ extension FileAccessArbiter {
   private mutating func lapseDebts(to id: PresenterID) {
     for access in accesses.sortedKeys { accesses[access].debts.removeAll { $0.presenter == id } }
     presenters[id].reacquirersOwed = 0
+    // Those that wait for the end of a callback, or behind news that are withdrawn, aren't sent either.
+    for message in presenters[id].pending {
+      if case .reacquire = messages[message].kind { withdraw(message) }
+    }
   }
 }

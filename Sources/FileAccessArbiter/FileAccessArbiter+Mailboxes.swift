@@ -152,6 +152,10 @@ extension FileAccessArbiter {
 
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
     let isReentrant = !presenters[presenter].running.isEmpty
+    // What waits in the callbacks below waits for this one from now on.
+    for below in presenters[presenter].running {
+      suspects += descendants(of: children(of: .message(below))).filter { accesses.find($0)?.isWaiting == true }
+    }
     messages[id].state = .running(isReentrant: isReentrant)
     messages[id].since = now
     messages[id].deliverySequence = lastSequence
@@ -208,6 +212,7 @@ extension FileAccessArbiter {
       messages[id].state = .returned
       presenters[message.presenter].running.removeAll { $0 == id }
       presenters[message.presenter].returned.append(id)
+      if let access = message.awaitingAccess { suspects.append(access) }
       afterCallback(message)
     }
     return finish()

@@ -138,6 +138,8 @@ extension FileAccessArbiter {
   /// Whether a question waits for anything, as far as can be told without a search.
   func mayWait(_ message: Message) -> Bool {
     message.state == .pending || !presenters[message.presenter].ownAccesses.isEmpty
+      || message.state == .returned && !presenters[message.presenter].running.isEmpty
+      || nestedCallback(above: message) != nil
   }
 
   mutating func forgetOutstanding(_ id: AccessID, _ presenter: PresenterID) {

@@ -11,12 +11,14 @@ extension FileAccessArbiter {
   ///
   /// | node                 | waits for                                                                      |
   /// | -------------------- | ------------------------------------------------------------------------------ |
-  /// | waiting access       | every access in its way                                                        |
-  /// | asking access        | every unanswered message, and whoever went ahead of it                         |
-  /// | ready access         | whoever went ahead of it, and a callback that runs above its own               |
-  /// | granted access       | accesses requested by its accessor, which returns only after them              |
+  /// | waiting access       | every access in its way, and a callback that runs above its own                |
+  /// | asking access        | the same of those that went ahead of it, and every unanswered message          |
+  /// | ready access         | the same of those that went ahead of it                                        |
+  /// | granted access       | accesses requested by its accessor, which returns only after them, and a nested callback above |
   /// | undelivered message  | the callback that occupies its presenter, unless it will be served meanwhile   |
-  /// | delivered message    | accesses requested by its callback, and by ``Presumption`` others of its presenter |
+  /// | delivered message    | accesses requested by its callback, by ``Presumption`` others of its presenter, and the callback above if they are nested |
+  ///
+  /// Possibly, a delivered message whose callback has returned waits for the callback that occupies its presenter.
   ///
   /// By ``Presumption`` the unanswered messages are all of them, or those that aren't passed over by the clock.
   ///
@@ -32,7 +34,11 @@ extension FileAccessArbiter {
     case .access(let id):
       let access = accesses.index(of: id)
       if access == Table<Access>.none { return }
-      if accesses[at: access].phase == .granted { return forEachAwaitedChild(accesses[at: access].children, body) }
+      if accesses[at: access].phase == .granted {
+        forEachAwaitedChild(accesses[at: access].children, body)
+        if let message = nestedCallback(above: id) { body(.message(message)) }
+        return
+      }
       _ = forEachBlocker(of: id, among: filter) { blocker in
         body(.access(blocker))
         return true
@@ -41,7 +47,7 @@ extension FileAccessArbiter {
         guard let message = negotiation.outstanding else { continue }
         if presumption != .lasting || due(negotiation) == nil { body(.message(message)) }
       }
-      if accesses[at: access].phase == .ready, let message = callbackAbove(id) { body(.message(message)) }
+      if let message = callbackAbove(id) { body(.message(message)) }
     case .message(let id):
       guard let message = messages.find(id) else { return }
       switch message.state {
@@ -52,8 +58,26 @@ extension FileAccessArbiter {
       case .running, .returned:
         forEachAwaitedChild(message.children, body)
         forEachOwnAccess(of: message, presumption) { body(.access($0)) }
+        if let above = nestedCallback(above: message) { body(.message(above)) }
+        // What is left to do may be waiting for its queue.
+        if presumption == .possible, message.state == .returned, let top = presenters[message.presenter].running.last {
+          body(.message(top))
+        }
       }
     }
+  }
+
+  /// The callback that runs above another one, on the same thread.
+  func nestedCallback(above message: Message) -> MessageID? {
+    let presenter = presenters[message.presenter]
+    guard presenter.nestsCallbacks, let position = presenter.running.firstIndex(of: message.id) else { return nil }
+    return presenter.running[(position + 1)...].first
+  }
+
+  /// The callback that runs above the one inside of which an access is, on the same thread.
+  private func nestedCallback(above id: AccessID) -> MessageID? {
+    guard let message = callbackAbove(id), presenters[messages[message].presenter].nestsCallbacks else { return nil }
+    return message
   }
 
   private func forEachAwaitedChild(_ children: [AccessID], _ body: (WaitNode) -> Void) {

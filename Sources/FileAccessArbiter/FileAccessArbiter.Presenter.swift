@@ -36,6 +36,8 @@ extension FileAccessArbiter {
     var callbacks: PresenterCallbacks { profile.callbacks }
     /// May be asked while its own callback waits inside an access.
     var servesWhileWaiting: Bool { profile.servesWhileWaiting }
+    /// A callback goes on only when those above it are over.
+    var nestsCallbacks: Bool { profile.callbacks.contains(.nestedCallbacks) }
     /// Runs on an executor that a blocked callback occupies.
     var isActor: Bool { profile.isActor }
   }

@@ -27,8 +27,12 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   /// goes or is renamed, unless it has declared a callback about subitems (C-058).
   package static let directoryEntries = Self(rawValue: 1 << 15)
 
+  /// Not a callback, and not in ``all``: a callback that's put while another one waits runs on the thread that waits, so the
+  /// one below doesn't go on before the one above is over, whatever becomes of its access.
+  package static let nestedCallbacks = Self(rawValue: 1 << 30)
+
   /// What's chosen when the presenter registers, and not a callback.
-  package static let choices: Self = [.uncoordinatedChanges, .directoryEntries]
+  package static let choices: Self = [.uncoordinatedChanges, .directoryEntries, .nestedCallbacks]
 
   package static let all = Self(rawValue: (1 << 14) - 1)
 
@@ -47,7 +51,7 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
     get { Self(rawValue: rawValue >> Self.presumedShift & Self.all.rawValue) }
     set {
       self = Self(
-        rawValue: rawValue & ((1 << Self.presumedShift) - 1)
+        rawValue: rawValue & ~(Self.all.rawValue << Self.presumedShift)
           | newValue.intersection(.all).rawValue << Self.presumedShift)
     }
   }

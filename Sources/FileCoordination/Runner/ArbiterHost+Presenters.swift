@@ -125,6 +125,8 @@ extension ArbiterHost {
 package protocol PresumedFilePresenter: FilePresenter {
   /// Those of its declared callbacks that it may have or not.
   var presumedCallbacks: FilePresenterCallbacks { get }
+  /// Whether a callback that comes while another one waits runs on the thread that waits. Read once, when it registers.
+  var nestsCallbacks: Bool { get }
 }
 
 extension FilePresenterRegistration {
@@ -154,6 +156,7 @@ extension PresenterCallbacks {
     self.init(declaredBy: presenter)
     if presenter.observesUncoordinatedChanges { insert(.uncoordinatedChanges) }
     if presenter.observesDirectoryEntries { insert(.directoryEntries) }
+    if (presenter as? any PresumedFilePresenter)?.nestsCallbacks == true { insert(.nestedCallbacks) }
   }
 }
 

@@ -66,6 +66,9 @@
       return knowledge
     }
 
+    /// Whether its queue may have no other thread than the one that a callback blocks.
+    var nestsCallbacks: Bool { target.presenter?.presentedItemOperationQueue.mayHaveNoOtherThread ?? false }
+
     /// The directory's own dates change with its entries, and many classes look at it then (C-058).
     var observesDirectoryEntries: Bool { true }
 

@@ -139,7 +139,7 @@
     /// Whether its operations may all have to wait for one that's blocked.
     ///
     /// Nobody can say whether a dispatch queue below it is serial, as most are.
-    fileprivate var mayHaveNoOtherThread: Bool {
+    var mayHaveNoOtherThread: Bool {
       if unsafe underlyingQueue != nil { return true }
       return maxConcurrentOperationCount != OperationQueue.defaultMaxConcurrentOperationCount
         || self === OperationQueue.main

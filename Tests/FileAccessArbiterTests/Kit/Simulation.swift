@@ -100,6 +100,7 @@ struct Simulation: Sendable {
       callbacks: plan.callbacks, path: plan.path)
     registration.servesWhileWaiting = plan.servesWhileWaiting
     registration.isActor = plan.isActor
+    if !plan.isAsync { registration.callbacks.insert(.nestedCallbacks) }
     apply(.add(PresenterID(UInt64(index)), registration))
   }
 

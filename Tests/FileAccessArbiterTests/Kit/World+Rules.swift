@@ -117,11 +117,16 @@ extension World {
       for own in order.reversed().prefix(while: { $0 != asking }) where isWaiting(own) {
         guard requests[own]?.ownPresenter == delivery.presenter, conflict(own, asking), !isExempt(own, asking),
           !isBelow(own, message), !arbiter.overtook(own, asking), !isReached(asking, byOtherBlockersOf: own),
-          !isPassedOver(message, in: arbiter)
+          !isPassedOver(message, in: arbiter), !isOrderedForOtherReasons(asking)
         else { continue }
         problems.append("\(own) waits behind \(asking), which waits for the save of its presenter")
       }
     }
+  }
+
+  /// Whether it had been passed and was let ahead again: its presenter was asked as well, and one of both has to be first.
+  private func isOrderedForOtherReasons(_ asking: AccessID) -> Bool {
+    arbiter.accesses.find(asking)?.traits.contains(.tookBackPass) == true
   }
 
   /// Whether somebody else in the way of `own` waits for `asking`: then to pass it would be a deadlock.
@@ -194,7 +199,7 @@ extension World {
     var changed = true
     while changed {
       changed = false
-      for node in nodes where !done.contains(node) && hardWaits(of: node, in: arbiter).allSatisfy(done.contains) {
+      for node in nodes where !done.contains(node) && hardWaits(of: node, after: done, in: arbiter).allSatisfy(done.contains) {
         done.insert(node)
         changed = true
       }
@@ -202,32 +207,50 @@ extension World {
     return done.contains(.access(id))
   }
 
-  /// What stands in the way of `node` whatever the order of arrival; who has priority stays ahead.
-  private func hardWaits(of node: WaitNode, in arbiter: FileAccessArbiter) -> [WaitNode] {
+  /// What stands in the way of `node` whatever the order of arrival, when others have ended; who has priority stays ahead.
+  private func hardWaits(of node: WaitNode, after done: Set<WaitNode>, in arbiter: FileAccessArbiter) -> [WaitNode] {
     func awaited(_ children: [AccessID]) -> [WaitNode] {
       children.filter { requests[$0]?.isAwaitedByContext == true }.map(WaitNode.access)
     }
     switch node {
     case .access(let id):
       guard let access = arbiter.accesses.find(id) else { return [] }
-      if access.phase == .granted { return awaited(access.children) }
+      if access.phase == .granted { return awaited(access.children) + nestedCallback(above: id) }
       let holders = arbiter.accesses.sortedKeys.filter {
         let isAhead = arbiter.accesses[$0].phase == .granted || arbiter.overtook($0, id)
         return isAhead && $0 != id && conflict(id, $0) && !isExempt(id, $0, in: arbiter)
       }
-      let above = callbackAbove(id).map { [WaitNode.message($0)] } ?? []
-      if access.phase == .waiting { return holders.map(WaitNode.access) + futureQuestions(access, in: arbiter) }
+      // It's not granted before that has ended, however far it is.
+      let certain = holders.map(WaitNode.access) + (callbackAbove(id).map { [WaitNode.message($0)] } ?? [])
+      if access.phase == .waiting { return certain + futureQuestions(access, in: arbiter) }
       let questions = access.negotiations.compactMap(\.outstanding).filter { !isPassedOver($0, in: arbiter) }
-      return holders.map(WaitNode.access) + questions.map(WaitNode.message) + (access.phase == .ready ? above : [])
+      return certain + questions.map(WaitNode.message)
     case .message(let id):
       guard let message = arbiter.messages.find(id) else { return [] }
       if message.state != .pending {
-        return awaited(message.children) + ownWrites(of: message, in: arbiter) + accessesMeanwhile(of: message, arbiter)
+        return awaited(message.children) + ownWrites(of: message, in: arbiter)
+          + accessesMeanwhile(of: message, after: done, arbiter)
+          + nestedCallback(above: message)
       }
       let ahead = arbiter.presenters[message.presenter].running.last.map { [WaitNode.message($0)] } ?? []
       return message.kind.mayNeedSave
         ? ahead + accesses(of: message.presenter, in: arbiter).map(WaitNode.access) : ahead
     }
+  }
+
+  /// A callback on a thread or queue doesn't go on before those that run above it are over.
+  private func nestedCallback(above message: Message) -> [WaitNode] {
+    guard registrations[message.presenter]?.callbacks.contains(.nestedCallbacks) == true,
+      let stack = callbacks[message.presenter], let position = stack.firstIndex(of: message.id)
+    else { return [] }
+    return stack[(position + 1)...].prefix(1).map(WaitNode.message)
+  }
+
+  private func nestedCallback(above id: AccessID) -> [WaitNode] {
+    guard let message = callbackAbove(id), let presenter = running[message]?.presenter,
+      registrations[presenter]?.callbacks.contains(.nestedCallbacks) == true
+    else { return [] }
+    return [.message(message)]
   }
 
   /// Whether nobody waits for the answer for long: the presenter perhaps hasn't written the callback, and its queue hasn't begun it.
@@ -264,9 +287,13 @@ extension World {
   }
 
   /// A question waits for what its presenter accesses elsewhere since it was asked, and one to save for what it accesses at all.
-  private func accessesMeanwhile(of message: Message, _ arbiter: FileAccessArbiter) -> [WaitNode] {
+  ///
+  /// Not while it waits for one that it made itself; when that has ended, it may wait for the others.
+  private func accessesMeanwhile(
+    of message: Message, after done: Set<WaitNode>, _ arbiter: FileAccessArbiter
+  ) -> [WaitNode] {
     guard let count = requestCounts[message.id], message.kind.mustBeAnswered,
-      !order.contains(where: { isBlocked($0, awaitedIn: message.id, arbiter) })
+      !order.contains(where: { !done.contains(.access($0)) && isBlocked($0, awaitedIn: message.id, arbiter) })
     else { return [] }
     let later = message.kind.mayNeedSave ? Set(order) : Set(order[count...])
     return accesses(of: message.presenter, in: arbiter).filter(later.contains).map(WaitNode.access)
