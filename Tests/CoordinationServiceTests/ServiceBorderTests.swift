@@ -116,7 +116,7 @@ struct ServiceBorderTests {
     service.tell(2, .reassertionEnded)
     #expect(service.explanation(2).contains("no hello"))
     service.connect(3)
-    service.carryOut(service.core.receivedGarbage(from: ClientID(3), "a frame is too long"))
+    service.carryOut(service.core.receivedGarbage(from: ClientID(3), "a frame is too long", at: 0))
     #expect(service.explanation(3).contains("too long"))
     #expect(service.disconnected == [ClientID(1), ClientID(2), ClientID(3)])
     for client in UInt64(1)...3 { service.hangUp(client) }
@@ -286,19 +286,19 @@ struct ServiceBorderTests {
   func adoptionsAreChecked() {
     let service = ServiceHarness()
     service.join(1)
-    #expect(service.lend(1, "/d/a") != nil)
+    #expect(service.delegate(1, "/d/a") != nil)
     service.tell(1, .adopt(1, .write("/d/a")), .adopt(2, .read("/d/b")))
     #expect(service.refusals(1).isEmpty)
     service.tell(1, .adopt(3, .plain("/d/a", .write(.deleting), purpose: 3)))
     #expect(service.explanation(1).contains("without a right"))
     for (client, request) in [(UInt64(2), AccessRequest.write("/e/a")), (3, .read("/f/a"))] {
       service.join(client)
-      #expect(service.lend(client, ItemPath("/g\(client)/a")) != nil)
+      #expect(service.delegate(client, ItemPath("/g\(client)/a")) != nil)
       service.tell(client, .adopt(1, request))
       #expect(service.explanation(client).contains("without a right"))
     }
     service.join(4)
-    #expect(service.lend(4, "/h/a") != nil)
+    #expect(service.delegate(4, "/h/a") != nil)
     service.tell(4, .adopt(1, .write("/h/a")), .adopt(2, .write("/h/a", purpose: 3)))
     #expect(service.explanation(4).contains("against another access"))
   }
@@ -308,7 +308,7 @@ struct ServiceBorderTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    let delegation = try #require(service.lend(1, "/d/a"))
+    let delegation = try #require(service.delegate(1, "/d/a"))
     service.tell(2, .delegationReturned(delegation), .delegationReturned(DelegationID(77)))
     #expect(service.core.delegations.count == 1)
     service.tell(1, .delegationReturned(delegation), .delegationReturned(delegation))

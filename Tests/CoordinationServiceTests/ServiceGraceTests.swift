@@ -110,7 +110,7 @@ struct ServiceGraceTests {
     let service = ServiceHarness(epoch: 2, expecting: [1])
     service.carryOut(service.core.graceIsOver(at: 0))
     service.join(3)
-    let delegation = try #require(service.lend(3, "/d/a"))
+    let delegation = try #require(service.delegate(3, "/d/a"))
     service.join(1, previousEpoch: 1)
     service.tell(1, Self.presented(1, "/d/a"), .reassertionEnded)
     #expect(service.taken(3) == [.recalled(delegation)])

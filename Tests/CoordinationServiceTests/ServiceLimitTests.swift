@@ -15,7 +15,7 @@ struct ServiceLimitTests {
   func nesting() {
     var core = ServiceCore(epoch: 1, processIdentifier: 9, packageExtensions: [], expecting: [])
     let client = ClientID(1)
-    _ = core.clientConnected(client, processIdentifier: 1, isSameUser: true)
+    _ = core.clientConnected(client, processIdentifier: 1, isSameUser: true, at: 0)
     _ = core.received(ServiceHarness().hello(1), from: client, at: 0)
     let end = UInt64(ServiceCore.nestingDepthMax) + 1
     for id in 1...end {
@@ -49,7 +49,7 @@ struct ServiceLimitTests {
     service.tell(1, .hello(hello))
     #expect(service.explanation(1).contains("its name has 60000 bytes"))
     service.connect(2)
-    service.carryOut(service.core.receivedGarbage(from: ClientID(2), hello.processName))
+    service.carryOut(service.core.receivedGarbage(from: ClientID(2), hello.processName, at: 0))
     let explanation = service.explanation(2)
     #expect(explanation.utf8.count <= ServiceCore.explanationByteCountMax && explanation.contains("é"))
   }

@@ -10,7 +10,7 @@ struct ServiceObservationTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    _ = try #require(service.lend(1, "/d/a"))
+    _ = try #require(service.delegate(1, "/d/a"))
     service.tell(2, .snapshotWanted(RequestNumber(5)))
     #expect(service.taken(2).isEmpty)
     #expect(service.core.hasSurveys)
@@ -31,11 +31,11 @@ struct ServiceObservationTests {
   func snapshotsDontWaitForEver() throws {
     let service = ServiceHarness()
     for client in UInt64(1)...3 { service.join(client) }
-    _ = try #require(service.lend(1, "/d/a"))
+    _ = try #require(service.delegate(1, "/d/a"))
     service.tell(2, .snapshotWanted(RequestNumber(5)))
     service.hangUp(1)
     #expect(service.taken(2).first?.snapshot != nil)
-    _ = try #require(service.lend(3, "/e/a"))
+    _ = try #require(service.delegate(3, "/e/a"))
     service.tell(2, .snapshotWanted(RequestNumber(6)))
     #expect(service.taken(2).isEmpty)
     service.carryOut(service.core.surveysAreLate(at: 0))
@@ -47,7 +47,7 @@ struct ServiceObservationTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    _ = try #require(service.lend(1, "/d/a"))
+    _ = try #require(service.delegate(1, "/d/a"))
     service.tell(2, .snapshotWanted(RequestNumber(5)))
     service.hangUp(2)
     #expect(!service.core.hasSurveys)
@@ -58,12 +58,12 @@ struct ServiceObservationTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    let delegation = try #require(service.lend(1, "/d/a"))
+    let delegation = try #require(service.delegate(1, "/d/a"))
     service.tell(2, .observationWanted(true))
     #expect(service.taken(1) == [.recalled(delegation)])
     service.tell(1, .delegationReturned(delegation))
     _ = service.taken(2)
-    #expect(service.lend(1, "/d/a") == nil)
+    #expect(service.delegate(1, "/d/a") == nil)
     let counts = service.taken(2).compactMap { frame -> Int? in
       if case .observed(let reply) = frame { reply.arbiter.accesses.count } else { nil }
     }
@@ -82,7 +82,7 @@ struct ServiceObservationTests {
     service.join(2)
     func usesUntilLoan(from first: UInt64) -> (count: Int, id: DelegationID)? {
       for count in 1...10 {
-        if let id = service.lend(1, "/d/a", access: first + UInt64(count)) { return (count, id) }
+        if let id = service.delegate(1, "/d/a", access: first + UInt64(count)) { return (count, id) }
       }
       return nil
     }

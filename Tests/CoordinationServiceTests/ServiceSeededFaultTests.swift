@@ -12,21 +12,28 @@ import Testing
   struct ServiceSeededFaultTests {
     @Test("A mistake of the service built in on purpose is found", arguments: ServiceFault.allCases)
     func serviceFaultIsCaught(fault: ServiceFault) async {
-      let catcher = await LongRun.run { Self.catcher([fault], []) }
-      #expect(catcher != nil, "\(fault) survives every model")
-      print("\(fault.rawValue): caught by \(catcher ?? "nothing")")
+      await Self.expectCaught(ServiceModel.Faults(service: [fault]), fault.rawValue)
     }
 
-    @Test("A mistake of a client or of the network built in on purpose is found", arguments: ModelFault.allCases)
-    func modelFaultIsCaught(fault: ModelFault) async {
-      let catcher = await LongRun.run { Self.catcher([], [fault]) }
-      #expect(catcher != nil, "\(fault) survives every model")
-      print("\(fault.rawValue): caught by \(catcher ?? "nothing")")
+    @Test("A mistake of a client built in on purpose is found", arguments: ClientFault.allCases)
+    func clientFaultIsCaught(fault: ClientFault) async {
+      await Self.expectCaught(ServiceModel.Faults(client: [fault]), fault.rawValue)
     }
 
-    private static func catcher(_ serviceFaults: Set<ServiceFault>, _ modelFaults: Set<ModelFault>) -> String? {
+    @Test("A mistake of the network built in on purpose is found", arguments: ModelFault.allCases)
+    func networkFaultIsCaught(fault: ModelFault) async {
+      await Self.expectCaught(ServiceModel.Faults(network: [fault]), fault.rawValue)
+    }
+
+    private static func expectCaught(_ faults: ServiceModel.Faults, _ name: String) async {
+      let catcher = await LongRun.run { Self.catcher(faults) }
+      #expect(catcher != nil, "\(name) survives every model")
+      print("\(name): caught by \(catcher ?? "nothing")")
+    }
+
+    private static func catcher(_ faults: ServiceModel.Faults) -> String? {
       for scenario in ServiceScenario.searching {
-        let start = ServiceModel(scenario, serviceFaults, modelFaults)
+        let start = ServiceModel(scenario, faults)
         if let failure = ServiceExplorer(stateCountMax: 12_000).explore(start).failure {
           return "'\(scenario.name)' after \(failure.actions.count) actions: \(failure.problems[0])"
         }

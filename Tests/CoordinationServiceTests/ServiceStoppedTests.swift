@@ -39,9 +39,9 @@ struct ServiceStoppedTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    let loan = service.lend(1, "/d/a")
+    let delegation = service.delegate(1, "/d/a")
     service.tell(2, Self.impatientWrite(1, "/d/a"))
-    #expect(service.taken(1) == [.recalled(loan ?? DelegationID(0))])
+    #expect(service.taken(1) == [.recalled(delegation ?? DelegationID(0))])
     service.stop([1], at: 0)
     service.stop([1], at: 7)
     #expect(service.revoked == [1] && service.expelled == [ClientID(1)])
@@ -74,17 +74,18 @@ struct ServiceStoppedTests {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
-    _ = service.lend(1, "/d/a")
+    _ = service.delegate(1, "/d/a")
     service.tell(2, .present(1, "/d/a"))
     #expect(service.core.isAnybodyWaiting && service.taken(2).isEmpty)
     service.stop([1], at: 0)
     service.stop([1], at: ServiceCore.toleranceOfQuestions)
-    #expect(service.revoked == [1] && service.revocations == [.loans] && service.expelled.isEmpty)
+    #expect(service.revoked == [1] && service.revocations == [.delegations] && service.expelled.isEmpty)
     #expect(service.taken(2) == [.answered(RequestNumber(1), true)])
     #expect(!service.core.isAnybodyWaiting)
   }
 
-  @Test("Whoever doesn't come back before the grace ends has no loans any more, before anybody is granted anything")
+  @Test(
+    "Whoever doesn't come back before the grace ends has no delegations any more, before anybody is granted anything")
   func lateInGrace() {
     let service = ServiceHarness(epoch: 2, expecting: [1])
     service.join(3)

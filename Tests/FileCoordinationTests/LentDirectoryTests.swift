@@ -120,12 +120,12 @@ struct LentDirectoryTests {
   @Test("A process that acknowledges that its loans were revoked stays expelled if it's expelled at that moment")
   func expulsionsLast() async throws {
     let word = SharedWord()
-    let coverage = LoanCoverage(in: word)
+    let coverage = DelegationCoverage(in: word)
     let memory = ProcessMemory()
-    _ = memory.exchange(LoanCoverage.revoked, at: word.address)
+    _ = memory.exchange(DelegationCoverage.revoked, at: word.address)
     coverage.acknowledgeRevocation()
     #expect(!coverage.isRevoked)
-    _ = memory.exchange(LoanCoverage.expelled, at: word.address)
+    _ = memory.exchange(DelegationCoverage.expelled, at: word.address)
     coverage.acknowledgeRevocation()
     #expect(coverage.isExpelled)
     // The same at the same moment, on threads of their own: whoever spins in a task keeps other tests from running.
@@ -134,14 +134,14 @@ struct LentDirectoryTests {
     async let expelling: Void = onThread {
       for turn in 0..<count {
         Self.spin { turns.load(ordering: .acquiring) == 2 * turn + 1 }
-        _ = memory.exchange(LoanCoverage.expelled, at: word.address)
+        _ = memory.exchange(DelegationCoverage.expelled, at: word.address)
         turns.store(2 * turn + 2, ordering: .releasing)
       }
     }
     let erasedCount = try await onThread {
       var erasedCount = 0
       for turn in 0..<count {
-        _ = memory.exchange(LoanCoverage.revoked, at: word.address)
+        _ = memory.exchange(DelegationCoverage.revoked, at: word.address)
         turns.store(2 * turn + 1, ordering: .releasing)
         coverage.acknowledgeRevocation()
         Self.spin { turns.load(ordering: .acquiring) == 2 * turn + 2 }

@@ -135,7 +135,7 @@ struct ServingRightTests {
       #expect(try right.liveSessions() == [7])
       #expect(right.isAlive(7))
       #expect(right.revoke(.everything, of: 7))
-      #expect(try membership.readCounter() == LoanCoverage.expelled)
+      #expect(try membership.readCounter() == DelegationCoverage.expelled)
       membership.release()
       #expect(!right.isAlive(7))
       #expect(try right.liveSessions() == [])

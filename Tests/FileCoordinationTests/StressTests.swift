@@ -37,7 +37,7 @@ struct StressTests {
       try await box.quiesce()
       try await box.domain.waitUntil(\.accesses.isEmpty)
       #expect(unexpected.errors.map(\.description) == [])
-      #expect(box.domain.host.withState { $0.arbiter.invariants() } == [])
+      #expect(box.domain.host.withState { $0.decider.invariants() } == [])
       #expect(box.clock.scheduledCount == 0)
     }
   }

@@ -73,7 +73,9 @@ struct ServiceWorld {
     case 1: disconnect()
     case 2: fire()
     case 3: carryOut(core.graceIsOver(at: time))
-    case 4: carryOut(core.surveysAreLate(at: time))
+    case 4:
+      time += Timestamp(choices.below(10)) * 1_000_000_000
+      carryOut(core.timePassed(at: time).effects)
     case 5: carryOut(core.sessionsEnded([UInt64(choices.below(4))], at: time))
     case 6: restart()
     case 7: tellBytes()
@@ -92,7 +94,9 @@ struct ServiceWorld {
     lastClient += 1
     let client = ClientID(lastClient)
     clients.append(client)
-    carryOut(core.clientConnected(client, processIdentifier: Int32(lastClient), isSameUser: choices.below(16) > 0))
+    carryOut(
+      core.clientConnected(
+        client, processIdentifier: Int32(lastClient), isSameUser: choices.below(16) > 0, at: time))
     let hello = Hello(
       session: UInt64(choices.below(4)), processIdentifier: 7, processStartTime: 0, processName: "fuzz",
       packageExtensions: ["pkg"], previousEpoch: UInt64(choices.below(2)))
@@ -145,7 +149,7 @@ struct ServiceWorld {
       case .send(let frame, let client):
         precondition(clients.contains(client), "\(client) has gone, and is told \(frame)")
         note(frame)
-      case .disconnect(let client): closing.insert(client)
+      case .disconnect(let client), .drop(let client): closing.insert(client)
       case .armTimer(let timer, _): timers.append(timer)
       case .expel(let client):
         clients.removeAll { $0 == client }

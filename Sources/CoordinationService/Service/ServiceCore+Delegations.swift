@@ -76,7 +76,7 @@ extension ServiceCore {
       access: access, id: DelegationID(lastGrant), client: client, root: root, mode: mode)
     delegations[access] = delegation
     send(.delegated(delegation.id, root: root, mode: mode), to: client)
-    clients[client]?.lent.append(access)
+    clients[client]?.delegated.append(access)
     limitDelegations(of: client, at: time)
   }
 
@@ -87,8 +87,8 @@ extension ServiceCore {
 
   /// Who walks through a large tree is lent one directory after the other, and gives back the oldest.
   private mutating func limitDelegations(of client: ClientID, at time: Timestamp) {
-    while let count = clients[client]?.lent.count, count > Self.delegationCountMax,
-      let oldest = clients[client]?.lent.removeFirst()
+    while let count = clients[client]?.delegated.count, count > Self.delegationCountMax,
+      let oldest = clients[client]?.delegated.removeFirst()
     {
       askBack(oldest, at: time)
     }
@@ -107,7 +107,7 @@ extension ServiceCore {
   private mutating func askBack(_ access: AccessID, at time: Timestamp) {
     guard let delegation = delegations[access], !delegation.isRecalled else { return }
     delegations[access]?.isRecalled = true
-    clients[delegation.client]?.lent.remove(access)
+    clients[delegation.client]?.delegated.remove(access)
     if has(.recallIgnored) { return }
     send(.recalled(delegation.id), to: delegation.client)
     if has(.delegationReturnedEarly) { returned(delegation.id, by: delegation.client, at: time) }
@@ -126,7 +126,7 @@ extension ServiceCore {
   /// - Precondition: The arbiter forgets it in the same event.
   mutating func forget(_ delegation: Delegation) {
     delegations[delegation.access] = nil
-    clients[delegation.client]?.lent.remove(delegation.access)
+    clients[delegation.client]?.delegated.remove(delegation.access)
     for index in questions.indices { questions[index].awaited.remove(delegation.access) }
   }
 
@@ -276,7 +276,7 @@ extension ServiceCore {
   package mutating func surveysAreLate(at time: Timestamp) -> [ServiceEffect] {
     for index in surveys.indices { surveys[index].awaited = [] }
     finishSurveys(at: time)
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   package var hasSurveys: Bool { !surveys.isEmpty }

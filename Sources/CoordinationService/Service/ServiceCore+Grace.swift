@@ -5,6 +5,10 @@ package import FileAccessArbiter
 struct Grace: Sendable {
   /// Sessions that live and haven't told everything yet.
   var expected: Set<UInt64>
+  /// When sessions that haven't told everything come too late.
+  let end: Timestamp
+  /// When to look which sessions live.
+  var nextLook: Timestamp
   /// What has to wait until everybody has told, in the order in which it came.
   var heldBack: [(client: ClientID, frame: ClientFrame)] = []
   /// Moves that the earlier service hadn't answered, and perhaps had carried out: those who want something at the old place want what
@@ -99,7 +103,7 @@ extension ServiceCore {
   /// These sessions have ended without having come back.
   package mutating func sessionsEnded(_ sessions: Set<UInt64>, at time: Timestamp) -> [ServiceEffect] {
     for session in sessions { sessionIsGone(session, at: time) }
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   /// Sessions that haven't told what they hold.
@@ -108,7 +112,7 @@ extension ServiceCore {
   /// Whoever hasn't told what it holds by now comes too late.
   package mutating func graceIsOver(at time: Timestamp) -> [ServiceEffect] {
     if isInGrace { endGrace(at: time) }
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   private mutating func endGrace(at time: Timestamp) {

@@ -35,7 +35,7 @@ extension ServiceCore {
     for id in arbiter.clientsHoldingForTooLong(at: time).sorted() { expel(id, at: time) }
     answerWithoutStopped(at: time)
     showObservers(at: time)
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   /// What the process holds is free from now on, as if it had ended.
@@ -43,13 +43,14 @@ extension ServiceCore {
   /// When it runs again it connects anew, tells what it holds, and hears what it lost.
   mutating func expel(_ id: ClientID, at time: Timestamp) {
     guard let client = clients.removeValue(forKey: id) else { return }
+    hurried.remove(id)
     stoppedSince[id] = nil
     effects.append(.expel(id))
     depart(id, client, at: time)
   }
 
   mutating func revoke(_ revocation: Revocation, of session: UInt64) {
-    if has(.loansOutliveExpulsion) { return }
+    if has(.delegationsOutliveExpulsion) { return }
     effects.append(.revoke(revocation, session: session))
   }
 
@@ -61,7 +62,7 @@ extension ServiceCore {
         guard let client = delegations[access]?.client, let since = stoppedSince[client],
           time - max(since, questions[index].askedAt) >= Self.toleranceOfQuestions
         else { continue }
-        revoke(.loans, of: clients[client]?.session ?? 0)
+        revoke(.delegations, of: clients[client]?.session ?? 0)
         questions[index].awaited.remove(access)
       }
     }

@@ -7,7 +7,8 @@ package import FileAccessArbiter
 /// tells what can't be is disconnected: its mistakes harm nobody else.
 ///
 /// Where what lives: numbers and checks `+Border`, events and their effects `+Events`, who may decide alone `+Delegations`,
-/// what's taken over from an earlier service `+Grace`, processes that are stopped `+Stopped`.
+/// what's taken over from an earlier service `+Grace`, processes that are stopped `+Stopped`, what's due without a frame
+/// `+Deadlines`.
 package struct ServiceCore: Sendable {
   /// One connection.
   struct Client: Sendable {
@@ -29,8 +30,10 @@ package struct ServiceCore: Sendable {
     var restatedDebts: Set<MessageID> = []
     /// Where it presents something as was told after the grace.
     var latePaths: [ItemPath] = []
-    /// What it was lent and hasn't been asked back.
-    var lent = LentOrder()
+    /// What it was delegated and hasn't been asked back.
+    var delegated = DelegationOrder()
+    /// When it's dropped, unless it has said hello by then, or read why it's refused.
+    var deadline: Timestamp?
 
     var session: UInt64 { hello?.session ?? 0 }
     var name: String { "pid \(processIdentifier) '\(hello?.processName ?? "")'" }
@@ -64,6 +67,12 @@ package struct ServiceCore: Sendable {
   var grace: Grace?
   /// Processes that are stopped and that others wait for.
   var stoppedSince: [ClientID: Timestamp] = [:]
+  /// Clients that have a deadline.
+  var hurried: Set<ClientID> = []
+  /// When those who ask for a snapshot are shown what's known.
+  var surveyEnd: Timestamp?
+  /// When to look which processes are stopped.
+  var processLook: Timestamp?
   /// Of the event under way.
   var effects: [ServiceEffect] = []
 
@@ -73,7 +82,7 @@ package struct ServiceCore: Sendable {
   package static let clientNumberEnd: UInt64 = 1 << 24
   /// How many processes may ever be connected at once.
   package static let clientCountLimit = 4096
-  /// How many accesses and presenters one process may have, what it was lent included.
+  /// How many accesses and presenters one process may have, what it was delegated included.
   package static let partyCountLimit = ProcessLimits.standard.partyCountMax + 1 << 16
   /// How long a process's name may be, and what it's told when it's refused.
   static let nameByteCountMax = 4096
@@ -102,13 +111,17 @@ package struct ServiceCore: Sendable {
   ///   - processIdentifier: Of the process that runs it.
   ///   - packageExtensions: Directories with one of these extensions are packages.
   ///   - sessions: Of processes that were connected to an earlier service and still live: nothing is granted until each of
-  ///     them has told what it holds, or is gone, or is given up by `graceIsOver`.
-  package init(epoch: UInt64, processIdentifier: Int32, packageExtensions: [String], expecting sessions: Set<UInt64>) {
+  ///     them has told what it holds, or is gone, or ``graceDuration`` is over.
+  ///   - time: When it begins.
+  package init(
+    epoch: UInt64, processIdentifier: Int32, packageExtensions: [String], expecting sessions: Set<UInt64>,
+    at time: Timestamp = 0
+  ) {
     self.epoch = epoch
     self.processIdentifier = processIdentifier
     self.packageExtensions = packageExtensions.sorted()
     arbiter = FileAccessArbiter(packageExtensions: packageExtensions.sorted(), epoch: epoch)
-    if !sessions.isEmpty { grace = Grace(expected: sessions) }
+    if !sessions.isEmpty { grace = Grace(expected: sessions, end: time + Self.graceDuration, nextLook: time) }
   }
 
   /// How often a process has to use a directory, alone, before it may decide there alone.
@@ -133,6 +146,8 @@ package enum ServiceEffect: Hashable, Sendable {
   case send(ServerFrame, to: ClientID)
   /// After everything that's been sent to it.
   case disconnect(ClientID)
+  /// The connection ends at once; told by `clientDisconnected(_:at:)` like any other end.
+  case drop(ClientID)
   case armTimer(ArbiterTimer, after: Nanoseconds)
   case cancelTimer(ArbiterTimer)
   /// Takes rights from the process of this session, before it has read anything of that.
@@ -147,8 +162,8 @@ package enum ServiceEffect: Hashable, Sendable {
 
 /// What a process isn't entitled to any more.
 package enum Revocation: Hashable, Sendable {
-  /// It grants itself nothing before it has read that its loans are wanted back.
-  case loans
+  /// It grants itself nothing before it has read that its delegations are wanted back.
+  case delegations
   /// It was disconnected: what was granted to it and isn't read yet is void as well, until it has connected again.
   case everything
 }
@@ -166,7 +181,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case latePresenterUnprotected
   case lostAccessForgotten
   case lateCompanyForgotten
-  case loansOutliveExpulsion
+  case delegationsOutliveExpulsion
   /// Only 28 bits of an epoch count when messages of an earlier one are told from those of this one.
   case messageNumbersWrap
   /// A save that's under way elsewhere doesn't pass whoever asked for it.
@@ -182,28 +197,32 @@ extension ServiceCore {
   ///   - id: A number that no other client of this service has.
   ///   - processIdentifier: As the kernel knows it.
   ///   - isSameUser: Whether the process belongs to the user whom the service serves.
+  ///   - time: When.
   /// - Returns: What to do.
   package mutating func clientConnected(
-    _ id: ClientID, processIdentifier: Int32, isSameUser: Bool
+    _ id: ClientID, processIdentifier: Int32, isSameUser: Bool, at time: Timestamp
   ) -> [ServiceEffect] {
     precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < Self.clientNumberEnd, "\(id) connects twice")
     clients[id] = Client(processIdentifier: processIdentifier, lastMessageBefore: arbiter.lastMessageID)
+    hurry(id, at: time)
     if !isSameUser {
-      refuse(id, .otherUser, "the service of this directory serves another user. Name a directory of your own.")
+      refuse(
+        id, at: time, .otherUser, "the service of this directory serves another user. Name a directory of your own.")
     } else if clients.count > clientCountMax {
       refuse(
-        id, .tooManyClients,
+        id, at: time, .tooManyClients,
         "\(clientCountMax) processes are connected already. End one of them, or let the service (pid "
           + "\(processIdentifier)) open more files.")
     }
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   /// A connection has ended, and everything that came through it has been told.
   package mutating func clientDisconnected(_ id: ClientID, at time: Timestamp) -> [ServiceEffect] {
+    hurried.remove(id)
     if let client = clients.removeValue(forKey: id), client.hello != nil { depart(id, client, at: time) }
     showObservers(at: time)
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   mutating func depart(_ id: ClientID, _ client: Client, at time: Timestamp) {
@@ -237,33 +256,37 @@ extension ServiceCore {
       }
     } catch {
       refuse(
-        id, .malformed,
+        id, at: time, .malformed,
         "\(clients[id]?.name ?? "") was disconnected: \(error.reason). Do both processes use the same version?")
     }
     showObservers(at: time)
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   /// A connection carries what nobody understands.
-  package mutating func receivedGarbage(from id: ClientID, _ reason: String) -> [ServiceEffect] {
+  package mutating func receivedGarbage(
+    from id: ClientID, _ reason: String, at time: Timestamp
+  ) -> [ServiceEffect] {
     if let client = clients[id] {
-      refuse(id, .malformed, "\(client.name) was disconnected: \(reason). Do both processes use the same version?")
+      refuse(
+        id, at: time, .malformed,
+        "\(client.name) was disconnected: \(reason). Do both processes use the same version?")
     }
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   /// A timer's time is over.
   package mutating func timerFired(_ timer: ArbiterTimer, at time: Timestamp) -> [ServiceEffect] {
     carryOut(arbiter.timerFired(timer, at: time), at: time)
     showObservers(at: time)
-    return takeEffects()
+    return takeEffects(at: time)
   }
 
   private mutating func accept(_ hello: Hello, from id: ClientID, at time: Timestamp) throws(Malformed) {
     guard let client = clients[id], client.hello == nil else { throw Malformed("it said hello twice") }
     if hello.version != Hello.currentVersion {
       return refuse(
-        id, .unknownVersion,
+        id, at: time, .unknownVersion,
         "the process speaks version \(hello.version) of the protocol and the service (pid \(processIdentifier)) version "
           + "\(Hello.currentVersion). Run programs with the same version of the library, or end the older ones.")
     }
@@ -272,11 +295,12 @@ extension ServiceCore {
     }
     if hello.packageExtensions.sorted() != packageExtensions {
       return refuse(
-        id, .otherPackages,
+        id, at: time, .otherPackages,
         "the process \(Self.describe(hello.packageExtensions)), and the domain \(Self.describe(packageExtensions)). "
           + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
     }
     clients[id]?.hello = hello
+    leaveInPeace(id)
     arbiter.clientJoined(id, name: "pid \(client.processIdentifier) '\(hello.processName)'")
     welcome(id, hello, at: time)
   }
@@ -288,15 +312,15 @@ extension ServiceCore {
     return "treats \(list) as packages and knows files by \(key)"
   }
 
-  mutating func refuse(_ id: ClientID, _ refusal: Refusal, _ explanation: String) {
+  mutating func refuse(_ id: ClientID, at time: Timestamp, _ refusal: Refusal, _ explanation: String) {
     // May quote what a process has told.
     send(.refused(refusal, explanation: explanation.fitting(Self.explanationByteCountMax)), to: id)
     effects.append(.disconnect(id))
+    // It may not read.
+    hurry(id, at: time)
   }
 
   mutating func send(_ frame: ServerFrame, to client: ClientID) { effects.append(.send(frame, to: client)) }
-
-  mutating func takeEffects() -> [ServiceEffect] { exchange(&effects, with: []) }
 }
 
 /// A process told what can't be.

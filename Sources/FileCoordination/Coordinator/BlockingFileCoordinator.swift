@@ -217,10 +217,8 @@ public struct BlockingFileCoordinator: Sendable {
   private func request(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) throws(FileCoordinationError) -> AccessWaiter
   {
     // A thread that reads what the service tells can do nothing else.
-    guard server == nil, let link = coordinator.host.link else {
-      return try coordinator.begin(plan, deadlines, blocks: true)
-    }
-    return try link.reading { () throws(FileCoordinationError) in
+    if server != nil { return try coordinator.begin(plan, deadlines, blocks: true) }
+    return try coordinator.host.transport.reading { () throws(FileCoordinationError) in
       try coordinator.begin(plan, deadlines, blocks: true)
     } until: {
       $0.answer != nil

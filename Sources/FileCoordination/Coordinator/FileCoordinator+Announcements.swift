@@ -35,7 +35,7 @@ extension FileCoordinator {
   private func announce(_ attributes: Set<String>, at url: URL) throws(FileCoordinationError) {
     try host.checkLength(of: attributes)
     let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
-    try host.link?.ensureConnected()
+    try host.transport.ensureConnected()
     host.step(.ubiquityAttributesChanged(announcement, attributes))
   }
 

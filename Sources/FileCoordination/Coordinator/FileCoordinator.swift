@@ -205,12 +205,9 @@ extension FileCoordinator {
       return (AccessID(state.lastAccess), state.excess(nestingDepth: nesting.depth))
     }
     if let excess { throw excess }
-    // Nobody blocks here until there's a service: the request is kept for it, and answered if there can't be any.
-    let limit = host.link == nil ? nil : request.limits.waiting
-    let deadline = limit.map { HostClock.shared.now.advanced(by: .nanoseconds($0)) }
     let waiter = AccessWaiter(
       id, plan.items, intents: plan.intents, aliases: request.items[plan.items.count...],
-      priority: blocks ? nil : Task.currentPriority, deadline: deadline)
+      priority: blocks ? nil : Task.currentPriority)
     state.withLock { _ = $0.live.insert(id) }
     let host = host
     host.stepWithState(raising: { request.obstacles(in: $0) }) { [request] state, now in
@@ -220,10 +217,10 @@ extension FileCoordinator {
         request.context = context
         request.isAwaitedByContext = isAwaited
       }
-      host.makeWay(for: request, &state, at: now)
-      return ((), state.tell(.accessRequested(id, request), at: now))
+      return ((), state.decider.step(.accessRequested(id, request), at: now))
     }
-    host.link?.expectAnswer(before: deadline)
+    // Nobody blocks here until there's a service: the request is kept for it, and answered if there can't be any.
+    host.transport.expectAnswer(before: request.limits.waiting)
     // A cancellation between the two steps above found nothing to cancel.
     if isCancelled { host.cancel(id) }
     return waiter
@@ -245,7 +242,7 @@ extension FileCoordinator {
 
   /// The presenter may have got a location by the access that has just ended (C-121).
   func locateOwnPresenter() {
-    if host.link != nil, let presenter { host.locateIfNeeded(presenter) }
+    if !host.decidesAlone, let presenter { host.locateIfNeeded(presenter) }
   }
 
   func forget(_ id: AccessID) { state.withLock { _ = $0.live.remove(id) } }
@@ -277,11 +274,11 @@ extension FileCoordinator {
 extension AccessRequest {
   /// What the request makes known at its items.
   fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
-    if isPreparation || state.remote != nil { return .none }
+    if isPreparation || !state.decider.decidesAlone { return .none }
     if items.count > Obstacles.countMax { return .everywhere }
     return .some(
       items.map { item in
-        let path = state.arbiter.currentPath(of: item.path, for: ownPresenter)
+        let path = state.decider.currentPath(of: item.path, for: ownPresenter)
         return Obstacle(path: path, interest: ItemInterest(item.access))
       })
   }

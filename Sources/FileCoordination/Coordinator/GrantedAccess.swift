@@ -94,10 +94,9 @@ final class GrantedAccess: Sendable {
 
   /// - Throws: An error with code `.accessLost` when others have been granted access since.
   func validate(_ index: Int) throws(FileCoordinationError) {
-    if host.link == nil { return }
-    let id = waiter.id
+    if host.decidesAlone { return }
     if waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
-    let isHeld = try host.askService { .validationWanted($0, id) }
+    let isHeld = try host.isSo(.validation(waiter.id))
     // It's held again by a process that was expelled meanwhile.
     if !isHeld || waiter.isLost { throw .accessLost(waiter.path(of: index).description) }
   }
@@ -112,7 +111,7 @@ final class GrantedAccess: Sendable {
     let id = waiter.id
     host.stepWithState { state, now in
       state.waiters[id] = nil
-      return ((), state.tell(.accessReleased(id, outcomes), at: now))
+      return ((), state.decider.step(.accessReleased(id, outcomes), at: now))
     }
     coordinator.locateOwnPresenter()
   }
@@ -210,18 +209,10 @@ extension GrantedAccess {
   /// - Returns: Whether this access covers the move.
   private func announce(from old: ItemPath, to new: ItemPath) throws(FileCoordinationError) -> Bool {
     if old == new { return true }
-    let id = waiter.id
     let replaced = before.indices.contains { before[$0] != nil && waiter.path(of: $0) == new }
     // Before anybody else gets in: where the moved item and its neighbours are has to be found out anew.
     defer { host.identities.noteMove(from: old, to: new) }
-    if host.link != nil {
-      return try host.askService { .itemMoved($0, by: id, from: old, to: new, replaced: replaced) }
-    }
-    let obstacles = Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
-    return host.stepWithState(raising: { _ in obstacles }) { state, now in
-      guard state.arbiter.mayAnnounceMove(id, from: old, to: new) else { return (false, []) }
-      return (true, state.arbiter.itemMoved(by: id, from: old, to: new, replaced: replaced, at: now))
-    }
+    return try host.isSo(.move(by: waiter.id, from: old, to: new, replaced: replaced))
   }
 
   func announceVersion(

@@ -24,14 +24,7 @@ extension CoordinationDomain {
   /// - Returns: The processes.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`.
   public func processes() throws(FileCoordinationError) -> [CoordinationProcess] {
-    if host.link == nil {
-      let own = HostIdentity.current
-      return [
-        CoordinationProcess(
-          processIdentifier: own.processIdentifier, name: own.processName, isService: true, lentPaths: [])
-      ]
-    }
-    return try host.serviceSnapshot().processes.map {
+    try host.domainSnapshot().processes.map {
       CoordinationProcess(
         processIdentifier: $0.processIdentifier, name: $0.name, isService: $0.isService,
         lentPaths: $0.delegations.map(\.description))
@@ -43,11 +36,11 @@ extension CoordinationDomain {
   /// - Returns: The path.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when there can't be such a place.
   public func meetingPath() throws(FileCoordinationError) -> String? {
-    guard let link = host.link else { return nil }
-    let places = try link.ground.places()
+    guard let ground = host.meetingGround else { return nil }
+    let places = try ground.places()
     if places.count == 1 { return places[0].address.path.description }
     // The one where somebody listens.
-    guard case .served(let place, _) = try link.ground.connect() else { return places[0].address.path.description }
+    guard case .served(let place, _) = try ground.connect() else { return places[0].address.path.description }
     return place.address.path.description
   }
 }
@@ -83,11 +76,11 @@ extension CoordinationDomain {
   /// - Returns: The service, which ends when it's stopped or deallocated; `nil` in a domain of one process, which needs none.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when nobody can connect to the place.
   public func serve() throws(FileCoordinationError) -> CoordinationServer? {
-    guard let link = host.link else { return nil }
+    guard let ground = host.meetingGround else { return nil }
     let inherited = ActivationSockets.descriptors().first
     ActivationSockets.removeVariables()
-    let right = try link.ground.waitToServe(
-      packageExtensions: link.packageExtensions, inherited: inherited != nil)
+    let right = try ground.waitToServe(
+      packageExtensions: configuration.agreement.sorted(), inherited: inherited != nil)
     do throws(SystemError) {
       let service = try ServiceHost.start(
         right, packageExtensions: configuration.agreement.sorted(), isDedicated: true

@@ -44,7 +44,7 @@ public final class ResolvedItem: @unchecked Sendable {
   private let memo: Int
 
   /// The address of a word that tells in which state of what the process was lent the item was inside of that, see
-  /// ``LoanCoverage``; its lowest bit tells whether for writing too.
+  /// ``DelegationCoverage``; its lowest bit tells whether for writing too.
   private let coverage: Int
 
   /// The bytes that a cache finds the item by, behind the fingerprints; none for items of no cache.

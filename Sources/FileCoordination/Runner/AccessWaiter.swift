@@ -46,16 +46,13 @@ final class AccessWaiter: Sendable {
   let intents: [FileAccessIntent]
   /// Of the waiting task; `nil` for a thread.
   let priority: TaskPriority?
-  /// When it wants to wait for other accesses no longer, in a domain of several processes: in case no service keeps the time.
-  let deadline: MonotonicTime?
   private let state = Guarded(State())
 
   init(
     _ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent],
-    aliases: some Sequence<AccessRequest.Item> = [], priority: TaskPriority?, deadline: MonotonicTime? = nil
+    aliases: some Sequence<AccessRequest.Item> = [], priority: TaskPriority?
   ) {
     self.aliases = Array(aliases)
-    self.deadline = deadline
     self.intents = intents
     self.priority = priority
     self.id = id

@@ -84,27 +84,16 @@ extension ArbiterHost {
   ) -> AddressedDelivery? {
     stepOfPresenter(record) { state, now in
       if let reacquirer { state.reacquirers[message] = reacquirer }
-      if reacquirer != nil, state.remote?.isOrphaned(message) == true { return [record.turn(message)] }
-      return state.tell(.messageAnswered(message, hasReacquirer: reacquirer != nil), at: now)
+      return state.decider.step(.messageAnswered(message, hasReacquirer: reacquirer != nil), at: now)
     }
   }
 
   private func fail(_ message: MessageID, _ error: any Error, _ record: PresenterRecord) -> AddressedDelivery? {
     let next = stepOfPresenter(record) { state, now in
       state.presenterErrors[message] = error
-      return state.tell(.messageFailed(message, explanation: PresenterFailure(error)), at: now)
+      return state.decider.step(.messageFailed(message, explanation: PresenterFailure(error)), at: now)
     }
     _ = withState { $0.presenterErrors.removeValue(forKey: message) }
     return next
-  }
-}
-
-extension PresenterRecord {
-  /// Gives a presenter its turn back right after it has relinquished: nobody knows any more for whom it did.
-  fileprivate func turn(_ message: MessageID) -> Effect {
-    .deliver(
-      Delivery(
-        message: message, presenter: id, kind: .reacquire(message),
-        origin: Message.Origin(client: ArbiterHost.client, purpose: purpose, label: ""), isReentrant: false))
   }
 }

@@ -32,8 +32,11 @@ extension ArbiterHost {
   func withObstacles<Result>(
     _ obstacles: Obstacles, _ state: inout State, at time: Timestamp, _ step: (inout State) -> Result
   ) -> Result {
-    // Whoever decides elsewhere asks for what it lent, and this process grants nothing else to itself.
-    if state.remote != nil { return step(&state) }
+    if !state.decider.decidesAlone {
+      // A service asks for what it delegated, and this process grants nothing else to itself.
+      noteRevocation(&state)
+      return step(&state)
+    }
     change(obstacles, &state, isRaised: true)
     adoptClaims(under: obstacles, &state, at: time)
     let result = step(&state)
@@ -62,7 +65,7 @@ extension ArbiterHost {
 
   /// Lets the fast tier know what the arbiter knows now.
   func publishInterest(_ state: inout State) {
-    for change in state.arbiter.takeInterestChanges() {
+    for change in state.decider.takeInterestChanges() {
       tier.changeInterest(change.fingerprint.rawValue, from: change.old, to: change.new, &state.ledger)
     }
   }
@@ -107,23 +110,19 @@ extension ArbiterHost {
     let claim = AdoptableClaim(slot: slot)
     let path = claim.item.path
     guard isConcerned(path, claim.access) else { return .unconcerned }
-    guard admits(claim, state) else { return .refused }
+    guard state.decider.admits(claim.access, at: path) else { return .refused }
     state.lastAccess += 1
     let id = AccessID(state.lastAccess)
     let request = request(for: claim, &state, at: time)
     let waiter = AccessWaiter(id, adopting: claim)
-    if let token = state.remote?.token(for: path, isWrite: claim.access.isWrite) { waiter.noteToken(token) }
+    if let token = state.decider.token(for: path, isWrite: claim.access.isWrite) { waiter.noteToken(token) }
     state.waiters[id] = waiter
     state.adopted[slot] = GrantedAccess(adoptedBy: claim.coordinator, waiter)
-    let effects = state.tell(.accessAdopted(id, request), at: time)
-    precondition(effects.isEmpty, "adopting \(id) has effects: \(effects)")
-    if state.remote == nil { publishInterest(&state) }
+    let orders = state.decider.step(.accessAdopted(id, request), at: time)
+    precondition(orders.effects.isEmpty, "adopting \(id) has effects: \(orders.effects)")
+    for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: nil) }
+    publishInterest(&state)
     return .adopted
-  }
-
-  private func admits(_ claim: AdoptableClaim, _ state: State) -> Bool {
-    if let remote = state.remote { return remote.covers(claim.item.path, isWrite: claim.access.isWrite) }
-    return state.arbiter.admits(claim.access.itemAccess, at: claim.item.path)
   }
 
   /// Makes all claims known that concern an item or something inside it.
@@ -234,12 +233,11 @@ extension ArbiterHost {
 
   /// The access that a claim of the running accessor is, which becomes one if it isn't yet.
   func grantedAccess(of claim: ClaimToken) -> GrantedAccess {
-    let time = now
-    return withState { state in
+    stepWithState { state, time in
       guard access(of: claim, &state, at: time) != nil, let access = state.adopted[claim.slot] else {
         preconditionFailure("a claim that lasts isn't admitted")
       }
-      return access
+      return (access, .noEvent)
     }
   }
 
@@ -256,43 +254,32 @@ extension ArbiterHost {
   /// Who presents, holds and waits right now, claims of the fast tier included.
   ///
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when a service has to be asked and can't.
-  func snapshot() throws(FileCoordinationError) -> ArbiterSnapshot {
-    if link != nil { return try serviceSnapshot().arbiter }
-    let time = now
-    return withState { state in
-      withObstacles(.everywhere, &state, at: time) { $0.arbiter.snapshot(at: time) }
-    }
-  }
+  func snapshot() throws(FileCoordinationError) -> ArbiterSnapshot { try domainSnapshot().arbiter }
 
   /// Shows an observer the state after each step from now on: until it goes, every access is a step.
   func addObserver(_ observer: StateObserver) throws(FileCoordinationError) -> ArbiterSnapshot {
-    if let link {
-      try link.ensureConnected()
-      withState { state in
-        if state.observers.isEmpty { link.tell(.observationWanted(true)) }
-        state.observers[ObjectIdentifier(observer)] = observer
-      }
-      do throws(FileCoordinationError) { return try serviceSnapshot().arbiter } catch {
-        removeObserver(observer)
-        throw error
-      }
+    try transport.ensureConnected()
+    stepWithState(raising: { _ in .everywhere }) { state, _ in
+      let isFirst = state.observers.isEmpty
+      state.observers[ObjectIdentifier(observer)] = observer
+      return ((), isFirst ? observe(true, &state) : .noEvent)
     }
-    let time = now
-    return withState { state in
-      withObstacles(.everywhere, &state, at: time) { state in
-        if state.observers.isEmpty { change(.everywhere, &state, isRaised: true) }
-        state.observers[ObjectIdentifier(observer)] = observer
-        return state.arbiter.snapshot(at: time)
-      }
+    do throws(FileCoordinationError) { return try snapshot() } catch {
+      removeObserver(observer)
+      throw error
     }
   }
 
   func removeObserver(_ observer: StateObserver) {
-    withState { state in
-      state.observers[ObjectIdentifier(observer)] = nil
-      if !state.observers.isEmpty { return }
-      if let link { link.tell(.observationWanted(false)) } else { change(.everywhere, &state, isRaised: false) }
+    stepWithState { state, _ in
+      guard state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil else { return ((), .noEvent) }
+      return ((), state.observers.isEmpty ? observe(false, &state) : .noEvent)
     }
-    link?.flush()
+  }
+
+  /// While somebody observes, the fast tier grants nothing: a service delegates nothing then, and here everything is in its way.
+  private func observe(_ isWanted: Bool, _ state: inout State) -> Orders {
+    if state.decider.decidesAlone { change(.everywhere, &state, isRaised: isWanted) }
+    return state.decider.observe(isWanted)
   }
 }

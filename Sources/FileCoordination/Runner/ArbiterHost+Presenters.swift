@@ -14,20 +14,19 @@ extension ArbiterHost {
     let registration = RegistrationRequest(presenter, at: location)
     try checkLength(of: registration.attributes)
     if let excess = withState({ $0.excess() }) { throw excess }
-    try link?.ensureConnected()
+    try transport.ensureConnected()
     let arbiterRegistration = registration.arbiterRegistration
     let (record, question, isNew) = stepWithState(raising: { _ in .presenter(at: location?.path) }) {
-      state, now -> ((PresenterRecord, ServiceQuestion?, Bool), [Effect]) in
+      state, now -> ((PresenterRecord, ServiceQuestion?, Bool), Orders) in
       // Another registration of this presenter may have won a race.
-      if let winner = state.record(of: presenter) { return ((winner, nil, false), []) }
+      if let winner = state.record(of: presenter) { return ((winner, nil, false), .none) }
       let record = state.makeRecord(for: presenter, registration.executor)
       if let location { record.noteLocation(location) }
-      let effects = state.tell(
-        .presenterAdded(record.id, arbiterRegistration(record.purpose)), at: now)
-      return ((record, state.remote?.question.take(), true), effects)
+      let orders = state.decider.step(.presenterAdded(record.id, arbiterRegistration(record.purpose)), at: now)
+      return ((record, state.lastQuestion(), true), orders)
     }
-    if let question, let link {
-      link.expectAnswer()
+    if let question {
+      transport.expectAnswer(before: nil)
       do throws(FileCoordinationError) {
         // Until every other process knows that it has to ask.
         _ = try question.wait()
@@ -44,7 +43,7 @@ extension ArbiterHost {
     changeBridge.load()?.remove(record.id)
     stepWithState { state, now in
       state.presenters.unregister(record)
-      return ((), state.tell(.presenterRemoved(record.id), at: now))
+      return ((), state.decider.step(.presenterRemoved(record.id), at: now))
     }
   }
 
@@ -72,8 +71,8 @@ extension ArbiterHost {
     // It's heard of all of them rather than of none.
     if (try? checkLength(of: attributes)) == nil { attributes = nil }
     let question = stepWithState(raising: { _ in .presenter(at: location.path) }) { state, now in
-      let effects = state.tell(.presenterLocated(record.id, location.path, observing: attributes), at: now)
-      return (state.remote?.question.take(), effects)
+      let orders = state.decider.step(.presenterLocated(record.id, location.path, observing: attributes), at: now)
+      return (state.lastQuestion(), orders)
     }
     changeBridge.load()?.locate(record.id, at: location.path)
     return question
@@ -83,13 +82,14 @@ extension ArbiterHost {
   /// doesn't go on before all others know where that is.
   func locateIfNeeded(_ presenter: any FilePresenter) {
     let record = withState { state -> PresenterRecord? in
-      guard let record = state.record(of: presenter), let registration = state.remote?.registrations[record.id] else {
+      guard let record = state.record(of: presenter), let registration = state.decider.registration(of: record.id)
+      else {
         return nil
       }
       return registration.path == nil ? record : nil
     }
     guard let question = record.flatMap(locate) else { return }
-    link?.expectAnswer()
+    transport.expectAnswer(before: nil)
     _ = try? question.wait()
   }
 

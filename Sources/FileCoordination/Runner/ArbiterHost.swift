@@ -4,18 +4,18 @@ internal import FileWatching
 internal import Synchronization
 internal import SystemInterface
 
-/// Runs an arbiter: feeds it events, carries out its effects.
+/// Runs what decides in a domain, a ``Decider``: feeds it events, carries out its orders.
 ///
-/// There is one choke point, ``step(_:raising:)``: lock, let the arbiter decide, look up who is concerned, unlock, act. Nothing
-/// foreign runs under the lock: no accessor, no callback, no clock, no deinitialiser of somebody else's object.
+/// There is one choke point, ``step(_:raising:)``: lock, let the decider decide, find the objects that are concerned, unlock,
+/// act. Nothing foreign runs under the lock: no accessor, no callback, no clock, no deinitialiser of somebody else's object.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | the arbiter and the tables from its names to objects change together |
-/// | effects being carried out | nobody | each is final, and the arbiter delivers to a presenter only what may run now |
+/// | `state` | its lock | the decider and the tables from its names to objects change together |
+/// | actions being performed | nobody | each is final, and a presenter is delivered only what may run now |
 final class ArbiterHost: Sendable {
   struct State {
-    var arbiter: FileAccessArbiter
+    var decider: Decider
     var waiters: [AccessID: AccessWaiter] = [:]
     var presenters = PresenterTable()
     /// Of presenters that have coordinators.
@@ -35,8 +35,12 @@ final class ArbiterHost: Sendable {
     var ledger = InterestLedger(layout: .standard)
     /// Shown the state after each step, so that nobody has to sleep or poll.
     var observers: [ObjectIdentifier: StateObserver] = [:]
-    /// Present if a service decides instead of the arbiter.
-    var remote: RemoteState?
+    /// What the service has been asked and hasn't answered.
+    var questions: [RequestNumber: ServiceQuestion] = [:]
+    /// To be performed as soon as the lock is free.
+    var actions: [Action] = []
+
+    init(_ decider: Decider) { self.decider = decider }
   }
 
   /// A reporting timer is armed again and again under one name; the number tells the armings apart.
@@ -62,6 +66,8 @@ final class ArbiterHost: Sendable {
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
     case show(ArbiterSnapshot, [StateObserver])
+    case finish(StateObserver)
+    case answer(ServiceQuestion, ServiceQuestion.Answer)
     /// For the bridge to programs that don't coordinate.
     case note(ChangeBridge.Note)
   }
@@ -89,10 +95,14 @@ final class ArbiterHost: Sendable {
   let tier: FastTier<ProcessMemory>
   /// Where URLs lead.
   let identities: IdentityCache
-  /// The connection to the service, in domains of several processes.
-  let link: ServiceLink?
+  /// Carries what the client tells the service; nothing in domains of one process.
+  let transport: any ServiceTransport
+  /// Where the processes of the domain meet; `nil` in domains of one process.
+  let meetingGround: MeetingGround?
+  /// Whether no other process takes part.
+  var decidesAlone: Bool { meetingGround == nil }
   /// Which items this process may grant itself.
-  let coverage: LoanCoverage
+  let coverage: DelegationCoverage
   /// Where that is; absent in domains of one process.
   private let coverageWord: SharedWord?
   /// Watches files for presenters that observe programs which don't coordinate; made with the first of them.
@@ -106,15 +116,13 @@ final class ArbiterHost: Sendable {
       packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
-    let link = ground.map { ground in
-      ServiceLink(
-        Self.checkLength(ofPackageExtensions: configuration.packageExtensions, ground),
-        packageExtensions: configuration.agreement)
-    }
-    self.link = link
+    let ground = ground.map { Self.checkLength(ofPackageExtensions: configuration.packageExtensions, $0) }
+    let link = ground.map { ServiceLink($0, packageExtensions: configuration.agreement, clock: configuration.clock) }
+    meetingGround = ground
+    transport = link ?? NoTransport()
     coverageWord = link.map { _ in SharedWord() }
-    coverage = LoanCoverage(in: coverageWord)
-    state = Guarded(State(arbiter: arbiter, remote: link.map(RemoteState.init)))
+    coverage = DelegationCoverage(in: coverageWord)
+    state = Guarded(State(Decider(arbiter, client: link.map { ClientCore(session: $0.session) })))
     tier = FastTier(memory: ProcessMemory(), number: number)
     identities = IdentityCache.shared(
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
@@ -124,7 +132,7 @@ final class ArbiterHost: Sendable {
 
   // Whoever claims keeps its domain, and that the host.
   deinit {
-    link?.end()
+    transport.end()
     state.withLock { tier.deallocate(&$0.ledger) }
   }
 
@@ -133,12 +141,12 @@ final class ArbiterHost: Sendable {
 
   var now: Timestamp { configuration.clock.now.nanoseconds }
 
-  /// Tells the arbiter that something happened, and carries out what it decides.
+  /// Tells the decider that something happened, and carries out what it orders.
   func step(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) {
-    stepWithState(raising: { _ in obstacles }) { state, time in ((), state.tell(event, at: time)) }
+    stepWithState(raising: { _ in obstacles }) { state, time in ((), state.decider.step(event, at: time)) }
   }
 
-  /// Looks at the state, or changes tables that the arbiter doesn't know.
+  /// Looks at the state, or changes tables that the decider doesn't know.
   ///
   /// Nothing foreign may happen in `body`.
   func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
@@ -146,43 +154,50 @@ final class ArbiterHost: Sendable {
   }
 
   /// Like ``step(_:raising:)``, for events that also change the host's tables.
+  ///
+  /// - Parameters:
+  ///   - obstacles: What the event is about to make known.
+  ///   - reason: Why waits end that end because there's no service.
+  ///   - event: The event.
+  /// - Returns: What `event` returned.
+  @discardableResult
   func stepWithState<Result: Sendable>(
-    raising obstacles: (State) -> Obstacles = { _ in .none }, _ event: (inout State, Timestamp) -> (Result, [Effect])
+    raising obstacles: (State) -> Obstacles = { _ in .none }, because reason: FileCoordinationError? = nil,
+    _ event: (inout State, Timestamp) -> (Result, Orders)
   ) -> Result {
-    let time = now
-    let (result, actions) = state.withLock { state in
-      withObstacles(obstacles(state), &state, at: time) { state in
-        let (result, effects) = event(&state, time)
-        return (result, Self.actions(for: effects, &state, at: time))
-      }
-    }
+    let (result, actions) = decide(raising: obstacles, because: reason, event)
     perform(actions)
-    link?.flush()
+    transport.flush()
     return result
   }
 
   /// Like ``step(_:raising:)``, and leaves it to the caller to act when it holds no lock any more.
   func decide(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) -> [Action] {
+    decide(raising: { _ in obstacles }) { state, time in ((), state.decider.step(event, at: time)) }.1
+  }
+
+  private func decide<Result: Sendable>(
+    raising obstacles: (State) -> Obstacles = { _ in .none }, because reason: FileCoordinationError? = nil,
+    _ event: (inout State, Timestamp) -> (Result, Orders)
+  ) -> (Result, [Action]) {
     let time = now
-    return withState { state in
-      withObstacles(obstacles, &state, at: time) { state in
-        Self.actions(for: state.tell(event, at: time), &state, at: time)
+    return state.withLock { state in
+      let result = withObstacles(obstacles(state), &state, at: time) { state in
+        let (result, orders) = event(&state, time)
+        carryOut(orders, &state, at: time, because: reason)
+        return result
       }
+      return (result, exchange(&state.actions, with: []))
     }
   }
 
-  /// Like ``stepWithState(raising:_:)`` for the answer of a presenter, whose next message, if there's one already, the task that
-  /// answered can receive itself: no other thread has to wake up for it.
+  /// Like ``stepWithState(raising:because:_:)`` for the answer of a presenter, whose next message, if there's one already, the task
+  /// that answered can receive itself: no other thread has to wake up for it.
   func stepOfPresenter(
-    _ record: PresenterRecord, _ event: (inout State, Timestamp) -> [Effect]
+    _ record: PresenterRecord, _ event: (inout State, Timestamp) -> Orders
   ) -> AddressedDelivery? {
-    defer { link?.flush() }
-    let time = now
-    var actions = state.withLock { state in
-      withObstacles(.none, &state, at: time) { state in
-        Self.actions(for: event(&state, time), &state, at: time)
-      }
-    }
+    defer { transport.flush() }
+    var (_, actions) = decide { state, time in ((), event(&state, time)) }
     let next = actions.firstIndex { action in
       if case .deliver(let delivery) = action { delivery.record === record } else { false }
     }
@@ -195,80 +210,100 @@ final class ArbiterHost: Sendable {
   }
 }
 
-// MARK: - From effects to actions, under the lock
+// MARK: - From orders to actions, under the lock
 
 extension ArbiterHost {
-  private static func actions(for effects: [Effect], _ state: inout State, at time: Timestamp) -> [Action] {
-    var actions: [Action] = []
-    for effect in effects { append(effect, to: &actions, &state) }
-    actions += state.remote?.callbacks.takeReleased() ?? []
-    // Of a domain with a service only that knows the state.
-    if state.remote == nil, !state.observers.isEmpty {
-      actions.append(.show(state.arbiter.snapshot(at: time), Array(state.observers.values)))
+  func carryOut(
+    _ orders: Orders, _ state: inout State, at time: Timestamp, because reason: FileCoordinationError? = nil
+  ) {
+    for effect in orders.effects { state.carryOut(effect) }
+    for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: reason) }
+    if orders.isEvent, !state.observers.isEmpty, let snapshot = state.decider.stateToShow(at: time) {
+      state.actions.append(.show(snapshot, Array(state.observers.values)))
     }
-    return actions
   }
+}
 
-  static func append(_ effect: Effect, to actions: inout [Action], _ state: inout State) {
+extension ArbiterHost.State {
+  fileprivate mutating func carryOut(_ effect: Effect) {
     switch effect {
-    case .grant(let id, let grant):
-      guard let waiter = state.waiters[id] else { return }
-      waiter.notePlaces(grant)
-      actions.append(.resolve(waiter, .granted(grant)))
-    case .fail(let id, let failure): append(id, failure, nil, to: &actions, &state)
-    case .deliver(let delivery): append(delivery, to: &actions, &state)
-    case .itemMoved(let id, let item, let path):
-      // Here, not outside of the lock: where an item is must not be noted in another order than it was moved.
-      state.waiters[id]?.noteMove(of: item, to: path)
+    case .grant(let id, let grant): self.grant(id, grant)
+    case .fail(let id, let failure): fail(id, failure)
+    case .deliver(let delivery): deliver(delivery)
+    case .itemMoved(let id, let item, let path): noteMove(of: item, of: id, to: path)
     case .presenterMoved(let id, let path): actions.append(.note(.follow(id, path)))
-    case .locatePresenter(let id):
-      if let record = state.presenters[id] { actions.append(.locate(record)) }
-    case .forgetPresenter(let id):
-      if let record = state.presenters.forget(id) { actions.append(.forget(record)) }
+    case .locatePresenter(let id): locatePresenter(id)
+    case .forgetPresenter(let id): forgetPresenter(id)
     case .armTimer(let timer, let interval):
-      state.lastArming += 1
-      state.timers[timer] = ArmedTimer(arming: state.lastArming)
-      actions.append(.arm(timer, arming: state.lastArming, after: interval))
+      lastArming += 1
+      timers[timer] = ArbiterHost.ArmedTimer(arming: lastArming)
+      actions.append(.arm(timer, arming: lastArming, after: interval))
     case .cancelTimer(let timer):
-      if let scheduled = state.timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
+      if let scheduled = timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
-    case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was lent")
+    case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was delegated")
     case .settle(let client, _): preconditionFailure("\(client) is to settle, and there's no other process")
     case .lookAgain(_, let change): actions.append(.note(.lookAgain(change)))
     }
   }
 
+  mutating func grant(_ id: AccessID, _ grant: Grant) {
+    guard let waiter = waiters[id] else { return }
+    waiter.notePlaces(grant)
+    actions.append(.resolve(waiter, .granted(grant)))
+  }
+
+  /// Ends a wait.
+  ///
   /// What a presenter of another process answered is known by its explanation only.
-  static func append(
-    _ id: AccessID, _ failure: Failure, _ explanation: PresenterFailure?, to actions: inout [Action],
-    _ state: inout State,
-    at time: Timestamp = 0
+  mutating func fail(
+    _ id: AccessID, _ failure: Failure, _ explanation: PresenterFailure? = nil, at time: Timestamp = 0
   ) {
     var error: (any Error)?
     if case .presenterFailed(let message, _) = failure {
-      error = state.presenterErrors[message] ?? explanation.map { PresenterErrorElsewhere($0, at: time) }
+      error = presenterErrors[message] ?? explanation.map { PresenterErrorElsewhere($0, at: time) }
     }
-    guard let waiter = state.waiters.removeValue(forKey: id) else { return }
-    actions.append(.resolve(waiter, .failed(failure, presenterError: error)))
+    endWait(of: id, .failed(failure, presenterError: error))
   }
 
-  private static func append(_ delivery: Delivery, to actions: inout [Action], _ state: inout State) {
-    guard let record = state.presenters[delivery.presenter] else {
+  mutating func endWait(of id: AccessID, _ answer: AccessWaiter.Answer) {
+    if let waiter = waiters.removeValue(forKey: id) { actions.append(.resolve(waiter, answer)) }
+  }
+
+  /// Here, not outside of the lock: where an item is must not be noted in another order than it was moved.
+  mutating func noteMove(of item: Int, of id: AccessID, to path: ItemPath) {
+    guard let waiter = waiters[id], waiter.items.indices.contains(item) else { return }
+    waiter.noteMove(of: item, to: path)
+  }
+
+  mutating func locatePresenter(_ id: PresenterID) {
+    if let record = presenters[id] { actions.append(.locate(record)) }
+  }
+
+  mutating func forgetPresenter(_ id: PresenterID) {
+    if let record = presenters.forget(id) { actions.append(.forget(record)) }
+  }
+
+  private mutating func deliver(_ delivery: Delivery) {
+    guard let record = presenters[delivery.presenter] else {
       preconditionFailure("\(delivery.presenter) is delivered to and unknown")
     }
     if case .reacquire(let message) = delivery.kind {
-      guard let reacquirer = state.reacquirers.removeValue(forKey: message) else {
+      guard let reacquirer = reacquirers.removeValue(forKey: message) else {
         preconditionFailure("the reacquirer of \(message) is gone")
       }
       return actions.append(.reacquire(record, delivery.message, reacquirer))
     }
+    deliver(delivery, to: record, purpose: name(of: delivery.origin.purpose), process: .current)
+  }
+
+  mutating func deliver(_ delivery: Delivery, to record: PresenterRecord, purpose: String, process: HostIdentity) {
     // Whoever waits lends its priority to those it waits for.
-    let priority = delivery.origin.access.flatMap { state.waiters[$0]?.priority }
+    let priority = delivery.origin.access.flatMap { waiters[$0]?.priority }
     actions.append(
       .deliver(
-        AddressedDelivery(
-          delivery: delivery, record: record, purpose: state.name(of: delivery.origin.purpose),
-          process: HostIdentity.current, priority: priority)))
+        ArbiterHost.AddressedDelivery(
+          delivery: delivery, record: record, purpose: purpose, process: process, priority: priority)))
   }
 }
 
@@ -287,6 +322,8 @@ extension ArbiterHost {
       case .cancelTimer(let scheduled): scheduled.cancel()
       case .report(let report): reportWait(report)
       case .show(let snapshot, let observers): show(snapshot, to: observers)
+      case .finish(let observer): observer.finish(false)
+      case .answer(let question, let answer): question.resolve(answer)
       case .note(let note): changeBridge.load()?.post(note)
       }
     }
@@ -302,7 +339,7 @@ extension ArbiterHost {
   ///
   /// In a domain of several processes this may be the only thread that reads the answer, so it's done on another one.
   private func callingOut(_ call: @escaping @Sendable () -> Void) {
-    if link == nil { return call() }
+    if decidesAlone { return call() }
     Task.detached(executorPreference: ElasticThreadPool.shared) { call() }
   }
 
@@ -320,9 +357,9 @@ extension ArbiterHost {
 
   private func fire(_ timer: ArbiterTimer, _ arming: UInt64) {
     stepWithState { state, now in
-      guard state.timers[timer]?.arming == arming else { return ((), []) }
+      guard state.timers[timer]?.arming == arming else { return ((), .none) }
       state.timers[timer] = nil
-      return ((), state.arbiter.timerFired(timer, at: now))
+      return ((), state.decider.timerFired(timer, at: now))
     }
   }
 }

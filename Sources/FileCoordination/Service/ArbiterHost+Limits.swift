@@ -10,12 +10,9 @@ extension ArbiterHost.State {
   /// - Parameter nestingDepth: How many accessors and callbacks the call is made in.
   /// - Returns: The error of the call; `nil` if there's room.
   func excess(nestingDepth: Int = 0) -> FileCoordinationError? {
-    guard let remote else { return nil }
-    let limits = remote.limits
+    guard let limits = decider.limits else { return nil }
     if nestingDepth > limits.nestingDepthMax { return .nestedTooDeep(nestingDepth, limits.nestingDepthMax) }
-    // Presenters that have unregistered count until the service has forgotten them.
-    if remote.requests.count + presenters.count < limits.partyCountMax { return nil }
-    return .tooManyParties(limits.partyCountMax)
+    return decider.isFull ? .tooManyParties(limits.partyCountMax) : nil
   }
 }
 
@@ -87,20 +84,19 @@ extension ArbiterHost {
   func purpose(named name: String) throws(FileCoordinationError) -> NamedPurpose {
     let result = withState { state -> Result<NamedPurpose, FileCoordinationError> in
       if let existing = state.purposes.purpose(named: name) { return .success(existing) }
-      let limit = state.remote?.limits.purposeCountMax ?? .max
-      if state.purposes.isPurgeDue || state.purposes.count >= limit { state.purgePurposes() }
+      let limit = state.decider.limits?.purposeCountMax ?? .max
+      if state.purposes.isPurgeDue || state.purposes.count >= limit { purgePurposes(&state) }
       if state.purposes.count >= limit { return .failure(.tooManyPurposes(limit)) }
       let purpose = state.purposes.add(state.newPurpose(), named: name)
-      state.remote?.link.tell(.purposeNamed(purpose.id, name))
+      carryOut(state.decider.tellClient { $0.purposeNamed(purpose.id, name) }, &state, at: 0)
       return .success(purpose)
     }
     return try result.get()
   }
-}
 
-extension ArbiterHost.State {
-  fileprivate mutating func purgePurposes() {
-    let used = remote.map { Set($0.requests.values.lazy.map(\.purpose)) } ?? arbiter.purposesInUse
-    for purpose in purposes.purge(except: used) { remote?.link.tell(.purposeForgotten(purpose)) }
+  private func purgePurposes(_ state: inout State) {
+    for purpose in state.purposes.purge(except: state.decider.purposesInUse) {
+      carryOut(state.decider.tellClient { $0.purposeForgotten(purpose) }, &state, at: 0)
+    }
   }
 }

@@ -33,7 +33,7 @@ final class Conversation: @unchecked Sendable {
     let hello = Hello(
       session: link.session, processIdentifier: process.pid, processStartTime: process.startTime,
       processName: HostProcess.name.fitting(255), packageExtensions: link.packageExtensions,
-      previousEpoch: link.epoch.load(ordering: .acquiring))
+      previousEpoch: link.epoch)
     var bytes: [UInt8] = []
     ServiceLink.append(.hello(hello), to: &bytes)
     // A fresh socket takes in so few bytes at once.

@@ -13,13 +13,13 @@ extension ArbiterHost {
   private static let packageByteCountMax = 32 << 10
 
   func checkLength(of request: AccessRequest) throws(FileCoordinationError) {
-    if link == nil || request.items.count <= Self.shortItemCount { return }
+    if decidesAlone || request.items.count <= Self.shortItemCount { return }
     let count = (try? WireFormat.byteCount(of: ClientFrame.event(.accessRequested(AccessID(1), request)))) ?? .max
     if count > Self.requestByteCountMax { throw .requestTooLong(request.items.count) }
   }
 
   func checkLength(of attributes: Set<String>?) throws(FileCoordinationError) {
-    guard link != nil, let attributes else { return }
+    guard !decidesAlone, let attributes else { return }
     let counts = attributes.map(\.utf8.count)
     if counts.contains(where: { $0 > WireFormat.textByteCountMax })
       || counts.reduce(0, +) > ServiceCore.attributeByteCountMax || counts.count > WireFormat.listCountMax
@@ -29,7 +29,7 @@ extension ArbiterHost {
   }
 
   func checkLength(ofPurpose name: String) throws(FileCoordinationError) {
-    if link != nil, name.utf8.count > WireFormat.textByteCountMax {
+    if !decidesAlone, name.utf8.count > WireFormat.textByteCountMax {
       throw .invalidPurpose("a purpose identifier must not have more than \(WireFormat.textByteCountMax) bytes.")
     }
   }

@@ -76,7 +76,7 @@ struct LinkReader: ~Copyable {
     }
     if let silence { throw silence }
     if let refusal = conversation.refusal { throw refusal(place) }
-    link.host?.serviceIsGone()
+    link.connectionHasEnded()
   }
 
   /// Reads and writes until the conversation is over, which then is nobody's.
@@ -175,14 +175,14 @@ extension LinkReader {
   ///
   /// Only if a service has ended: then there may be others. The first process of a domain doesn't wait.
   private func defers(since start: MonotonicTime) -> Bool {
-    link.epoch.load(ordering: .acquiring) != 0
+    link.epoch != 0
       && start.duration(to: HostClock.shared.now) < Self.deference
       && ProcessIdentity.hasTerminal(HostProcess.processIdentifier) == true
   }
 
   /// Whether the process is short of something for a moment: what it holds isn't given up for that.
   private func mayPass(_ error: SystemError) -> Bool {
-    link.epoch.load(ordering: .acquiring) != 0 && shortageCount <= Self.shortageCountMax
+    link.epoch != 0 && shortageCount <= Self.shortageCountMax
       && ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
   }
 }

@@ -44,8 +44,8 @@ extension MeetingPlace {
   func revoke(_ revocation: Revocation, of session: UInt64) -> Bool {
     let number =
       switch revocation {
-      case .loans: LoanCoverage.revoked
-      case .everything: LoanCoverage.expelled
+      case .delegations: DelegationCoverage.revoked
+      case .everything: DelegationCoverage.expelled
       }
     do throws(SystemError) {
       try LockFile(path(of: session)).setSharedWord(to: number)

@@ -8,8 +8,6 @@ final class ServiceConnection {
   var interest = ReadinessPoller.Interest.readable
   /// Nothing more is taken from it; it's closed when the rest has been written.
   var isClosing = false
-  /// When it's dropped, unless it has said hello by then, or read why it's refused.
-  var deadline: MonotonicTime?
   /// Encoded, and not written yet.
   private var outbox: [UInt8] = []
   private var writtenCount = 0

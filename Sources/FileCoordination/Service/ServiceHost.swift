@@ -71,13 +71,15 @@ final class ServiceHost: Sendable {
     let sessions = try right.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
-      expecting: sessions)
+      expecting: sessions, at: HostClock.shared.now.nanoseconds)
     let poller = try ReadinessPoller()
     let listener = try makeListener()
     let host = ServiceHost(poller, handOverCount: handOverCount)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     let code = HostThread.tryStart(name: "coord-service") {
-      var loop = ServiceLoop(core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount)
+      var loop = ServiceLoop(
+        core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount,
+        clock: HostClock.shared)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver {
         host.shortage.withLock { $0 = loop.shortage }

@@ -65,15 +65,12 @@ extension ServiceLink {
   /// The service can't be reached: everybody who waits for it is told so.
   private func giveUp(_ error: FileCoordinationError) {
     // All of it before somebody else may try again.
-    epoch.store(0, ordering: .releasing)
     serviceProcess.store(0, ordering: .releasing)
     host?.serviceIsUnreachable(error)
-    let (attempt, questions) = state.withLock { state in
+    let attempt = state.withLock { state in
       if case .ended = state.phase {} else { state.phase = .idle }
-      state.resumed = []
-      return (state.attempt.take(), exchange(&state.questions, with: [:]))
+      return state.attempt.take()
     }
-    for question in questions.values { question.resolve(.unreachable(error)) }
     attempt?.fail(error)
     // Somebody has asked after everybody was told.
     if isAwaited { connectIfIdle() }
@@ -94,51 +91,29 @@ extension ServiceLink {
 
   /// The service has accepted: what has been kept for it is told.
   func begin(_ welcome: Welcome, _ stream: LocalStream) {
-    epoch.store(welcome.epoch, ordering: .releasing)
     // Not what the service says: it may be in another namespace of processes, where it has another number. Zero if it has none here.
     serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
-    // Whatever an earlier service lent has been forgotten. Before anybody is answered whether what's held still lasts.
-    if let host, host.coverage.reset() { host.wasExpelled() }
     let attempt = state.withLock { state -> ConnectionAttempt? in
       if case .ended = state.phase { return nil }
       state.phase = .connected(stream)
       state.outbox = []
       state.writtenCount = 0
       state.isStalled = false
-      for frame in exchange(&state.backlog, with: []) { Self.append(frame, &state) }
       return state.attempt.take()
     }
-    flush()
+    // Tells what has been kept for it.
+    host?.serviceHasAccepted(welcome)
     attempt?.succeed()
   }
 
-  /// There's no service now; a later one is to be told this first.
-  ///
-  /// Under the host's lock.
-  func keep(_ resumption: [ClientFrame]) { state.withLock { $0.backlog = resumption } }
-
-  /// The connection has broken: from now on everything is kept for the next service, which is to be told this first.
-  ///
-  /// Under the host's lock.
-  func suspend(_ resumption: [ClientFrame]) {
+  /// The connection has broken: from now on the client keeps everything for the next service.
+  func connectionHasEnded() {
     serviceProcess.store(0, ordering: .releasing)
     state.withLock { state in
       if case .ended = state.phase { return }
       state.phase = .connecting
       state.outbox = []
-      state.backlog = resumption
-      var moves: [ClientFrame] = []
-      for (number, question) in state.questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        switch question.frame {
-        // The presenter is among what's told again.
-        case .presenterEvent: state.resumed.append(number)
-        // Perhaps carried out already, so it comes before whatever others want by now.
-        case .itemMoved: moves.append(question.frame)
-        default: state.backlog.append(question.frame)
-        }
-      }
-      let end = state.backlog.firstIndex(of: .reassertionEnded) ?? state.backlog.endIndex
-      state.backlog.insert(contentsOf: moves, at: end)
     }
+    host?.serviceIsGone()
   }
 }

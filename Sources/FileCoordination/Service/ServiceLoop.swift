@@ -12,22 +12,13 @@ struct ServiceLoop {
   private static let unreadByteCountMax = 1 << 20
   /// How long the first frame of a connection may be; with its name and the packages it has some hundred bytes.
   private static let helloByteCountMax = 1 << 17
-  /// How long a new service waits for processes to tell what they hold.
-  static let graceDuration = Duration.seconds(1)
-  /// How often it looks meanwhile whether they still live.
-  private static let graceInterval = Duration.milliseconds(5)
-  /// How long a process may take to say hello after it has connected, or to read that it's refused.
-  private static let silenceMax = Duration.seconds(5)
   /// How long nobody is accepted after there was no descriptor for somebody.
   private static let acceptPause = Duration.milliseconds(100)
-  /// How often it looks which processes are stopped, while somebody waits.
-  private static let processInterval = Duration.milliseconds(500)
-  /// How long those who ask for a snapshot wait for all processes to tell what they granted themselves.
-  private static let surveyPatience = Duration.milliseconds(500)
   static let listenerToken: UInt64 = 0
   private static let past = MonotonicTime(nanoseconds: 0)
 
   private var core: ServiceCore
+  private let clock: any CoordinationClock
   private let right: ServingRight
   private let listener: LocalListener
   private let names: ServiceNames
@@ -35,17 +26,12 @@ struct ServiceLoop {
   /// Keeps two descriptors, for when there are no others.
   private var spare: ReadinessPoller?
   private var connections: [ClientID: ServiceConnection] = [:]
-  /// Those that have a deadline.
-  private var hurried: Set<ClientID> = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   private var numbers = ClientNumbers()
   private var watchfulness = Watchfulness()
   /// Connections that have been told something in this turn.
   private var dirty: Set<ClientID> = []
   private var timers = TimerQueue()
-  private let graceEnd: MonotonicTime
-  private var surveyEnd: MonotonicTime?
-  private var processLook: MonotonicTime?
   /// When the next connection is accepted, if not at once.
   private var acceptsAgainAt: MonotonicTime?
   /// Whether the process does nothing else, and so is preferred.
@@ -62,8 +48,9 @@ struct ServiceLoop {
 
   init(
     _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool,
-    handOverCount: Int
+    handOverCount: Int, clock: any CoordinationClock
   ) {
+    self.clock = clock
     self.isDedicated = isDedicated
     succession = isDedicated ? nil : Succession(handOverCount: handOverCount)
     self.core = core
@@ -72,7 +59,6 @@ struct ServiceLoop {
     self.poller = poller
     spare = try? ReadinessPoller()
     names = ServiceNames(right, listener, poller)
-    graceEnd = HostClock.shared.now.advanced(by: Self.graceDuration)
   }
 
   mutating func run(until isStopping: () -> Bool) {
@@ -138,7 +124,7 @@ extension ServiceLoop {
           shortage = error
         }
         poller.remove(listener)
-        acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
+        acceptsAgainAt = clock.now.advanced(by: Self.acceptPause)
         return
       }
     }
@@ -146,7 +132,7 @@ extension ServiceLoop {
 
   private mutating func acceptAgain() {
     if (try? poller.add(listener, token: Self.listenerToken, interest: .readable)) == nil {
-      acceptsAgainAt = HostClock.shared.now.advanced(by: Self.acceptPause)
+      acceptsAgainAt = clock.now.advanced(by: Self.acceptPause)
     } else {
       acceptsAgainAt = nil
     }
@@ -157,14 +143,15 @@ extension ServiceLoop {
     let id = numbers.next { connections[$0] != nil }
     try poller.add(stream, token: id.rawValue, interest: .readable)
     connections[id] = ServiceConnection(stream)
-    hurry(id)
-    succession?.connected(id, peer, at: HostClock.shared.now)
+    let now = clock.now
+    succession?.connected(id, peer, at: now)
     // The program that was elected needs descriptors as well.
     core.clientCountMax = min(ServiceCore.clientCountLimit, HostProcess.descriptorCountMax / 2)
     if !endedSessions.isEmpty { removeEndedSessions() }
     carryOut(
       core.clientConnected(
-        id, processIdentifier: peer.pid, isSameUser: peer.uid == HostUser.effectiveUserID || peer.uid == 0))
+        id, processIdentifier: peer.pid, isSameUser: peer.uid == HostUser.effectiveUserID || peer.uid == 0,
+        at: now.nanoseconds))
   }
 
   private mutating func serve(_ id: ClientID, _ event: ReadinessPoller.Event) {
@@ -198,29 +185,20 @@ extension ServiceLoop {
 
   /// Takes in the frames that are complete, unless so much waits for the process that it has to read first.
   private mutating func take(from id: ClientID, _ connection: ServiceConnection) {
-    let time = HostClock.shared.now.nanoseconds
+    let time = clock.now.nanoseconds
     while takesMore(from: id) {
       do throws(WireError) {
         guard let frame = try connection.decoder.next() else { break }
         carryOut(core.received(frame, from: id, at: time))
       } catch {
-        carryOut(core.receivedGarbage(from: id, "\(error)"))
+        carryOut(core.receivedGarbage(from: id, "\(error)", at: time))
       }
     }
-    guard connection.deadline != nil, !connection.isClosing else { return }
-    if core.session(of: id) != nil {
-      connection.deadline = nil
-      hurried.remove(id)
-    } else if connection.decoder.pendingByteCount > Self.helloByteCountMax {
-      carryOut(core.receivedGarbage(from: id, "its hello has more than \(Self.helloByteCountMax) bytes"))
+    if connection.isClosing || connection.decoder.pendingByteCount <= Self.helloByteCountMax { return }
+    if core.session(of: id) == nil {
+      let reason = "its hello has more than \(Self.helloByteCountMax) bytes"
+      carryOut(core.receivedGarbage(from: id, reason, at: time))
     }
-  }
-
-  /// It's dropped unless it does soon what it's waited for.
-  private mutating func hurry(_ id: ClientID) {
-    guard let connection = connections[id] else { return }
-    connection.deadline = HostClock.shared.now.advanced(by: Self.silenceMax)
-    hurried.insert(id)
   }
 
   /// The kernel may close a dying process's connection before it releases the lock of its session: then the file goes when
@@ -231,7 +209,6 @@ extension ServiceLoop {
 
   private mutating func disconnect(_ id: ClientID) {
     guard let connection = connections.removeValue(forKey: id) else { return }
-    hurried.remove(id)
     succession?.disconnected(id)
     poller.remove(connection.stream)
     connection.stream.close()
@@ -242,7 +219,7 @@ extension ServiceLoop {
     if connections[id] == nil { return }
     disconnect(id)
     if let session = core.session(of: id) { endedSessions.insert(session) }
-    carryOut(core.clientDisconnected(id, at: HostClock.shared.now.nanoseconds))
+    carryOut(core.clientDisconnected(id, at: clock.now.nanoseconds))
     removeEndedSessions()
     if acceptsAgainAt != nil { acceptAgain() }
   }
@@ -257,10 +234,10 @@ extension ServiceLoop {
       case .send(let frame, let client): send(frame, to: client)
       case .disconnect(let client):
         connections[client]?.isClosing = true
-        hurry(client)
         dirty.insert(client)
+      case .drop(let client): drop(client)
       case .armTimer(let timer, let interval):
-        timers.arm(timer, at: HostClock.shared.now.advanced(by: .nanoseconds(interval)))
+        timers.arm(timer, at: clock.now.advanced(by: .nanoseconds(interval)))
       case .cancelTimer(let timer): timers.cancel(timer)
       case .revoke(let revocation, let session):
         revoke(revocation, of: session)
@@ -269,11 +246,6 @@ extension ServiceLoop {
         if acceptsAgainAt != nil { acceptAgain() }
       case .handOver: isHandedOver = !isDedicated
       }
-    }
-    if core.hasSurveys {
-      if surveyEnd == nil { surveyEnd = HostClock.shared.now.advanced(by: Self.surveyPatience) }
-    } else {
-      surveyEnd = nil
     }
   }
 
@@ -294,7 +266,8 @@ extension ServiceLoop {
       // A domain of a hundred thousand parties can't be shown, and that's no fault of who asks.
       if case .observed = frame { return }
       guard let substitute = frame.substituteIfTooLong, (try? connection.append(substitute)) != nil else {
-        return carryOut(core.receivedGarbage(from: client, "what it's to be told is too long: \(error)"))
+        let reason = "what it's to be told is too long: \(error)"
+        return carryOut(core.receivedGarbage(from: client, reason, at: clock.now.nanoseconds))
       }
     }
     dirty.insert(client)
@@ -340,40 +313,31 @@ extension ServiceLoop {
 extension ServiceLoop {
   /// When there's something to do although nobody tells anything; `nil` when there isn't.
   private var nextLook: MonotonicTime? {
-    var next = timers.next
-    func look(at time: MonotonicTime) { next = next.map { min($0, time) } ?? time }
-    if core.isInGrace { look(at: HostClock.shared.now.advanced(by: Self.graceInterval)) }
-    if let surveyEnd { look(at: surveyEnd) }
-    if let acceptsAgainAt { look(at: acceptsAgainAt) }
-    if let processLook { look(at: processLook) }
-    if let time = succession?.nextLook { look(at: time) }
-    for id in hurried { if let deadline = connections[id]?.deadline { look(at: deadline) } }
-    return next
+    let due = core.nextDeadline.map(MonotonicTime.init(nanoseconds:))
+    return [timers.next, due, acceptsAgainAt, succession?.nextLook].compactMap(\.self).min()
   }
 
   private mutating func lookAtClock() {
-    let now = HostClock.shared.now
+    let now = clock.now
     while let timer = timers.popDue(at: now) { carryOut(core.timerFired(timer, at: now.nanoseconds)) }
-    if core.isInGrace { lookAtGrace(now) }
-    if let end = surveyEnd, now >= end { carryOut(core.surveysAreLate(at: now.nanoseconds)) }
+    if let due = core.nextDeadline, now.nanoseconds >= due {
+      let (effects, looks) = core.timePassed(at: now.nanoseconds)
+      carryOut(effects)
+      carryOut(looks)
+    }
     if let time = acceptsAgainAt, now >= time { acceptAgain() }
-    lookAtProcesses(now)
     lookAtSuccession(now)
-    if hurried.isEmpty { return }
-    let late = hurried.filter { connections[$0]?.deadline.map { now >= $0 } ?? true }
-    for id in late.sorted() { drop(id) }
   }
 
-  /// While somebody waits, it may be for a process that's stopped, which the kernel tells nobody but its parent.
-  private mutating func lookAtProcesses(_ now: MonotonicTime) {
-    guard core.isAnybodyWaiting else { return processLook = nil }
-    guard let time = processLook else { return processLook = now.advanced(by: Self.processInterval) }
-    if now < time { return }
-    processLook = now.advanced(by: Self.processInterval)
-    let stopped = core.processesInTheWay.filter { ProcessIdentity.isStopped($0.value) }.keys
+  private mutating func carryOut(_ looks: ServiceCore.Looks) {
+    let ended = looks.sessions.filter { !right.isAlive($0) }
+    if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: clock.now.nanoseconds)) }
+    // The kernel tells only the parent of a process that it's stopped.
+    guard let processes = looks.processes else { return }
+    let stopped = processes.filter { ProcessIdentity.isStopped($0.value) }.keys
     // Whatever they have told before counts.
     for id in stopped.sorted() { read(id, toEnd: true) }
-    carryOut(core.processesAreStopped(Set(stopped), at: HostClock.shared.now.nanoseconds))
+    carryOut(core.processesAreStopped(Set(stopped), at: clock.now.nanoseconds))
   }
 
   private mutating func lookAtSuccession(_ now: MonotonicTime) {
@@ -383,11 +347,5 @@ extension ServiceLoop {
     if succession?.isDue(at: now, isQuiet: isQuiet, isMember: { core.session(of: $0) != nil }) == true {
       isHandedOver = true
     }
-  }
-
-  private mutating func lookAtGrace(_ now: MonotonicTime) {
-    let ended = core.awaitedSessions.filter { !right.isAlive($0) }
-    if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: now.nanoseconds)) }
-    if now >= graceEnd { carryOut(core.graceIsOver(at: now.nanoseconds)) }
   }
 }

@@ -15,9 +15,14 @@ internal import SystemInterface
 final class ServiceWatch: Sendable {
   private let nextLook = Guarded<MonotonicTime?>(nil)
   private let stoppedSince = Guarded<MonotonicTime?>(nil)
+  private let clock: any CoordinationClock
   private static let interval = Duration.seconds(1)
   /// How long a service may be stopped before those who wait for it are told.
   static let tolerance = Duration.seconds(5)
+
+  init(_ clock: any CoordinationClock) { self.clock = clock }
+
+  var now: MonotonicTime { clock.now }
 
   /// Looks from time to time, as long as somebody waits.
   ///
@@ -25,7 +30,7 @@ final class ServiceWatch: Sendable {
   ///   - link: The connection to the service.
   ///   - deadline: When somebody wants to wait no longer.
   func begin(_ link: ServiceLink, before deadline: MonotonicTime? = nil) {
-    let regular = HostClock.shared.now.advanced(by: Self.interval)
+    let regular = clock.now.advanced(by: Self.interval)
     let time = deadline.map { min($0, regular) } ?? regular
     let isEarliest = nextLook.withLock { next in
       if let next, next <= time { return false }
@@ -33,7 +38,7 @@ final class ServiceWatch: Sendable {
       return true
     }
     guard isEarliest else { return }
-    _ = HostClock.shared.schedule(at: time) { [weak link] in
+    _ = clock.schedule(at: time) { [weak link] in
       if let link, self.takeTurn(time) { self.look(link) }
     }
   }
@@ -56,7 +61,7 @@ final class ServiceWatch: Sendable {
   }
 
   private func hasBeenStoppedForTooLong() -> Bool {
-    let now = HostClock.shared.now
+    let now = clock.now
     return stoppedSince.withLock { since in
       if let since { return since.duration(to: now) >= Self.tolerance }
       since = now
@@ -68,21 +73,23 @@ final class ServiceWatch: Sendable {
 }
 
 extension ServiceLink {
-  /// Something has been told that's answered, before this deadline if there is a service that runs.
-  func expectAnswer(before deadline: MonotonicTime? = nil) {
+  func expectAnswer(before limit: Nanoseconds?) {
     connectIfIdle()
-    watch.begin(self, before: deadline)
+    watch.begin(self, before: limit.map { watch.now.advanced(by: .nanoseconds($0)) })
   }
+
+  func noteCancellation() { watch.begin(self, before: watch.now) }
 
   /// Ends waits whose time is up, or that were cancelled, if the service is stopped and can't.
   ///
   /// - Parameter stopped: The process that serves, if it's stopped.
   /// - Returns: When the next of the others ends.
   func keepDeadlines(insteadOf stopped: Int32?) -> MonotonicTime? {
-    let now = HostClock.shared.now
+    let now = watch.now
     guard let stopped else { return keepDeadlines(withoutServiceAt: now) }
     let reason = FileCoordinationError.serviceStopped(stopped, name: ProcessIdentity.name(of: stopped) ?? "")
-    return host?.keepDeadlines(at: now, because: reason)
+    host?.keepDeadlines(at: now, because: reason)
+    return host?.nextDeadline(after: now)
   }
 
   /// As long as no service is found, it can't keep deadlines either.
@@ -95,7 +102,7 @@ extension ServiceLink {
     if isConnecting {
       let process = serviceProcess.load(ordering: .acquiring)
       let reason = process == 0 ? FileCoordinationError.noServiceYet : .notWelcomed(by: process)
-      _ = host?.keepDeadlines(at: now.advanced(by: .zero - Self.searchTime), because: reason)
+      host?.keepDeadlines(at: now.advanced(by: .zero - Self.searchTime), because: reason)
     }
     return host?.nextDeadline(after: now)
   }
@@ -104,7 +111,7 @@ extension ServiceLink {
 
   /// Whether somebody waits for the service's answer.
   var isAwaited: Bool {
-    state.withLock { !$0.questions.isEmpty || $0.attempt != nil } || host?.isAwaitingService == true
+    state.withLock { $0.attempt != nil } || host?.isAwaitingService == true
   }
 
   /// The service's process, if it's connected and stopped.
@@ -118,79 +125,15 @@ extension ServiceLink {
   /// Those who wait are told why, instead of waiting for as long as somebody holds up another process.
   func giveUpOnStopped(_ process: Int32) {
     let error = FileCoordinationError.serviceStopped(process, name: ProcessIdentity.name(of: process) ?? "")
-    let (questions, attempt) = state.withLock { (exchange(&$0.questions, with: [:]), $0.attempt.take()) }
-    for question in questions.values { question.resolve(.unreachable(error)) }
-    attempt?.fail(error)
+    state.withLock { $0.attempt.take() }?.fail(error)
     host?.serviceIsStopped(error)
   }
 }
 
 extension ArbiterHost {
-  var isAwaitingService: Bool {
-    withState { state in
-      state.remote?.requests.keys.contains { state.waiters[$0]?.isGranted == false } == true
-    }
-  }
-
-  /// When the next access that waits wants to wait no longer.
-  fileprivate func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
-    withState { $0.nextDeadline(after: now) }
-  }
-
-  /// Fails accesses whose deadline has passed, and those that were cancelled.
-  ///
-  /// - Returns: The next deadline.
-  fileprivate func keepDeadlines(at now: MonotonicTime, because reason: FileCoordinationError) -> MonotonicTime? {
-    let (overdue, cancelled, next) = withState { state in
-      let cancelled = state.remote?.cancelled ?? []
-      let overdue = state.giveUpWaiting { $1.deadline.map { $0 <= now } == true && !cancelled.contains($0) }
-      return (overdue, state.giveUpWaiting { id, _ in cancelled.contains(id) }, state.nextDeadline(after: now))
-    }
-    link?.flush()
-    for waiter in cancelled { waiter.resolve(.failed(.cancelled, presenterError: nil)) }
-    for waiter in overdue {
-      waiter.resolve(.unreachable(.timedOut(waiter.items.map { $0.location.path.description }, because: reason)))
-    }
-    return next
-  }
-
   /// Gives up an access that may wait; at once, also if the service is stopped.
   func cancel(_ id: AccessID) {
     step(.accessCancelled(id))
-    if let link { link.watch.begin(link, before: HostClock.shared.now) }
-  }
-
-  /// Accesses that wait, but not for ever, wait no longer.
-  func serviceIsStopped(_ error: FileCoordinationError) {
-    let waiters = withState { state in
-      let limited = state.remote?.requests.filter { $0.value.limits.waiting != nil || $0.value.limits.answering != nil }
-      return state.giveUpWaiting { id, _ in limited?[id] != nil }
-    }
-    link?.flush()
-    for waiter in waiters { waiter.resolve(.unreachable(error)) }
-  }
-}
-
-extension ArbiterHost.State {
-  fileprivate func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
-    (remote?.requests ?? [:]).keys.lazy.compactMap { id in
-      waiters[id].flatMap { $0.isGranted ? nil : $0.deadline }
-    }.filter { $0 > now }.min()
-  }
-
-  /// Forgets accesses that wait, and lets the service know when it listens again.
-  ///
-  /// - Parameter isChosen: Whether an access is to be forgotten.
-  /// - Returns: Those that wait for an answer.
-  fileprivate mutating func giveUpWaiting(where isChosen: (AccessID, AccessWaiter) -> Bool) -> [AccessWaiter] {
-    var failed: [AccessWaiter] = []
-    for id in (remote?.requests ?? [:]).keys.sorted() {
-      // One that has its token is being granted.
-      guard let waiter = waiters[id], !waiter.isGranted, waiter.token == nil, isChosen(id, waiter) else { continue }
-      waiters[id] = nil
-      _ = tell(.accessCancelled(id), at: 0)
-      failed.append(waiter)
-    }
-    return failed
+    transport.noteCancellation()
   }
 }

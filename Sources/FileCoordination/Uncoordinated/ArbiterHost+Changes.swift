@@ -29,10 +29,10 @@ extension ArbiterHost {
   }
 
   /// Before anybody is told of the end of other processes' writes.
-  func settleEchoes(in frames: ArraySlice<ServerFrame>) {
-    for case .settle(let echo) in frames {
-      changeBridge.load()?.readEverything()
-      link?.tell(.event(.echoSettled(Self.client, echo)))
+  func readChanges(before frames: ArraySlice<ServerFrame>) {
+    let mustSettle = frames.contains { frame in
+      if case .settle = frame { true } else { false }
     }
+    if mustSettle { changeBridge.load()?.readEverything() }
   }
 }

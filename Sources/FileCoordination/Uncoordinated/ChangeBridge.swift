@@ -169,7 +169,7 @@ extension ChangeBridge {
       return actions
     }
     host.perform(actions)
-    host.link?.flush()
+    host.transport.flush()
   }
 
   private func tell(_ output: ChangeReader.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {

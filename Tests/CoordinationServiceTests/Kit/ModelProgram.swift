@@ -1,3 +1,4 @@
+import CoordinationService
 import FileAccessArbiter
 import Testing
 
@@ -80,8 +81,14 @@ struct ClientPlan: Sendable {
   var handsOverReacquirers = false
   /// Whether its presenters have something to save: their callback returns, they write elsewhere, and answer after that.
   var savesLater = false
+  /// How much the process may have.
+  var limits = ProcessLimits.standard
 
-  init(_ threads: [ModelOperation]..., handsOverReacquirers: Bool = false, savesLater: Bool = false) {
+  init(
+    _ threads: [ModelOperation]..., handsOverReacquirers: Bool = false, savesLater: Bool = false,
+    partyCountMax: Int = ProcessLimits.standard.partyCountMax
+  ) {
+    limits.partyCountMax = partyCountMax
     self.threads = threads.map(ModelStep.flatten)
     self.handsOverReacquirers = handsOverReacquirers
     self.savesLater = savesLater
@@ -100,13 +107,15 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   var cancellations = 0
   /// How often the service may do without somebody who's stopped and holds what others want.
   var expulsions = 0
+  /// How often a connection may break although both processes live.
+  var cuts = 0
   /// The first threads of these clients do a step each, one after the other, before anything else happens.
   var prologue: [Int] = []
   /// After that another service has taken over, and the first client hasn't noticed in time.
   var firstIsLate = false
   var usesUntilDelegation = 1
   /// Nobody gets in the way of what was lent.
-  var keepsLoans = false
+  var keepsDelegations = false
   /// In milliseconds since 1970, like real ones; the services that follow are beyond a multiple of 2²⁸.
   var firstEpoch: UInt64 = 6_570 << 28 - 1
 
@@ -121,6 +130,8 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
       }
     }
   }
+
+  var hasLimits: Bool { clients.contains { $0.limits.partyCountMax != ProcessLimits.standard.partyCountMax } }
 
   var hasMoves: Bool {
     clients.contains { client in

@@ -8,11 +8,12 @@ final class ServiceHarness {
   var core: ServiceCore
   private var told: [ClientID: [ServerFrame]] = [:]
   private(set) var disconnected: Set<ClientID> = []
+  private(set) var dropped: [ClientID] = []
   private(set) var timers: [ArbiterTimer] = []
   private(set) var isHandedOver = false
   /// Takes long with thousands of accesses.
   var checksInvariants = true
-  /// Sessions whose loans were revoked, and clients that were expelled, in their order.
+  /// Sessions whose delegations were revoked, and clients that were expelled, in their order.
   private(set) var revoked: [UInt64] = []
   private(set) var revocations: [Revocation] = []
   private(set) var expelled: [ClientID] = []
@@ -27,6 +28,7 @@ final class ServiceHarness {
       switch effect {
       case .send(let frame, let client): told[client, default: []].append(frame)
       case .disconnect(let client): disconnected.insert(client)
+      case .drop(let client): dropped.append(client)
       case .armTimer(let timer, _): timers.append(timer)
       case .cancelTimer(let timer): timers.removeAll { $0 == timer }
       case .revoke(let revocation, let session):
@@ -48,9 +50,9 @@ final class ServiceHarness {
         packageExtensions: packages, previousEpoch: previousEpoch))
   }
 
-  func connect(_ client: UInt64, isSameUser: Bool = true) {
+  func connect(_ client: UInt64, isSameUser: Bool = true, at time: Timestamp = 0) {
     carryOut(
-      core.clientConnected(ClientID(client), processIdentifier: Int32(client), isSameUser: isSameUser))
+      core.clientConnected(ClientID(client), processIdentifier: Int32(client), isSameUser: isSameUser, at: time))
   }
 
   /// A client whose session has its number, connected and greeted.
@@ -62,6 +64,16 @@ final class ServiceHarness {
 
   func tell(_ client: UInt64, _ frames: ClientFrame...) {
     for frame in frames { carryOut(core.received(frame, from: ClientID(client), at: 0)) }
+  }
+
+  /// It's so late now.
+  ///
+  /// - Returns: What to look at.
+  @discardableResult
+  func pass(to time: Timestamp) -> ServiceCore.Looks {
+    let (effects, looks) = core.timePassed(at: time)
+    carryOut(effects)
+    return looks
   }
 
   func hangUp(_ client: UInt64) { carryOut(core.clientDisconnected(ClientID(client), at: 0)) }
@@ -87,7 +99,7 @@ final class ServiceHarness {
   }
 
   /// Lends the client a directory in which it writes a file.
-  func lend(_ client: UInt64, _ path: ItemPath, access: UInt64 = 900) -> DelegationID? {
+  func delegate(_ client: UInt64, _ path: ItemPath, access: UInt64 = 900) -> DelegationID? {
     tell(client, .write(access, path), .release(access))
     return taken(client).compactMap { if case .delegated(let id, _, _) = $0 { id } else { nil } }.first
   }

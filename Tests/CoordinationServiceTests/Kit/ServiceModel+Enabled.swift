@@ -18,9 +18,12 @@ extension ServiceModel {
       }
       if !toClients[client].isEmpty { result.append(.receive(client)) }
       if !toService[client].isEmpty { result.append(.serve(client)) }
-      if connections[client] == .hungUp, toService[client].isEmpty || modelFaults.contains(.hangUpFirst) {
+      if connections[client] == .hungUp, toService[client].isEmpty || faults.network.contains(.hangUpFirst) {
         result.append(.hangUp(client))
       }
+    }
+    for (index, connection) in broken.enumerated() {
+      result.append(connection.frames.isEmpty ? .hangUpBroken(index) : .serveBroken(index))
     }
     for session in core.awaitedSessions.sorted() where !clients[Int(session) - 1].isAlive {
       result.append(.noteEnd(session: session))
@@ -49,6 +52,15 @@ extension ServiceModel {
       where clients[client].isAlive && connections[client] == .open && toService[client].isEmpty {
         result.append(.expel(client))
       }
+    }
+    if cuts > 0 {
+      for client in clients.indices where clients[client].isAlive && connections[client] == .open {
+        result.append(.cut(client, losing: false))
+        if !toService[client].isEmpty || !toClients[client].isEmpty { result.append(.cut(client, losing: true)) }
+      }
+    }
+    for client in clients.indices where clients[client].isAlive && clients[client].canKeepDeadlines {
+      result.append(.keepDeadlines(client))
     }
     if cancellations > 0 {
       for client in clients.indices where clients[client].isAlive {

@@ -15,9 +15,9 @@ extension ServiceModel {
       writer.hasher.combine(frames.count)
       for frame in frames { writer.add(frame) }
     }
-    writer.hasher.combine(connections)
+    writer.addConnections(of: self)
     writer.hasher.combine(journal)
-    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations, expulsions])
+    writer.hasher.combine([clientKills, serviceKills, graceTimeouts, cancellations, expulsions, cuts])
     writer.hasher.combine(problems)
     return writer.hasher.finalize()
   }
@@ -150,37 +150,69 @@ extension KeyWriter {
 // MARK: - Clients and what's on its way
 
 extension KeyWriter {
-  mutating func add(_ client: ModelClient) {
-    hasher.combine([client.isAlive, client.isRevoked, client.isExpelled])
-    hasher.combine(client.threads)
-    hasher.combine(client.accesses)
-    hasher.combine(client.registrations)
-    hasher.combine(client.removed)
-    hasher.combine(client.loans.isEmpty)
-    for (id, loan) in client.loans.sorted {
-      addDelegation(id.rawValue)
-      hasher.combine(loan)
+  mutating func addConnections(of model: ServiceModel) {
+    hasher.combine(model.connections)
+    hasher.combine(model.ids)
+    hasher.combine(model.broken.count)
+    for connection in model.broken {
+      hasher.combine(connection.id)
+      hasher.combine(connection.frames.count)
+      for frame in connection.frames { add(frame) }
     }
-    hasher.combine(client.debts.count)
-    for (id, debt) in client.debts.sorted(by: { $0.key < $1.key }) {
-      add(id)
-      hasher.combine(debt)
-    }
-    hasher.combine(client.reacquirers.count)
-    for id in client.reacquirers.sorted() { add(id) }
-    hasher.combine(client.callbacks.count)
-    for callback in client.callbacks {
+  }
+
+  mutating func add(_ process: ModelProcess) {
+    hasher.combine(process.isAlive)
+    hasher.combine(process.word)
+    hasher.combine(process.threads)
+    hasher.combine(process.accesses)
+    hasher.combine(process.presenters)
+    hasher.combine(process.callbacks.count)
+    for callback in process.callbacks {
       add(callback.message)
       hasher.combine(callback.presenter)
       add(callback.kind)
       hasher.combine(callback.save)
     }
-    hasher.combine(client.askedNumbers.filter { client.questions[$0] != nil })
-    hasher.combine(client.resumed)
-    hasher.combine(client.isConnected)
-    hasher.combine(client.epoch)
-    hasher.combine(client.backlog.count)
-    for frame in client.backlog { add(frame) }
+    add(process.core)
+  }
+
+  private mutating func add(_ core: ClientCore) {
+    hasher.combine(core.epoch)
+    hasher.combine(core.isConnected)
+    hasher.combine(core.accesses)
+    hasher.combine(core.lost)
+    hasher.combine(core.registrations)
+    hasher.combine(core.endingPresenters)
+    hasher.combine(core.unknownPresenters)
+    hasher.combine(core.revocation)
+    for (id, delegation) in core.delegations.sorted {
+      addDelegation(id.rawValue)
+      hasher.combine(delegation)
+    }
+    hasher.combine(core.debts.count)
+    for (id, debt) in core.debts.sorted(by: { $0.key < $1.key }) {
+      add(id)
+      hasher.combine(debt)
+    }
+    for id in core.reacquirers.sorted() { add(id) }
+    add(core.callbacks)
+    hasher.combine(core.questions)
+    hasher.combine(core.resumed)
+    hasher.combine(core.backlog.count)
+    for frame in core.backlog { add(frame) }
+  }
+
+  private mutating func add(_ order: CallbackOrder) {
+    for (id, presenter) in order.running.sorted(by: { $0.key < $1.key }) {
+      add(id)
+      hasher.combine(presenter)
+      hasher.combine(order.stale.contains(id))
+    }
+    for (presenter, entries) in order.heldBack.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(presenter)
+      for entry in entries { add(entry.delivery.message) }
+    }
   }
 
   mutating func add(_ frame: ClientFrame) {

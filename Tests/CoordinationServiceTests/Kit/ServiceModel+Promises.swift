@@ -33,10 +33,11 @@ extension ServiceModel {
       forget(presenter)
     case .toldOfChange(let id): noteTold(ModelJournal.Party(client: client, number: id.rawValue))
     case .graceEnded:
-      for id in clients[client].registrations.keys where isAnswered(id, of: client) {
+      for id in clients[client].presenters where isAnswered(id, of: client) {
         journal.presenters.insert(ModelJournal.Party(client: client, number: id.rawValue))
       }
     case .relinquished, .reacquired: break
+    case .refusedByLimit: if !scenario.hasLimits { problems.append("client \(client) has too much") }
     case .refused(let reason): problems.append("client \(client) is refused: \(reason)")
     case .problem(let problem): problems.append(problem)
     }
@@ -51,17 +52,17 @@ extension ServiceModel {
   }
 
   private func isAnswered(_ id: PresenterID, of client: Int) -> Bool {
-    !clients[client].questions.values.contains { question in
+    !clients[client].core.questions.values.contains { question in
       if case .presenterEvent(_, .presenterAdded(id, _)) = question { return true }
       return false
     }
   }
 
   private mutating func noteBegin(_ party: ModelJournal.Party) {
-    // Whoever comes too late finds nothing granted any more, neither under its loans nor in its socket.
+    // Whoever comes too late finds nothing granted any more, neither under its delegations nor in its socket.
     let watching = presenters(journal.presenters, concernedBy: party)
     if !watching.isEmpty { journal.watched[party] = watching }
-    if access(party)?.standing == .selfGranted { noteGrant(party) }
+    if access(party)?.standing == .claimed { noteGrant(party) }
   }
 
   mutating func noteGrant(_ party: ModelJournal.Party) {
@@ -81,7 +82,7 @@ extension ServiceModel {
   ) -> Set<ModelJournal.Party> {
     guard !scenario.hasMoves, let access = access(party), access.item.access.isWrite else { return [] }
     return presenters.filter { presenter in
-      let path = clients[presenter.client].registrations[PresenterID(presenter.number)]?.path
+      let path = clients[presenter.client].core.registration(of: PresenterID(presenter.number))?.path
       let isOwn = presenter.client == party.client && access.request.ownPresenter?.rawValue == presenter.number
       return path == access.item.path && !isOwn
     }
@@ -120,7 +121,7 @@ extension ServiceModel {
         ModelJournal.Party(client: client, number: id.rawValue), isLost: clients[client].accesses[id]?.standing == .lost
       )
     }
-    for id in clients[client].registrations.keys {
+    for id in clients[client].presenters {
       let presenter = ModelJournal.Party(client: client, number: id.rawValue)
       forget(presenter)
     }
@@ -131,7 +132,7 @@ extension ServiceModel {
     for (id, access) in clients[client].accesses where access.isInside {
       journal.untrusted.insert(ModelJournal.Party(client: client, number: id.rawValue))
     }
-    for id in clients[client].registrations.keys {
+    for id in clients[client].presenters {
       let presenter = ModelJournal.Party(client: client, number: id.rawValue)
       forget(presenter)
     }
@@ -139,7 +140,7 @@ extension ServiceModel {
 
   /// The service has carried out a move: those that have been granted already, even if they don't know yet, go on.
   mutating func noteMove(_ number: RequestNumber, of client: Int) {
-    guard case .itemMoved(_, let mover, _, _, _) = clients[client].questions[number] else { return }
+    guard case .itemMoved(_, let mover, _, _, _) = clients[client].core.questions[number] else { return }
     tolerateCompany(of: ModelJournal.Party(client: client, number: mover.rawValue))
   }
 

@@ -4,13 +4,13 @@
 // What must be true of every model, told without the tables of the service.
 
 extension ServiceModel {
-  func access(_ party: ModelJournal.Party) -> ModelClient.Access? {
+  func access(_ party: ModelJournal.Party) -> ModelProcess.Access? {
     clients[party.client].accesses[AccessID(party.number)]
   }
 
   /// Accesses whose accessors run in good faith.
-  var inside: [(ModelJournal.Party, ModelClient.Access)] {
-    var result: [(ModelJournal.Party, ModelClient.Access)] = []
+  var inside: [(ModelJournal.Party, ModelProcess.Access)] {
+    var result: [(ModelJournal.Party, ModelProcess.Access)] = []
     for client in clients.indices where clients[client].isAlive {
       for (id, access) in clients[client].accesses where access.isInside {
         result.append((ModelJournal.Party(client: client, number: id.rawValue), access))
@@ -43,8 +43,8 @@ extension ServiceModel {
   }
 
   private func conflict(
-    _ party: ModelJournal.Party, _ access: ModelClient.Access, _ other: ModelJournal.Party,
-    _ otherAccess: ModelClient.Access
+    _ party: ModelJournal.Party, _ access: ModelProcess.Access, _ other: ModelJournal.Party,
+    _ otherAccess: ModelProcess.Access
   ) -> Bool {
     if access.isMoving || otherAccess.isMoving || journal.tolerated.contains(.init(first: party, second: other)) {
       return false
@@ -63,7 +63,7 @@ extension ServiceModel {
   }
 
   /// An earlier service's protection of a place that something was moved away from ends with it.
-  private func places(of access: ModelClient.Access) -> [ItemPath] {
+  private func places(of access: ModelProcess.Access) -> [ItemPath] {
     [access.item.path] + (core.epoch == scenario.firstEpoch ? [access.formerPath].compactMap(\.self) : [])
   }
 
@@ -78,7 +78,7 @@ extension ServiceModel {
     [.write(.deleting), .write(.moving), .write(.replacing)].contains(access)
   }
 
-  private func isNested(_ access: ModelClient.Access, in outer: AccessID, of client: Int) -> Bool {
+  private func isNested(_ access: ModelProcess.Access, in outer: AccessID, of client: Int) -> Bool {
     var next = access.outer
     while let current = next {
       if current == outer { return true }
@@ -94,7 +94,9 @@ extension ServiceModel {
       for presenter in presenters where journal.presenters.contains(presenter) {
         let client = clients[presenter.client]
         if !client.plan.handsOverReacquirers { continue }
-        let hasLetGo = client.reacquirers.contains { client.debts[$0]?.presenter.rawValue == presenter.number }
+        let hasLetGo = client.core.reacquirers.contains {
+          client.core.debts[$0]?.presenter.rawValue == presenter.number
+        }
         if !hasLetGo { problems.append("\(party) writes what \(presenter) presents and hasn't let go") }
       }
     }
@@ -105,18 +107,23 @@ extension ServiceModel {
     var found: [String] = []
     for (index, client) in clients.enumerated() where client.isAlive {
       if !client.isDone { found.append("client \(index) waits for ever: \(client.threads)") }
-      if !client.reacquirers.isEmpty { found.append("client \(index) was never given its turn back") }
-      if !client.isConnected { found.append("client \(index) isn't connected") }
+      if !client.core.reacquirers.isEmpty { found.append("client \(index) was never given its turn back") }
+      if !client.core.endingPresenters.isEmpty {
+        found.append("client \(index) never forgets presenters that have gone")
+      }
+      if !client.core.isConnected { found.append("client \(index) isn't connected") }
     }
     for (presenter, count) in journal.untold { found.append("\(presenter) wasn't told of \(count) writes") }
     let lent = Set(core.delegations.keys)
     for access in core.arbiter.accesses.sortedKeys where !lent.contains(access) { found.append("\(access) is left") }
     if !core.arbiter.messages.isEmpty { found.append("messages are left") }
-    let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.registrations.count : 0) }
+    let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.presenters.count : 0) }
     if core.arbiter.presenters.count != registered { found.append("presenters are left") }
     if core.hasSurveys { found.append("somebody waits for a snapshot") }
-    let known = Set(clients.flatMap { $0.isAlive ? $0.loans.sorted.map(\.id) : [] })
-    if scenario.keepsLoans, known.isEmpty { found.append("nothing is lent to who uses it alone") }
+    let known = Set(clients.flatMap { $0.isAlive ? $0.core.heldDelegations : [] })
+    if scenario.keepsDelegations, known.isEmpty {
+      found.append("nothing is delegated to the process that uses it alone")
+    }
     if Set(core.delegations.values.map(\.id)) != known { found.append("some delegation is known to one side only") }
     if !core.questions.isEmpty { found.append("somebody waits for delegations: \(core.questions)") }
     if core.isInGrace { found.append("the grace never ends") }

@@ -1,7 +1,9 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-/// Clients, the channels between them and the service, and the service: the whole state of a model.
+/// Processes with their clients, the channels between them and the service, and the service: the whole state of a model.
+///
+/// Both halves of the protocol are the real ones.
 ///
 /// What may happen next is in `+Enabled`; `perform` lets it happen. Whether it was right is found out in `+Promises` and `+Rules`.
 struct ServiceModel: Sendable {
@@ -21,12 +23,20 @@ struct ServiceModel: Sendable {
     case killClient(Int)
     /// The service ends; what it had told the clients of the mask is lost with it.
     case killService(losing: Int)
+    /// A connection breaks, and both processes live: the client finds its end after what it was told already, or has lost that.
+    case cut(Int, losing: Bool)
+    /// The service takes in what came through a broken connection.
+    case serveBroken(Int)
+    /// The service notices that a connection has broken.
+    case hangUpBroken(Int)
     /// The grace ends by time.
     case endGrace
     /// The service finds a client's process stopped, and does without it.
     case expel(Int)
     /// A thread gives up waiting.
     case cancel(Int, thread: Int)
+    /// Those who have given up wait no longer for a service that may be stopped.
+    case keepDeadlines(Int)
   }
 
   enum Inbound: Hashable, Sendable {
@@ -44,12 +54,29 @@ struct ServiceModel: Sendable {
     case gone
   }
 
+  /// A connection that has broken, and that the service hasn't noticed.
+  struct BrokenConnection: Hashable, Sendable {
+    let id: ClientID
+    let client: Int
+    /// What the process had told.
+    var frames: [ClientFrame]
+  }
+
+  /// Mistakes that are built in.
+  struct Faults: Sendable {
+    var service: Set<ServiceFault> = []
+    var client: Set<ClientFault> = []
+    var network: Set<ModelFault> = []
+  }
+
   let scenario: ServiceScenario
-  let serviceFaults: Set<ServiceFault>
-  let modelFaults: Set<ModelFault>
+  let faults: Faults
   var core: ServiceCore
-  var clients: [ModelClient]
+  var clients: [ModelProcess]
   var connections: [Connection]
+  /// The number of each process's present connection.
+  var ids: [ClientID]
+  var broken: [BrokenConnection] = []
   var toService: [[ClientFrame]]
   var toClients: [[Inbound]]
   var journal = ModelJournal()
@@ -58,26 +85,29 @@ struct ServiceModel: Sendable {
   var graceTimeouts: Int
   var cancellations: Int
   var expulsions: Int
+  var cuts: Int
   var problems: [String] = []
   /// What happened, if anybody wants to read it.
   var log: [String]?
 
-  init(_ scenario: ServiceScenario, _ serviceFaults: Set<ServiceFault> = [], _ modelFaults: Set<ModelFault> = []) {
+  init(_ scenario: ServiceScenario, _ faults: Faults = Faults()) {
     self.scenario = scenario
-    self.serviceFaults = serviceFaults
-    self.modelFaults = modelFaults
+    self.faults = faults
     clientKills = scenario.clientKills
     serviceKills = scenario.serviceKills
     graceTimeouts = scenario.graceTimeouts
     cancellations = scenario.cancellations
     expulsions = scenario.expulsions
+    cuts = scenario.cuts
     clients = scenario.clients.enumerated().map {
-      ModelClient(session: UInt64($0.offset + 1), $0.element, isImpatient: scenario.expulsions > 0, faults: modelFaults)
+      ModelProcess(
+        session: UInt64($0.offset + 1), $0.element, isImpatient: scenario.expulsions > 0, faults: faults.client)
     }
+    ids = clients.indices.map { ClientID(UInt64($0 + 1)) }
     connections = clients.map { _ in .ended }
     toService = clients.map { _ in [] }
     toClients = clients.map { _ in [.end] }
-    core = Self.newCore(epoch: scenario.firstEpoch, expecting: [], scenario, serviceFaults)
+    core = Self.newCore(epoch: scenario.firstEpoch, expecting: [], scenario, faults.service)
   }
 
   private static func newCore(
@@ -91,7 +121,8 @@ struct ServiceModel: Sendable {
     return core
   }
 
-  static func id(_ client: Int) -> ClientID { ClientID(UInt64(client + 1)) }
+  /// Whose connection a number is.
+  private func client(of id: ClientID) -> Int? { ids.firstIndex(of: id) }
 
   /// Everybody connects, and the prologue is done.
   mutating func start() {
@@ -136,14 +167,22 @@ extension ServiceModel {
     case .serve(let client):
       let frame = toService[client].removeFirst()
       if clients[client].isAlive { noteKnown(frame, of: client) }
-      carryOut(core.received(frame, from: Self.id(client), at: 0))
+      carryOut(core.received(frame, from: ids[client], at: 0))
     case .hangUp(let client):
       connections[client] = .gone
       toService[client] = []
-      carryOut(core.clientDisconnected(Self.id(client), at: 0))
+      carryOut(core.clientDisconnected(ids[client], at: 0))
     case .noteEnd(let session): carryOut(core.sessionsEnded([session], at: 0))
     case .killClient(let client): killClient(client)
     case .killService(let mask): killService(losing: mask)
+    case .cut(let client, let isLosing): cut(client, losing: isLosing)
+    case .serveBroken(let index):
+      let frame = broken[index].frames.removeFirst()
+      carryOut(core.received(frame, from: broken[index].id, at: 0))
+    case .hangUpBroken(let index):
+      let connection = broken.remove(at: index)
+      noteLate(connection.client)
+      carryOut(core.clientDisconnected(connection.id, at: 0))
     case .endGrace:
       graceTimeouts -= 1
       for session in core.awaitedSessions where clients[Int(session) - 1].isAlive { noteLate(Int(session) - 1) }
@@ -152,6 +191,7 @@ extension ServiceModel {
     case .cancel(let client, let thread):
       cancellations -= 1
       act(client) { $0.cancel(thread) }
+    case .keepDeadlines(let client): act(client) { $0.keepDeadlines() }
     }
     checkState()
   }
@@ -162,11 +202,13 @@ extension ServiceModel {
     case .answer(let client, let callback): " \(clients[client].callbacks[callback].kind)"
     case .receive(let client): toClients[client].first.map { " \($0)" } ?? ""
     case .serve(let client): toService[client].first.map { " \($0)" } ?? ""
-    case .hangUp, .noteEnd, .killClient, .killService, .endGrace, .expel, .cancel: ""
+    case .serveBroken(let index): broken[index].frames.first.map { " \($0)" } ?? ""
+    case .hangUp, .noteEnd, .killClient, .killService, .cut, .hangUpBroken, .endGrace, .expel, .cancel, .keepDeadlines:
+      ""
     }
   }
 
-  private mutating func act(_ client: Int, _ body: (inout ModelClient) -> Void) {
+  private mutating func act(_ client: Int, _ body: (inout ModelProcess) -> Void) {
     body(&clients[client])
     toService[client] += clients[client].outbox
     clients[client].outbox = []
@@ -179,7 +221,9 @@ extension ServiceModel {
     act(client) { $0.serviceIsGone() }
     journal.late.remove(client)
     connections[client] = .open
-    carryOut(core.clientConnected(Self.id(client), processIdentifier: Int32(client + 1), isSameUser: true))
+    // Each connection of a service has a number of its own.
+    if cuts < scenario.cuts { ids[client] = ClientID(ids.map(\.rawValue).max().map { $0 + 1 } ?? 1) }
+    carryOut(core.clientConnected(ids[client], processIdentifier: Int32(client + 1), isSameUser: true, at: 0))
     toService[client] = [.hello(clients[client].hello)]
   }
 
@@ -187,20 +231,21 @@ extension ServiceModel {
     for effect in effects {
       switch effect {
       case .send(let frame, let id):
-        let client = Int(id.rawValue) - 1
+        guard let client = client(of: id) else { break }
         if connections[client] == .open { toClients[client].append(.frame(frame)) }
         switch frame {
         case .granted(let id, _, _): noteGrant(ModelJournal.Party(client: client, number: id.rawValue))
         case .answered(let number, _): noteMove(number, of: client)
-        case .recalled where scenario.keepsLoans: problems.append("\(id) is asked back what nobody else wants")
+        case .recalled where scenario.keepsDelegations: problems.append("\(id) is asked back what nobody else wants")
         default: break
         }
-      case .disconnect(let id): problems.append("\(id) is disconnected")
+      case .disconnect(let id), .drop(let id): problems.append("\(id) is disconnected")
       case .armTimer, .cancelTimer: problems.append("a timer without a deadline")
       case .revoke(let revocation, let session):
-        clients[Int(session) - 1].isRevoked = true
-        if revocation == .everything { clients[Int(session) - 1].isExpelled = true }
-      case .expel(let id): hangUpOn(Int(id.rawValue) - 1)
+        if clients[Int(session) - 1].word != .everything { clients[Int(session) - 1].word = revocation }
+      case .expel(let id):
+        if let client = client(of: id) { hangUpOn(client) }
+        broken.removeAll { $0.id == id }
       case .handOver: problems.append("nobody wants to serve alone")
       }
     }
@@ -208,8 +253,8 @@ extension ServiceModel {
 
   private mutating func expel(_ client: Int) {
     expulsions -= 1
-    let effects = core.processesAreStopped([Self.id(client)], at: 0)
-    if effects.contains(.expel(Self.id(client))) { noteLate(client) }
+    let effects = core.processesAreStopped([ids[client]], at: 0)
+    if effects.contains(.expel(ids[client])) { noteLate(client) }
     carryOut(effects)
   }
 
@@ -217,6 +262,15 @@ extension ServiceModel {
   private mutating func hangUpOn(_ client: Int) {
     toService[client] = []
     if !clients[client].isAlive { return connections[client] = .gone }
+    toClients[client].append(.end)
+    connections[client] = .ended
+  }
+
+  private mutating func cut(_ client: Int, losing isLosing: Bool) {
+    cuts -= 1
+    broken.append(BrokenConnection(id: ids[client], client: client, frames: isLosing ? [] : toService[client]))
+    toService[client] = []
+    if isLosing { toClients[client] = [] }
     toClients[client].append(.end)
     connections[client] = .ended
   }
@@ -231,6 +285,7 @@ extension ServiceModel {
 
   private mutating func killService(losing mask: Int) {
     serviceKills -= 1
+    broken = []
     for client in clients.indices {
       toService[client] = []
       switch connections[client] {
@@ -243,6 +298,6 @@ extension ServiceModel {
       }
     }
     let living = Set(clients.filter(\.isAlive).map(\.session))
-    core = Self.newCore(epoch: core.epoch + 1, expecting: living, scenario, serviceFaults)
+    core = Self.newCore(epoch: core.epoch + 1, expecting: living, scenario, faults.service)
   }
 }

@@ -50,7 +50,7 @@ extension ServiceScenario {
       ClientPlan(
         [.write("/d/a"), .write("/d/a", .merging), .read("/d/a"), .write("/d/a", .read("/d/c"))],
         [.write("/d/b"), .read("/d/b")])
-    ], keepsLoans: true)
+    ], keepsDelegations: true)
 
   /// The same, where the threads of the process are in each other's way.
   static let rivals = ServiceScenario(

@@ -45,7 +45,8 @@ extension ServiceModel.Action {
     case .answer(let client, _): "presenters of \(client)"
     case .receive(let client): "reader of \(client)"
     case .serve(let client), .hangUp(let client): "connection of \(client)"
-    case .killClient, .killService, .endGrace, .noteEnd, .expel: "environment"
+    case .serveBroken(let index), .hangUpBroken(let index): "broken connection \(index)"
+    case .killClient, .killService, .cut, .endGrace, .noteEnd, .expel, .keepDeadlines: "environment"
     }
   }
 }

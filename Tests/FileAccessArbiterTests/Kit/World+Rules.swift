@@ -199,7 +199,8 @@ extension World {
     var changed = true
     while changed {
       changed = false
-      for node in nodes where !done.contains(node) && hardWaits(of: node, after: done, in: arbiter).allSatisfy(done.contains) {
+      for node in nodes
+      where !done.contains(node) && hardWaits(of: node, after: done, in: arbiter).allSatisfy(done.contains) {
         done.insert(node)
         changed = true
       }

@@ -3,7 +3,7 @@ internal import FileAccessArbiter
 /// What a process was lent, the oldest first.
 ///
 /// Each change costs O(1), over many of them.
-struct LentOrder: Hashable, Sendable {
+struct DelegationOrder: Hashable, Sendable {
   private var order: [AccessID] = []
   private var start = 0
   private var present: Set<AccessID> = []

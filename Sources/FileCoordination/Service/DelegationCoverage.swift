@@ -12,7 +12,7 @@ internal import SystemInterface
 /// was disconnected finds it ``expelled``, and takes nothing for granted that it reads from the old connection.
 ///
 /// Plain memory, so that nobody counts references to look at it.
-struct LoanCoverage: Sendable {
+struct DelegationCoverage: Sendable {
   private let address: Int
   private static let lastNumber = Atomic<UInt64>(0)
 

@@ -1,0 +1,109 @@
+internal import FileAccessArbiter
+
+/// Keeps callbacks of one presenter one after the other also when one service takes the place of another, which doesn't know
+/// what the presenters are doing.
+struct CallbackOrder: Hashable, Sendable {
+  /// Callbacks that run.
+  private(set) var running: [MessageID: PresenterID] = [:]
+  /// Those of which the present service doesn't know.
+  private(set) var stale: Set<MessageID> = []
+  /// What waits until others have returned, in its order.
+  private(set) var heldBack: [PresenterID: [HeldBack]] = [:]
+  private var released: [ClientEffect] = []
+
+  struct HeldBack: Hashable, Sendable {
+    let delivery: Delivery
+    /// Absent if no service knows of it.
+    let origin: DeliveryOrigin?
+    /// Whether the present service knows nothing of it.
+    var isStale: Bool
+  }
+
+  var hasStale: Bool { !stale.isEmpty }
+
+  func isBusy(_ presenter: PresenterID) -> Bool {
+    heldBack[presenter] != nil || running.values.contains(presenter)
+  }
+
+  /// The service has gone.
+  mutating func forgetService() {
+    stale = Set(running.keys)
+    for presenter in heldBack.keys {
+      heldBack[presenter] = heldBack[presenter]?.map {
+        HeldBack(delivery: $0.delivery, origin: $0.origin, isStale: true)
+      }
+    }
+  }
+
+  /// A callback is to run.
+  ///
+  /// - Parameters:
+  ///   - delivery: What it's about.
+  ///   - origin: Who caused it; `nil` if no service knows of it.
+  ///   - isAnyoneNested: Whether a callback may wait for an access that waits for this very callback.
+  /// - Returns: Whether it has to wait.
+  mutating func holdsBack(_ delivery: Delivery, _ origin: DeliveryOrigin?, isAnyoneNested: Bool) -> Bool {
+    let entry = HeldBack(delivery: delivery, origin: origin, isStale: origin == nil)
+    if heldBack[delivery.presenter] == nil && mayRun(entry) || origin != nil && isAnyoneNested {
+      begin(entry)
+      return false
+    }
+    heldBack[delivery.presenter, default: []].append(entry)
+    return true
+  }
+
+  /// The service puts its own callbacks of a presenter one after the other, and knows none of the others.
+  private func mayRun(_ entry: HeldBack) -> Bool {
+    let presenter = entry.delivery.presenter
+    if entry.isStale { return !running.values.contains(presenter) }
+    return !stale.contains { running[$0] == presenter }
+  }
+
+  private mutating func begin(_ entry: HeldBack) {
+    running[entry.delivery.message] = entry.delivery.presenter
+    if entry.isStale { stale.insert(entry.delivery.message) }
+  }
+
+  /// A callback has returned.
+  ///
+  /// - Returns: Whose it was.
+  @discardableResult
+  mutating func noteEnd(of message: MessageID) -> PresenterID? {
+    guard let presenter = running.removeValue(forKey: message) else { return nil }
+    stale.remove(message)
+    release(of: presenter) { $0.mayRun($1) }
+    return presenter
+  }
+
+  /// A callback begins to wait for an access, which may wait for what was held back.
+  mutating func letAllGo() {
+    for presenter in heldBack.keys.sorted() { release(of: presenter) { $1.origin != nil } }
+  }
+
+  /// A presenter has unregistered: only its reacquirers run.
+  ///
+  /// - Returns: Messages that it doesn't receive.
+  mutating func drop(of presenter: PresenterID) -> [MessageID] {
+    guard let entries = heldBack.removeValue(forKey: presenter) else { return [] }
+    let kept = entries.filter { entry in
+      if case .reacquire = entry.delivery.kind { true } else { false }
+    }
+    if !kept.isEmpty { heldBack[presenter] = kept }
+    return entries.filter { !kept.contains($0) }.map(\.delivery.message)
+  }
+
+  private mutating func release(of presenter: PresenterID, where mayGo: (Self, HeldBack) -> Bool) {
+    while let entry = heldBack[presenter]?.first, mayGo(self, entry) {
+      heldBack[presenter]?.removeFirst()
+      begin(entry)
+      released.append(.deliver(entry.delivery, entry.origin))
+    }
+    if heldBack[presenter]?.isEmpty == true { heldBack[presenter] = nil }
+  }
+
+  mutating func takeReleased() -> [ClientEffect] {
+    if released.isEmpty { return [] }
+    defer { released = [] }
+    return released
+  }
+}

@@ -1,0 +1,155 @@
+package import FileAccessArbiter
+
+// What happens in the process.
+
+extension ClientCore {
+  /// Tells that something happened in the process.
+  ///
+  /// - Parameters:
+  ///   - event: What happened. A presenter's registration and its location are questions, see ``takeQuestion()``.
+  ///   - time: When.
+  /// - Returns: What to do.
+  package mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> [ClientEffect] {
+    switch event {
+    case .accessRequested(let id, let request): note(id, request, event, at: time)
+    case .accessAdopted(let id, let request):
+      accesses[id] = Access(request: request, phase: .held)
+      if request.context != nil { callbacks.letAllGo() }
+      tell(.event(event))
+    case .accessReleased(let id, _):
+      forget(id)
+      if lost.remove(id) == nil { tell(.event(event)) }
+    case .accessCancelled(let id):
+      if accesses[id]?.phase != .held { accesses[id]?.isCancelled = true }
+      tell(.event(event))
+    case .presenterAdded(let id, let registration):
+      registrations[id] = registration
+      pose { .presenterEvent($0, event) }
+    case .presenterLocated(let id, let path, let attributes):
+      registrations[id]?.path = path
+      if let attributes { registrations[id]?.observedUbiquityAttributes = attributes }
+      pose { .presenterEvent($0, event) }
+    case .presenterRelabelled(let id, let label):
+      if registrations[id].map({ $0.label != label }) ?? false {
+        registrations[id]?.label = label
+        tell(.event(event))
+      }
+    case .presenterRemoved(let id):
+      if registrations.removeValue(forKey: id) != nil { endingPresenters.insert(id) }
+      tell(.event(event))
+      // What waited for its earlier callbacks isn't received (C-191).
+      for message in callbacks.drop(of: id) { tell(.event(.messageAnswered(message, hasReacquirer: false))) }
+    case .presenterLearned(let id, let callbacks):
+      if let known = registrations[id]?.callbacks {
+        registrations[id]?.callbacks = known.replacing(callbacks: callbacks)
+        tell(.event(event))
+      }
+    case .messageAnswered(let message, let hasReacquirer): noteAnswer(to: message, hasReacquirer, event)
+    case .callbackReturned(let message):
+      noteEnd(of: message)
+      tell(.event(event))
+    case .messageFailed(let message, _):
+      noteEnd(of: message)
+      debts[message] = nil
+      tell(.event(event))
+    case .callbackBegan, .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoSettled:
+      tell(.event(event))
+    }
+    return takeEffects()
+  }
+
+  private mutating func note(
+    _ id: AccessID, _ request: AccessRequest, _ event: ArbiterEvent, at time: Timestamp
+  ) {
+    makeWay(for: request)
+    let deadline = request.limits.waiting.map { limit in
+      let (sum, isLate) = time.addingReportingOverflow(limit)
+      return isLate ? .max : sum
+    }
+    accesses[id] = Access(request: request, phase: .waiting, deadline: deadline)
+    if request.context != nil { callbacks.letAllGo() }
+    tell(.event(event))
+  }
+
+  private mutating func noteAnswer(to message: MessageID, _ hasReacquirer: Bool, _ event: ArbiterEvent) {
+    guard hasReacquirer else {
+      debts[message] = nil
+      noteEnd(of: message)
+      return tell(.event(event))
+    }
+    reacquirers.insert(message)
+    if isOrphaned(message) {
+      // The presenter isn't forgotten before it has had its turn.
+      callbacks.noteEnd(of: message)
+      return giveTurn(for: message)
+    }
+    noteEnd(of: message)
+    if let debt = debts[message], debt.isStale, isConnected || !has(.debtAnsweredToNobody) {
+      return tell(.reasserted(.debt(debt.presenter, message, owedFor: debt.origin)))
+    }
+    tell(.event(event))
+  }
+
+  /// Whether nobody will give a presenter its turn back: it has unregistered, and the service that knew of it is gone.
+  func isOrphaned(_ message: MessageID) -> Bool {
+    guard let debt = debts[message], !has(.reacquirerOfRemovedForgotten) else { return false }
+    return debt.isStale && registrations[debt.presenter] == nil
+  }
+
+  /// Lets a reacquirer run of which no service knows.
+  mutating func giveTurn(for message: MessageID) {
+    guard reacquirers.remove(message) != nil, let debt = debts.removeValue(forKey: message) else { return }
+    let origin = Message.Origin(client: ClientID(1), purpose: PurposeID(0), label: "")
+    let delivery = Delivery(
+      message: message, presenter: debt.presenter, kind: .reacquire(message), origin: origin, isReentrant: false)
+    run(delivery, nil)
+  }
+
+  /// A callback has returned.
+  private mutating func noteEnd(of message: MessageID) {
+    guard let presenter = callbacks.noteEnd(of: message) else { return }
+    // Nobody will say that nothing more comes.
+    if unknownPresenters.contains(presenter), !callbacks.isBusy(presenter) { forgetEnding(presenter) }
+  }
+}
+
+// MARK: - Purposes and observers
+
+extension ClientCore {
+  /// A purpose that others may have as well has got its name.
+  package mutating func purposeNamed(_ id: PurposeID, _ name: String) -> [ClientEffect] {
+    purposes[id] = name
+    tell(.purposeNamed(id, name))
+    return takeEffects()
+  }
+
+  /// No coordinator has a purpose any more, and no access.
+  package mutating func purposeForgotten(_ id: PurposeID) -> [ClientEffect] {
+    purposes[id] = nil
+    tell(.purposeForgotten(id))
+    return takeEffects()
+  }
+
+  /// Purposes of accesses that the service knows.
+  package var purposesInUse: Set<PurposeID> { Set(accesses.values.lazy.map(\.request.purpose)) }
+
+  /// Somebody wants to be shown the state after each event, or nobody does any more.
+  package mutating func observe(_ isWanted: Bool) -> [ClientEffect] {
+    isObserving = isWanted
+    tell(.observationWanted(isWanted))
+    return takeEffects()
+  }
+}
+
+// MARK: - Limits
+
+extension ClientCore {
+  /// How many accesses and presenters there are; presenters that have unregistered count until the service has forgotten them.
+  var partyCount: Int { accesses.count + registrations.count + endingPresenters.count }
+
+  /// Whether the process may neither request nor register anything more.
+  package var isFull: Bool { partyCount >= limits.partyCountMax }
+
+  /// The registration of a presenter as the service knows it.
+  package func registration(of id: PresenterID) -> PresenterRegistration? { registrations[id] }
+}

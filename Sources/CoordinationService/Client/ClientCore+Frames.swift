@@ -1,0 +1,99 @@
+internal import FileAccessArbiter
+
+// What the service tells.
+
+extension ClientCore {
+  /// The service told something.
+  ///
+  /// The runner has settled an echo, `ServerFrame.settle`, before it tells of any frame that came with it.
+  ///
+  /// - Parameter frame: Any but a welcome or a refusal, which are ``connected(epoch:)`` and ``unreachable()``.
+  /// - Returns: What to do.
+  package mutating func received(_ frame: ServerFrame) -> [ClientEffect] {
+    // What an expelled process finds in its socket is of no worth any more, a grant least of all.
+    if revocation == .everything, !has(.staleFramesTaken) { return [] }
+    switch frame {
+    case .welcome, .refused, .settle: break
+    case .granted(let id, let grant, let token): take(grant, token, of: id)
+    case .failed(let id, let failure, let explanation):
+      let access = accesses[id]
+      forget(id)
+      if access?.phase == .waiting { effects.append(.fail(id, failure, explanation: explanation)) }
+    case .delivered(let delivery, let origin): take(delivery, origin)
+    case .itemMoved(let id, let item, let path): noteMove(of: Int(item), of: id, to: path)
+    case .presenterMoved(let id, let path):
+      registrations[id]?.path = path
+      effects.append(.presenterMoved(id, to: path))
+    case .lookAgain(let change): effects.append(.lookAgain(change))
+    case .presenterToBeLocated(let id): effects.append(.locatePresenter(id))
+    case .presenterForgotten(let id):
+      forgetEnding(id)
+    case .reported(let id, let report): effects.append(.report(id, report))
+    case .delegated(let id, let root, let mode): take(id, root, mode)
+    case .recalled(let id): giveBack(id)
+    case .moved(let old, let new): effects.append(.noteMove(from: old, to: new))
+    case .answered(let number, let hasHappened): answer(number, .happened(hasHappened))
+    case .survey(let number): effects.append(.collectClaims(inside: .root, .survey(number)))
+    case .snapshot(let number, let reply): answer(number, .snapshot(reply))
+    case .observed(let reply): if isObserving { effects.append(.show(reply)) }
+    case .lost(let id):
+      forget(id)
+      lost.insert(id)
+      effects.append(.noteLoss(id))
+    case .graceEnded:
+      for number in exchange(&resumed, with: []) { answer(number, .happened(true)) }
+    }
+    return takeEffects()
+  }
+
+  private mutating func take(_ grant: Grant, _ token: FencingToken, of id: AccessID) {
+    guard accesses[id]?.phase == .waiting || has(.abandonedGrantKept) else {
+      // Nobody waits for it any more.
+      forget(id)
+      return tell(.event(.accessReleased(id, [])))
+    }
+    accesses[id]?.phase = .held
+    accesses[id]?.isCancelled = false
+    for (index, item) in grant.items.enumerated() where item.wasMoved { noteItem(index, of: id, at: item.path) }
+    effects.append(.grant(id, grant, token))
+  }
+
+  private mutating func noteMove(of item: Int, of id: AccessID, to path: ItemPath) {
+    noteItem(item, of: id, at: path)
+    effects.append(.itemMoved(id, item: item, to: path))
+  }
+
+  private mutating func noteItem(_ item: Int, of id: AccessID, at path: ItemPath) {
+    guard accesses[id]?.request.items.indices.contains(item) == true, !has(.itemMoveForgotten) else { return }
+    accesses[id]?.request.items[item].path = path
+  }
+
+  private mutating func take(_ delivery: Delivery, _ origin: DeliveryOrigin) {
+    if case .reacquire(let message) = delivery.kind {
+      debts[message] = nil
+      if reacquirers.remove(message) != nil { return run(delivery, origin) }
+      // Has run, or was never handed over.
+      return tell(.event(.messageAnswered(delivery.message, hasReacquirer: false)))
+    }
+    if registrations[delivery.presenter] == nil {
+      // Unregistered here while the message was on its way: it isn't received (C-191), and the service forgets the presenter
+      // only after the last answer.
+      return tell(.event(.messageAnswered(delivery.message, hasReacquirer: false)))
+    }
+    if let debt = origin.debtOrigin {
+      debts[delivery.message] = Debt(presenter: delivery.presenter, origin: debt)
+    }
+    run(delivery, origin)
+  }
+
+  mutating func run(_ delivery: Delivery, _ origin: DeliveryOrigin?) {
+    let mayNotWait = callbacks.hasStale && isAnyoneNested || has(.callbacksOverlap)
+    if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
+    effects.append(.deliver(delivery, origin))
+  }
+
+  /// Whether a callback, or what it does, waits for an access.
+  private var isAnyoneNested: Bool {
+    accesses.values.contains { $0.phase == .waiting && $0.request.context != nil }
+  }
+}

@@ -1,0 +1,200 @@
+internal import CoordinationService
+internal import FileAccessArbiter
+
+/// Decides for a host: an arbiter of its own, or the service of the domain, through a client.
+///
+/// The host tells it what happened and carries out what it orders; who decides is known here alone. A claim that meets another
+/// process is decided by ``CoordinationService/ServiceCore``, and the client's half of that is ``CoordinationService/ClientCore``.
+///
+/// Part of the host's state, under its lock.
+struct Decider: Sendable {
+  /// Knows nothing if the service decides.
+  private var arbiter: FileAccessArbiter
+  private var client: ClientCore?
+
+  init(_ arbiter: FileAccessArbiter, client: ClientCore?) {
+    self.arbiter = arbiter
+    self.client = client
+  }
+
+  /// Whether no other process takes part.
+  var decidesAlone: Bool { client == nil }
+
+  /// Tells that something happened.
+  mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> Orders {
+    if client == nil { return Orders(arbiter.step(event, at: time)) }
+    return tellClient { $0.step(event, at: time) }
+  }
+
+  mutating func timerFired(_ timer: ArbiterTimer, at time: Timestamp) -> Orders {
+    Orders(arbiter.timerFired(timer, at: time))
+  }
+
+  /// Tells the client something that happens in domains of several processes only.
+  mutating func tellClient(_ event: (inout ClientCore) -> [ClientEffect]) -> Orders {
+    let effects = client?.mutated(by: event) ?? []
+    return Orders(effects)
+  }
+
+  /// The service has taken rights from this process; told before any other event.
+  mutating func noteRevocation(_ revocation: Revocation) { client?.rightsRevoked(revocation) }
+
+  /// The client's view, for its runner; `nil` in a domain of one process.
+  func asClient<Result>(_ body: (borrowing ClientCore) -> Result) -> Result? {
+    if let client { body(client) } else { nil }
+  }
+}
+
+/// What a decider orders, in the order in which to carry it out.
+struct Orders: Sendable {
+  /// Of an arbiter.
+  var effects: [Effect] = []
+  /// Of a client.
+  var clientEffects: [ClientEffect] = []
+
+  /// Whether something happened that observers are to be shown.
+  var isEvent = true
+
+  /// Something happened, and nothing is to be done about it.
+  static let none = Orders([Effect]())
+
+  /// Nothing happened: somebody has looked.
+  static let noEvent: Orders = {
+    var orders = Orders.none
+    orders.isEvent = false
+    return orders
+  }()
+
+  init(_ effects: [Effect]) { self.effects = effects }
+  init(_ effects: [ClientEffect]) { clientEffects = effects }
+
+  var isEmpty: Bool { effects.isEmpty && clientEffects.isEmpty }
+}
+
+extension ClientCore {
+  /// Changes it in its place.
+  fileprivate mutating func mutated<Result>(by body: (inout Self) -> Result) -> Result { body(&self) }
+}
+
+// MARK: - Claims of the fast tier
+
+extension Decider {
+  /// Whether the fast tier may have granted a claim at a place.
+  func admits(_ access: PlainAccess, at path: ItemPath) -> Bool {
+    if let client { return client.covers(path, isWrite: access.isWrite) }
+    return arbiter.admits(access.itemAccess, at: path)
+  }
+
+  /// Whether this process was delegated a place; it needn't be in a domain of one process.
+  func covers(_ path: ItemPath, isWrite: Bool) -> Bool { client?.covers(path, isWrite: isWrite) ?? true }
+
+  /// The token of a claim that the fast tier grants; absent in a domain of one process.
+  func token(for path: ItemPath, isWrite: Bool) -> FencingToken? { client?.token(for: path, isWrite: isWrite) }
+
+  /// What the fast tier has to know of accesses and presenters since it was asked last.
+  mutating func takeInterestChanges() -> [InterestChange] { client == nil ? arbiter.takeInterestChanges() : [] }
+
+  /// Where an item is by now, as far as a presenter knows that it was moved.
+  func currentPath(of path: ItemPath, for presenter: PresenterID?) -> ItemPath {
+    arbiter.currentPath(of: path, for: presenter)
+  }
+}
+
+// MARK: - Questions
+
+/// Something that somebody wants to know of the domain, or wants to happen before going on.
+enum DomainQuestion: Sendable {
+  case snapshot
+  /// Whether an access is held.
+  case validation(AccessID)
+  /// An item was moved; whether its access covers that.
+  case move(by: AccessID, from: ItemPath, to: ItemPath, replaced: Bool)
+
+  /// What the fast tier must not grant while it's answered.
+  var obstacles: Obstacles {
+    switch self {
+    case .snapshot: .everywhere
+    case .validation: .none
+    case .move(_, let old, let new, _): Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
+    }
+  }
+
+  fileprivate func frame(_ number: RequestNumber) -> ClientFrame {
+    switch self {
+    case .snapshot: .snapshotWanted(number)
+    case .validation(let id): .validationWanted(number, id)
+    case .move(let id, let old, let new, let replaced):
+      .itemMoved(number, by: id, from: old, to: new, replaced: replaced)
+    }
+  }
+}
+
+extension Decider {
+  enum Reply: Sendable {
+    case known(ClientAnswer)
+    /// The service answers the question of this number.
+    case awaited(RequestNumber)
+  }
+
+  mutating func ask(_ question: DomainQuestion, at time: Timestamp) -> (Reply, Orders) {
+    if client != nil {
+      var number = RequestNumber(0)
+      let orders = tellClient { client in
+        let (asked, effects) = client.ask(question.frame)
+        number = asked
+        return effects
+      }
+      return (.awaited(number), orders)
+    }
+    switch question {
+    case .snapshot: return (.known(.snapshot(ownReply(at: time))), .noEvent)
+    case .validation: return (.known(.happened(true)), .noEvent)
+    case .move(let id, let old, let new, let replaced):
+      guard arbiter.mayAnnounceMove(id, from: old, to: new) else { return (.known(.happened(false)), .noEvent) }
+      let effects = arbiter.itemMoved(by: id, from: old, to: new, replaced: replaced, at: time)
+      return (.known(.happened(true)), Orders(effects))
+    }
+  }
+
+  /// The number of the question that the last event was, if the service answers it.
+  var lastQuestion: RequestNumber? { client?.lastQuestionNumber }
+
+  private func ownReply(at time: Timestamp) -> SnapshotReply {
+    let own = HostIdentity.current
+    let process = SnapshotReply.Process(
+      processIdentifier: own.processIdentifier, name: own.processName, isService: true, delegations: [])
+    return SnapshotReply(arbiter: arbiter.snapshot(at: time), processes: [process], epoch: 0, isInGrace: false)
+  }
+}
+
+// MARK: - Observers
+
+extension Decider {
+  /// Somebody wants to be shown each state, or nobody does any more.
+  mutating func observe(_ isWanted: Bool) -> Orders { tellClient { $0.observe(isWanted) } }
+
+  /// The state after an event, for those who observe; the service shows it in its own time.
+  func stateToShow(at time: Timestamp) -> ArbiterSnapshot? { client == nil ? arbiter.snapshot(at: time) : nil }
+}
+
+// MARK: - Limits and purposes
+
+extension Decider {
+  /// How much the process may have; `nil` in a domain of one process.
+  var limits: ProcessLimits? {
+    get { client?.limits }
+    set { if let newValue { client?.limits = newValue } }
+  }
+
+  /// Whether there may be neither a further access nor a further presenter.
+  var isFull: Bool { client?.isFull ?? false }
+
+  /// Purposes of accesses and messages.
+  var purposesInUse: Set<PurposeID> { client?.purposesInUse ?? arbiter.purposesInUse }
+
+  /// Where a presenter is, as the service knows it; absent in a domain of one process, whose arbiter asks by itself.
+  func registration(of id: PresenterID) -> PresenterRegistration? { client?.registration(of: id) }
+
+  /// What's wrong with the arbiter's state; for tests.
+  func invariants() -> [String] { arbiter.invariants() }
+}

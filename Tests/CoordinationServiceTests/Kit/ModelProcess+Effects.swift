@@ -1,0 +1,139 @@
+@testable import CoordinationService
+@testable import FileAccessArbiter
+
+// What the client of a process orders, and what comes from the service.
+
+extension ModelProcess {
+  mutating func take(_ frame: ServerFrame) {
+    switch frame {
+    case .welcome(let welcome): begin(welcome)
+    case .refused(let refusal, let explanation): notes.append(.refused("\(refusal): \(explanation)"))
+    case .graceEnded:
+      tell { $0.received(frame) }
+      notes.append(.graceEnded)
+    default: tell { $0.received(frame) }
+    }
+  }
+
+  private mutating func begin(_ welcome: Welcome) {
+    // As the host does: the word is looked at, and then it's this process's again.
+    if let word { core.rightsRevoked(word) }
+    word = nil
+    carryOut(core.connected(epoch: welcome.epoch))
+  }
+
+  var hello: Hello {
+    Hello(
+      session: session, processIdentifier: Int32(session), processStartTime: 0, processName: "",
+      packageExtensions: [], previousEpoch: core.epoch)
+  }
+
+  mutating func serviceIsGone() { tell { $0.disconnected() } }
+}
+
+// MARK: - Effects
+
+extension ModelProcess {
+  mutating func carryOut(_ effects: [ClientEffect]) {
+    for effect in effects { carryOut(effect) }
+  }
+
+  private mutating func carryOut(_ effect: ClientEffect) {
+    switch effect {
+    case .send(let frame): outbox.append(frame)
+    case .grant(let id, let grant, _): take(grant, of: id)
+    case .fail(let id, let failure, _): endWait(of: id, failure)
+    case .cancel(let id): endWait(of: id, .cancelled)
+    case .timeOut(let id), .giveUp(let id): notes.append(.problem("\(id) is given up although a service comes"))
+    case .noteLoss(let id): noteLoss(of: id)
+    case .itemMoved(let id, let item, let path):
+      accesses[id]?.request.items[item].path = path
+      if accesses[id]?.isMoving == false { notes.append(.moved(id)) }
+    case .deliver(let delivery, _): run(delivery)
+    case .answer(let number, let answer): take(answer, number)
+    case .collectClaims(let root, let purpose): collect(inside: root, purpose)
+    case .acknowledgeRevocation: if word == .delegations { word = nil }
+    // The claims of a model find out at once what's covered.
+    case .forbidClaims: break
+    case .presenterMoved, .locatePresenter, .forgetPresenter, .report, .lookAgain, .noteMove, .show, .endObservation:
+      break
+    }
+  }
+
+  private mutating func take(_ grant: Grant, of id: AccessID) {
+    guard accesses[id]?.standing == .waiting else {
+      return notes.append(.problem("\(id) of session \(session) is granted and doesn't wait"))
+    }
+    for (index, item) in grant.items.enumerated() { accesses[id]?.request.items[index].path = item.path }
+    if let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }) {
+      threads[thread].waiting = .nothing
+      threads[thread].next += 1
+    }
+    accesses[id]?.standing = .known
+    notes.append(.began(id))
+  }
+
+  private mutating func endWait(of id: AccessID, _ failure: Failure) {
+    accesses[id] = nil
+    notes.append(.failed(failure))
+    if callbacks.contains(where: { $0.save == id }) { return }
+    guard let thread = threads.firstIndex(where: { $0.waiting == .grant(id) }),
+      case .begin(_, _, _, _, let end) = plan.threads[thread][threads[thread].next]
+    else { return notes.append(.problem("\(id) of session \(session) fails and doesn't wait")) }
+    threads[thread].waiting = .nothing
+    threads[thread].next = end + 1
+  }
+
+  private mutating func noteLoss(of id: AccessID) {
+    // One that's held again may have had company; one that isn't has.
+    if core.accesses[id] != nil {
+      accesses[id]?.isDoubted = true
+      return
+    }
+    notes.append(.lost(id))
+    accesses[id]?.standing = .lost
+  }
+
+  private mutating func run(_ delivery: Delivery) {
+    let presenter = delivery.presenter
+    if !delivery.isReentrant, callbacks.contains(where: { $0.presenter == presenter && $0.save == nil }) {
+      notes.append(.problem("\(presenter) of session \(session) runs two callbacks at once"))
+    }
+    switch delivery.kind {
+    case .reacquire(let message): notes.append(.reacquired(presenter, message))
+    case .itemDidChange: notes.append(.toldOfChange(presenter))
+    default: break
+    }
+    callbacks.append(Callback(message: delivery.message, presenter: presenter, kind: delivery.kind))
+  }
+
+  private mutating func take(_ answer: ClientAnswer, _ number: RequestNumber) {
+    if answer == .unreachable { notes.append(.problem("\(number) isn't answered although a service comes")) }
+    guard let thread = threads.firstIndex(where: { $0.waiting == .answer(number) }) else { return }
+    noteAnswer(answer, to: plan.threads[thread][threads[thread].next], of: thread)
+    threads[thread].waiting = .nothing
+    threads[thread].next += 1
+  }
+
+  private mutating func noteAnswer(_ answer: ClientAnswer, to step: ModelStep, of thread: Int) {
+    switch step {
+    case .present(let presenter, _): notes.append(.presented(PresenterID(presenter)))
+    case .move(let begin, _, _): accesses[Self.access(thread, begin)]?.isMoving = false
+    case .commit(let begin):
+      let id = Self.access(thread, begin)
+      guard answer == .happened(true), let access = accesses[id], access.standing == .known, !access.isDoubted else {
+        break
+      }
+      notes.append(.committed(id))
+    default: break
+    }
+  }
+
+  private mutating func collect(inside root: ItemPath, _ purpose: ClaimCollection) {
+    for (id, access) in accesses.sorted(by: { $0.key < $1.key }) where root.isSameOrContains(access.item.path) {
+      adopt(id)
+    }
+    // What nobody told is lost with its delegation, and a service that's gone knows of none.
+    carryOut(core.claimsCollected(purpose))
+  }
+}
