@@ -1,6 +1,6 @@
 /// What one access does with one item.
 ///
-/// The cases are the options that change blocking or messages (rules 3.1, 4.1).
+/// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).
 package enum ItemAccess: Hashable, Sendable {
   /// A read. With `withoutChanges` nobody is asked to save first.
   case read(withoutChanges: Bool)
@@ -95,7 +95,7 @@ package struct AccessRequest: Hashable, Sendable {
   package var items: [Item]
   /// The bits of the options of its reads, for the origin of messages only: what they mean is in `items`.
   package var readingOptions: UInt = 0
-  /// Asks the presenters, claims nothing (rule 3.5).
+  /// Asks the presenters, claims nothing (C-135).
   package var isPreparation = false
   /// The access or callback inside of which the request was made.
   package var context: ExecutionContext?

@@ -42,16 +42,16 @@ enum ItemRelation: Hashable, Sendable {
   case secondContainsFirst
 }
 
-/// Who blocks whom: section 3.1 of the specification as one table.
+/// Who blocks whom, as one table.
 ///
-/// | relation                      | read, read | read, write | write, write | rules                |
-/// | ----------------------------- | ---------- | ----------- | ------------ | -------------------- |
-/// | same item, or one package     | no         | block       | block        | C-001…C-004, C-006…9 |
-/// | outer claim is a read         | no         | no          | –            | C-010, C-011         |
-/// | outer claim is a plain write  | –          | no          | no           | C-012, C-018         |
-/// | outer claim is a deep write   | –          | block       | block        | C-013…C-016          |
-/// | outer claim reads all         | no         | block       | –            | see below            |
-/// | unrelated paths               | no         | no          | no           | C-005                |
+/// | relation                      | read, read | read, write | write, write | rules                      |
+/// | ----------------------------- | ---------- | ----------- | ------------ | -------------------------- |
+/// | same item, or one package     | no         | block       | block        | C-001…C-004, C-006…C-009   |
+/// | outer claim is a read         | no         | no          | –            | C-010, C-011               |
+/// | outer claim is a plain write  | –          | no          | no           | C-012, C-018               |
+/// | outer claim is a deep write   | –          | block       | block        | C-013…C-016                |
+/// | outer claim reads all         | no         | block       | –            | C-046, see below           |
+/// | unrelated paths               | no         | no          | no           | C-005                      |
 ///
 /// Apple knows no read of everything inside. We need one for `.forUploading` of a plain directory: an archive of files
 /// that are being written is no consistent snapshot (C-046).

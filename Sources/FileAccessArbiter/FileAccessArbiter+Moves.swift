@@ -1,7 +1,7 @@
-// Moves: whoever presents, holds or waits for an item follows it (rule 3.4).
+// Moves: whoever presents, holds or waits for an item follows it (C-090…C-100).
 
 extension FileAccessArbiter {
-  /// Whether `access` may announce a move between these places: it holds a write that covers one of them (9.2 point 15).
+  /// Whether `access` may announce a move between these places: it holds a write that covers one of them (C-102).
   ///
   /// Nothing moves the root, or becomes it, and aliases aren't where files are.
   package func mayAnnounceMove(_ id: AccessID, from old: ItemPath, to new: ItemPath) -> Bool {
@@ -108,7 +108,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (section 5).
+  /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (C-317).
   package func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
     guard let own, let presenter = presenters.find(own), !presenter.unseenMoves.isEmpty else { return path }
     return presenter.unseenMoves.reduce(path) { path, move in

@@ -175,7 +175,7 @@ extension FileAccessArbiter {
 // MARK: - Presenters that come while an access waits
 
 extension FileAccessArbiter {
-  /// A presenter that comes to where accesses are asking is asked as well, until they're granted (9.2 point 8).
+  /// A presenter that comes to where accesses are asking is asked as well, until they're granted (C-308).
   mutating func askNewcomer(_ presenter: PresenterID, at path: ItemPath) {
     noteOwnAccesses(of: presenter)
     for id in accessesConcerning(path) { askNewcomers(of: id) }

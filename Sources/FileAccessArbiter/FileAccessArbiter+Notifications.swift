@@ -1,9 +1,9 @@
-// Telling presenters what happened: section 4.2 of the specification.
+// Telling presenters what happened (C-053…C-064, C-090…C-095, C-112, C-203…C-206).
 
 extension FileAccessArbiter {
   /// Tells what a write did, when it ends.
   ///
-  /// The origin says whether anything is known to have changed (9.2 point 10). A write that failed and changed nothing is
+  /// The origin says whether anything is known to have changed (C-310). A write that failed and changed nothing is
   /// told only to presenters that consented to the end of the item. If all were told, two presenters that read the item to
   /// see what happened, and whose saves fail, would tell each other without end.
   mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {

@@ -1,4 +1,4 @@
-// Soft edges: who has to pass whom in the queues so that a cycle disappears (step 3 of resolving).
+// Soft edges: who has to pass whom in the queues so that a cycle disappears (D-3).
 
 extension FileAccessArbiter {
   /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody.

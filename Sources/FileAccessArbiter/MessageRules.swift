@@ -10,7 +10,7 @@ enum PresenterRelation: Hashable, Sendable {
   case enclosingDirectory
 }
 
-/// Who is asked what before an access: section 4.1 of the specification as one table.
+/// Who is asked what before an access, as one table (C-411).
 ///
 /// | access                      | item (PI)             | enclosing package (PK)   | inside (PD)           | rules      |
 /// | --------------------------- | --------------------- | ------------------------ | --------------------- | ---------- |
@@ -27,7 +27,7 @@ enum PresenterRelation: Hashable, Sendable {
 ///
 /// Presenters of enclosing plain directories are asked nothing but to accommodate the deletion of a subitem (C-034, C-073).
 struct MessageRules {
-  /// What one presenter is asked for one access, in the order of section 4.3.
+  /// What one presenter is asked for one access, in the order in which it's asked (C-030, C-070).
   struct Questions: Hashable, Sendable {
     enum Relinquish: Int, Hashable, Sendable { case none, toReader, toWriter }
     var relinquish = Relinquish.none
@@ -36,7 +36,7 @@ struct MessageRules {
     var accommodateEviction = false
     var subitemDeletions: [ItemPath] = []
 
-    /// Several items of one request may concern one presenter: the strongest question wins (9.2 point 13).
+    /// Several items of one request may concern one presenter: the strongest question wins (C-313).
     mutating func merge(_ other: Questions) {
       if other.relinquish.rawValue > relinquish.rawValue { relinquish = other.relinquish }
       save = save || other.save

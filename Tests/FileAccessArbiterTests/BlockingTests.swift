@@ -42,7 +42,7 @@ extension ItemAccess {
   static let writes = plainWrites + deepWrites
 }
 
-@Suite("Blocking, section 8.1")
+@Suite("Blocking")
 struct BlockingTests {
   @Test("C-001: Two reads of /d/f overlap")
   func readsOverlap() { Pair(.read, "/d/f", .read, "/d/f", waits: false).check() }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Deadlines and bounds, 9.2 point 14")
+@Suite("Deadlines and bounds, C-314")
 struct DeadlineTests {
   private let limits = AccessRequest.Limits(waiting: 10, answering: 20, reporting: 3)
 
-  @Test("9.2.14: A wait for another access ends at its deadline with an error that names the holder")
+  @Test("C-314: A wait for another access ends at its deadline with an error that names the holder")
   func waitingTimesOut() {
     let harness = ArbiterHarness()
     let holder = harness.write("/d/f")
@@ -21,7 +21,7 @@ struct DeadlineTests {
   }
 
   @Test(
-    "9.2.14: A wait for answers has a deadline of its own; with it passed the access fails, or goes on if told to",
+    "C-314: A wait for answers has a deadline of its own; with it passed the access fails, or goes on if told to",
     arguments: [true, false])
   func answersAreLate(proceeds: Bool) {
     let harness = ArbiterHarness()

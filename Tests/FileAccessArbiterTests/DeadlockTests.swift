@@ -2,11 +2,11 @@ import Testing
 
 @testable import FileAccessArbiter
 
-/// Each step of resolving, in its order: locks.md section 2c.
+/// Each way of ruling out, resolving and ending a deadlock: D-1…D-6.
 @Suite("Deadlocks: first resolve, then fail")
 struct DeadlockTests {
   @Test(
-    "Step 1, C-130, C-131, C-133: A nested request passes the accesses it is nested in",
+    "D-1, C-130, C-131, C-133: A nested request passes the accesses it is nested in",
     arguments: ItemAccess.writes + [.read])
   func sameLineage(inner: ItemAccess) {
     let harness = ArbiterHarness()
@@ -19,7 +19,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 2: A nested read passes the writers queued behind the access around it", arguments: [1, 3])
+  @Test("D-2: A nested read passes the writers queued behind the access around it", arguments: [1, 3])
   func lineagePriority(writerCount: Int) {
     // reader   [------n··]
     // nested          [-]
@@ -35,7 +35,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 2: A nested read that nobody awaits keeps its place in the queue")
+  @Test("D-2: A nested read that nobody awaits keeps its place in the queue")
   func noPriorityWithoutNeed() {
     let harness = ArbiterHarness()
     let reader = harness.read("/d/f")
@@ -47,7 +47,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 3: A queue is permuted when that removes the cycle")
+  @Test("D-3: A queue is permuted when that removes the cycle")
   func softEdge() {
     // A reads f; its accessor writes g, behind B, who has asked for f and g and waits for A.
     let harness = ArbiterHarness()
@@ -61,7 +61,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 3: Two queues are permuted when one alone doesn't remove the cycle")
+  @Test("D-3: Two queues are permuted when one alone doesn't remove the cycle")
   func twoSoftEdges() {
     // R reads f and asks P, whose callback writes f and g. H holds g; its accessor writes f, behind R.
     // P's write has to pass R, and the one inside H as well.
@@ -97,7 +97,7 @@ struct DeadlockTests {
     return (presenters, reads)
   }
 
-  @Test("Step 4, C-185: Two presenters that read inside did-change are served and both finish")
+  @Test("D-4, C-185: Two presenters that read inside did-change are served and both finish")
   func servedWhileWaiting() {
     let harness = ArbiterHarness()
     let (presenters, reads) = twoReadersInDidChange(harness, servesWhileWaiting: true)
@@ -121,7 +121,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 4: A thread that occupies an actor, or the main thread, can't be served", arguments: [true, false])
+  @Test("D-4: A thread that occupies an actor, or the main thread, can't be served", arguments: [true, false])
   func notServable(isActor: Bool) {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/f", callbacks: [.relinquishToReader, .itemDidChange], isActor: isActor)
@@ -138,7 +138,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 5, C-110: A presenter is never asked about its own access, so that can't deadlock")
+  @Test("D-5, C-110: A presenter is never asked about its own access, so that can't deadlock")
   func ownPresenter() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d/f", servesWhileWaiting: false)
@@ -151,7 +151,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 6, C-132: Of two upgrades from read to write exactly one fails, the younger one")
+  @Test("D-6, C-132: Of two upgrades from read to write exactly one fails, the younger one")
   func upgrades() {
     let harness = ArbiterHarness()
     let readers = [harness.read("/f"), harness.read("/f")]
@@ -165,7 +165,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 6: The victim is the one with fewest accesses around it, even if it is older")
+  @Test("D-6: The victim is the one with fewest accesses around it, even if it is older")
   func victimWithFewestAround() {
     let harness = ArbiterHarness()
     let (f, g) = (harness.read("/f"), harness.read("/g"))
@@ -180,7 +180,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 6: The victim is a reader rather than a writer, even if it is older")
+  @Test("D-6: The victim is a reader rather than a writer, even if it is older")
   func victimReads() {
     let harness = ArbiterHarness()
     let (f, g) = (harness.write("/f"), harness.read("/g"))
@@ -190,7 +190,7 @@ struct DeadlockTests {
     harness.finish()
   }
 
-  @Test("Step 6: The victim is never on the main thread if there is another choice")
+  @Test("D-6: The victim is never on the main thread if there is another choice")
   func victimOffMain() {
     let harness = ArbiterHarness()
     let readers = [harness.read("/f"), harness.read("/f")]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("8.12 Eviction")
+@Suite("Eviction")
 struct EvictionTests {
   @Test("C-208: Eviction of an item whose presenter lacks the eviction callback fails")
   func missingCallback() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Identity and own presenter, section 8.6")
+@Suite("Identity and own presenter")
 struct IdentityTests {
   @Test(
     "C-110, C-111: An access by C(P) asks and tells P nothing, and others everything",

@@ -2,9 +2,9 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Moving, section 8.5")
+@Suite("Moving")
 struct MovingTests {
-  @Test("9.2.15: Nobody moves the root, or puts anything in its place")
+  @Test("C-102: Nobody moves the root, or puts anything in its place")
   func rootStays() {
     let harness = ArbiterHarness()
     let writer = harness.write("/", .deleting)
@@ -195,7 +195,7 @@ struct MovingTests {
     harness.finish()
   }
 
-  @Test("C-102, 9.2.15: Only a granted write that covers the old or the new place may announce a move")
+  @Test("C-102: Only a granted write that covers the old or the new place may announce a move")
   func whoMayAnnounce() {
     let harness = ArbiterHarness()
     let plain = harness.write("/d/f")
@@ -306,7 +306,7 @@ struct MoveConsequencesTests {
     harness.finish()
   }
 
-  @Test("9.2.8: A presenter that is moved to where an access is asking is asked as well")
+  @Test("C-308: A presenter that is moved to where an access is asking is asked as well")
   func presenterMovedUnderAnAccess() {
     let harness = ArbiterHarness()
     let resident = harness.presenter(at: "/e/g", callbacks: [.relinquishToWriter])

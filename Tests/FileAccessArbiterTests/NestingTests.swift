@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Batches and cancelling, sections 8.7 and 8.9")
+@Suite("Batches and cancelling")
 struct NestingTests {
   @Test("C-135: A preparation grants nothing: others may write a listed item meanwhile")
   func preparationClaimsNothing() {
@@ -83,7 +83,7 @@ struct NestingTests {
     harness.finish()
   }
 
-  @Test("C-164, C-165, 9.2.1: After cancelling nobody waits for the answer, and the reacquirer runs once all the same")
+  @Test("C-164, C-165: After cancelling nobody waits for the answer, and the reacquirer runs once all the same")
   func cancelWhileAsking() {
     let harness = ArbiterHarness()
     let early = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader, .saveChanges])
@@ -147,7 +147,7 @@ struct NestingTests {
   }
 }
 
-@Suite("Registration and departures, sections 8.10 and 8.11")
+@Suite("Registration and departures")
 struct RegistrationTests {
   @Test("C-191: After it's removed a presenter gets nothing new")
   func nothingAfterRemoval() {
@@ -193,7 +193,7 @@ struct RegistrationTests {
   }
 
   @Test(
-    "9.2.8: A presenter registered while an access is asking or ready is asked before the grant",
+    "C-308: A presenter registered while an access is asking or ready is asked before the grant",
     arguments: [true, false])
   func registeredWhileAsking(isInside: Bool) {
     let harness = ArbiterHarness()

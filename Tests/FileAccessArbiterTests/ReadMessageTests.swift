@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Messages of reads, section 8.2")
+@Suite("Messages of reads")
 struct ReadMessageTests {
   @Test("C-030: A read sends relinquish, then save, and is granted after both answers")
   func readAsksTwice() {
@@ -89,7 +89,7 @@ struct ReadMessageTests {
     harness.fail(presenter)
     guard case .presenterFailed(_, let summary) = harness.failure(of: reader) else { return harness.record("no error") }
     #expect(summary.presenter == presenter && summary.callback == "savePresentedItemChanges")
-    #expect(harness.deliveries(presenter).last?.kind.callbackName == "reacquirer", "9.2.1: also after a failure")
+    #expect(harness.deliveries(presenter).last?.kind.callbackName == "reacquirer", "C-165: also after a failure")
     harness.finish()
   }
 
@@ -119,7 +119,7 @@ struct ReadMessageTests {
     harness.finish()
   }
 
-  @Test("9.2.2: Relinquish is sent for each overlapping reader")
+  @Test("C-302: Relinquish is sent for each overlapping reader")
   func eachReader() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader])
@@ -132,7 +132,7 @@ struct ReadMessageTests {
     harness.finish()
   }
 
-  @Test("9.2.3: A nested access asks again, but nobody of its own purpose")
+  @Test("C-303: A nested access asks again, but nobody of its own purpose")
   func nestedAsksAgain() {
     let harness = ArbiterHarness()
     let other = harness.presenter(at: "/d/f", callbacks: [.relinquishToReader])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Callbacks inside callbacks, locks.md 2c step 4")
+@Suite("Callbacks inside callbacks, D-4")
 struct ReentrancyTests {
   /// A presenter inside its did-change callback.
   private func presenterInDidChange(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Save priority, section 5 and 9.2 point 7")
+@Suite("Save priority, C-119 and C-307")
 struct SavePriorityTests {
   /// A presenter of /d/f that was asked to save by a reader.
   private func saving(_ harness: ArbiterHarness) -> (presenter: PresenterID, reader: AccessID) {
@@ -84,7 +84,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("9.2.7: While a presenter owes a save its writes overtake only what waits for that save")
+  @Test("C-307: While a presenter owes a save its writes overtake only what waits for that save")
   func onlyThoseWhoWait() {
     let harness = ArbiterHarness()
     let holder = harness.write("/d/g")
@@ -98,7 +98,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("9.2.7: A save that waits for a third item doesn't pass a reader whose end it waits for")
+  @Test("C-307: A save that waits for a third item doesn't pass a reader whose end it waits for")
   func noPriorityAgainstOneself() {
     // P's save needs /d/g, whose holder reads /d/f inside: that reader must come first, although it will ask P too.
     let harness = ArbiterHarness()
@@ -118,7 +118,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("9.2.7: A third item whose holder waits for the reader is waited for: what is nested in it passes the reader")
+  @Test("C-307: A third item whose holder waits for the reader is waited for: what is nested in it passes the reader")
   func thirdItemWouldCloseACycle() {
     // The holder of /d/g writes /d/f inside and would wait for the reader, which waits for the save, which needs /d/g.
     let harness = ArbiterHarness()
@@ -133,7 +133,7 @@ struct SavePriorityTests {
     harness.finish()
   }
 
-  @Test("9.2.7: A third item that closes a cycle fails the save with a deadlock")
+  @Test("C-307: A third item that closes a cycle fails the save with a deadlock")
   func thirdItemClosesACycle() {
     // The holder of /d/g reads /d/f inside and so waits for a save of its own, which needs /d/g like the first one.
     let harness = ArbiterHarness()

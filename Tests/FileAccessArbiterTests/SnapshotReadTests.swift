@@ -59,7 +59,7 @@ struct SnapshotReadTests {
   }
 }
 
-@Suite("Moves that a presenter hasn't seen yet, section 5")
+@Suite("C-317: Moves that a presenter hasn't seen yet")
 struct UnseenMoveTests {
   /// P presents /d/f, is busy with a told message, and the item has moved to /d/g meanwhile.
   private func moved(_ harness: ArbiterHarness) -> PresenterID {

@@ -97,7 +97,7 @@ extension PresenterCallbacks {
   ]
 }
 
-@Suite("8.12 Changes of strangers, and what tells them from coordinated ones")
+@Suite("Changes of strangers, and what tells them from coordinated ones")
 struct UncoordinatedChangeTests {
   @Test("C-200: What no write accounts for is told to the presenters of the process that saw it, by their relation")
   func relations() {

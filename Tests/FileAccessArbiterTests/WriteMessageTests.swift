@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("Messages of writes, section 8.3")
+@Suite("Messages of writes")
 struct WriteMessageTests {
   @Test(
     "C-050, C-051: A plain write sends relinquish and nothing else",
@@ -63,7 +63,7 @@ struct WriteMessageTests {
   }
 
   @Test(
-    "C-059, 9.2.10: Every write is told; the origin says what is known",
+    "C-059, C-310: Every write is told; the origin says what is known",
     arguments: [
       (ItemOutcome.unknown, Bool?.none), (.untouched, false), (.changed, true),
     ] as [(ItemOutcome, Bool?)])
@@ -165,7 +165,7 @@ struct WriteMessageTests {
     harness.finish()
   }
 
-  @Test("9.2.9: Other presenters of the same process hear of the change")
+  @Test("C-309: Other presenters of the same process hear of the change")
   func sameProcess() {
     let harness = ArbiterHarness()
     let own = harness.presenter(at: "/d/f", callbacks: [.itemDidChange])
@@ -176,7 +176,7 @@ struct WriteMessageTests {
   }
 }
 
-@Suite("Deleting and replacing, section 8.4")
+@Suite("Deleting and replacing")
 struct DeletingTests {
   @Test(
     "C-070, C-074, C-077: Deleting or replacing sends relinquish, then accommodate, and no save",
@@ -272,7 +272,7 @@ struct DeletingTests {
   }
 
   @Test(
-    "9.2.11: A deleter that didn't delete tells of a change, one that did doesn't",
+    "C-311: A deleter that didn't delete tells of a change, one that did doesn't",
     arguments: [
       (ItemOutcome.untouched, [Message.Kind.itemDidChange]), (.vanished, []),
     ] as [(ItemOutcome, [Message.Kind])])
@@ -285,7 +285,7 @@ struct DeletingTests {
     harness.finish()
   }
 
-  @Test("9.2.13: Overlapping items of one request ask the strongest question once")
+  @Test("C-313: Overlapping items of one request ask the strongest question once")
   func overlappingItems() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d/f")

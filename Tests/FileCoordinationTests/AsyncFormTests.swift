@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.8 Async form", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Async form", .timeLimit(.minutes(4)), .betweenProcesses)
 struct AsyncFormTests {
   /// Counts on its own executor how often an accessor ran there.
   actor Owner {
@@ -116,7 +116,7 @@ struct AsyncFormTests {
     }
   }
 
-  @Test("9.2.13: Of overlapping intents on one item the strongest wins, and each URL is updated")
+  @Test("C-313: Of overlapping intents on one item the strongest wins, and each URL is updated")
   func strongestWins() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

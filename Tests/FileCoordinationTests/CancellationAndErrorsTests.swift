@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.9 Cancellation and errors", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Cancellation and errors", .timeLimit(.minutes(4)), .betweenProcesses)
 struct CancellationAndErrorsTests {
   @Test("C-160: cancel() while waiting: the call fails with .cancelled, the accessor doesn't run")
   func cancelWhileWaiting() async throws {
@@ -20,7 +20,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-160, 7.1.17: Cancelling the task while it waits does the same")
+  @Test("C-160: Cancelling the task while it waits does the same")
   func cancelTask() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -81,7 +81,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-163, 9.1.h: cancel() is callable from any thread, while the access begins, runs and ends")
+  @Test("C-163: cancel() is callable from any thread, while the access begins, runs and ends")
   func cancelAnyTime() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -98,7 +98,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-164, C-165, 9.2.1: After cancel() nobody waits for the answer, and the reacquirer runs exactly once")
+  @Test("C-164, C-165: After cancel() nobody waits for the answer, and the reacquirer runs exactly once")
   func cancelWhileAsking() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -117,7 +117,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-165, 9.2.1: The reacquirer runs once after a failure, too")
+  @Test("C-165: The reacquirer runs once after a failure, too")
   func reacquirerAfterFailure() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -181,7 +181,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("C-169, 9.2.12: More than one writing option is invalid")
+  @Test("C-169: More than one writing option is invalid")
   func conflictingOptions() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -199,7 +199,7 @@ struct CancellationAndErrorsTests {
   }
 
   @Test(
-    "C-170, 7.1.9: A URL that can't name a file is an error, immediately",
+    "C-170: A URL that can't name a file is an error, immediately",
     arguments: [
       ("https://example.org/f", FileCoordinationError.Code.notAFileURL), ("file://server/f", .notAFileURL),
       ("d/f", .relativeURL), ("file:d/f", .relativeURL), ("file:///d/%00f", .invalidPath),
@@ -231,7 +231,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("9.2.14, 7.1.5: The wait for other accesses has a deadline, and the error says who was in the way")
+  @Test("C-314: The wait for other accesses has a deadline, and the error says who was in the way")
   func waitingDeadline() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -250,7 +250,7 @@ struct CancellationAndErrorsTests {
   }
 
   @Test(
-    "9.2.14: The standard deadline of a wait is five minutes, and .never waits for ever",
+    "C-314: The standard deadline of a wait is five minutes, and .never waits for ever",
     .withinOneProcess("its clock is the test's"))
   func standardDeadlines() async throws {
     try await withSandbox { box in
@@ -268,7 +268,7 @@ struct CancellationAndErrorsTests {
     }
   }
 
-  @Test("7.1.2: Presenters' answers have a deadline: the access fails, or proceeds and says who was late")
+  @Test("C-314: Presenters' answers have a deadline: the access fails, or proceeds and says who was late")
   func answerDeadline() async throws {
     for lateAnswers in [AccessDeadlines.LateAnswers.fail, .proceed] {
       try await withSandbox { box in
@@ -296,7 +296,7 @@ struct CancellationAndErrorsTests {
   }
 
   @Test(
-    "7.1.5: Waits that last are reported, again and again, with who is in the way",
+    "C-405: Waits that last are reported, again and again, with who is in the way",
     .withinOneProcess("its clock is the test's"))
   func waitReports() async throws {
     let timeline = EventTimeline()

@@ -3,9 +3,9 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.1 Claims and blocking", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Claims and blocking", .timeLimit(.minutes(4)), .betweenProcesses)
 struct ClaimsAndBlockingTests {
-  @Test("C-001, 9.1.i: Two reads of /d/f by different coordinators overlap")
+  @Test("C-001: Two reads of /d/f by different coordinators overlap")
   func readsOverlap() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -82,7 +82,7 @@ struct ClaimsAndBlockingTests {
     }
   }
 
-  @Test("C-009, 9.2.4: The outermost package counts: a write of outer.pkg/inner.pkg/a waits for one of outer.pkg/b")
+  @Test("C-009: The outermost package counts: a write of outer.pkg/inner.pkg/a waits for one of outer.pkg/b")
   func outermostPackageCounts() async throws {
     try await withSandbox { box in
       try box.write("outer.pkg/inner.pkg/a")
@@ -236,7 +236,7 @@ struct ClaimsAndBlockingTests {
     }
   }
 
-  @Test("9.1.b: A directory that is to be moved waits for accesses inside that were queued before, too")
+  @Test("C-316: A directory that is to be moved waits for accesses inside that were queued before, too")
   func directoryBehindQueue() async throws {
     try await withSandbox { box in
       try box.write("d/f")

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.4 Deleting and replacing", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Deleting and replacing", .timeLimit(.minutes(4)), .betweenProcesses)
 struct DeletingAndReplacingTests {
   /// The options that let presenters accommodate (C-077).
   static let deepOptions: [FileCoordinator.WritingOptions] = [.forDeleting, .forReplacing]
@@ -58,7 +58,7 @@ struct DeletingAndReplacingTests {
   }
 
   @Test(
-    "C-073, C-077, 9.1.e: Presenters of plain directories around the item are asked if they have declared it",
+    "C-073, C-077: Presenters of plain directories around the item are asked if they have declared it",
     arguments: deepOptions)
   func plainDirectoriesAround(options: FileCoordinator.WritingOptions) async throws {
     try await withSandbox { box in
@@ -185,7 +185,7 @@ struct DeletingAndReplacingTests {
     }
   }
 
-  @Test("C-054, 9.2.11: A deletion tells presenters of containers, not the presenter that accommodated it")
+  @Test("C-054, C-311: A deletion tells presenters of containers, not the presenter that accommodated it")
   func deletionIsTold() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -201,7 +201,7 @@ struct DeletingAndReplacingTests {
     }
   }
 
-  @Test("9.2.11: A .forDeleting that did not delete: reacquirers run and did-change says that nothing changed")
+  @Test("C-311: A .forDeleting that did not delete: reacquirers run and did-change says that nothing changed")
   func deletionThatDidNotHappen() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -214,7 +214,7 @@ struct DeletingAndReplacingTests {
     }
   }
 
-  @Test("7.1.31: The grant says that the item was deleted while the access waited")
+  @Test("C-431: The grant says that the item was deleted while the access waited")
   func replacedWhileWaiting() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

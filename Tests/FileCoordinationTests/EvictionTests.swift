@@ -25,7 +25,7 @@ private final class Tenant: FilePresenter {
   }
 }
 
-@Suite("8.12 Eviction", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Eviction", .timeLimit(.minutes(4)), .betweenProcesses)
 struct EvictionTests {
   @Test("C-209: Eviction proceeds if the presenter removes itself, and is refused if not", arguments: [true, false])
   func tenant(leaves: Bool) async throws {

@@ -3,9 +3,9 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.6 Identity, own presenter, priority", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Identity, own presenter, priority", .timeLimit(.minutes(4)), .betweenProcesses)
 struct IdentityTests {
-  @Test("C-110, C-111, 9.1.f: C(P) accessing /d/f sends P nothing; others still get everything")
+  @Test("C-110, C-111: C(P) accessing /d/f sends P nothing; others still get everything")
   func ownPresenterIsLeftAlone() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -198,7 +198,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("9.2.7: A save that needs a third item fails with .deadlock if that closes a cycle, and so does the reader")
+  @Test("C-307: A save that needs a third item fails with .deadlock if that closes a cycle, and so does the reader")
   func saveNeedsThirdItem() async throws {
     try await withSandbox { box in
       let (file, third) = (try box.write("d/f"), try box.write("d/third"))
@@ -218,7 +218,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("9.2.7: A third item that is free is claimed in the ordinary order, and the save succeeds")
+  @Test("C-307: A third item that is free is claimed in the ordinary order, and the save succeeds")
   func saveClaimsThirdItem() async throws {
     try await withSandbox { box in
       let (file, third) = (try box.write("d/f"), try box.write("d/third"))

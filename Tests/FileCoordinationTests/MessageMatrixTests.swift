@@ -3,8 +3,8 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-/// The table of section 4.1, row by row: who is asked what before an access of `o.pkg/x`, a directory with things inside.
-@Suite("4.1 The message matrix", .timeLimit(.minutes(4)), .betweenProcesses)
+/// C-411 row by row: who is asked what before an access of `o.pkg/x`, a directory with things inside.
+@Suite("The message matrix", .timeLimit(.minutes(4)), .betweenProcesses)
 struct MessageMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let act: Act
@@ -43,7 +43,7 @@ struct MessageMatrixTests {
       [.relinquishToWriter, .accommodateSubitemDeletion], [.relinquishToWriter, .accommodateDeletion]),
   ]
 
-  @Test("7.1.11: Each presenter is asked exactly what the table says", arguments: rows)
+  @Test("C-411: Each presenter is asked exactly what the table says", arguments: rows)
   func asked(row: Row) async throws {
     try await withSandbox { box in
       try box.write("\(Self.path)/y")
@@ -57,7 +57,7 @@ struct MessageMatrixTests {
   }
 
   @Test(
-    "7.1.12: The snapshot names presenters, claims and waiters, with what they do and since when",
+    "C-412: The snapshot names presenters, claims and waiters, with what they do and since when",
     .withinOneProcess("its clock is the test's"))
   func snapshot() async throws {
     try await withSandbox { box in

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.5 Moving", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Moving", .timeLimit(.minutes(4)), .betweenProcesses)
 struct MovingTests {
   @Test("C-090: Announcing /d/f → /d/g inside a write sends P did-move(/d/g)")
   func presenterIsTold() async throws {
@@ -103,7 +103,7 @@ struct MovingTests {
     }
   }
 
-  @Test("C-098, 7.1.31: An intent's URL reflects the move inside the accessor, and the grant says so")
+  @Test("C-098, C-431: An intent's URL reflects the move inside the accessor, and the grant says so")
   func intentFollows() async throws {
     try await withSandbox { box in
       let intent = FileAccessIntent.reading(try box.write("d/f"))
@@ -136,7 +136,7 @@ struct MovingTests {
     }
   }
 
-  @Test("C-100, 7.1.10: After a presented directory moved, its presenter still gets subitem messages")
+  @Test("C-100: After a presented directory moved, its presenter still gets subitem messages")
   func directoryPresenterFollows() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -159,7 +159,7 @@ struct MovingTests {
     }
   }
 
-  @Test("C-102, 9.1.j, 9.2.15: Announcing a move that no write of this access covers is refused")
+  @Test("C-102: Announcing a move that no write of this access covers is refused")
   func uncoveredMove() async throws {
     try await withSandbox { box in
       let (url, other) = (try box.write("d/f"), try box.write("d/other"))
@@ -250,7 +250,7 @@ struct MovingTests {
     }
   }
 
-  @Test("7.1.25: A move that nobody announced is announced when the access ends", arguments: [true, false])
+  @Test("C-425: A move that nobody announced is announced when the access ends", arguments: [true, false])
   func forgottenAnnouncement(isDeclared: Bool) async throws {
     try await withSandbox { box in
       let (old, new) = (try box.write("d/f"), box.url("d/g"))
@@ -272,7 +272,7 @@ struct MovingTests {
     }
   }
 
-  @Test("7.1.24: Presenters and accessors see the spelling that they used, also after a move")
+  @Test("C-424: Presenters and accessors see the spelling that they used, also after a move")
   func spelling() async throws {
     try await withSandbox { box in
       try box.write("real/d/f")
@@ -293,7 +293,7 @@ struct MovingTests {
   }
 
   @Test(
-    "7.1.24: Names come through as they are",
+    "C-424: Names come through as they are",
     arguments: ["ü mlaut", "100%", "a#b?c;d", "e\u{301}", "new\nline", ".hidden", "🗂️", "a\\b"])
   func names(name: String) async throws {
     try await withSandbox { box in
@@ -307,7 +307,7 @@ struct MovingTests {
     }
   }
 
-  @Test("7.1.24: A trailing slash makes no difference")
+  @Test("C-424: A trailing slash makes no difference")
   func trailingSlash() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -322,7 +322,7 @@ struct MovingTests {
     }
   }
 
-  @Test("9.2.5: Symbolic links in the middle of a path are always resolved")
+  @Test("C-305: Symbolic links in the middle of a path are always resolved")
   func linksInTheMiddle() async throws {
     try await withSandbox { box in
       try box.write("real/d/f")
@@ -332,7 +332,7 @@ struct MovingTests {
     }
   }
 
-  @Test("9.2.5: contents(of:) a symbolic link waits for whoever writes the file it leads to", arguments: [false, true])
+  @Test("C-305: contents(of:) a symbolic link waits for whoever writes the file it leads to", arguments: [false, true])
   func contentsOfLink(blocks: Bool) async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -350,7 +350,7 @@ struct MovingTests {
     }
   }
 
-  @Test("9.2.6: Two hard links are two items")
+  @Test("C-306: Two hard links are two items")
   func hardLinks() async throws {
     try await withSandbox { box in
       try box.write("d/f")

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.7 Nesting and batch", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Nesting and batch", .timeLimit(.minutes(4)), .betweenProcesses)
 struct NestingAndPrepareTests {
   @Test("C-130, C-133: Inside an accessor the same coordinator may read the item again", arguments: [false, true])
   func nestedRead(isWriting: Bool) async throws {
@@ -40,7 +40,7 @@ struct NestingAndPrepareTests {
     }
   }
 
-  @Test("C-132, 9.1.a: Of two coordinators that upgrade from read to write, one fails with .deadlock")
+  @Test("C-132: Of two coordinators that upgrade from read to write, one fails with .deadlock")
   func twoUpgrades() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -88,7 +88,7 @@ struct NestingAndPrepareTests {
     }
   }
 
-  @Test("9.2.3: Nested accesses are messaged too, minus the own purpose")
+  @Test("C-303: Nested accesses are messaged too, minus the own purpose")
   func nestedMessages() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

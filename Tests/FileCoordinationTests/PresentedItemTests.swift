@@ -17,7 +17,7 @@ struct PresentedItemTests {
     }
   }
 
-  @Test("Section 5: A presenter that hasn't heard of a move yet is led to its item all the same")
+  @Test("C-317: A presenter that hasn't heard of a move yet is led to its item all the same")
   func unseenMove() async throws {
     try await withSandbox { box in
       let (old, new) = (try box.write("d/f"), box.url("d/g"))

@@ -9,7 +9,7 @@ import Testing
 /// P  did-change [ r·············[read] ]      // waits for Q's relinquish, behind Q's did-change
 /// Q  did-change [   r···········[read] ]      // waits for P's relinquish, behind P's did-change
 /// ```
-@Suite("8.10 Presenters that read inside did-change", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Presenters that read inside did-change", .timeLimit(.minutes(4)), .betweenProcesses)
 struct PresentersThatReadTests {
   /// Reads the item as part of its did-change, when both presenters are there.
   typealias ReadInCallback = @Sendable (_ coordinator: FileCoordinator, _ url: URL) async throws -> Void
@@ -52,7 +52,7 @@ struct PresentersThatReadTests {
     }
   }
 
-  @Test("C-185, 7.1.1: Two class presenters that read inside did-change both complete", arguments: [true, false])
+  @Test("C-185: Two class presenters that read inside did-change both complete", arguments: [true, false])
   func suspendingReads(isOnBehalf: Bool) async throws {
     #expect(try await readInBoth(serves: true, isOnBehalf: isOnBehalf, Self.suspending).isEmpty)
   }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.10 Queues, threads, liveness", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Queues, threads, liveness", .timeLimit(.minutes(4)), .betweenProcesses)
 struct QueuesAndLivenessTests {
   @Test("C-180: A blocking accessor runs on the calling thread")
   func callingThread() async throws {
@@ -109,7 +109,7 @@ struct QueuesAndLivenessTests {
     }
   }
 
-  @Test("C-186, 7.1.2: A presenter that drops its handler without calling it fails the access")
+  @Test("C-186: A presenter that drops its handler without calling it fails the access")
   func droppedHandler() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -141,7 +141,7 @@ struct QueuesAndLivenessTests {
   }
 
   @Test(
-    "7.1.19: A presenter is asked with the priority of who waits for it",
+    "C-419: A presenter is asked with the priority of who waits for it",
     .withinOneProcess("nobody knows the priority of another process's task"))
   func priority() async throws {
     try await withSandbox { box in

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.2 Read messages", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Read messages", .timeLimit(.minutes(4)), .betweenProcesses)
 struct ReadMessagesTests {
   @Test("C-030, C-032: C reads /d/f: P gets relinquish, answers, gets save, answers, then the accessor runs")
   func relinquishThenSaveThenAccess() async throws {

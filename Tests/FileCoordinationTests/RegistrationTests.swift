@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.11 Registration and lifetime", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Registration and lifetime", .timeLimit(.minutes(4)), .betweenProcesses)
 struct RegistrationTests {
   @Test(
     "C-190: presenters lists the presenters of this process, in order of registration",
@@ -131,7 +131,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("7.1.27, 9.1.g: Dropping the registration unregisters; the presenter isn't kept alive")
+  @Test("C-427: Dropping the registration unregisters; the presenter isn't kept alive")
   func registrationIsWeak() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -151,7 +151,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("9.2.8: A presenter registered while an access on its item is queued is messaged until the access is granted")
+  @Test("C-308: A presenter registered while an access on its item is queued is messaged until the access is granted")
   func newcomer() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -168,7 +168,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("9.2.2: Relinquish is sent again for each overlapping reader, with a reacquirer for each")
+  @Test("C-302: Relinquish is sent again for each overlapping reader, with a reacquirer for each")
   func relinquishPerReader() async throws {
     try await withSandbox { box in
       try box.write("d/f")

@@ -7,7 +7,7 @@ import Testing
 ///
 /// A link or directory that was swapped must never let two accesses of one file run side by
 /// side: the later request goes by what is there when it's made.
-@Suite("9.2.5: Ways that were swapped under a remembered URL", .timeLimit(.minutes(4)))
+@Suite("C-305: Ways that were swapped under a remembered URL", .timeLimit(.minutes(4)))
 struct SwappedWaysTests {
   /// Something that makes `way/f` lead to the file `target/f`, where it led elsewhere before.
   enum Swap: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("8.12 Uncoordinated changes, at the limits of the system", .serialized, .timeLimit(.minutes(4)))
+@Suite("Uncoordinated changes, at the limits of the system", .serialized, .timeLimit(.minutes(4)))
 struct UncoordinatedChangesLimitsTests {
   /// A sandbox whose watcher can be made to fail.
   private func withManualWatcher(

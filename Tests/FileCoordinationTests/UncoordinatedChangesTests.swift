@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-@Suite("8.12 Uncoordinated changes of an item", .serialized, .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Uncoordinated changes of an item", .serialized, .timeLimit(.minutes(4)), .betweenProcesses)
 struct UncoordinatedChangesTests {
   @Test("C-200: A stranger's write is told as did-change, marked, without relinquish")
   func write() async throws {
@@ -168,7 +168,7 @@ struct UncoordinatedChangesTests {
   }
 }
 
-@Suite("8.12 Uncoordinated changes inside a directory", .serialized, .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Uncoordinated changes inside a directory", .serialized, .timeLimit(.minutes(4)), .betweenProcesses)
 struct UncoordinatedChangesInsideTests {
   @Test("C-200: What strangers do at any depth is told")
   func inside() async throws {
@@ -259,7 +259,7 @@ struct UncoordinatedChangesInsideTests {
   }
 }
 
-@Suite("8.12 Uncoordinated changes, by the clock", .serialized, .timeLimit(.minutes(4)))
+@Suite("Uncoordinated changes, by the clock", .serialized, .timeLimit(.minutes(4)))
 struct UncoordinatedChangesByClockTests {
   @Test("C-200: A file that's moved away and made anew has changed (vim with 'backupcopy=no')")
   func backup() async throws {

@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.2 Uploading", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Uploading", .timeLimit(.minutes(4)), .betweenProcesses)
 struct UploadingTests {
   @Test("C-045: .forUploading on a file yields a different, temporary URL with equal content")
   func snapshotOfFile() async throws {

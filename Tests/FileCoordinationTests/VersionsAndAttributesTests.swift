@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.12 Versions and ubiquity attributes", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Versions and ubiquity attributes", .timeLimit(.minutes(4)), .betweenProcesses)
 struct VersionsAndAttributesTests {
   @Test(
     "C-112, C-203: Adding, removing, resolving a version notifies all presenters of the item, the own one too",

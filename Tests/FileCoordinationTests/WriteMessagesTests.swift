@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-@Suite("8.3 Write messages", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Write messages", .timeLimit(.minutes(4)), .betweenProcesses)
 struct WriteMessagesTests {
   @Test("C-050, C-051: C writes /d/f: P gets relinquish(toWriter) and nothing else before access; never save")
   func plainWrite() async throws {
@@ -92,7 +92,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-058, 9.1.d: A presenter of plain d without subitem callbacks gets no substitute did-change")
+  @Test("C-058: A presenter of plain d without subitem callbacks gets no substitute did-change")
   func plainDirectoryHasNoFallback() async throws {
     try await withSandbox { box in
       try box.write("d/a")
@@ -198,7 +198,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-064, 7.1.8: Whether P gets did-change does not depend on which other callbacks P implements")
+  @Test("C-064: Whether P gets did-change does not depend on which other callbacks P implements")
   func messagesAreIndependent() async throws {
     let asked: [FilePresenterCallbacks] = [
       .relinquishToReader, .relinquishToWriter, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion,
@@ -215,7 +215,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-202, 9.2.10: Did messages are sent after every write; the origin says when nothing changed")
+  @Test("C-202, C-310: Did messages are sent after every write; the origin says when nothing changed")
   func verification() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -280,7 +280,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-200, C-201, 9.1.c: A write that isn't coordinated asks nobody, and nobody is sure to be told")
+  @Test("C-200, C-201: A write that isn't coordinated asks nobody, and nobody is sure to be told")
   func uncoordinatedWrite() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -291,7 +291,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("9.2.9: Did-change reaches other presenters of the same process, the writer's own not")
+  @Test("C-309: Did-change reaches other presenters of the same process, the writer's own not")
   func otherPresentersOfThisProcess() async throws {
     try await withSandbox { box in
       try box.write("d/f")
@@ -304,7 +304,7 @@ struct WriteMessagesTests {
   }
 
   @Test(
-    "7.1.7: A reader's options are in the origin of what it asks",
+    "C-407: A reader's options are in the origin of what it asks",
     arguments: [[], .withoutChanges, .immediatelyAvailableMetadataOnly, [.withoutChanges, .forUploading]]
       as [FileCoordinator.ReadingOptions])
   func readingOptions(options: FileCoordinator.ReadingOptions) async throws {
@@ -316,7 +316,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("7.1.7: Every message carries its origin: process, purpose, label, options, coordinated")
+  @Test("C-407: Every message carries its origin: process, purpose, label, options, coordinated")
   func origins() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

@@ -3,7 +3,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-/// One row of the table of messages before an access (section 4.1), for a file in a package in a plain directory.
+/// One row of the table of messages before an access (C-411), for a file in a package in a plain directory.
 struct MatrixRow: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let access: @Sendable (NSFileCoordinator, URL, () -> Void) -> Void
@@ -46,7 +46,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("4.1 Messages before an access, under Apple's names", .blocking, .timeLimit(.minutes(4)))
+@Suite("Messages before an access, under Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct FoundationMessageMatrixTests {
   @Test("C-030 to C-076, C-110: Who hears what before the accessor runs", arguments: MatrixRow.all)
   func row(_ row: MatrixRow) throws {

@@ -25,7 +25,7 @@ internal import SystemInterface
 /// | `state` | its lock | ``cancel()`` may come from any thread |
 /// | `gate` | written under that lock | read at each access, before it claims |
 ///
-/// - Note: Rules C-001…C-170 and sections 3, 5 and 6 of the specification.
+/// - Note: Rules C-001…C-170 of <doc:Rules>.
 @safe
 public final class FileCoordinator: Sendable {
   /// How many items one request may name.

@@ -157,7 +157,7 @@ extension GrantedAccess {
     }
   }
 
-  /// Announces moves that nobody announced (7.1 row 25).
+  /// Announces moves that nobody announced (C-425).
   ///
   /// An item that is gone from its place, and stands at another one of this access or at one that it declared, was moved.
   private func announceForgottenMoves() {

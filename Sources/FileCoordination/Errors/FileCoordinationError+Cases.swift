@@ -228,7 +228,7 @@ extension FileCoordinationError {
     _ message: MessageSummary, what: String, subjects: [String], _ error: (any Error)?
   ) -> Self {
     let inner = error as? FileCoordinationError
-    // A save that fails because of a deadlock fails the access that asked for it for the same reason (9.2 point 7).
+    // A save that fails because of a deadlock fails the access that asked for it for the same reason (C-307).
     let elsewhere = error as? PresenterErrorElsewhere
     let innerCode = inner?.code ?? elsewhere?.code
     let code = innerCode.flatMap { [.deadlock, .answerDropped].contains($0) ? $0 : nil } ?? .presenterFailed

@@ -8,7 +8,7 @@ struct FileLocation: Sendable {
   let path: ItemPath
   let spelling: PathSpelling
 
-  /// Resolves a URL: symbolic links in the middle always, in the last component only when asked (9.2 point 5).
+  /// Resolves a URL: symbolic links in the middle always, in the last component only when asked (C-305).
   ///
   /// - Complexity: one pass of realpath(3) over the directories of the path.
   init(_ url: URL, followingLastLink: Bool = false, in fileSystem: any FileSystem) throws(FileCoordinationError) {
@@ -63,7 +63,7 @@ extension FileCoordinationError {
   }
 }
 
-/// Turns canonical paths back into the spelling that somebody used: `/var/x` instead of `/private/var/x` (7.1 row 24).
+/// Turns canonical paths back into the spelling that somebody used: `/var/x` instead of `/private/var/x` (C-424).
 ///
 /// The two paths differ in a prefix, up to what their last components have in common; the difference applies to every
 /// path that begins with the canonical prefix.

@@ -35,7 +35,7 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   /// Whether the presenter is asked while another of its callbacks waits inside an access.
   public let isReentrant: Bool
   /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
-  /// when nobody looked (9.2 point 10).
+  /// when nobody looked (C-310).
   public let isVerified: Bool?
   /// Whether the causing access went on without this presenter's answer, because its queue didn't begin a question in time.
   ///

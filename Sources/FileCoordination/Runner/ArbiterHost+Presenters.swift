@@ -107,7 +107,7 @@ extension ArbiterHost {
 
   /// The directory that a symbolic link leads to, by its own path and in the spelling of the link.
   ///
-  /// What happens in it is told by where it happens, and nothing is in the link. A link to a file is presented itself (9.2 point 5).
+  /// What happens in it is told by where it happens, and nothing is in the link. A link to a file is presented itself (C-305).
   private func directory(behind location: FileLocation) -> FileLocation? {
     let files = configuration.fileSystem
     guard (try? files.statusIfPresent(of: location.path.systemPath))??.kind == .symbolicLink,

@@ -1,7 +1,7 @@
 internal import FileCoordination
 internal import FoundationEssentials
 
-/// One row of the message matrix, as something that is done to the presented file (sections 4.1 to 4.3).
+/// One row of the message matrix, as something that is done to the presented file (C-411).
 struct ConformanceStep: Sendable {
   let name: String
   let run: @Sendable (ConformanceTrial) async throws -> Void

@@ -10,7 +10,7 @@ internal import FileWatching
 /// and owner in the first moments after a search with `ScopeOptions.GatheringDepth.names`. Costs two words, and keeps the state of the index it's
 /// from alive.
 ///
-/// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from.
+/// - Note: <doc:AttributeNames> lists attributes and where they come from; rules R34 to R39 of <doc:QueryRules>.
 public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// Names a file as long as it's in the results of a query, also when it's renamed.
   public struct ID: Hashable, Sendable {

@@ -3,7 +3,7 @@ internal import SystemInterface
 
 /// Where a query searches.
 ///
-/// - Note: Section 1.3 of the specification.
+/// - Note: Rules Q23 to Q27 of <doc:QueryRules>.
 public enum MetadataScope: Hashable, Sendable {
   /// A directory, with everything in it.
   ///

@@ -17,7 +17,7 @@
   ///
   /// Not sendable, as on Apple platforms, although its methods may be called on any thread.
   ///
-  /// - Note: Section 2.1 of the specification; rules C-001…C-170, N-1, N-8 and N-9.
+  /// - Note: Rules C-001…C-170, N-1, N-8 and N-9; <doc:FoundationNameRules> says what the numbers mean.
   open class NSFileCoordinator: NSObject {
     let native: FileCoordinator
     let ongoing = OngoingAccesses()

@@ -7,7 +7,7 @@
   /// Foundation's class of this name can't be made on Linux. This one takes its place in expressions everywhere, and in types in files that
   /// import this module and not Foundation. Objects may be evaluated by any number of threads, unless a block in them mustn't.
   ///
-  /// - Note: Section 5 of the specification of predicates says what each operator does.
+  /// - Note: Rules P12 to P29 and P43 to P45 say what the operators do; <doc:FoundationNameRules> says where they are.
   open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     /// For how many members of the left side the comparison must hold.
     public enum Modifier: UInt, Sendable {

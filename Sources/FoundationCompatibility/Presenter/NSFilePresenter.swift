@@ -30,7 +30,7 @@
   /// an error, one that's never called is waited for until the deadline of the access (see `NSFileCoordinator.deadlines`), and what's
   /// called twice counts once (C-186, C-188).
   ///
-  /// - Note: Sections 2.4 and 4 of the specification; rules C-030…C-112, C-181…C-209, N-6 and N-7.
+  /// - Note: Rules C-030…C-112, C-181…C-209, N-6 and N-7; <doc:FoundationNameRules> says what the numbers mean.
   @preconcurrency
   public protocol NSFilePresenter: NSObjectProtocol {
     /// Where the presented item is; `nil` while it has never been saved. May be asked on any thread.

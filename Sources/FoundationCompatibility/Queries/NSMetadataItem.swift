@@ -14,7 +14,7 @@
   /// | --- | --- | --- |
   /// | `source` | its lock | queries change it while any thread reads |
   ///
-  /// - Note: Section 1.4 and 1.5 of the specification list attributes and where they come from; rules R19, R22, R34 to R36.
+  /// - Note: Rules R19, R22 and R34 to R38.
   open class NSMetadataItem: NSObject {
     private let source: Guarded<MetadataItem?>
 

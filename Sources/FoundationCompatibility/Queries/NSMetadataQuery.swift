@@ -21,7 +21,7 @@
   ///
   /// Not sendable, as on Apple platforms, although its methods may be called on any thread.
   ///
-  /// - Note: Sections 1.1, 1.2 and 1.6 of the specification; rules Q1 to Q31, R1 to R42, N-4 and N-5.
+  /// - Note: Rules Q1 to Q31, R1 to R42, N-4 and N-5; <doc:FoundationNameRules> says what the numbers mean.
   open class NSMetadataQuery: NSObject {
     let core = QueryCore()
 

@@ -56,7 +56,7 @@ extension Scenario {
       ActorPlan(.both([.init("/f", .read), .init("/g", .update)])),
     ])
 
-  /// A presenter that saves by its own coordinated write while others queue (C-119, 9.2 point 7).
+  /// A presenter that saves by its own coordinated write while others queue (C-119, C-307).
   static let savePriority = Scenario(
     name: "save priority",
     presenters: [

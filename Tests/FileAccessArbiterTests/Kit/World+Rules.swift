@@ -1,6 +1,6 @@
 @testable import FileAccessArbiter
 
-// The rules of section 3.1 a second time, over text and without a tree.
+// Who waits for whom (C-001…C-018) a second time, over text and without a tree.
 
 extension World {
   func conflict(_ first: AccessID, _ second: AccessID) -> Bool {
@@ -279,7 +279,7 @@ extension World {
     return found
   }
 
-  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (9.2 point 7).
+  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (C-307).
   private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
     guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
     return arbiter.accesses.sortedKeys.filter {

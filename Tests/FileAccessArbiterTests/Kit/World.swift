@@ -3,7 +3,7 @@
 /// An arbiter, and beside it everything that its host can know: who was granted, who runs, what is owed.
 ///
 /// Every effect is checked against the contract that its documentation states, every state against `invariants()` and
-/// against rules that are written here a second time, from the specification instead of from the implementation.
+/// against rules that are written here a second time, from the article Rules instead of from the implementation.
 struct World: Sendable {
   enum Status: Hashable, Sendable { case waiting, granted, failed, released, gone }
 
@@ -14,7 +14,7 @@ struct World: Sendable {
   var status: [AccessID: Status] = [:]
   var failures: [AccessID: Failure] = [:]
   var grants: [AccessID: Grant] = [:]
-  /// Where each item of each live access is, by the rules of section 3.4.
+  /// Where each item of each live access is, by the rules of moves (C-090…C-100).
   var places: [AccessID: [ItemPath]] = [:]
   /// Where items were before the holder itself moved them: protected until it ends.
   var formerPlaces: [AccessID: [AccessRequest.Item]] = [:]

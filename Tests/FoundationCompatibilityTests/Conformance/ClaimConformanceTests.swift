@@ -3,7 +3,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-/// Who waits for whom (section 3.1), in a sandbox with `d/f`, `d/g`, `d/x/f`, `k.pkg/a`, `k.pkg/b` and a package in another.
+/// Who waits for whom (C-001…C-018), in a sandbox with `d/f`, `d/g`, `d/x/f`, `k.pkg/a`, `k.pkg/b` and a package in another.
 struct ClaimRow: Sendable, CustomTestStringConvertible {
   let rule: String
   let held: Access
