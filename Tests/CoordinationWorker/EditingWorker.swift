@@ -3,7 +3,7 @@ import Foundation
 import SeededRandom
 import Synchronization
 
-/// A process in which two people type into editors of the README that show one file, and a stranger uses that file as well.
+/// A process in which two users type into the guide's editors that show one file, and other code uses that file as well.
 ///
 /// Everything typed is a word of its own, so that it can be found wherever it ends up.
 enum EditingWorker {

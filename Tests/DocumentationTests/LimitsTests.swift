@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The README says what the package doesn't do.
+/// The README and its guides state the limits of the package.
 ///
-/// When one of these fails, the README has something new to say.
-@Suite("The limits that the README states")
+/// When one of these fails, they need a change.
+@Suite("The limits that the README and the guides state")
 struct LimitsTests {
   private let place: Place
   private let url: URL

@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The editor that the README shows, four of it on one file.
-@Suite("The README's editor between processes", .serialized, .blocking, .timeLimit(.minutes(10)))
+/// The editor that the guide to presenters shows, four of it on one file.
+@Suite("The editor of the guide to presenters, between processes", .serialized, .blocking, .timeLimit(.minutes(10)))
 struct EditorTests {
   /// Counts how often an editor asks for access to save, and follows the file.
   private final class SaveCounter: FilePresenter {

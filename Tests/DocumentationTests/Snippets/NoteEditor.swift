@@ -23,7 +23,7 @@ actor NoteEditor: FilePresenter {
 
   private var coordinator: FileCoordinator { FileCoordinator(label: "editor", presenter: self, domain: domain) }
 
-  /// Registers inside a read, so that no change comes between loading and being told about changes.
+  /// Registers inside a read, so that no change is missed between loading and registering.
   func open() async throws -> FilePresenterRegistration {
     try await coordinator.read(url.withLock { $0 }) { access in
       try load(access.url)
@@ -40,20 +40,20 @@ actor NoteEditor: FilePresenter {
     try await coordinator.write(url, and: conflictURL) { file, conflict in try save(to: file, or: conflict) }
   }
 
-  /// Doesn't suspend, so nothing is typed meanwhile, and saves take turns although those of one presenter don't wait for each other.
+  /// Doesn't suspend, so no text is typed meanwhile, and one save follows the other: accesses of one presenter don't exclude each other.
   private func save(to file: borrowing FileAccess, or conflict: borrowing FileAccess) throws {
     if text == savedText { return }
     if try !file.exists || file.contents() == Data(savedText.utf8) {
       try file.replaceContents(with: Data(text.utf8))
       savedText = text
     } else {
-      // Somebody wrote since the file was loaded. Neither text overwrites the other: this one gets a file of its own.
+      // Another program wrote after the file was loaded. This text gets a file of its own, so both texts are kept.
       try conflict.replaceContents(with: Data(text.utf8))
       try load(file.url)
     }
   }
 
-  // Asked before somebody else accesses the file, who waits for the answer.
+  // Questions before others access the file; they wait for the answer.
 
   func savePresentedItemChanges(origin: AccessOrigin) async throws { try await save() }
 
@@ -61,14 +61,14 @@ actor NoteEditor: FilePresenter {
     if text != savedText { throw UnsavedText() }
   }
 
-  // Told afterwards.
+  // Notifications afterwards.
 
   func presentedItemDidMove(to newURL: URL, origin: AccessOrigin) async { url.withLock { $0 = newURL } }
 
   func presentedItemDidChange(origin: AccessOrigin) async {
     // Unsaved text stays; saving it will find the conflict.
     if origin.isVerified == false || text != savedText { return }
-    // Other editors needn't save for this: each save is told.
+    // Other editors needn't save first: each of their saves is notified.
     try? await coordinator.read(url.withLock { $0 }, options: .withoutChanges) { access in
       if text == savedText { try load(access.url) }
     }

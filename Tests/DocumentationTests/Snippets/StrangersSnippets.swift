@@ -17,12 +17,12 @@ struct StrangersSnippets {
     }
 
     func presentedItemDidChange(origin: AccessOrigin) async {
-      await reload(origin.isCoordinated ? "by \(origin.processName)" : "by somebody who doesn't coordinate")
+      await reload(origin.isCoordinated ? "by \(origin.processName)" : "by an uncoordinated program")
     }
   }
   // end
 
-  @Test("A preview is reloaded when a stranger has written the file")
+  @Test("A preview is reloaded when an uncoordinated program has written the file")
   func preview() async throws {
     let place = try Place()
     let url = try place.file("notes.txt", "old")
@@ -31,7 +31,7 @@ struct StrangersSnippets {
     let registration = try await CoordinationDomain.standard.register(preview)
     try Data("new".utf8).write(to: url)
     var iterator = reasons.makeAsyncIterator()
-    #expect(await iterator.next() == "by somebody who doesn't coordinate")
+    #expect(await iterator.next() == "by an uncoordinated program")
     registration.end()
   }
 }
