@@ -35,7 +35,7 @@ struct CommandTests {
     arguments: [
       (["nonsense"], "there is no command 'nonsense'"),
       (["wirte"], "there is no command 'wirte'; did you mean 'write'?"),
-      ([], "say what to do"),
+      ([], "name a command"),
       ([""], "there is no command ''"),
       (["tour", "faster"], "'tour' takes nothing and no more, and got 'faster'"),
       (["--no-such-option"], "there is no option '--no-such-option'"),

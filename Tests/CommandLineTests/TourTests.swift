@@ -24,8 +24,8 @@ struct TourTests {
     "It shows every scene",
     arguments: [
       "1. Readers share, a writer waits",
-      "2. An editor saves before a stranger reads",
-      "3. Who holds, who waits, and for whom",
+      "2. An editor saves before another program reads",
+      "3. A domain lists holders and waiting accesses",
       "4. A file moves under a waiting reader",
       "5. A deletion asks the editor first",
       "6. A directory is deleted when the readers inside are done",

@@ -80,7 +80,7 @@ struct WatchTests {
     let result = try bench.run("explain", bench.path("a"))
     #expect(result.status == 0)
     #expect(result.output.contains("nobody is in the way"))
-    #expect(result.output.contains("told afterwards:\n    'observer' (pid \(watcher.pid) 'filecoord')"))
+    #expect(result.output.contains("notified afterwards:\n    'observer' (pid \(watcher.pid) 'filecoord')"))
   }
 
   @Test("It ends when nobody reads its output any more")

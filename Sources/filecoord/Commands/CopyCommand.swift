@@ -4,14 +4,14 @@ import FoundationEssentials
 extension Command {
   static let copy = Command(
     name: "copy", operands: "FILE NEW-PATH", operandCount: 2...2, options: [.replace],
-    summary: "Copy a file or directory as editors have it, and tell whoever presents the new path.",
+    summary: "Copy a file or directory after editors have saved, and notify presenters of the new path.",
     details: """
-      Presenters of FILE save first, and nobody writes it while it's copied. NEW-PATH is the new path itself, also if there is a
-      directory of this name: nothing is copied into it. The copy appears whole or not at all.
+      Presenters of FILE save first, and no other access writes it during the copy. NEW-PATH is the path of the copy itself: if a
+      directory has this name, nothing is copied into it. The copy appears whole or not at all.
       """,
     examples: [
-      Example(line: "filecoord copy letter.txt letter.old", explanation: "Copies what editors of letter.txt see."),
-      Example(line: "filecoord copy --replace new.db current.db", explanation: "The old current.db is gone."),
+      Example(line: "filecoord copy letter.txt letter.old", explanation: "Copies the text that editors show."),
+      Example(line: "filecoord copy --replace new.db current.db", explanation: "Replaces the old current.db."),
     ],
     run: { session in
       let files = try session.files

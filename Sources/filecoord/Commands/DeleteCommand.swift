@@ -4,13 +4,13 @@ import FoundationEssentials
 extension Command {
   static let delete = Command(
     name: "delete", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax,
-    summary: "Delete files and directories after asking whoever presents them.",
+    summary: "Delete files and directories after asking their presenters.",
     details: """
-      One after the other; directories with everything in them. A presenter can refuse. Goes on after a failure, and ends
-      with the code of the first one.
+      Deletes one after the other, and directories with all their contents. A presenter can refuse. Continues after a failure,
+      and ends with the code of the first one.
       """,
     examples: [
-      Example(line: "filecoord delete draft.txt", explanation: "Deletes a file that nobody has unsaved changes in."),
+      Example(line: "filecoord delete draft.txt", explanation: "Deletes a file, unless an editor refuses."),
       Example(line: "filecoord delete --timeout 5 -- build -odd", explanation: "Deletes build and -odd."),
     ],
     run: { session in

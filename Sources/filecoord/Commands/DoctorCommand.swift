@@ -5,13 +5,14 @@ import Glibc
 extension Command {
   static let doctor = Command(
     name: "doctor",
-    summary: "Check that processes can coordinate here, and say what to do if not.",
+    summary: "Check whether processes can coordinate here, and print what to do if not.",
     details: """
-      Says which domain is used and why, where its processes meet, how long one access takes, who may enter the meeting
-      place, which processes of the user can't because they see another /tmp, and which limits of the system matter. Ends with 0 if all is well, and with 1 if something is wrong.
+      Prints the domain and the reason for it, the place where its processes meet, the time of one access, the permissions of
+      the meeting place, the processes of the user that see another /tmp and so can't meet this one, and the limits of the
+      system. Ends with 0 if all is well, and with 1 if something is wrong.
       """,
     examples: [
-      Example(line: "filecoord doctor", explanation: "Checks the usual domain."),
+      Example(line: "filecoord doctor", explanation: "Checks the default domain."),
       Example(line: "filecoord doctor --domain socket:/run/build/files", explanation: "Checks another meeting place."),
     ],
     run: { session in
@@ -68,14 +69,14 @@ private struct Checkup {
     } else if Self.variable(Session.domainVariable) != nil {
       reason = "named by \(Session.domainVariable)"
     } else {
-      reason = "usual; neither --domain nor \(Session.domainVariable) names another"
+      reason = "the default; neither --domain nor \(Session.domainVariable) names another"
     }
     report.good("domain: \(name.onOneLine), \(reason)")
     if let socket {
       report.good("socket: \(socket.onOneLine)" + whyThere(socket))
     } else if name == "process" {
       report.note(
-        "this domain is one process only, so nobody waits for anybody",
+        "this domain is one process only, so no process waits for another",
         advice: "unset \(Session.domainVariable), or pass --domain user")
     }
   }
@@ -141,7 +142,7 @@ private struct Checkup {
     if status.st_uid != geteuid() {
       report.bad(
         "directory \(directory.onOneLine) belongs to user \(status.st_uid), not to \(geteuid())",
-        advice: "have it removed, or name another place")
+        advice: "ask its owner or root to remove it, or name another place")
     } else if status.st_mode & 0o022 != 0 {
       report.bad(
         "directory \(directory.onOneLine) can be written by others (mode \(mode))",
@@ -158,7 +159,7 @@ private struct Checkup {
     var status = stat()
     guard stat(parent, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else { return }
     report.bad(
-      "directory \(parent.onOneLine) lets others replace what's in it: it hasn't the sticky bit",
+      "directory \(parent.onOneLine) lets others replace its entries: it has no sticky bit",
       advice: "chmod +t '\(parent.onOneLine)'")
   }
 

@@ -4,15 +4,16 @@ import FoundationEssentials
 extension Command {
   static let explain = Command(
     name: "explain", operands: "FILE", operandCount: 1...1,
-    summary: "Say who is in the way of reading and writing a file right now.",
+    summary: "Print the accesses and presenters in the way of reading and writing a file.",
     details: """
-      Names accesses to it, to directories around it that concern everything inside, and to items inside it; those that wait
-      were there first. Then presenters that are asked before, and those that are told afterwards. Nobody is asked anything.
-      Ends with 0 if nobody is in the way or asked, and with 1 otherwise.
+      Lists accesses to the file, to items inside it, and to directories around it if the access includes everything inside.
+      A listed access that waits was requested earlier. Then lists presenters that are asked before an access, and presenters
+      that are notified afterwards. The command asks no presenter. Ends with 0 if no access is in the way and no presenter is
+      asked, and with 1 otherwise.
       """,
     examples: [
-      Example(line: "filecoord explain notes.txt", explanation: "Says why 'filecoord write notes.txt' waits."),
-      Example(line: "filecoord explain build || sleep 1", explanation: "Waits a little if somebody works in build."),
+      Example(line: "filecoord explain notes.txt", explanation: "Explains why 'filecoord write notes.txt' waits."),
+      Example(line: "filecoord explain build || sleep 1", explanation: "Waits a little if an access uses build."),
     ],
     run: { session in
       let path = try Session.canonicalPath(of: session.files[0])
@@ -40,7 +41,7 @@ private struct Explanation {
   var text: String {
     var text = "\(path.onOneLine):\n"
     if isFree { text += "  nobody is in the way\n" }
-    let sections = obstacles + (listeners.isEmpty ? [] : [("told afterwards", listeners)])
+    let sections = obstacles + (listeners.isEmpty ? [] : [("notified afterwards", listeners)])
     for section in sections {
       text += "  \(section.what):\n" + section.who.map { "    \($0.onOneLine)\n" }.joined()
     }

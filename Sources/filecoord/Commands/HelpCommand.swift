@@ -5,7 +5,7 @@ extension Option {
 extension Command {
   static let help = Command(
     name: "help", operands: "[COMMAND]", operandCount: 0...1, operandChoices: commandNames, options: [.man],
-    summary: "Print how the tool or one of its commands is used.",
+    summary: "Print the help of the tool or of one command.",
     details:
       "The same as --help before or after the name of a command. With --man it prints all of it as one manual page.",
     examples: [

@@ -4,7 +4,7 @@ import Glibc
 
 extension Option {
   static let read = Option(name: "--read", kind: .flag, help: "Hold the files for reading: others may read too.")
-  static let write = Option(name: "--write", kind: .flag, help: "Hold the files for writing, which is usual.")
+  static let write = Option(name: "--write", kind: .flag, help: "Hold the files for writing, the default.")
 }
 
 extension Command {
@@ -12,14 +12,14 @@ extension Command {
     name: "hold", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax, options: [.read, .write],
     summary: "Hold access to files until standard input ends or a signal comes.",
     details: """
-      Prints "holding" when access is granted. For scripts that do several things inside one access, and to see what others
-      do when they have to wait. Ends with 0, also by SIGINT, SIGTERM or SIGHUP once it holds.
+      Prints "holding" when access is granted. Use it in scripts that do several things inside one access, or to test how other
+      programs wait. Ends with 0, also by SIGINT, SIGTERM or SIGHUP once it holds.
       """,
     examples: [
-      Example(line: "filecoord hold notes.txt", explanation: "Keeps everybody out until Control-D."),
+      Example(line: "filecoord hold notes.txt", explanation: "Keeps all others out until Control-D."),
       Example(
         line: "coproc filecoord hold data && read -u ${COPROC[0]}",
-        explanation: "In bash: goes on when data is held; 'exec {COPROC[1]}>&-' lets it go."),
+        explanation: "In bash: continues when data is held; 'exec {COPROC[1]}>&-' ends the access."),
     ],
     run: { session in
       if session.invocation.has(.read), session.invocation.has(.write) {

@@ -3,20 +3,20 @@ import FoundationEssentials
 
 extension Option {
   static let replace = Option(
-    name: "--replace", kind: .flag, help: "Take the place of what is at NEW-PATH; its presenters are asked first.")
+    name: "--replace", kind: .flag, help: "Replace the item at NEW-PATH; its presenters are asked first.")
 }
 
 extension Command {
   static let move = Command(
     name: "move", operands: "FILE NEW-PATH", operandCount: 2...2, options: [.replace],
-    summary: "Move or rename a file or directory, and tell whoever presents it or waits for it.",
+    summary: "Move or rename a file or directory; its presenters and waiting accesses follow it.",
     details: """
-      NEW-PATH is the new path itself, also if there is a directory of this name: nothing is moved into it. Between file
-      systems the item is copied, synced, put in place, and only then deleted at the old one.
+      NEW-PATH is the new path itself: if a directory has this name, nothing is moved into it. Between file systems the item
+      is copied, synced and put in place; only then is the old item deleted.
       """,
     examples: [
-      Example(line: "filecoord move draft.txt letter.txt", explanation: "Editors of draft.txt edit letter.txt now."),
-      Example(line: "filecoord move --replace new.db current.db", explanation: "The old current.db is gone."),
+      Example(line: "filecoord move draft.txt letter.txt", explanation: "Editors of draft.txt now edit letter.txt."),
+      Example(line: "filecoord move --replace new.db current.db", explanation: "Replaces the old current.db."),
     ],
     run: { session in
       let files = try session.files
@@ -37,7 +37,7 @@ extension Failure {
   static func occupied(_ destination: URL) -> Failure {
     Failure(
       .cannotCreate,
-      "there is something at '\(destination.pathText)' already. Pass --replace to take its place, or name a path inside it "
-        + "if it's a directory.")
+      "an item exists at '\(destination.pathText)'. Pass --replace to replace it, or name a path inside it if it's a "
+        + "directory.")
   }
 }

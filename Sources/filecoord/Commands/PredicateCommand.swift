@@ -4,16 +4,16 @@ import MetadataPredicates
 extension Command {
   static let predicate = Command(
     name: "predicate", operands: "TEXT", operandCount: 1...1, takesFiles: false, options: [.spotlight, .untrusted],
-    summary: "Say what a predicate means and what it's compiled to.",
+    summary: "Explain a predicate and its compiled form.",
     details: """
-      Prints the predicate in its canonical form, as a tree, and the tests that are made of it, in the order in which they are
-      made, with the attributes they need; then what no file's attributes can fulfil. Nothing is searched. A predicate that can't be used ends with 65, and the place
-      of the mistake is shown.
+      Prints the predicate in its canonical form and as a tree. Then prints the compiled tests in the order in which they run,
+      with the attributes that they need, and the conditions that no file can fulfil. Nothing is searched. If the predicate
+      can't be used, the command shows the place of the mistake and ends with 65.
       """,
     examples: [
       Example(
         line: #"filecoord predicate 'kMDItemFSName LIKE[c] "*.md" AND kMDItemFSSize > 1000'"#,
-        explanation: "The size is looked at before the name."),
+        explanation: "The size is tested before the name."),
       Example(
         line: #"filecoord predicate --spotlight 'kMDItemFSName == "*.md"c && kMDItemFSSize > 1000'"#,
         explanation: "The same in the language of mdfind."),
@@ -46,9 +46,9 @@ extension Command {
 
 extension Option {
   static let spotlight = Option(
-    name: "--spotlight", kind: .flag, help: "Read the query language of mdfind instead of the format language.")
+    name: "--spotlight", kind: .flag, help: "Use the query language of mdfind instead of the format language.")
   static let untrusted = Option(
-    name: "--untrusted", kind: .flag, help: "Allow only what text from a stranger may use.")
+    name: "--untrusted", kind: .flag, help: "Accept only what untrusted text may use.")
 }
 
 /// A predicate with one node in each line.

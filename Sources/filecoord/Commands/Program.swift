@@ -3,12 +3,12 @@ import FileCoordination
 /// The command that `read` and `write` run.
 enum Program {
   static let help = """
-    {} anywhere in COMMAND or an ARG stands for the path of the first FILE, {1}, {2} … for those of the first, second …,
-    as they are when access is granted: a file may be moved while it's waited for. Files are claimed together, so two
-    such commands never wait for each other in a circle. COMMAND must not claim them again: it would wait for itself.
+    {} anywhere in COMMAND or an ARG stands for the path of the first FILE, and {1}, {2} … for those of the first, second ….
+    These are the paths when access is granted: a file may move during the wait. All files are claimed in one request, so
+    two such commands never wait for each other in a circle. COMMAND must not access them again: it would wait for itself.
 
-    COMMAND shares the terminal. A signal that a program sends to filecoord is passed on to it; access ends when it ends.
-    If filecoord itself is killed by SIGKILL, access ends, but COMMAND runs on and isn't told: end it as well.
+    COMMAND shares the terminal. filecoord passes on a signal that another program sends to it. The access ends when COMMAND
+    ends. If SIGKILL ends filecoord itself, the access ends, but COMMAND runs on and isn't notified: end it as well.
     """
 
   /// Others see who is at work, rather than that it's this tool.

@@ -5,30 +5,30 @@ import MetadataPredicates
 extension Option {
   static let directory = Option(
     name: "--in", kind: .texts("DIR"),
-    help: "Search this directory; usually the current one. May be there several times.")
-  static let live = Option(name: "--live", kind: .flag, help: "Go on, and print what changes.")
+    help: "Search this directory; the default is the current one. May be used several times.")
+  static let live = Option(name: "--live", kind: .flag, help: "Continue, and print changes.")
   static let sort = Option(
     name: "--sort", kind: .text("ATTRIBUTES"),
-    help: "Sort by these attributes, with commas between them; a minus before one turns its order round.")
+    help: "Sort by these attributes, with commas between them; a minus before one reverses its order.")
   static let attributes = Option(
     name: "--attributes", kind: .text("ATTRIBUTES"),
     help: "Print the values of these attributes behind each path, with commas between their names.")
-  static let limit = Option(name: "--limit", kind: .count, help: "Print so many results at most.")
+  static let limit = Option(name: "--limit", kind: .count, help: "Print this number of results at most.")
   static let null = Option(name: "--null", kind: .flag, help: "End paths by a NUL, for xargs -0; -0 means the same.")
   static let explain = Option(
-    name: "--explain", kind: .flag, help: "Print how the search is done, and what it took, instead of what is found.")
+    name: "--explain", kind: .flag, help: "Print the plan of the search and its cost, instead of the results.")
   static let except = Option(
     name: "--except", kind: .texts("NAME"),
-    help: "Don't enter directories of this name, which may be a pattern such as '*.build'. May be there several times.")
+    help: "Don't enter directories of this name, which may be a pattern such as '*.build'. May be used several times.")
   static let audit = Option(
     name: "--audit", kind: .flag,
-    help: "Compare what was found with a fresh walk, and print what differs; with --live at the end.")
+    help: "Compare the index with a fresh walk, and print the differences; with --live at the end.")
   static let follow = Option(
     name: "--follow", kind: .flag,
-    help: "Search what symbolic links lead to as well; it's found once, under its own path.")
+    help: "Also search the targets of symbolic links; each is found once, under its own path.")
   static let index = Option(
     name: "--index", kind: .text("DIR"),
-    help: "Keep what is known of directories in this one, and don't read them the next time if nothing has changed.")
+    help: "Keep the index in this directory; the next search doesn't read unchanged directories again.")
   static let count = Option(name: "--count", kind: .flag, help: "Print the number of results only.")
 }
 
@@ -41,34 +41,34 @@ extension Command {
       .untrusted,
       .events,
     ],
-    summary: "Find files by what a file system knows of them, and keep the answer current.",
+    summary: "Find files by their metadata, and keep the result current.",
     details: """
-      Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort says otherwise.
-      Symbolic links aren't followed without --follow; names that begin with a dot are found like others. A predicate that can't be used ends
-      with 65, and the place of the mistake is shown.
+      Prints the paths of all files in the directories that fulfil the predicate, sorted by path unless --sort names attributes.
+      Symbolic links aren't followed without --follow. Names that begin with a dot are found like others. If the predicate can't
+      be used, the command shows the place of the mistake and ends with 65.
 
-      With --live it goes on, and prints a line for each change until SIGINT, SIGTERM or SIGHUP, or until nobody reads its
-      output any more: "+ PATH" for what's found, or was there at the beginning, "- PATH" for what's gone or doesn't match any
-      more, "~ PATH" for what has altered, "> PATH" and where it was before for what was renamed. Says "watching N results" on standard
-      error when everything that was there is printed. What can't be followed at once is told on standard error.
+      With --live it continues, and prints a line for each change until SIGINT, SIGTERM or SIGHUP, or until its output is
+      closed: "+ PATH" for a new or initial result, "- PATH" for a file that is removed or no longer matches, "~ PATH" for a
+      changed file, and "> PATH" with the old path for a renamed one. Prints "watching N results" on standard error after the
+      initial results. A warning on standard error names places that can't be watched.
 
-      With --attributes a tab and a value follow for each of them, in their order: dates in ISO 8601, "-" where there's no value, and
+      With --attributes a tab and a value follow for each of them, in their order: dates in ISO 8601, "-" without a value, and
       commas between the members of a list.
 
-      With --explain it prints which tests the index answers by itself, where it searches, whether statx(2) has to be asked of
-      each file, how many directories are watched, and how many results there are.
+      With --explain it prints which tests the index answers, the searched places, whether each file needs a statx(2), the
+      number of watched directories, and the number of results.
 
-      With --audit it compares all that it knows of the files in the directories, whether they fulfil the predicate or not, with a fresh
-      walk, and ends with 1 if anything differs. Alone it prints a line for each path that differs instead of the results: "missing PATH",
-      "surplus PATH", or "outdated PATH" and each value that differs, times in nanoseconds since 1970. What changes meanwhile is looked at
-      again. With --live it does so when it ends, and prints these lines on standard error: a job at night sends SIGTERM to a query that has run
-      for a day.
+      With --audit it compares the whole index of the directories, including files that don't fulfil the predicate, with a
+      fresh walk, and ends with 1 if there are differences. Without --live it prints a line for each difference instead of the
+      results: "missing PATH", "surplus PATH", or "outdated PATH" and each differing value, times in nanoseconds since 1970.
+      Files that change during the audit are compared again. With --live it compares at its end, and prints these lines on
+      standard error: a nightly job can send SIGTERM to a query that has run for a day.
 
-      With --index it leaves a file in DIR, which is made if it isn't there, and begins with that the next time the same directories are
-      searched: one whose times are the same as then isn't read. Names are found faster by that, above all those of a disk that
-      hasn't been read since the machine began; a predicate about sizes, dates or owners asks each file all the same.
+      With --index it keeps a file in DIR, and makes DIR if necessary. The next search of the same directories begins with that
+      file, and reads only directories whose times have changed. This makes searches for names faster, above all on a disk that
+      hasn't been read since the machine started. A predicate about sizes, dates or owners still inspects each file.
 
-      On a terminal it says on standard error how many results have been found so far, if that takes longer.
+      If a search takes longer, a terminal shows the number of results so far on standard error.
 
       With --json each line is an object with the members path, name, size, modified, created and type; with --live also event
       (added, removed, changed) and was, the path before; with --attributes also attributes, an object by their names.
@@ -78,7 +78,7 @@ extension Command {
       kMDItemLastUsedDate, kMDItemContentType, kMDItemContentTypeTree, kMDItemKind, kMDItemFSInvisible, kMDItemFSOwnerUserID,
       kMDItemFSOwnerGroupID, kMDItemFSNodeCount, kMDItemComment, kMDItemFinderComment, kMDItemUserTags, kMDItemWhereFroms.
 
-      Bytes of names that aren't UTF-8 are shown as U+FFFD, but printed as they are with -0.
+      Bytes of names that aren't UTF-8 are shown as U+FFFD, but printed unchanged with -0.
       """,
     examples: [
       Example(
@@ -92,10 +92,10 @@ extension Command {
         explanation: "Prints sizes and tags behind the paths of all documents."),
       Example(
         line: #"filecoord query --live 'kMDItemContentTypeTree == "public.image"' ~/Pictures"#,
-        explanation: "Prints pictures as they come and go."),
+        explanation: "Prints pictures that come and go."),
       Example(
         line: #"filecoord query --index ~/.cache/filecoord 'kMDItemFSName LIKE "*.pdf"' ~"#,
-        explanation: "Prints all PDF files; the second time directories that haven't changed aren't read."),
+        explanation: "Prints all PDF files; the second search doesn't read unchanged directories."),
       Example(
         line: #"filecoord query -0 --spotlight 'kMDItemFSName == "*.log"' /var/log | xargs -0 wc -l"#,
         explanation: "The same language as mdfind, and paths for another program."),
@@ -226,7 +226,7 @@ private struct QueryPrinter {
   private func printAudit(to terminal: Terminal) async -> ExitCode {
     guard let audit = await query.audit() else { return .failure }
     for difference in audit.differences where !terminal.write(difference.description.onOneLine + "\n") { break }
-    let unsettled = audit.unsettledCount == 0 ? "" : ", \(audit.unsettledCount) went on changing"
+    let unsettled = audit.unsettledCount == 0 ? "" : ", \(audit.unsettledCount) kept changing"
     Terminal.error.write("compared \(audit.fileCount) files: \(audit.differences.count) differ\(unsettled)\n")
     return audit.isClean ? .success : .failure
   }
@@ -236,7 +236,7 @@ private struct QueryPrinter {
     do {
       try await query.saveIndex()
     } catch {
-      Terminal.error.write("what is known can't be kept: \("\(error)".onOneLine)\n")
+      Terminal.error.write("the index can't be kept: \("\(error)".onOneLine)\n")
     }
   }
 
@@ -357,14 +357,14 @@ private struct QueryPrinter {
 
   private func warning(_ health: ScopeHealth) -> String {
     var text = ""
-    if health.isBehind { text += "the kernel has lost events; everything is going to be read again\n" }
+    if health.isBehind { text += "the kernel has lost events; everything will be read again\n" }
     if health.unreadableDirectoryCount > 0 { text += "\(health.unreadableDirectoryCount) directories can't be read\n" }
     if session.invocation.has(.live), health.polledDirectoryCount > 0 {
       text +=
-        "\(health.polledDirectoryCount) directories aren't watched, but looked at from time to time: "
+        "\(health.polledDirectoryCount) directories are polled instead of watched: "
         + "\((health.pollingReason ?? "").onOneLine)\n"
     }
-    if health.isFull { text += "there are more files than can be counted\n" }
+    if health.isFull { text += "there are more files than the index can hold\n" }
     return text
   }
 }

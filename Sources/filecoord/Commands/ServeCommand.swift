@@ -12,13 +12,13 @@ extension Command {
     name: "serve", options: [.printUnit],
     summary: "Serve the processes of the domain until a signal comes.",
     details: """
-      Nobody needs it: processes elect one among themselves to serve the others. A server that outlives them saves them the
-      elections; it takes over from one that was elected. With --print-unit it prints two units of systemd's user manager
-      instead, to be split at the lines that name their files.
+      This is optional: processes elect one among themselves to serve the others. A server that outlives them saves them the
+      elections; it takes over from an elected process. With --print-unit it prints two units of systemd's user manager
+      instead; split them at the lines that name their files.
       """,
     examples: [
-      Example(line: "filecoord serve", explanation: "Prints 'serving' and where, and serves until Control-C."),
-      Example(line: "filecoord serve --print-unit", explanation: "Prints the units, and what to do with them."),
+      Example(line: "filecoord serve", explanation: "Prints 'serving' and the place, and serves until Control-C."),
+      Example(line: "filecoord serve --print-unit", explanation: "Prints the units, and how to install them."),
     ],
     run: { session in
       if session.invocation.has(.printUnit) {
@@ -39,7 +39,7 @@ extension Command {
               running.withLock { $0 = server }
               server.waitUntilEnd()
               guard running.withLock({ $0 != nil }) else { return }
-              Terminal.error.write("somebody has removed the meeting place; making it again\n")
+              Terminal.error.write("the meeting place was removed; making it again\n")
             }
           } catch {
             problem.withLock { $0 = error }

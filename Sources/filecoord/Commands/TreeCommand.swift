@@ -4,21 +4,22 @@ import FoundationEssentials
 extension Command {
   static let tree = Command(
     name: "tree", operands: "[PATH]", operandCount: 0...1, options: [.json],
-    summary: "Print who presents, holds and waits, where and for how long.",
+    summary: "Print presenters, holders and waiting accesses, with their places and times.",
     details: """
-      Everywhere in the domain, or at PATH and inside. With --json it prints one object:
+      Prints the whole domain, or the part at PATH and inside. With --json it prints one object:
 
         accesses    objects with label, pid, process, state (holding, asking or waiting), seconds
-                    (how long it has been so), items and waitsFor
+                    (the time in this state), items, waitsFor, and waitsForMore (the number of
+                    parties that waitsFor leaves out)
           items     objects with path, mode (reading or writing) and contents (whether the access
-                    concerns everything inside as well)
+                    includes everything inside as well)
           waitsFor  objects with label, pid, process, callback (or null) and seconds
-        presenters  objects with label, pid, process, path (or null), running (callbacks under way:
-                    callback and seconds) and waiting (how many messages wait)
+        presenters  objects with label, pid, process, path (or null), running (callbacks in progress:
+                    callback and seconds) and waiting (the number of waiting messages)
       """,
     examples: [
-      Example(line: "filecoord tree", explanation: "Shows everybody."),
-      Example(line: "filecoord tree --json | jq '.accesses[].label'", explanation: "Names whoever holds or waits."),
+      Example(line: "filecoord tree", explanation: "Prints the whole domain."),
+      Example(line: "filecoord tree --json | jq '.accesses[].label'", explanation: "Prints the labels of accesses."),
     ],
     run: { session in
       let scope = try Scope(session.files.first)

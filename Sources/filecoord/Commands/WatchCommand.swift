@@ -4,51 +4,51 @@ import Synchronization
 
 extension Option {
   static let json = Option(name: "--json", kind: .flag, help: "Print JSON.")
-  static let events = Option(name: "--events", kind: .count, help: "End after so many messages.")
+  static let events = Option(name: "--events", kind: .count, help: "End after this number of messages.")
   static let uncoordinated = Option(
-    name: "--uncoordinated", kind: .flag, help: "Also print what programs do that don't coordinate.")
+    name: "--uncoordinated", kind: .flag, help: "Also print changes by programs that don't coordinate.")
   static let relinquish = Option(
     name: "--relinquish", kind: .flag,
-    help: "Also be asked to let go, to save and to make way. Answers at once; whoever asks waits for that.")
+    help: "Also print questions to let go, to save and to make way. Others wait for the answers, which come at once.")
 }
 
 extension Command {
   static let watch = Command(
     name: "watch", operands: "PATH…", operandCount: 1...FileCoordinator.itemCountMax,
     options: [.json, .events, .relinquish, .uncoordinated],
-    summary: "Print what happens to files and inside directories, and who does it.",
+    summary: "Print the changes of files and inside directories, and their authors.",
     details: """
-      Presents each PATH, and prints one line for each message: when, what, the path, and by whom. Says "watching PATH" on
-      standard error when it has begun. Only what is coordinated is seen, unless --uncoordinated watches the file system
-      as well; what can't be watched is told on standard error. Ends with 0 by SIGINT, SIGTERM or SIGHUP, and
-      when nobody reads its output any more.
+      Presents each PATH, and prints one line for each message: the time, the event, the path and the author. Prints
+      "watching PATH" on standard error when it's ready. Reports coordinated changes only, unless --uncoordinated watches the
+      file system as well; a warning on standard error names paths that can't be watched. Ends with 0 by SIGINT, SIGTERM or
+      SIGHUP, and when its output is closed.
 
       With --json each line is an object with these members:
 
-        time      when it was printed: UTC, such as 2026-01-31T12:00:00.000Z
+        time      the time of the line: UTC, such as 2026-01-31T12:00:00.000Z
         event     did change, did move, item inside did appear, item inside did move,
                   item inside did change, attributes did change, version gained, version lost,
                   version resolved, version inside gained …; with --relinquish also
                   relinquish to reader, relinquish to writer, reacquire, save changes,
                   accommodate deletion, accommodate deletion inside
         path      the item: the watched one, or the one inside
-        to        where it was moved to, or null
+        to        the new place of a moved item, or null
         detail    the version or the attributes, or null
-        by        the label of whoever did it; empty if that's unknown
+        by        the label of the author; empty if that's unknown
         pid       the number of its process; 0 if that's unknown
         process   the name of its process
         reason    reading, writing, evicting, preparing or announcing, with options; or uncoordinated
         verified  true if the item is known to have changed, false if it is known not to, or null
-        omitted   how many earlier messages were left out, because too many waited
+        omitted   the number of earlier messages that were left out because too many waited
 
       Bytes of names that aren't UTF-8 are shown as U+FFFD.
       """,
     examples: [
-      Example(line: "filecoord watch .", explanation: "Prints what happens in this directory."),
+      Example(line: "filecoord watch .", explanation: "Prints the changes in this directory."),
       Example(
-        line: "filecoord watch --events 1 notes.txt && make", explanation: "Waits until somebody has touched a file."),
+        line: "filecoord watch --events 1 notes.txt && make", explanation: "Waits until the file has changed."),
       Example(
-        line: "filecoord watch --uncoordinated .", explanation: "Prints what git, vim and scripts do here as well."),
+        line: "filecoord watch --uncoordinated .", explanation: "Also prints changes by git, vim and scripts here."),
       Example(line: "filecoord watch --json . | jq -r .path", explanation: "Prints the paths only."),
     ],
     run: { session in try await EventPrinter(session).run() })

@@ -4,17 +4,17 @@ import FoundationEssentials
 extension Option {
   static let purpose = Option(
     name: "--for", kind: .choice(["deleting", "moving", "merging", "replacing"]),
-    help: "What happens to the files, if they aren't just changed: presenters are asked to make way or to save first.")
+    help: "The purpose of the write, if it isn't a plain change. Presenters are asked to make way or to save first.")
 }
 
 extension Command {
   static let write = Command(
     name: "write", operands: "FILE… -- COMMAND [ARG…]", operandCount: 1...FileCoordinator.itemCountMax,
     takesProgram: true, options: [.purpose],
-    summary: "Run a command while nobody else reads or writes the files.",
+    summary: "Run a command while no other program reads or writes the files.",
     details: """
-      Waits until nobody else reads or writes any of the files and until whoever presents them has let go, runs COMMAND,
-      and ends with what it ended with. Presenters are told afterwards that the files may have changed.
+      Waits until no other access reads or writes any of the files and their presenters have let go. Then runs COMMAND, and
+      ends with its exit status. Presenters are notified afterwards that the files may have changed.
 
       \(Program.help)
       """,
@@ -22,10 +22,10 @@ extension Command {
       Example(line: "filecoord write notes.txt -- sed -i s/milk/bread/ {}", explanation: "Changes a file."),
       Example(
         line: "filecoord write --for merging todo.txt -- sort -o {} {}",
-        explanation: "The new contents depend on the old, so editors save first."),
+        explanation: "The new contents depend on the old ones, so editors save first."),
       Example(
         line: "filecoord --timeout 0 write lock -- backup.sh",
-        explanation: "Runs unless somebody is in the way; then ends with 75 at once."),
+        explanation: "Runs if it needn't wait; otherwise ends with 75 at once."),
     ],
     run: { session in
       let purpose = session.invocation.text(.purpose)
@@ -53,7 +53,7 @@ extension Command {
     for index in moved {
       Terminal.error.write(
         "filecoord: '\(access[index].url.pathText)' has gone from its place, and the move wasn't announced: presenters "
-          + "still look for it there. Use 'filecoord move'.\n")
+          + "still expect it there. Use 'filecoord move'.\n")
     }
   }
 }

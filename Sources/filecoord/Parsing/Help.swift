@@ -5,8 +5,8 @@ enum Help {
   private static let lineWidth = 96
 
   static let environment = """
-    The variable FILE_COORDINATION_DOMAIN says whom to coordinate with if --domain doesn't: all processes of the user
-    (user, usual), nobody else (process), or all that name a socket (socket:/PATH). Output is coloured on a terminal only,
+    Without --domain the variable FILE_COORDINATION_DOMAIN names the domain: all processes of the user (user, the default),
+    this process only (process), or all processes that name a socket (socket:/PATH). Output is coloured on a terminal only,
     and never while NO_COLOR is set.
     """
 
@@ -23,7 +23,7 @@ enum Help {
     \(rows(Option.common.map { ($0.usage, $0.help) }))
     \(paragraphs(environment))
 
-    It ends with:
+    Exit codes:
     \(rows(ExitCode.table.map { ($0.code, $0.meaning) }))
     'filecoord help COMMAND' explains a command, with examples.
 

@@ -85,23 +85,23 @@ struct Option: Sendable {
 extension Option {
   static let timeout = Option(
     name: "--timeout", kind: .seconds,
-    help: "Give up after so long: of waiting for other accesses, and again of waiting for presenters' answers. "
-      + "Usually 300 and 60; 0 doesn't wait at all.")
+    help: "The longest wait for other accesses, and again for presenters' answers. The defaults are 300 and 60; with 0 "
+      + "the command fails at once if it has to wait.")
   static let skipStopped = Option(
     name: "--skip-stopped", kind: .seconds,
     help:
-      "Take away what a process holds that has been stopped for so long (Control-Z, a debugger). Usually it's waited "
-      + "for; its presenters for five seconds.")
+      "Take the accesses of a process away after it has been stopped for this time (Control-Z, a debugger). By default "
+      + "they stay, and the command waits five seconds for the presenters of such a process.")
   static let waitReport = Option(
     name: "--wait-report", kind: .seconds,
-    help: "Print who is in the way each time so long has passed. On a terminal it's one line, from the first second on."
+    help: "Print the accesses and presenters in the way at this interval. On a terminal one line shows them."
   )
   static let domain = Option(
     name: "--domain", kind: .domain,
-    help: "Whom to coordinate with: user, process or socket:PATH. Stronger than FILE_COORDINATION_DOMAIN.")
+    help: "The domain: user, process or socket:PATH. It overrides FILE_COORDINATION_DOMAIN.")
   static let label = Option(
-    name: "--label", kind: .text("TEXT"), help: "The name under which others see this access or presenter.")
-  static let help = Option(name: "--help", kind: .flag, help: "Print how it's used.")
+    name: "--label", kind: .text("TEXT"), help: "The name of this access or presenter in reports.")
+  static let help = Option(name: "--help", kind: .flag, help: "Print the help.")
   static let version = Option(name: "--version", kind: .flag, help: "Print the version.")
 
   /// What other tools call some options.

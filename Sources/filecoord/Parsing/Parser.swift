@@ -13,7 +13,7 @@ struct Parser {
     try parser.takeOptions(Option.common, &values)
     if values[Option.help.name] != nil { return Invocation(command: .help) }
     if values[Option.version.name] != nil { return Invocation(command: .version) }
-    guard let word = parser.rest.popFirst() else { throw .usage("say what to do") }
+    guard let word = parser.rest.popFirst() else { throw .usage("name a command") }
     guard let command = Command.named(word.text) else {
       let hint = Nearest.hint(for: word.text, among: Command.all.map(\.name))
       throw .usage("there is no command '\(word.text)'\(hint)")

@@ -23,18 +23,18 @@ struct ExitCode: Hashable, Sendable {
   /// What help says about them.
   static let table: [(code: String, meaning: String)] = [
     ("0", "done"),
-    ("1", "explain: somebody is in the way; doctor, tour: something is wrong; query --audit: something differs"),
+    ("1", "explain: the file isn't free; doctor, tour: something is wrong; query --audit: there are differences"),
     ("64", "the command line was not understood"),
-    ("65", "predicate, query: it can't be used"),
+    ("65", "predicate, query: the predicate can't be used"),
     ("66", "there is no such file"),
     ("69", "the other processes of the domain can't be reached"),
     ("70", "an error of a program, perhaps of this one"),
-    ("73", "there is something at the destination already"),
+    ("73", "an item exists at the destination"),
     ("74", "the file system failed"),
-    ("75", "timed out, a deadlock was refused, or access was lost meanwhile: try again"),
+    ("75", "timed out, a deadlock was refused, or the access was lost: try again"),
     ("77", "the file system doesn't permit it, or a presenter refused"),
     ("126, 127", "the command couldn't be run, or wasn't found"),
     ("128+N", "ended by signal N"),
-    ("other", "read, write: what the command ended with"),
+    ("other", "read, write: the exit status of the command"),
   ]
 }

@@ -17,7 +17,7 @@ struct SystemLimit {
       advice: "sysctl fs.inotify.max_user_instances=128; each process that coordinates takes one"),
     SystemLimit(
       name: "max_user_watches", comfortable: 8192,
-      advice: "sysctl fs.inotify.max_user_watches=65536; each directory on the way to a file takes one"),
+      advice: "sysctl fs.inotify.max_user_watches=65536; each directory on the path to a file takes one"),
     SystemLimit(
       name: "max_queued_events", comfortable: 1024, advice: "sysctl fs.inotify.max_queued_events=16384"),
   ]
@@ -31,10 +31,10 @@ struct SystemLimit {
   /// A low limit makes things slow or fail under load, so it's a note and not a fault.
   func check(_ value: Int?, _ report: HealthReport) {
     guard let value else {
-      return report.note("\(name): unknown", advice: "nothing, unless accesses by URL are slow: there is no inotify")
+      return report.note("\(name): unknown", advice: "nothing, unless accesses by URL are slow: inotify is missing")
     }
     if value < comfortable {
-      report.note("\(name): \(value), which is few", advice: advice)
+      report.note("\(name): \(value), which is low", advice: advice)
     } else {
       report.good("\(name): \(value)")
     }

@@ -34,8 +34,8 @@ struct Tour {
     narrator.heading("A tour of file coordination")
     narrator.explain(
       """
-      Several parts of a program share files. Each says which file it wants to read or write, and for how long; \
-      whoever is in the way is waited for, and whoever shows the file is asked first and told afterwards.
+      Several parts of a program share files. Each requests access before it reads or writes a file, and waits for \
+      conflicting accesses. An editor that shows the file is asked first and notified afterwards.
       """)
     narrator.explain("The files are real, below \(directory.url.path). A ✓ was checked while you read.")
   }

@@ -16,7 +16,7 @@ extension Scene {
       try await cleaner.delete(poem)
       stage.claim("cleaner is refused.", false)
     } catch let error as FileCoordinationError {
-      stage.claim("cleaner is refused, and told why:", error.code == .presenterFailed)
+      stage.claim("cleaner is refused, with the reason:", error.code == .presenterFailed)
       stage.quote(error.description)
     }
     stage.claim("The file is still there, and so is the unsaved text.", stage.exists(poem) && editor.isOpen)
@@ -25,6 +25,6 @@ extension Scene {
     stage.tell("editor", "saves.")
     stage.tell("cleaner", "asks again.")
     try await cleaner.delete(poem)
-    stage.claim("The file is gone, and editor knows: it closed first.", !stage.exists(poem) && !editor.isOpen)
+    stage.claim("The file is gone, and editor has closed it before.", !stage.exists(poem) && !editor.isOpen)
   }
 }

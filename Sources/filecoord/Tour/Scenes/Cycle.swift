@@ -5,9 +5,9 @@ extension Scene {
   static let cycle = Scene("A real cycle is refused, with its reason") { stage in
     let first = try stage.makeFile("first.txt", "")
     let second = try stage.makeFile("second.txt", "")
-    stage.explain("merge holds first.txt and then wants second.txt; split holds second.txt and then wants first.txt.")
+    stage.explain("merge holds first.txt and requests second.txt; split holds second.txt and requests first.txt.")
     let error = try await nestInOppositeOrders(first, second, on: stage)
-    stage.claim("One of them is refused at once, without a timeout, and told why:", error?.code == .deadlock)
+    stage.claim("One of them is refused at once, without a timeout, with the reason:", error?.code == .deadlock)
     stage.quote(error?.description ?? "")
     let labels = Set(error?.deadlock?.members.map(\.label) ?? [])
     stage.claim("The reason names both, and merge went on.", labels == ["merge", "split"])

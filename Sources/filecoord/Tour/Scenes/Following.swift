@@ -29,12 +29,12 @@ extension Scene {
       stage.tell("backup", "is done, so organizer renames the file.")
       let (name, wasMoved, text) = try await reader.value
       try await group.waitForAll()
-      stage.claim("reader asked for draft.txt and was given \(name).", name == "final.txt" && wasMoved)
+      stage.claim("reader requested draft.txt and received \(name).", name == "final.txt" && wasMoved)
       stage.claim("It read the text there.", text == "text")
     }
     try await stage.domain.waitUntil { state in state.presenters.allSatisfy(\.isIdle) }
     let place = editor.presentedItemURL?.lastPathComponent ?? "nothing"
-    stage.claim("editor was told, and shows \(place).", place == "final.txt")
+    stage.claim("editor was notified, and shows \(place).", place == "final.txt")
   }
 }
 

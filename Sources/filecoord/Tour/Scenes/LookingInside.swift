@@ -2,7 +2,7 @@ import FileCoordination
 import FoundationEssentials
 
 extension Scene {
-  static let lookingInside = Scene("Who holds, who waits, and for whom") { stage in
+  static let lookingInside = Scene("A domain lists holders and waiting accesses") { stage in
     let page = try stage.makeFile("page.txt", "text")
     let editor = Editor(page, on: stage)
     let registration = try await stage.domain.register(editor)
@@ -14,7 +14,7 @@ extension Scene {
       await stage.untilHolding(["printer"])
       group.addTask { try await stage.coordinator("sync").write(page) { _ in } }
       await stage.untilWaiting("sync", for: ["printer"])
-      stage.explain("editor shows page.txt, printer reads it, sync waits to write it. The domain can be asked:")
+      stage.explain("editor shows page.txt, printer reads it, sync waits to write it. The domain lists all three:")
       let state = stage.domain.snapshot()
       stage.quote(state.description)
       let labels = state.presenters.map(\.label) + state.accesses.map(\.party.label)

@@ -14,8 +14,8 @@ extension Scene {
     try await stage.coordinator("script").replaceContents(of: list, with: Data("milk, bread".utf8))
     stage.explain(
       """
-      Both are told at once. left's read needs right to let go of the file first, but right is busy: it reads as \
-      well, and needs left to let go. Without further care both would wait for ever.
+      Both are notified at once. left's read needs right to let go of the file first, but right is busy: it reads as \
+      well, and needs left to let go. Without further care both would wait forever.
       """)
     try await stage.domain.waitUntil { state in
       state.presenters.allSatisfy(\.isIdle) && viewers.allSatisfy { $0.text != nil }

@@ -2,7 +2,7 @@ import FileCoordination
 import FoundationEssentials
 
 extension Scene {
-  static let savingFirst = Scene("An editor saves before a stranger reads") { stage in
+  static let savingFirst = Scene("An editor saves before another program reads") { stage in
     let letter = try stage.makeFile("letter.txt", "Dear")
     let editor = Editor(letter, on: stage)
     let registration = try await stage.domain.register(editor)
@@ -10,7 +10,7 @@ extension Scene {
 
     stage.tell("editor", "shows letter.txt, and is registered as its presenter.")
     editor.type("Dear Ada")
-    stage.claim("On disk there is still the old text: \"Dear\".", stage.text(letter) == "Dear")
+    stage.claim("The disk still has the old text: \"Dear\".", stage.text(letter) == "Dear")
 
     stage.tell("mailer", "knows nothing of editor, and asks to read letter.txt.")
     let sent = try await stage.coordinator("mailer").contents(of: letter)
