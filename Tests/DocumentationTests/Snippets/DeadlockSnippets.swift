@@ -65,7 +65,7 @@ struct DeadlockSnippets {
     let deadlines = AccessDeadlines(
       waitingForAccesses: .seconds(2), waitingForAnswers: .milliseconds(50), lateAnswers: .proceed)
     let missing = try await FileCoordinator(label: "backup", deadlines: deadlines).read(url) { access in
-      // What these have not saved is not in the file.
+      // The file lacks the unsaved changes of these presenters.
       access.unansweredPresenters
     }
     // end

@@ -13,7 +13,7 @@ actor NoteEditor: FilePresenter {
   private let url: Mutex<URL>
   private let domain: CoordinationDomain
   private var text = ""
-  /// What the file contained when it was last loaded or saved.
+  /// The contents of the file at the last load or save.
   private var savedText = ""
 
   init(_ url: URL, in domain: CoordinationDomain = .standard) {
