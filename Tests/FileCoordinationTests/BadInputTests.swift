@@ -545,6 +545,8 @@ struct BadInputTests {
           let error = try #require(thrown as? FileCoordinationError, note)
           #expect(error.code == .fileSystem, note)
           #expect((error.underlyingError as? SystemError)?.errno == errno, note)
+          #expect(error.systemError?.errno == errno, note)
+          #expect(error.systemError?.symbol == SystemError.symbol(of: errno), note)
           #expect(error.subjects.isEmpty == false, "\(note): \(error)")
         }
         #expect(try verb.isWhole(scratch, other: other), note)

@@ -1,5 +1,6 @@
 import FileWatching
 import Foundation
+import Glibc
 import SystemInterface
 import Testing
 
@@ -95,7 +96,7 @@ struct InotifyWatcherTests {
     let error = #expect(throws: SystemError.self) {
       try watch.watcher.watch(SystemPath("/proc/sys"), .names, isDirectory: true)
     }
-    #expect(error.map { SystemError.symbol(of: $0.errno) } == "EOPNOTSUPP")
+    #expect(error?.errno == EOPNOTSUPP)
   }
 
   @Test("A wait ends by an event and by a call, also one that came before it")
@@ -119,7 +120,7 @@ struct InotifyWatcherTests {
     let error = #expect(throws: SystemError.self) {
       try manual.watch(SystemPath(watch.directory.path), .names, isDirectory: true)
     }
-    #expect(error.map { SystemError.symbol(of: $0.errno) } == "ENOSPC")
+    #expect(error?.errno == ENOSPC)
     try watch.write("f")
     manual.loseEvents()
     #expect(manual.takeEvents() == [.overflow])

@@ -22,12 +22,33 @@ struct SystemErrorTests {
     #expect(SystemError(.read, errno: 9999).description == "read(2) failed: Error 9999 (errno 9999)")
   }
 
+  @Test("A number has the same value under its name as in the C library", arguments: SystemError.Number.named)
+  func names(number: SystemError.Number, errno: Int32, symbol: String) {
+    #expect(number.rawValue == errno)
+    #expect(SystemError.symbol(of: number.rawValue) == symbol)
+    let error = SystemError(.open, errno: errno)
+    #expect(error.number == number && error.isOne(of: .init(rawValue: 0), number))
+    #expect(!error.isOne(of: .init(rawValue: 0)))
+  }
+
   @Test("A path with a NUL byte is refused before the kernel could take a prefix of it", arguments: SystemPath.withNUL)
   func embeddedNUL(path: SystemPath) {
     #expect(throws: SystemError(.status, paths: [path], errno: EINVAL)) {
       try HostFileSystem().statusIfPresent(of: path)
     }
   }
+}
+
+extension SystemError.Number {
+  fileprivate static let named: [(Self, Int32, String)] = [
+    (.notPermitted, EPERM, "EPERM"), (.noSuchFileOrDirectory, ENOENT, "ENOENT"), (.interrupted, EINTR, "EINTR"),
+    (.resourceTemporarilyUnavailable, EAGAIN, "EAGAIN"), (.noMemory, ENOMEM, "ENOMEM"),
+    (.permissionDenied, EACCES, "EACCES"), (.fileExists, EEXIST, "EEXIST"),
+    (.tooManyOpenFilesInSystem, ENFILE, "ENFILE"), (.tooManyOpenFiles, EMFILE, "EMFILE"),
+    (.noSpace, ENOSPC, "ENOSPC"), (.fileNameTooLong, ENAMETOOLONG, "ENAMETOOLONG"), (.noFunction, ENOSYS, "ENOSYS"),
+    (.tooManySymbolicLinkLevels, ELOOP, "ELOOP"), (.notSupported, EOPNOTSUPP, "EOPNOTSUPP"),
+    (.noBufferSpace, ENOBUFS, "ENOBUFS"), (.connectionRefused, ECONNREFUSED, "ECONNREFUSED"),
+  ]
 }
 
 extension SystemPath {

@@ -129,12 +129,12 @@ extension FileCoordinationError {
 extension FileCoordinationError {
   static func fileSystem(_ error: SystemError) -> Self {
     let subjects = error.paths.map(\.description)
-    switch SystemError.symbol(of: error.errno) {
-    case "ENAMETOOLONG":
+    switch error.number {
+    case .fileNameTooLong:
       return Self(
         .pathTooLong, subjects: subjects,
         message: "\(error). Linux takes 4095 bytes for a path and 255 for a name.", underlyingError: error)
-    case "ELOOP":
+    case .tooManySymbolicLinkLevels:
       return Self(
         .symbolicLinkLoop, subjects: subjects, message: "\(error). Symbolic links lead in a circle; mend one of them.",
         underlyingError: error)
@@ -280,7 +280,7 @@ extension FileCoordinationError {
   }
 
   private static func advice(for error: SystemError) -> String {
-    if SystemError.symbol(of: error.errno) == "EMFILE" {
+    if error.number == .tooManyOpenFiles {
       return "This process may have \(HostProcess.descriptorCountMax) files open and has no descriptor left: "
         + "close some, or raise the limit (ulimit -n)."
     }

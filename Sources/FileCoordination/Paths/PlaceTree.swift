@@ -188,7 +188,7 @@ extension PlaceTree {
       default: return .other
       }
     } catch {
-      if SystemError.symbol(of: error.errno) == "ENOENT" { return .missing }
+      if error.number == .noSuchFileOrDirectory { return .missing }
       throw .irregular
     }
   }
@@ -208,9 +208,9 @@ extension PlaceTree {
       node.watch = watch
       nodesByWatch[watch, default: []].append(node)
     } catch {
-      switch SystemError.symbol(of: error.errno) {
-      case "EOPNOTSUPP", "EACCES", "EPERM": throw .unwatchable
-      case "ENOSPC", "EMFILE", "ENFILE", "ENOMEM", "ENOSYS": throw .exhausted
+      switch error.number {
+      case .notSupported, .permissionDenied, .notPermitted: throw .unwatchable
+      case .noSpace, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noFunction: throw .exhausted
       default: throw .irregular
       }
     }

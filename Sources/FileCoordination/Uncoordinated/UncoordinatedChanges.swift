@@ -18,12 +18,12 @@ extension FilePresenterRegistration {
 extension FileCoordinationError {
   static func uncoordinatedChangesMissed(_ error: SystemError) -> Self {
     let advice =
-      switch SystemError.symbol(of: error.errno) {
-      case "ENOSPC": "Raise the limit with 'sysctl fs.inotify.max_user_watches', or present less."
-      case "EMFILE": "Raise the limit with 'sysctl fs.inotify.max_user_instances' or 'ulimit -n'."
-      case "EOPNOTSUPP":
+      switch error.number {
+      case .noSpace: "Raise the limit with 'sysctl fs.inotify.max_user_watches', or present less."
+      case .tooManyOpenFiles: "Raise the limit with 'sysctl fs.inotify.max_user_instances' or 'ulimit -n'."
+      case .notSupported:
         "Other machines or programs change this file system without a word; look at the item now and then."
-      case "EACCES": "Allow the user to list that directory."
+      case .permissionDenied: "Allow the user to list that directory."
       default: "Look at the item now and then."
       }
     return Self(

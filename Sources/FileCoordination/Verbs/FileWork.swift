@@ -23,7 +23,7 @@ struct FileWork: Sendable {
       do {
         return Data(try work.fileSystem.contents(of: work.path))
       } catch {
-        if SystemError.symbol(of: error.errno) == "ENOENT" { return nil }
+        if error.number == .noSuchFileOrDirectory { return nil }
         throw .fileSystem(error)
       }
     }
@@ -67,7 +67,7 @@ struct FileWork: Sendable {
     at destination: SystemPath, _ body: (any FileSystem, SystemPath) throws(SystemError) -> Void
   ) throws(FileCoordinationError) {
     do { try body(fileSystem, path) } catch {
-      if SystemError.symbol(of: error.errno) == "EEXIST" { throw .destinationExists(destination.description) }
+      if error.number == .fileExists { throw .destinationExists(destination.description) }
       throw .fileSystem(error)
     }
   }

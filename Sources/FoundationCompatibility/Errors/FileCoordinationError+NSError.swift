@@ -2,7 +2,6 @@
   public import FileCoordination
   internal import Foundation
   internal import Glibc
-  internal import SystemInterface
 
   extension FileCoordinationError {
     /// The domain of errors that Apple's Foundation has no code for; their codes are those of ``nativeErrorNumber``.
@@ -37,8 +36,7 @@
         return isReading ? .fileReadInvalidFileName : .fileWriteInvalidFileName
       case .destinationExists: return .fileWriteFileExists
       case .fileSystem, .symbolicLinkLoop:
-        return Self.cocoaCode(
-          ofSystemError: (underlyingError as? SystemError)?.errno ?? 0, isReading: isReading)
+        return Self.cocoaCode(ofSystemError: systemError?.errno ?? 0, isReading: isReading)
       default: return nil
       }
     }

@@ -1,5 +1,6 @@
 import FileCoordination
 import FileMetadata
+import Glibc
 
 /// Why a command didn't do what it was to do.
 struct Failure: Error {
@@ -62,20 +63,17 @@ extension ExitCode {
     case .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .noItems, .tooManyItems, .messageTooLong:
       self = .usage
     case .symbolicLinkLoop: self = .inputOutput
-    case .fileSystem: self.init(systemError: error.message)
+    case .fileSystem: self.init(systemError: error.systemError)
     case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .limitExceeded,
       .invalidPurposeIdentifier, .presenterWithoutURL, .accessEnded, .notWritable, .moveNotCovered:
       self = .software
     }
   }
 
-  /// The number of a system error isn't part of the module that this tool is built on; its symbol is in the message.
-  private init(systemError message: String) {
-    let symbols = message.split(separator: "(").map { $0.prefix { $0 != ")" } }
-    switch symbols.last(where: { $0.count > 1 && $0.hasPrefix("E") && $0.allSatisfy { $0.isUppercase || $0.isNumber } })
-    {
-    case "ENOENT", "ENOTDIR": self = .noInput
-    case "EACCES", "EPERM", "EROFS": self = .notPermitted
+  private init(systemError error: FileCoordinationError.SystemFailure?) {
+    switch error?.errno {
+    case ENOENT, ENOTDIR: self = .noInput
+    case EACCES, EPERM, EROFS: self = .notPermitted
     default: self = .inputOutput
     }
   }
