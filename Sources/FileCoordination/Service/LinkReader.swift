@@ -143,7 +143,7 @@ extension LinkReader {
         return try elect(since: start) ? .elected : .notYet(.unreachable(place, error))
       case .failed(let place, let error):
         let reason = FileCoordinationError.unreachable(place, error)
-        if ["EAGAIN", "EINTR"].contains(SystemError.symbol(of: error.errno)) { return .notYet(reason) }
+        if error.isOne(of: .resourceTemporarilyUnavailable, .interrupted) { return .notYet(reason) }
         throw reason
       }
     } catch {
@@ -183,6 +183,7 @@ extension LinkReader {
   /// Whether the process is short of something for a moment: what it holds isn't given up for that.
   private func mayPass(_ error: SystemError) -> Bool {
     link.epoch != 0 && shortageCount <= Self.shortageCountMax
-      && ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM", "ENOBUFS"].contains(SystemError.symbol(of: error.errno))
+      && error.isOne(
+        of: .resourceTemporarilyUnavailable, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .noBufferSpace)
   }
 }

@@ -97,8 +97,8 @@ extension MeetingGround {
     do throws(SystemError) {
       return .served(place, try place.connect())
     } catch {
-      switch SystemError.symbol(of: error.errno) {
-      case "ENOENT", "ECONNREFUSED": return .nobody(place, error)
+      switch error.number {
+      case .noSuchFileOrDirectory, .connectionRefused: return .nobody(place, error)
       default: return .failed(place, error)
       }
     }

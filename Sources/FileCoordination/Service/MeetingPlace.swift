@@ -51,7 +51,7 @@ extension MeetingPlace {
       try LockFile(path(of: session)).setSharedWord(to: number)
       return true
     } catch {
-      return SystemError.symbol(of: error.errno) == "ENOENT"
+      return error.number == .noSuchFileOrDirectory
     }
   }
 
@@ -89,7 +89,7 @@ extension MeetingPlace {
       return names
     } catch {
       // Nobody has taken part yet: a program that only serves is the first.
-      if SystemError.symbol(of: error.errno) == "ENOENT" { return [] }
+      if error.number == .noSuchFileOrDirectory { return [] }
       throw error
     }
   }

@@ -119,7 +119,7 @@ extension ServiceLoop {
       } catch {
         // Out of descriptors: a process that was elected leaves it to another one, which has some. Where this process does
         // nothing else, those that are connected are served on; others wait until one of them goes.
-        if !isDedicated, SystemError.symbol(of: error.errno) == "EMFILE" {
+        if !isDedicated, error.number == .tooManyOpenFiles {
           isHandedOver = true
           shortage = error
         }
