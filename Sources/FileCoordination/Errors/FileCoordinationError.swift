@@ -64,6 +64,12 @@ public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
     case uncoordinatedChangesMissed
     /// A system call failed; it is the ``FileCoordinationError/underlyingError``.
     case fileSystem
+
+    /// The code with a name, as processes tell it each other; `nil` for one that this version doesn't have.
+    package init?(name: String) { self.init(rawValue: name) }
+
+    /// The name, as processes tell it each other.
+    package var name: String { rawValue }
   }
 
   /// What kind of error it is.

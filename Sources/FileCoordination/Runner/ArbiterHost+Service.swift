@@ -220,7 +220,7 @@ struct PresenterErrorElsewhere: Error, CustomStringConvertible {
 
   init(_ failure: PresenterFailure, at now: Timestamp) {
     deadlock = failure.deadlock.isEmpty ? nil : DeadlockReport(failure.deadlock, at: now)
-    code = FileCoordinationError.Code(rawValue: failure.code)
+    code = FileCoordinationError.Code(name: failure.code)
     description = failure.text
   }
 }
@@ -228,6 +228,6 @@ struct PresenterErrorElsewhere: Error, CustomStringConvertible {
 extension PresenterFailure {
   init(_ error: any Error) {
     let known = error as? FileCoordinationError
-    self.init(code: known?.code.rawValue ?? "", text: "\(error)".fittingFrame, deadlock: known?.deadlock?.waits ?? [])
+    self.init(code: known?.code.name ?? "", text: "\(error)".fittingFrame, deadlock: known?.deadlock?.waits ?? [])
   }
 }
