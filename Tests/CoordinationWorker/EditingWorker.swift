@@ -1,5 +1,6 @@
 import FileCoordination
 import Foundation
+import Glibc
 import SeededRandom
 import Synchronization
 
@@ -104,7 +105,7 @@ private struct EditingSession {
           tally.reads.wrappingAdd(1, ordering: .relaxed)
           _ = try await coordinator.contents(of: url)
         }
-      } catch let error as FileCoordinationError where error.code == .fileSystem && "\(error)".contains("ENOENT") {
+      } catch let error as FileCoordinationError where error.systemError?.errno == ENOENT {
         // The other process has moved it, and the editor hasn't heard of it yet.
       } catch let error as FileCoordinationError where error.underlyingError is UnsavedText {
       } catch let error as FileCoordinationError where "\(error)".contains("UnsavedText") {

@@ -42,7 +42,7 @@ struct DocumentationTests {
 
   @Test("The README names every error code", arguments: FileCoordinationError.Code.allCases)
   func errorCodes(code: FileCoordinationError.Code) throws {
-    #expect(try Package.text(of: "README.md").contains("`.\(code.rawValue)`"))
+    #expect(try Package.text(of: "README.md").contains("`.\(code.name)`"))
   }
 }
 

@@ -422,7 +422,7 @@ struct MetadataQueryTests {
         _ = try MetadataQuery(predicate, in: scopes, sortedBy: sort)
         return nil
       } catch {
-        #expect(error.description.contains(error.code.rawValue))
+        #expect(error.description.contains(error.code.name))
         return error.code
       }
     }

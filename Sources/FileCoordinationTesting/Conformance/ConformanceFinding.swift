@@ -1,31 +1,58 @@
 /// Something that a presenter did which makes others wait, lose data or lose track of the item.
 public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of findings.
-  public enum Kind: String, Hashable, Sendable, CaseIterable {
+  /// The kinds of findings; ``ConformanceFinding/message`` says what to do.
+  ///
+  /// A later version may have more of them: a `switch` needs a `default`.
+  public struct Kind: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The number, which stays the same in all versions and is never given to another kind.
+    public let number: Int
+    /// The name in Swift, such as `neverAnswered`.
+    public let name: String
+
+    private init(_ number: Int, _ name: String) {
+      self.number = number
+      self.name = name
+    }
+
     /// A callback that somebody waits for didn't return within the deadline.
-    case neverAnswered
+    public static let neverAnswered = Kind(1, "neverAnswered")
     /// A callback that somebody waits for threw, where nothing justified it.
-    case refused
+    public static let refused = Kind(2, "refused")
     /// A completion handler was dropped without having been called.
-    case answerDropped
+    public static let answerDropped = Kind(3, "answerDropped")
     /// The presenter and the access that asked it waited for each other.
-    case deadlock
+    public static let deadlock = Kind(4, "deadlock")
     /// A callback that only tells, or a reacquirer, was still running when the deadline passed.
-    case didNotFinish
+    public static let didNotFinish = Kind(5, "didNotFinish")
     /// After the presenter was asked to save, the item was gone or couldn't be read.
-    case savedItemIsUnreadable
+    public static let savedItemIsUnreadable = Kind(6, "savedItemIsUnreadable")
     /// After the presenter was asked to save, the item didn't have its unsaved changes.
-    case changesNotSaved
+    public static let changesNotSaved = Kind(7, "changesNotSaved")
     /// The presenter's URL isn't the item that it was made for.
-    case wrongLocation
+    public static let wrongLocation = Kind(8, "wrongLocation")
     /// After a move the presenter still had the old URL, or wasn't reachable at the new one.
-    case lostAfterMove
+    public static let lostAfterMove = Kind(9, "lostAfterMove")
     /// After the item was deleted, the presenter made it again.
-    case resurrectedItem
+    public static let resurrectedItem = Kind(10, "resurrectedItem")
     /// A property that must be the same each time wasn't.
-    case unstableDeclaration
+    public static let unstableDeclaration = Kind(11, "unstableDeclaration")
     /// The presenter couldn't be made or registered, or an access failed for a reason that is not among the others.
-    case unexpectedError
+    public static let unexpectedError = Kind(12, "unexpectedError")
+
+    /// All kinds of this version, by number; a later version may have more.
+    public static let allCases: [Kind] = [
+      .neverAnswered, .refused, .answerDropped, .deadlock, .didNotFinish, .savedItemIsUnreadable, .changesNotSaved,
+      .wrongLocation, .lostAfterMove, .resurrectedItem, .unstableDeclaration, .unexpectedError,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Whether both are the same kind.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Feeds the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// What kind of finding it is.
@@ -42,5 +69,5 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The kind, the step and the message.
-  public var description: String { "\(kind.rawValue) during '\(step)': \(message)" }
+  public var description: String { "\(kind) during '\(step)': \(message)" }
 }

@@ -1,13 +1,45 @@
 /// Why a predicate that was written with `#Predicate` has no counterpart, and what to do about it.
 public struct PredicateConversionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of obstacle it is.
-  public enum Code: String, Hashable, Sendable {
+  ///
+  /// A later version may have more of them: a `switch` needs a `default`.
+  public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The number, which stays the same in all versions and is never given to another code.
+    public let number: Int
+    /// The name in Swift, such as `expression`.
+    public let name: String
+
+    private init(_ number: Int, _ name: String) {
+      self.number = number
+      self.name = name
+    }
+
     /// An expression that predicates over attributes can't express.
-    case expression
+    ///
+    /// Write that part as a format, or select among the results.
+    public static let expression = Code(1, "expression")
     /// A property that no attribute was named for.
-    case property
+    ///
+    /// Name one where the predicate is converted.
+    public static let property = Code(2, "property")
     /// A constant that no attribute can have.
-    case constant
+    ///
+    /// Compare with a text, a number, a truth value, a date or data.
+    public static let constant = Code(3, "constant")
+
+    /// All codes of this version, by number; a later version may have more.
+    public static let allCases: [Code] = [
+      .expression, .property, .constant,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Whether both are the same code.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Feeds the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// What kind of obstacle it is.
@@ -24,5 +56,5 @@ public struct PredicateConversionError: Error, Hashable, Sendable, CustomStringC
   }
 
   /// The message and the suggestion.
-  public var description: String { "\(code.rawValue): \(message)" + (suggestion.map { "\n\($0)" } ?? "") }
+  public var description: String { "\(code): \(message)" + (suggestion.map { "\n\($0)" } ?? "") }
 }

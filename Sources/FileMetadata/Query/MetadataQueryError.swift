@@ -3,17 +3,53 @@ public import MetadataPredicates
 /// Why a query can't be made or started.
 public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
   /// The kinds of errors.
-  public enum Code: String, Hashable, Sendable, CaseIterable {
+  ///
+  /// A later version may have more of them: a `switch` needs a `default`.
+  public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The number, which stays the same in all versions and is never given to another code.
+    public let number: Int
+    /// The name in Swift, such as `invalidPredicate`.
+    public let name: String
+
+    private init(_ number: Int, _ name: String) {
+      self.number = number
+      self.name = name
+    }
+
     /// The predicate can't be used; ``MetadataQueryError/predicateError`` says why, and where.
-    case invalidPredicate
+    ///
+    /// Mend the predicate at that place.
+    public static let invalidPredicate = Code(1, "invalidPredicate")
     /// There's no scope.
-    case noScope
+    ///
+    /// Name at least one directory to search; `.localComputer` searches everything.
+    public static let noScope = Code(2, "noScope")
     /// A scope isn't a file URL, or leads nowhere.
-    case invalidScope
+    ///
+    /// Name directories by absolute file URLs, and ubiquitous scopes only beside each other.
+    public static let invalidScope = Code(3, "invalidScope")
     /// Results can't be sorted by an attribute that isn't in the index.
-    case unsortableAttribute
+    ///
+    /// Sort by one that the file system gives.
+    public static let unsortableAttribute = Code(4, "unsortableAttribute")
     /// The system doesn't let the program watch files at all.
-    case watchingUnavailable
+    ///
+    /// The error says which system call failed: raise its limit, or end programs that use it up.
+    public static let watchingUnavailable = Code(5, "watchingUnavailable")
+
+    /// All codes of this version, by number; a later version may have more.
+    public static let allCases: [Code] = [
+      .invalidPredicate, .noScope, .invalidScope, .unsortableAttribute, .watchingUnavailable,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Whether both are the same code.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Feeds the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// What kind of error it is.
@@ -34,6 +70,6 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
 
   /// The kind, the subject, and what to do about it.
   public var description: String {
-    subject.isEmpty ? "\(code.rawValue): \(reason)" : "\(code.rawValue): '\(subject)': \(reason)"
+    subject.isEmpty ? "\(code): \(reason)" : "\(code): '\(subject)': \(reason)"
   }
 }

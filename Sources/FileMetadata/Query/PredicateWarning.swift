@@ -5,11 +5,41 @@ public import MetadataPredicates
 /// Such a predicate can be used: it finds nothing, or too much, and doesn't say why.
 public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of warnings.
-  public enum Code: String, Hashable, Sendable, CaseIterable {
+  ///
+  /// A later version may have more of them: a `switch` needs a `default`.
+  public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The number, which stays the same in all versions and is never given to another code.
+    public let number: Int
+    /// The name in Swift, such as `impossibleComparison`.
+    public let name: String
+
+    private init(_ number: Int, _ name: String) {
+      self.number = number
+      self.name = name
+    }
+
     /// An attribute is compared with what its values never are, such as a size with a text.
-    case impossibleComparison
+    ///
+    /// Compare it as the suggestion says.
+    public static let impossibleComparison = Code(1, "impossibleComparison")
     /// Neither the file system nor a provider gives this attribute.
-    case unknownAttribute
+    ///
+    /// Check its spelling, or give it by an ``AttributeProvider``.
+    public static let unknownAttribute = Code(2, "unknownAttribute")
+
+    /// All codes of this version, by number; a later version may have more.
+    public static let allCases: [Code] = [
+      .impossibleComparison, .unknownAttribute,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Whether both are the same code.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Feeds the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// What kind of warning it is.
@@ -22,7 +52,7 @@ public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
   public let suggestion: String
 
   /// The kind, what is wrong, and what to do.
-  public var description: String { "\(code.rawValue): \(message) \(suggestion)" }
+  public var description: String { "\(code): \(message) \(suggestion)" }
 }
 
 extension MetadataPredicate {

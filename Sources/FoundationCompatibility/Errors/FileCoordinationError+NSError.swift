@@ -24,8 +24,8 @@
       return NSError(domain: Self.nativeErrorDomain, code: nativeErrorNumber, userInfo: userInfo)
     }
 
-    /// The number of the error's code in ``nativeErrorDomain``: its place in ``FileCoordinationError/Code``, from 1.
-    public var nativeErrorNumber: Int { (Code.allCases.firstIndex(of: code) ?? 0) + 1 }
+    /// The number of the error's code in ``nativeErrorDomain``: that of ``FileCoordinationError/Code``, the same in all versions.
+    public var nativeErrorNumber: Int { code.number }
 
     private func cocoaCode(isReading: Bool) -> CocoaError.Code? {
       switch code {

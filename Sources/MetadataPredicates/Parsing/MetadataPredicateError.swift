@@ -1,23 +1,65 @@
 /// Why a predicate can't be used, where that shows in its text, and what to do about it.
 public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of mistake it is.
-  public enum Code: String, Hashable, Sendable {
+  ///
+  /// A later version may have more of them: a `switch` needs a `default`.
+  public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The number, which stays the same in all versions and is never given to another code.
+    public let number: Int
+    /// The name in Swift, such as `syntax`.
+    public let name: String
+
+    private init(_ number: Int, _ name: String) {
+      self.number = number
+      self.name = name
+    }
+
     /// The text doesn't follow the grammar.
-    case syntax
+    ///
+    /// Mend it at ``MetadataPredicateError/location``, which is that of the first token that can't stand there.
+    public static let syntax = Code(1, "syntax")
     /// A part of the language that can't be offered, such as selectors.
-    case unsupported
+    ///
+    /// Express it in another way.
+    public static let unsupported = Code(2, "unsupported")
     /// A function that is neither predefined nor registered, or takes other operands.
-    case unknownFunction
+    ///
+    /// Check its spelling, or register it.
+    public static let unknownFunction = Code(3, "unknownFunction")
     /// Too few or too many arguments, or one of the wrong kind.
-    case arguments
+    ///
+    /// Pass one argument for each placeholder.
+    public static let arguments = Code(4, "arguments")
     /// A regular expression that can't be used.
-    case regularExpression
+    ///
+    /// Mend it; what goes back on its steps, such as references to groups, is left out on purpose.
+    public static let regularExpression = Code(5, "regularExpression")
     /// Operands that can never be compared like that.
-    case operands
+    ///
+    /// Compare values of one kind.
+    public static let operands = Code(6, "operands")
     /// A variable that nothing was substituted for.
-    case unboundVariable
+    ///
+    /// Substitute a value before the predicate is evaluated.
+    public static let unboundVariable = Code(7, "unboundVariable")
     /// Larger, deeper or more than the limits allow.
-    case limit
+    ///
+    /// Make it smaller, or allow more in ``PredicateLimits``.
+    public static let limit = Code(8, "limit")
+
+    /// All codes of this version, by number; a later version may have more.
+    public static let allCases: [Code] = [
+      .syntax, .unsupported, .unknownFunction, .arguments, .regularExpression, .operands, .unboundVariable, .limit,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Whether both are the same code.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Feeds the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// A place in the text of a predicate.
@@ -52,7 +94,7 @@ public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringCon
 
   /// The message, the line with a caret below the place, and the suggestion.
   public var description: String {
-    var text = "\(code.rawValue): \(message)"
+    var text = "\(code): \(message)"
     if let location {
       let margin = location.excerpt.unicodeScalars.prefix(location.excerptColumn)
       // Tabs stay, so that the caret stands below the place however wide they are.

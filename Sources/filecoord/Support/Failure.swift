@@ -51,6 +51,7 @@ extension ExitCode {
     case .noScope, .unsortableAttribute: self = .usage
     case .invalidScope: self = .noInput
     case .watchingUnavailable: self = .unavailable
+    default: self = .software
     }
   }
 
@@ -64,9 +65,8 @@ extension ExitCode {
       self = .usage
     case .symbolicLinkLoop: self = .inputOutput
     case .fileSystem: self.init(systemError: error.systemError)
-    case .cancelled, .answerDropped, .conflictingOptions, .optionNotAllowed, .limitExceeded,
-      .invalidPurposeIdentifier, .presenterWithoutURL, .accessEnded, .notWritable, .moveNotCovered:
-      self = .software
+    // What only a program's author can do wrong.
+    default: self = .software
     }
   }
 

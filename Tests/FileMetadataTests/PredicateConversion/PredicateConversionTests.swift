@@ -232,7 +232,7 @@ struct RefusedConversionTests {
       try MetadataPredicate(sample.predicate, attributes: Photo.attributes)
     }
     #expect(error.code == sample.code)
-    #expect(error.description.hasPrefix("\(sample.code.rawValue): \(error.message)"))
+    #expect(error.description.hasPrefix("\(sample.code): \(error.message)"))
     if let suggestion = error.suggestion { #expect(error.description.hasSuffix(suggestion)) }
   }
 

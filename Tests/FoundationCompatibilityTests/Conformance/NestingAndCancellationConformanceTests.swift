@@ -35,7 +35,7 @@ struct NestingConformanceTests {
             let error = Access.write.run(by: coordinator, url) { _ in journal.note("writes") }
             guard let error else { return }
             let native = error.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError
-            journal.note(native?.code.rawValue ?? "\(error)")
+            journal.note(native?.code.name ?? "\(error)")
           }
         }
       }

@@ -128,7 +128,7 @@ extension JournalPresenter {
       journal.note("saved")
     }
     if let native = error?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError {
-      journal.note(native.code.rawValue)
+      journal.note(native.code.name)
     }
     return error
   }
