@@ -233,15 +233,18 @@ struct MetadataScopeTests {
 
   @Test("Volumes of other machines and what the kernel invents are told apart by their types")
   func volumes() {
-    let volumes = MountedVolumes(
-      """
-      /dev/sda1 / ext4 rw 0 0
-      proc /proc proc rw 0 0
-      host:/export /mnt/with\\040space nfs4 rw 0 0
-      me@host: /remote fuse.sshfs rw 0 0
-      tmpfs /tmp tmpfs rw 0 0
-      broken
-      """.utf8)
+    let mounts = MountTable.mounts(
+      in: """
+        21 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw
+        22 21 0:5 / /proc rw shared:2 master:3 - proc proc rw
+        23 21 0:40 / /mnt/with\\040space rw - nfs4 host:/export rw
+        24 21 0:41 / /remote rw,nosuid shared:4 - fuse.sshfs me@host: rw
+        25 21 0:42 / /tmp rw - tmpfs tmpfs rw
+        26 21 0:43 / /untyped rw shared:5 -
+        broken
+        """.utf8)
+    #expect(mounts.map(\.number) == [21, 22, 23, 24, 25])
+    let volumes = MountedVolumes(mounts)
     #expect(volumes.networkDirectories == ["/mnt/with space", "/remote"].map { SystemPath($0) })
     let members = ["dev", "etc", "proc", "remote", "sys", "tmp"].map { SystemPath($0) }
     #expect(volumes.localDirectories(of: members) == ["/etc", "/tmp"].map { SystemPath($0) })

@@ -3,7 +3,7 @@ internal import SystemInterface
 extension ScopeIndexer {
   /// Looks where something was mounted or unmounted: what was seen in that place is another directory now.
   func lookAtMounts() {
-    let mounts = MountTable.mounts
+    let mounts = Set(MountTable.mounts)
     let altered = Set(mounts.symmetricDifference(knownMounts).map(\.path))
     knownMounts = mounts
     for path in altered {

@@ -114,7 +114,7 @@ package final class ScopeIndexer {
     watchBudget: WatchBudget = .shared
   ) {
     watchShare = WatchShare(watchBudget)
-    knownMounts = MountTable.mounts
+    knownMounts = Set(MountTable.mounts)
     self.helperCount = helperCount
     self.files = files
     self.watcher = watcher

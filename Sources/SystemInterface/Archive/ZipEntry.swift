@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A member of a zip archive, as its two headers describe it.
 struct ZipEntry {
   /// The path inside the archive, with `/` at the end of a directory.
@@ -109,22 +111,13 @@ extension ZipEntry {
   /// 4.4.6, in UTC, clamped to the years 1980 to 2107 that it can express.
   private var dosDateAndTime: (date: UInt16, time: UInt16) {
     let clamped = min(max(seconds, 315_532_800), 4_354_819_199)
-    let (days, rest) = clamped.quotientAndRemainder(dividingBy: 86400)
-    let (year, month, day) = Self.civilDate(daysSince1970: Int(days))
-    let date = (year - 1980) << 9 | month << 5 | day
-    let time = (rest / 3600) << 11 | (rest / 60 % 60) << 5 | rest % 60 / 2
+    var moment = time_t(clamped)
+    // Unsafe for its pointer to the name of the time zone, which isn't read here.
+    var parts = unsafe tm()
+    // Never fails for these years.
+    _ = unsafe gmtime_r(&moment, &parts)
+    let date = unsafe (parts.tm_year - 80) << 9 | (parts.tm_mon + 1) << 5 | parts.tm_mday
+    let time = unsafe parts.tm_hour << 11 | parts.tm_min << 5 | parts.tm_sec / 2
     return (UInt16(date), UInt16(time))
-  }
-
-  /// The Gregorian date, counting years from March so that the leap day comes last.
-  private static func civilDate(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = daysSince1970 + 719_468
-    let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
 }

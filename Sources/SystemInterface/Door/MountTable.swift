@@ -11,6 +11,8 @@ package final class MountTable: DescriptorOwner {
     /// Differs between any two mounts that there are at the same time.
     package let number: Int
     package let path: SystemPath
+    /// The type of the file system, such as `ext4` or `fuse.sshfs`.
+    package let type: String
   }
 
   /// For a ``ReadinessPoller``, with an empty interest.
@@ -32,26 +34,32 @@ package final class MountTable: DescriptorOwner {
     return result == 1
   }
 
-  /// All mounts.
-  package static var mounts: Set<Mount> {
-    let text = (try? HostFileSystem().contents(of: path)) ?? []
-    return Set(text.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init))
+  /// All mounts, what hides others behind them; none if the table can't be read.
+  package static var mounts: [Mount] { mounts(in: (try? HostFileSystem().contents(of: path)) ?? []) }
+
+  /// Reads the text of a table; what is no line of one is left out.
+  package static func mounts(in text: some Collection<UInt8>) -> [Mount] {
+    Array(text).split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
   }
 }
 
 extension MountTable.Mount {
-  /// Reads a line: the number comes first, the path fifth.
+  /// Reads a line: the number comes first, the path fifth, and the type behind a hyphen, before which fields may come that later
+  /// kernels have.
   fileprivate init?(_ line: ArraySlice<UInt8>) {
-    let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-    guard fields.count > 4, let number = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
+    let fields = line.split(separator: UInt8(ascii: " "))
+    guard fields.count > 5, let number = Int(String(decoding: fields[0], as: UTF8.self)),
+      let hyphen = fields[5...].firstIndex(of: [UInt8(ascii: "-")]), hyphen + 1 < fields.count
+    else { return nil }
     self.number = number
     path = SystemPath(mountField: fields[4])
+    type = String(decoding: fields[hyphen + 1], as: UTF8.self)
   }
 }
 
 extension SystemPath {
   /// Reads a path in a table of mounts, where blanks and the like are written as a backslash and three octal digits.
-  package init(mountField field: ArraySlice<UInt8>) {
+  fileprivate init(mountField field: ArraySlice<UInt8>) {
     var bytes: [UInt8] = []
     var rest = field
     while let byte = rest.popFirst() {
