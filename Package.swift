@@ -147,7 +147,7 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FoundationCompatibility",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FoundationCompatibility",
         "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),

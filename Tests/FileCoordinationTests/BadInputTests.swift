@@ -405,8 +405,8 @@ struct BadInputTests {
       let domain = CoordinationDomain(), coordinator = FileCoordinator(domain: domain)
       let prefix = "file://\(scratch.root)"
       let old = try #require(URL(string: "\(prefix)/%FF%FE%80%20a")),
-        new = try #require(URL(string: "\(prefix)/d%C3%28/%E2%82"))
-      let directory = try #require(URL(string: "\(prefix)/d%C3%28"))
+        new = try #require(URL(string: "\(prefix)/d%C3(/%E2%82"))
+      let directory = try #require(URL(string: "\(prefix)/d%C3("))
       try scratch.host.makeDirectory(
         SystemPath(bytes: scratch.root.bytes + [0x2F, 0x64, 0xC3, 0x28]), at: .workingDirectory, mode: 0o755)
       let item = Witness(old), root = Witness(URL(filePath: scratch.root.description))

@@ -1,5 +1,4 @@
 public import FoundationEssentials
-internal import SystemInterface
 
 extension URL {
   /// The same file by an absolute file URL, as coordination wants it.
@@ -15,10 +14,7 @@ extension URL {
     if baseURL != nil { return try absoluteURL.absoluteFileURL() }
     if scheme != nil, !isFileURL { throw .notAFileURL(absoluteString) }
     let path = try FileURLCoding.pathAsWritten(in: absoluteString)
-    if path.first == FileURLCoding.slash { return isFileURL ? self : FileURLCoding.url(of: path) }
-    do throws(SystemError) {
-      let directory = try HostFileSystem().workingDirectory()
-      return FileURLCoding.url(of: directory.appending(SystemPath(bytes: path)).bytes)
-    } catch { throw .fileSystem(error) }
+    if path.first == FileURLCoding.slash, isFileURL { return self }
+    return try URL(filePathBytes: path)
   }
 }

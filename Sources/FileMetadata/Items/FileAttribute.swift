@@ -104,7 +104,7 @@ extension FileTable {
     case .name, .displayName:
       .string((self[number].parent == .none ? path().lastComponent : name(of: number)).description)
     case .path: .string(path().description)
-    case .url: .string(FileURLCoding.url(of: path(), isDirectory: self[number].isDirectory)?.absoluteString ?? "")
+    case .url: .string(path().url(isDirectory: self[number].isDirectory)?.absoluteString ?? "")
     case .size: knownFacts(of: number).map { .integer($0.size) } ?? .null
     case .creationDate, .contentCreationDate: knownFacts(of: number)?.creationTime.map(Self.date) ?? .null
     case .contentChangeDate, .contentModificationDate:

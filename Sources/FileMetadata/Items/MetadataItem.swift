@@ -36,7 +36,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// - Parameter url: Where the file is; `nil` is returned if there's none, or it isn't a file URL.
   /// - Note: Rule R35.
   public init?(url: URL) {
-    guard let path = FileURLCoding.path(of: url) else { return nil }
+    guard let path = SystemPath(url) else { return nil }
     var index = FileIndex()
     do throws(SystemError) {
       let files = HostFileSystem()
@@ -71,7 +71,7 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
   /// The absolute path; what isn't UTF-8 shows as U+FFFD.
   public var path: String { systemPath.description }
   /// The URL, which has every byte of the path.
-  public var url: URL? { FileURLCoding.url(of: systemPath, isDirectory: isDirectory) }
+  public var url: URL? { systemPath.url(isDirectory: isDirectory) }
   /// The name; what isn't UTF-8 shows as U+FFFD.
   public var name: String { snapshot.name(of: number).description }
   /// The size in bytes.

@@ -79,7 +79,7 @@ public final class AttributeProvider: Sendable, Hashable {
     if let known = remembered(version) { return known }
     do throws(SystemError) {
       guard try Self.version(at: path) == version else { return nil }
-      let values = FileURLCoding.url(of: path, isDirectory: false).flatMap { try? look($0) } ?? [:]
+      let values = path.url.flatMap { try? look($0) } ?? [:]
       // What was read may be of both versions if it has changed meanwhile; a cancelled look may have left something out.
       guard !Task.isCancelled, try Self.version(at: path) == version else { return nil }
       cache.withLock { $0[version] = values }

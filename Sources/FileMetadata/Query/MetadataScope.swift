@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import SystemInterface
+internal import FileWatching
 
 /// Where a query searches.
 ///
@@ -45,11 +46,10 @@ public enum MetadataScope: Hashable, Sendable {
     case .home: [Self.homeDirectory]
     case .localComputer:
       Self.joined(
-        MountedVolumes.current.localDirectories(of: Self.rootMembers).compactMap {
-          FileURLCoding.url(of: $0, isDirectory: true)
-        }, Self.homeDirectory)
+        MountedVolumes.current.localDirectories(of: Self.rootMembers).compactMap { $0.url(isDirectory: true) },
+        Self.homeDirectory)
     case .network:
-      MountedVolumes.current.networkDirectories.compactMap { FileURLCoding.url(of: $0, isDirectory: true) }
+      MountedVolumes.current.networkDirectories.compactMap { $0.url(isDirectory: true) }
     case .ubiquitousDocuments, .ubiquitousData, .accessibleUbiquitousExternalDocuments: []
     }
   }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import SystemInterface
+internal import FileWatching
 
 /// Where a query searches, by paths.
 struct SearchPlaces {
@@ -56,7 +57,7 @@ struct SearchPlaces {
   private static func path(
     _ url: URL, noting spellings: inout ScopeSpellings
   ) throws(MetadataQueryError) -> SystemPath {
-    guard let path = FileURLCoding.path(of: url) else {
+    guard let path = SystemPath(url) else {
       throw MetadataQueryError(.invalidScope, url.absoluteString, "it isn't a file URL; use URL(filePath:)")
     }
     do throws(SystemError) {

@@ -8,15 +8,27 @@ extension SystemPath {
   ///
   /// - Parameter url: The URL.
   public init?(_ url: URL) {
-    guard let path = FileURLCoding.path(of: url) else { return nil }
-    self = path
+    // `URL.path` has a replacement character for what isn't UTF-8.
+    guard url.isFileURL, let bytes = PercentEncoding.decode(url.absoluteURL.path(percentEncoded: true).utf8) else {
+      return nil
+    }
+    self.init(bytes: bytes)
   }
 
   /// The URL of an absolute path, with every byte of it; `nil` for a relative one.
-  public var url: URL? { isAbsolute ? FileURLCoding.url(of: self, isDirectory: false) : nil }
+  ///
+  /// Equal to `URL(filePath:directoryHint: .notDirectory)` if the path is UTF-8.
+  public var url: URL? { url(isDirectory: false) }
+
+  /// The URL of an absolute path; that of a directory ends in a slash.
+  package func url(isDirectory: Bool) -> URL? {
+    guard isAbsolute else { return nil }
+    let text = "file://" + PercentEncoding.encode(bytes)
+    return URL(string: isDirectory && bytes.last != UInt8(ascii: "/") ? text + "/" : text)
+  }
 }
 
 extension TreeChange {
   /// The URL of ``path``; that of a directory ends in a slash.
-  public var url: URL? { FileURLCoding.url(of: path, isDirectory: kind == .directory) }
+  public var url: URL? { path.url(isDirectory: kind == .directory) }
 }

@@ -129,7 +129,7 @@
     private static func path(of url: URL) throws -> SystemPath {
       guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
       do throws(SystemError) {
-        return try HostFileSystem().canonicalPath(of: SystemPath(url.absoluteURL.path), resolvingLastComponent: false)
+        return try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: false)
       } catch { throw cocoaError(error, url) }
     }
 

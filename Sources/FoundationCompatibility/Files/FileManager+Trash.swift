@@ -18,9 +18,9 @@
       guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
       do throws(SystemError) {
         let item = try HostFileSystem().canonicalPath(
-          of: SystemPath(url.absoluteURL.path), resolvingLastComponent: false)
+          of: url.systemPath, resolvingLastComponent: false)
         let place = try Self.trash(item)
-        unsafe outResultingURL?.pointee = NSURL(fileURLWithPath: place.description)
+        unsafe outResultingURL?.pointee = place.foundationURL as NSURL
       } catch { throw Self.cocoaError(error, url) }
     }
 

@@ -115,17 +115,7 @@
       }
       let date = "\(digits(now.year, 4))-\(digits(now.month, 2))-\(digits(now.day, 2))"
       let time = "\(digits(now.hour, 2)):\(digits(now.minute, 2)):\(digits(now.second, 2))"
-      return "[Trash Info]\nPath=\(Self.escaped(path))\nDeletionDate=\(date)T\(time)\n"
-    }
-
-    private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-
-    private static func escaped(_ bytes: [UInt8]) -> String {
-      bytes.map { byte in
-        if plain.contains(byte) { return String(UnicodeScalar(byte)) }
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "%0" + digits : "%" + digits
-      }.joined()
+      return "[Trash Info]\nPath=\(PercentEncoding.encode(path))\nDeletionDate=\(date)T\(time)\n"
     }
   }
 

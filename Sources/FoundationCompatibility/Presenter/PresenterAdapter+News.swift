@@ -1,6 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import FileCoordination
   internal import Foundation
+  internal import SystemInterface
 
   // Messages that nobody waits for.
 
@@ -40,7 +41,7 @@
     }
 
     func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async {
-      await tellOfChange(at: [url], comesOrGoes: !FileManager.default.fileExists(atPath: url.path))
+      await tellOfChange(at: [url], comesOrGoes: !url.leadsSomewhere)
     }
 
     func presentedSubitemDidChangeVersion(
@@ -76,11 +77,11 @@
     }
 
     private func isInside(_ url: URL) -> Bool {
-      guard let directory = presentedItemURL?.path else { return false }
-      return url.path.hasPrefix(directory == "/" ? "/" : directory + "/")
+      guard let directory = presentedItemURL?.systemPath else { return false }
+      return url.systemPath.isInside(directory)
     }
 
     /// Whether it's right in the presented directory.
-    private func isEntry(_ url: URL) -> Bool { url.deletingLastPathComponent().path == presentedItemURL?.path }
+    private func isEntry(_ url: URL) -> Bool { url.systemPath.parent == presentedItemURL?.systemPath }
   }
 #endif

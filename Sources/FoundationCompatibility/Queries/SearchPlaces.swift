@@ -76,7 +76,7 @@
     /// Where a URL leads, be anything there or not; `nil` for a URL that can't lead anywhere, which is reported.
     private static func path(_ url: URL) -> SystemPath? {
       do throws(SystemError) {
-        return try HostFileSystem().canonicalPath(of: SystemPath(url.path), resolvingLastComponent: true)
+        return try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: true)
       } catch {
         Misuse.report("'\(url.path)' isn't searched: \(error)")
         return nil
