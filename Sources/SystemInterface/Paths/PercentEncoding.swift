@@ -3,7 +3,7 @@
 /// What Foundation's `URL(filePath:)` leaves as it is stays as it is, and everything else is encoded, bytes that aren't UTF-8 too. So
 /// one path always has one text, and file URLs of one path are equal whoever made them.
 ///
-/// - Note: RFC 3986, section 3.3.
+/// - Note: RFC 3986, part 3.3.
 package enum PercentEncoding {
   /// The text of a path's bytes, in which slashes separate components.
   ///

@@ -13,11 +13,14 @@ extension ServiceScenario {
     private static let files: [ItemPath] = ["/d/a", "/d/b", "/e/a", "/f/a", "/f/b"]
 
     private var random: SplitMix
+    /// For what was added later: the rest of a seed's scenario stays as it was.
+    private var breaking: SplitMix
     private let hasMoves: Bool
     private var lastPresenter: UInt64 = 0
 
     init(seed: UInt64) {
       random = SplitMix(seed: seed)
+      breaking = SplitMix(seed: ~seed)
       hasMoves = random.chance(1, in: 4)
     }
 
@@ -28,10 +31,12 @@ extension ServiceScenario {
         for _ in 0..<Int.random(in: 1...2, using: &random) { plan.threads.append(ModelStep.flatten(program())) }
         clients.append(plan)
       }
+      let cuts = breaking.chance(1, in: 4) ? Int.random(in: 1...2, using: &breaking) : 0
+      if breaking.chance(1, in: 6) { clients[0].limits.partyCountMax = Int.random(in: 1...3, using: &breaking) }
       return ServiceScenario(
         name: name, clients: clients, clientKills: Int.random(in: 0...2, using: &random),
         serviceKills: Int.random(in: 0...2, using: &random), graceTimeouts: random.chance(1, in: 4) ? 1 : 0,
-        cancellations: random.chance(1, in: 4) ? 2 : 0, expulsions: random.chance(1, in: 4) ? 2 : 0,
+        cancellations: random.chance(1, in: 4) ? 2 : 0, expulsions: random.chance(1, in: 4) ? 2 : 0, cuts: cuts,
         usesUntilDelegation: Int.random(in: 1...3, using: &random))
     }
 

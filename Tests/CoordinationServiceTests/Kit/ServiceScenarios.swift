@@ -203,9 +203,39 @@ extension ServiceScenario {
     ],
     prologue: [0, 0, 1, 1])
 
+  /// The connection of a process that decides alone, or holds something, breaks although it lives.
+  static let brokenConnection = ServiceScenario(
+    name: "broken connection",
+    clients: [ClientPlan([.write("/d/a"), .write("/d/a", .commit), .read("/d/a")]), ClientPlan([.write("/d/a")])],
+    cuts: 1, prologue: [0, 0])
+
+  /// The same of a process that presents something, and owes its presenter a turn.
+  static let brokenPresenter = ServiceScenario(
+    name: "broken presenter",
+    clients: [
+      ClientPlan([.present(1, "/d/a"), .unpresent(1)], handsOverReacquirers: true), ClientPlan([.write("/d/a")]),
+    ],
+    cuts: 1, prologue: [0])
+
+  /// A process has as much as it may have: its calls fail, and nobody is disconnected.
+  static let full = ServiceScenario(
+    name: "full",
+    clients: [
+      ClientPlan(
+        [.present(1, "/d/a"), .write("/d/b", .read("/e/a"))], [.read("/d/b"), .write("/d/b")], partyCountMax: 2),
+      ClientPlan([.write("/d/b")]),
+    ],
+    serviceKills: 1)
+
+  /// Somebody gives up while no service answers, and is granted what nobody waits for any more.
+  static let impatience = ServiceScenario(
+    name: "impatience",
+    clients: [ClientPlan([.write("/d/a"), .read("/d/a")]), ClientPlan([.write("/d/a")])],
+    serviceKills: 1, cancellations: 1, prologue: [0])
+
   static let small: [ServiceScenario] = [
     .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .writesInPlace, .lookers, .leaving, .readers,
-    .serviceKill, .bothKills, .lateness, .presenter,
+    .serviceKill, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
     .moverAndServiceKill,
@@ -221,6 +251,6 @@ extension ServiceScenario {
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
-    .moverAndServiceKill,
+    .moverAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
   ]
 }
