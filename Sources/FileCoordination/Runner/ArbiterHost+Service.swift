@@ -202,7 +202,10 @@ extension ArbiterHost {
 
 extension ArbiterHost.State {
   /// The question that the last event was, if the service answers it.
-  mutating func lastQuestion() -> ServiceQuestion? { decider.lastQuestion.map { question($0) } }
+  mutating func lastQuestion() -> ServiceQuestion? {
+    guard let number = decider.lastQuestion else { return nil }
+    return question(number)
+  }
 
   fileprivate mutating func question(_ number: RequestNumber) -> ServiceQuestion {
     let question = ServiceQuestion()

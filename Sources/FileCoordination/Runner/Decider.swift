@@ -157,7 +157,10 @@ extension Decider {
   }
 
   /// The number of the question that the last event was, if the service answers it.
-  var lastQuestion: RequestNumber? { client?.lastQuestionNumber }
+  var lastQuestion: RequestNumber? {
+    // Inlined into a method that changes the host's state it crashes the optimizer of Swift 6.3.1 (CopyPropagation).
+    @inline(never) get { client?.lastQuestionNumber }
+  }
 
   private func ownReply(at time: Timestamp) -> SnapshotReply {
     let own = HostIdentity.current
