@@ -109,7 +109,7 @@ package enum Failure: Hashable, Sendable {
 }
 
 /// What a write did to an item, as far as the host could see.
-package enum ItemOutcome: Hashable, Sendable {
+package enum ItemOutcome: Hashable, Sendable, CaseIterable {
   /// Nobody looked.
   case unknown
   /// Size, date and identity are as before.

@@ -23,7 +23,7 @@ package struct Message: TableElement {
   }
 
   /// What happened to a version of an item.
-  package enum VersionChange: String, Hashable, Sendable { case gained, lost, resolved }
+  package enum VersionChange: String, Hashable, Sendable, CaseIterable { case gained, lost, resolved }
 
   /// Who caused the message.
   package struct Origin: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// One access as people see it in reports.
 package struct AccessSummary: Hashable, Sendable {
-  package enum Phase: String, Hashable, Sendable { case waiting, asking, ready, granted }
+  package enum Phase: String, Hashable, Sendable, CaseIterable { case waiting, asking, ready, granted }
   package let id: AccessID
   package let client: ClientID
   package let clientName: String

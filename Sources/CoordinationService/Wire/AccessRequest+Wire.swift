@@ -35,8 +35,8 @@ extension ItemAccess: WireValue {
   }
 }
 
-extension WriteIntent: WireValue {
-  private enum Tag: UInt8, WireTag {
+extension WriteIntent: TagCorrespondent {
+  enum Tag: UInt8, WireTag {
     case update = 1
     case merging = 2
     case deleting = 3
@@ -46,31 +46,16 @@ extension WriteIntent: WireValue {
     case evicting = 7
   }
 
-  package func encode(into writer: inout WireWriter) {
-    let tag: Tag =
-      switch self {
-      case .update: .update
-      case .merging: .merging
-      case .deleting: .deleting
-      case .moving: .moving
-      case .replacing: .replacing
-      case .metadataOnly: .metadataOnly
-      case .evicting: .evicting
-      }
-    writer.append(tag: tag)
-  }
-
-  package init(from reader: inout WireReader) throws(WireError) {
-    self =
-      switch try reader.tag(of: Tag.self) {
-      case .update: .update
-      case .merging: .merging
-      case .deleting: .deleting
-      case .moving: .moving
-      case .replacing: .replacing
-      case .metadataOnly: .metadataOnly
-      case .evicting: .evicting
-      }
+  var tag: Tag {
+    switch self {
+    case .update: .update
+    case .merging: .merging
+    case .deleting: .deleting
+    case .moving: .moving
+    case .replacing: .replacing
+    case .metadataOnly: .metadataOnly
+    case .evicting: .evicting
+    }
   }
 }
 
@@ -136,8 +121,8 @@ extension AccessRequest: WireValue {
   }
 }
 
-extension ItemOutcome: WireValue {
-  private enum Tag: UInt8, WireTag {
+extension ItemOutcome: TagCorrespondent {
+  enum Tag: UInt8, WireTag {
     case unknown = 1
     case untouched = 2
     case changed = 3
@@ -146,28 +131,14 @@ extension ItemOutcome: WireValue {
     case abandoned = 6
   }
 
-  package func encode(into writer: inout WireWriter) {
-    let tag: Tag =
-      switch self {
-      case .unknown: .unknown
-      case .untouched: .untouched
-      case .changed: .changed
-      case .appeared: .appeared
-      case .vanished: .vanished
-      case .abandoned: .abandoned
-      }
-    writer.append(tag: tag)
-  }
-
-  package init(from reader: inout WireReader) throws(WireError) {
-    self =
-      switch try reader.tag(of: Tag.self) {
-      case .unknown: .unknown
-      case .untouched: .untouched
-      case .changed: .changed
-      case .appeared: .appeared
-      case .vanished: .vanished
-      case .abandoned: .abandoned
-      }
+  var tag: Tag {
+    switch self {
+    case .unknown: .unknown
+    case .untouched: .untouched
+    case .changed: .changed
+    case .appeared: .appeared
+    case .vanished: .vanished
+    case .abandoned: .abandoned
+    }
   }
 }

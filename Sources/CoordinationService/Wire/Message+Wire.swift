@@ -78,30 +78,19 @@ extension Message.Kind: WireValue {
   }
 }
 
-extension Message.VersionChange: WireValue {
-  private enum Tag: UInt8, WireTag {
+extension Message.VersionChange: TagCorrespondent {
+  enum Tag: UInt8, WireTag {
     case gained = 1
     case lost = 2
     case resolved = 3
   }
 
-  package func encode(into writer: inout WireWriter) {
-    let tag: Tag =
-      switch self {
-      case .gained: .gained
-      case .lost: .lost
-      case .resolved: .resolved
-      }
-    writer.append(tag: tag)
-  }
-
-  package init(from reader: inout WireReader) throws(WireError) {
-    self =
-      switch try reader.tag(of: Tag.self) {
-      case .gained: .gained
-      case .lost: .lost
-      case .resolved: .resolved
-      }
+  var tag: Tag {
+    switch self {
+    case .gained: .gained
+    case .lost: .lost
+    case .resolved: .resolved
+    }
   }
 }
 

@@ -2,33 +2,21 @@ internal import FileAccessArbiter
 
 // What reports say about accesses and messages of any process: the numbers are not the receiver's own.
 
-extension AccessSummary.Phase: WireValue {
-  private enum Tag: UInt8, WireTag {
+extension AccessSummary.Phase: TagCorrespondent {
+  enum Tag: UInt8, WireTag {
     case waiting = 1
     case asking = 2
     case ready = 3
     case granted = 4
   }
 
-  package func encode(into writer: inout WireWriter) {
-    let tag: Tag =
-      switch self {
-      case .waiting: .waiting
-      case .asking: .asking
-      case .ready: .ready
-      case .granted: .granted
-      }
-    writer.append(tag: tag)
-  }
-
-  package init(from reader: inout WireReader) throws(WireError) {
-    self =
-      switch try reader.tag(of: Tag.self) {
-      case .waiting: .waiting
-      case .asking: .asking
-      case .ready: .ready
-      case .granted: .granted
-      }
+  var tag: Tag {
+    switch self {
+    case .waiting: .waiting
+    case .asking: .asking
+    case .ready: .ready
+    case .granted: .granted
+    }
   }
 }
 

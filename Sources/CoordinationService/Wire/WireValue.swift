@@ -21,3 +21,23 @@ extension TaggedWireValue {
     self = try reader.tag(of: Self.self)
   }
 }
+
+/// An enum of another module without values inside: each case has a tag, and is found by it.
+protocol TagCorrespondent: WireValue, CaseIterable {
+  associatedtype Tag: WireTag, Equatable
+
+  /// The tag of the case.
+  var tag: Tag { get }
+}
+
+extension TagCorrespondent {
+  package func encode(into writer: inout WireWriter) { writer.append(tag: tag) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    let tag = try reader.tag(of: Tag.self)
+    guard let value = Self.allCases.first(where: { $0.tag == tag }) else {
+      throw reader.error(.unknownTag, "\(tag.rawValue) stands for no case", back: 1)
+    }
+    self = value
+  }
+}
