@@ -35,7 +35,7 @@ struct ConcurrencySharedEngineTests {
     query.stop()
     try tree.write("c")
     let update = try #require(await late.catchUp())
-    #expect(update.changes.map(\.happening) == [.added, .added, .added, .added])
+    #expect(update.changes.map(\.action) == [.added, .added, .added, .added])
     #expect(update.changes.map(\.path) == [tree.root] + ["a", "b", "c"].map { tree.path($0) })
   }
 
@@ -91,7 +91,7 @@ struct ConcurrencySharedEngineTests {
     let expected = [tree.path("new")] + (0..<4).map { tree.path("\($0)") }
     #expect(Set(try #require(await early.catchUp()).changes.map(\.path)) == Set(expected))
     let changes = try #require(await late?.catchUp()).changes
-    #expect(changes.count { $0.happening == .removed } == 1_500 + 3 && changes.count { $0.happening == .added } == 1)
+    #expect(changes.count { $0.action == .removed } == 1_500 + 3 && changes.count { $0.action == .added } == 1)
     #expect(try await query.waitUntilCurrent().count == 7)
     #expect(paused.results.count == 10)
     paused.resume()

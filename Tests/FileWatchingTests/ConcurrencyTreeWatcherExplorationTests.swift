@@ -65,7 +65,7 @@ struct ConcurrencyTreeWatcherExplorationTests {
     for number in 0..<20_000 { try tree.write("\(number)", "") }
     kernel.release()
     let changes = try #require(await watcher.catchUp()?.changes)
-    #expect(changes.count == 20_000 && changes.allSatisfy { $0.happening == .added })
+    #expect(changes.count == 20_000 && changes.allSatisfy { $0.action == .added })
     #expect(watcher.health.overflowCount > 0)
   }
 

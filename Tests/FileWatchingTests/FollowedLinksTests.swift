@@ -206,11 +206,11 @@ struct FollowedLinksTests {
     try tree.symbolicLink(tree.path("a"), to: "../two")
     let added = try #require(await watcher.catchUp()).changes
     #expect(added.map(\.path) == [tree.path("a"), tree.base.appending("two"), tree.base.appending("two/f")])
-    #expect(added.allSatisfy { $0.happening == .added })
+    #expect(added.allSatisfy { $0.action == .added })
     #expect(try #require(await watcher.audit()).isClean)
     try tree.unlink("a")
     let removed = try #require(await watcher.catchUp()).changes
-    #expect(removed.count == 3 && removed.allSatisfy { $0.happening == .removed })
+    #expect(removed.count == 3 && removed.allSatisfy { $0.action == .removed })
   }
 
   private static let seeds = Budget.seeds(normal: 60, long: 2_000)

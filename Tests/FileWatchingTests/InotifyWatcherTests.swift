@@ -46,13 +46,13 @@ struct InotifyWatcherTests {
     let id = try watch.watcher.watch(SystemPath(watch.directory.path), .names, isDirectory: true)
     try FileManager.default.createDirectory(at: watch.url("d"), withIntermediateDirectories: false)
     try watch.rename("d", to: "e")
-    let happenings = watch.watcher.takeEvents().compactMap { event -> WatchEvent.Happening? in
-      guard case .name(id, _, let happening, isDirectory: true) = event else { return nil }
-      return happening
+    let actions = watch.watcher.takeEvents().compactMap { event -> WatchEvent.Action? in
+      guard case .name(id, _, let action, isDirectory: true) = event else { return nil }
+      return action
     }
-    try #require(happenings.count == 3)
-    guard case .departed(let first) = happenings[1], case .arrived(let second) = happenings[2] else {
-      Issue.record("\(happenings)")
+    try #require(actions.count == 3)
+    guard case .departed(let first) = actions[1], case .arrived(let second) = actions[2] else {
+      Issue.record("\(actions)")
       return
     }
     #expect(first == second)

@@ -67,7 +67,7 @@ struct TreeWatcherTests {
     let update = try #require(await watcher.catchUp())
     func moves(_ changes: [TreeChange]) -> [[SystemPath]] {
       changes.compactMap { change in
-        if case .moved(let from) = change.happening { [from, change.path] } else { nil }
+        if case .moved(let from) = change.action { [from, change.path] } else { nil }
       }
     }
     func pairs(_ names: [(String, String)]) -> [[SystemPath]] { names.map { [tree.path($0.0), tree.path($0.1)] } }
@@ -78,7 +78,7 @@ struct TreeWatcherTests {
       ("d", "moved"),
     ]
     #expect(moves(update.expandedChanges) == pairs(expanded))
-    #expect(update.expandedChanges.filter { $0.happening == .added }.map(\.path) == [tree.path("moved/new")])
+    #expect(update.expandedChanges.filter { $0.action == .added }.map(\.path) == [tree.path("moved/new")])
   }
 
   @Test("A tree is named by a URL, with every byte of it, and a change has one; what isn't a file's is EINVAL")
@@ -237,7 +237,7 @@ struct TreeWatcherTests {
     let reader = Task {
       var missing = expected
       for await update in watcher.updates {
-        for change in update.changes where change.happening == .added { missing.remove(change.path) }
+        for change in update.changes where change.action == .added { missing.remove(change.path) }
         if missing.isEmpty { break }
       }
       return missing

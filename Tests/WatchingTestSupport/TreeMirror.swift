@@ -14,7 +14,7 @@ package struct TreeMirror {
   package mutating func apply(_ update: TreeUpdate) {
     var placed: [(path: SystemPath, files: [SystemPath: FileFacts])] = []
     for change in update.changes {
-      switch change.happening {
+      switch change.action {
       case .removed: remove(change)
       case .moved(let from): placed.append((change.path, takeOut(from, to: change.path)))
       case .added: placed.append((change.path, [change.path: Self.facts(change)]))
@@ -22,7 +22,7 @@ package struct TreeMirror {
       }
     }
     for (path, others) in placed.sorted(by: { $0.path < $1.path }) { place(path, others) }
-    for change in update.changes where change.happening == .modified {
+    for change in update.changes where change.action == .modified {
       if files.updateValue(Self.facts(change), forKey: change.path) == nil {
         violations.append("\(change.path) was modified, but isn't there")
       }

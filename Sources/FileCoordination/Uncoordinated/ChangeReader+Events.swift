@@ -20,9 +20,9 @@ extension ChangeReader {
     var isSomethingMoved = false
     for event in events {
       switch event {
-      case .name(let watch, let name, let happening, let isDirectory):
+      case .name(let watch, let name, let action, let isDirectory):
         for place in places[watch] {
-          take(happening, Site(directory: place.path, name: name, isDirectory: isDirectory), &halves)
+          take(action, Site(directory: place.path, name: name, isDirectory: isDirectory), &halves)
         }
       case .itemChanged(let watch): for place in places[watch] { noteChange(at: place.path) }
       case .itemMoved: isSomethingMoved = true
@@ -75,8 +75,8 @@ extension ChangeReader {
 
   private func isWanted(_ site: Site) -> Bool { isDeep(site) || byPlace[site.path] != nil }
 
-  private mutating func take(_ happening: WatchEvent.Happening, _ site: Site, _ halves: inout Halves) {
-    switch happening {
+  private mutating func take(_ action: WatchEvent.Action, _ site: Site, _ halves: inout Halves) {
+    switch action {
     case .created: if isWanted(site) { noteAppearance(site, byRename: false) }
     case .removed: if isWanted(site) { noteDisappearance(site) }
     case .changed: if isWanted(site) { noteChange(at: site.path) }

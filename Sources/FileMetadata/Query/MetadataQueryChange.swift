@@ -8,7 +8,7 @@ public import FileWatching
 /// - Note: Rules R9 to R21. All lists are complete, whatever of the results was looked at.
 public struct MetadataQueryChange: Sendable {
   /// A result that has come or gone.
-  public struct Placed: Sendable {
+  public struct PositionedItem: Sendable {
     /// Its position.
     public let position: Int
     /// The file as it was found, or as it was when it was known last.
@@ -16,7 +16,7 @@ public struct MetadataQueryChange: Sendable {
   }
 
   /// A result that was there before and is still there, and has altered.
-  public struct Alteration: Sendable {
+  public struct ChangedItem: Sendable {
     /// Its position in the results before.
     public let oldPosition: Int
     /// Its position in the results now.
@@ -62,21 +62,23 @@ public struct MetadataQueryChange: Sendable {
   }
 
   /// Results that are gone, or don't match any more, by position.
-  public var removed: [Placed] {
+  public var removed: [PositionedItem] {
     difference.removed.map {
-      Placed(position: $0.position, item: MetadataItem(before, FileNumber($0.element.number)))
+      PositionedItem(position: $0.position, item: MetadataItem(before, FileNumber($0.element.number)))
     }
   }
 
   /// Results that are new, or match now, by position.
-  public var added: [Placed] {
-    difference.added.map { Placed(position: $0.position, item: MetadataItem(after, FileNumber($0.element.number))) }
+  public var added: [PositionedItem] {
+    difference.added.map {
+      PositionedItem(position: $0.position, item: MetadataItem(after, FileNumber($0.element.number)))
+    }
   }
 
   /// Results that have altered, by position now.
-  public var changed: [Alteration] {
+  public var changed: [ChangedItem] {
     difference.changed.map {
-      Alteration(
+      ChangedItem(
         oldPosition: $0.oldPosition, newPosition: $0.newPosition,
         old: MetadataItem(before, FileNumber($0.old.number)), new: MetadataItem(after, FileNumber($0.new.number)),
         isMove: $0.isMove)

@@ -4,7 +4,7 @@
 /// one, as table views want them: take out first, put in then, in the order of their positions.
 package struct ListDifference<Element: Sendable>: Sendable {
   /// An element and its position.
-  package struct Placed: Sendable {
+  package struct PositionedElement: Sendable {
     package let position: Int
     package let element: Element
   }
@@ -20,9 +20,9 @@ package struct ListDifference<Element: Sendable>: Sendable {
   }
 
   /// Elements of the old list that aren't in the new one, by position.
-  package var removed: [Placed] = []
+  package var removed: [PositionedElement] = []
   /// Elements of the new list that aren't in the old one, by position.
-  package var added: [Placed] = []
+  package var added: [PositionedElement] = []
   /// Elements that are in both and have altered, by position in the new list; the moved ones are among them.
   package var changed: [Change] = []
 
@@ -31,7 +31,7 @@ package struct ListDifference<Element: Sendable>: Sendable {
   /// Makes a list out of nothing.
   package init<Order>(adding list: OrderedList<Order>) where Order.Element == Element {
     added.reserveCapacity(list.count)
-    list.forEach { added.append(Placed(position: added.count, element: $0)) }
+    list.forEach { added.append(PositionedElement(position: added.count, element: $0)) }
   }
 
   /// Whether the lists are the same.
@@ -96,8 +96,8 @@ extension ListDifference where Element == ResultEntry {
     let steady = Set(staying.map(\.new).longestIncreasingSubsequence().map { staying[$0].new })
     for (number, update) in (altered + unaltered).enumerated() {
       switch (update.old, update.new) {
-      case (let old?, nil): removed.append(Placed(position: oldPositions[old.number] ?? 0, element: old))
-      case (nil, let new?): added.append(Placed(position: newPositions[new.number] ?? 0, element: new))
+      case (let old?, nil): removed.append(PositionedElement(position: oldPositions[old.number] ?? 0, element: old))
+      case (nil, let new?): added.append(PositionedElement(position: newPositions[new.number] ?? 0, element: new))
       case (let old?, let new?):
         guard let from = oldPositions[old.number], let to = newPositions[new.number] else { continue }
         let isMove = !steady.contains(to)

@@ -100,8 +100,8 @@ extension ScopeIndexer {
 
   private func apply(_ event: WatchEvent) {
     switch event {
-    case .name(let watch, let name, let happening, isDirectory: _):
-      if let directory = watches[watch] { apply(happening, name, directory) }
+    case .name(let watch, let name, let action, isDirectory: _):
+      if let directory = watches[watch] { apply(action, name, directory) }
     case .itemChanged(let watch), .itemMoved(let watch):
       if let directory = watches[watch] { lookAt(directory) }
     case .ended(let watch):
@@ -117,8 +117,8 @@ extension ScopeIndexer {
     }
   }
 
-  private func apply(_ happening: WatchEvent.Happening, _ name: SystemPath, _ directory: FileNumber) {
-    switch happening {
+  private func apply(_ action: WatchEvent.Action, _ name: SystemPath, _ directory: FileNumber) {
+    switch action {
     case .created, .changed: looks.add(name, in: directory)
     case .removed: looks.add(name, in: directory, isGone: true)
     case .departed(let cookie):
@@ -206,20 +206,20 @@ private struct ExchangeEvents {
   /// - Returns: `nil` if the first events say something else.
   init?(_ events: ArraySlice<WatchEvent>) {
     guard case .name(_, _, .departed, isDirectory: _)? = events.first else { return nil }
-    var steps: [(place: Place, happening: WatchEvent.Happening)] = []
+    var steps: [(place: Place, action: WatchEvent.Action)] = []
     var count = 0
     for event in events {
       if steps.count == 4 { break }
       count += 1
       switch event {
-      case .name(let watch, let name, let happening, isDirectory: _):
-        steps.append((Place(watch: watch, name: name), happening))
+      case .name(let watch, let name, let action, isDirectory: _):
+        steps.append((Place(watch: watch, name: name), action))
       case .itemMoved: break
       default: return nil
       }
     }
-    guard steps.count == 4, case .departed(let there) = steps[0].happening, steps[1].happening == .arrived(there),
-      case .departed(let back) = steps[2].happening, steps[3].happening == .arrived(back),
+    guard steps.count == 4, case .departed(let there) = steps[0].action, steps[1].action == .arrived(there),
+      case .departed(let back) = steps[2].action, steps[3].action == .arrived(back),
       steps[0].place == steps[3].place, steps[1].place == steps[2].place
     else { return nil }
     (first, second, self.count) = (steps[0].place, steps[1].place, count)

@@ -68,8 +68,8 @@ struct TreeDifference: Sendable {
     return moves
   }
 
-  private func change(_ number: FileNumber, _ happening: TreeChange.Happening) -> TreeChange {
-    TreeChange(after.path(of: number), happening, after.facts(of: number).kind)
+  private func change(_ number: FileNumber, _ action: TreeChange.Action) -> TreeChange {
+    TreeChange(after.path(of: number), action, after.facts(of: number).kind)
   }
 
   private mutating func compare(_ number: FileNumber) {

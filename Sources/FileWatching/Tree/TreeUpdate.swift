@@ -5,7 +5,7 @@ public import SystemInterface
 /// - Note: ``TreeWatcher``.
 public struct TreeChange: Hashable, Sendable {
   /// What is otherwise.
-  public enum Happening: Hashable, Sendable {
+  public enum Action: Hashable, Sendable {
     /// It wasn't there.
     case added
     /// It isn't there any more.
@@ -19,13 +19,13 @@ public struct TreeChange: Hashable, Sendable {
   /// The absolute path, byte by byte: where it is, or was if it's removed.
   public let path: SystemPath
   /// What is otherwise.
-  public let happening: Happening
+  public let action: Action
   /// What it is, or was.
   public let kind: FileKind
 
   /// The path under which it isn't any more: of what was removed or moved.
   public var vacatedPath: SystemPath? {
-    switch happening {
+    switch action {
     case .removed: path
     case .moved(let from): from
     case .added, .modified: nil
@@ -33,17 +33,17 @@ public struct TreeChange: Hashable, Sendable {
   }
 
   /// The path under which it's new or has altered: of everything but what was removed.
-  public var currentPath: SystemPath? { happening == .removed ? nil : path }
+  public var currentPath: SystemPath? { action == .removed ? nil : path }
 
   /// Makes a change, as a test of code that takes changes does.
   ///
   /// - Parameters:
   ///   - path: Where it is, or was if it's removed.
-  ///   - happening: What is otherwise.
+  ///   - action: What is otherwise.
   ///   - kind: What it is, or was.
-  public init(_ path: SystemPath, _ happening: Happening, _ kind: FileKind) {
+  public init(_ path: SystemPath, _ action: Action, _ kind: FileKind) {
     self.path = path
-    self.happening = happening
+    self.action = action
     self.kind = kind
   }
 }

@@ -7,7 +7,7 @@ public import SystemInterface
 /// ```swift
 /// let watcher = try TreeWatcher([URL(filePath: "/srv/site")])
 /// for await update in watcher.updates {
-///   for change in update.changes { print(change.happening, change.path) }
+///   for change in update.changes { print(change.action, change.path) }
 /// }
 /// ```
 ///

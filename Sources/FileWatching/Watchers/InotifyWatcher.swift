@@ -86,12 +86,12 @@ extension WatchEvent {
       guard record.isChange || record.isOwnMove else { return nil }
       self = record.isOwnMove ? .itemMoved(watch) : .itemChanged(watch)
     } else {
-      self = .name(watch, SystemPath(bytes: record.name), Happening(record), isDirectory: record.isDirectory)
+      self = .name(watch, SystemPath(bytes: record.name), Action(record), isDirectory: record.isDirectory)
     }
   }
 }
 
-extension WatchEvent.Happening {
+extension WatchEvent.Action {
   fileprivate init(_ record: InotifyRecord) {
     let cookie = RenameCookie(record.cookie)
     if record.isCreation {

@@ -29,7 +29,7 @@ public struct RenameCookie: Hashable, Sendable {
 /// An event means "look there": what it tells may be over when it's read.
 public enum WatchEvent: Hashable, Sendable {
   /// A name in a watched directory, and what happened to it.
-  case name(WatchID, SystemPath, Happening, isDirectory: Bool)
+  case name(WatchID, SystemPath, Action, isDirectory: Bool)
   /// The watched item itself has other contents or attributes.
   case itemChanged(WatchID)
   /// The watched item itself was moved. Nobody tells where.
@@ -42,7 +42,7 @@ public enum WatchEvent: Hashable, Sendable {
   case overflow
 
   /// What happened to a name.
-  public enum Happening: Hashable, Sendable {
+  public enum Action: Hashable, Sendable {
     /// There's something new.
     case created
     /// There's nothing any more.

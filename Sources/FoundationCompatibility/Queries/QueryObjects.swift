@@ -20,7 +20,7 @@
     }
 
     /// - Returns: The object of a file that isn't a result any more, and what the delegate has put in its place.
-    mutating func remove(_ change: QueryBatch.Alteration) -> (item: NSMetadataItem, replacement: Any?) {
+    mutating func remove(_ change: QueryBatch.ChangedItem) -> (item: NSMetadataItem, replacement: Any?) {
       (
         items.removeValue(forKey: change.oldID) ?? NSMetadataItem(change.item),
         replacements.removeValue(forKey: change.oldID)
@@ -28,7 +28,7 @@
     }
 
     /// - Returns: The object of a file that has altered.
-    mutating func update(_ change: QueryBatch.Alteration) -> NSMetadataItem {
+    mutating func update(_ change: QueryBatch.ChangedItem) -> NSMetadataItem {
       if let replacement = replacements.removeValue(forKey: change.oldID) { replacements[change.item.id] = replacement }
       guard let item = items.removeValue(forKey: change.oldID) else { return object(for: change.item) }
       item.update(change.item)

@@ -28,15 +28,15 @@
   /// What a query tells at once.
   struct QueryBatch: Sendable {
     /// A result that has altered or is gone.
-    struct Alteration: Sendable {
+    struct ChangedItem: Sendable {
       /// Who it was; somebody else if it was made anew under the same path.
       let oldID: MetadataItem.ID
       let item: MetadataItem
     }
 
     var added: [MetadataItem] = []
-    var changed: [Alteration] = []
-    var removed: [Alteration] = []
+    var changed: [ChangedItem] = []
+    var removed: [ChangedItem] = []
     var results = QueryResults()
 
     var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
@@ -45,8 +45,8 @@
 
     init(_ change: MetadataQueryChange) {
       added = change.added.map(\.item)
-      changed = change.changed.map { Alteration(oldID: $0.old.id, item: $0.new) }
-      removed = change.removed.map { Alteration(oldID: $0.item.id, item: $0.item) }
+      changed = change.changed.map { ChangedItem(oldID: $0.old.id, item: $0.new) }
+      removed = change.removed.map { ChangedItem(oldID: $0.item.id, item: $0.item) }
       results = QueryResults(change.results)
     }
   }
