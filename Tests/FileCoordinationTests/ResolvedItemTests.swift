@@ -56,6 +56,8 @@ struct ResolvedItemTests {
       let item = try ResolvedItem(url, in: files)
       #expect(item.path.description == base + "/real/file")
       #expect(item.url == url && item.location.url == url)
+      #expect(item.canonicalPath == base + "/real/file")
+      #expect(item.canonicalURL == URL(filePath: base + "/real/file", directoryHint: .notDirectory))
     }
   }
 

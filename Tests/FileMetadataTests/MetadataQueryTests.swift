@@ -126,7 +126,7 @@ struct MetadataQueryTests {
     }
     let query = try MetadataQuery(
       .constant(true), in: ["a", "c"].map { URL(filePath: tree.path($0).description) },
-      sortedBy: [MetadataSortDescriptor("kMDItemFSName", .descending)])
+      sortedBy: [MetadataSortDescriptor(.fileName, .descending)])
     try query.start()
     #expect(try await query.waitUntilCurrent().map(\.name) == ["in c", "in a"])
   }

@@ -30,6 +30,20 @@ public final class ResolvedItem: @unchecked Sendable {
   /// The URL that the handle was made for, as spelled.
   public let url: URL
 
+  /// The absolute path that's claimed, as text: without links, `.` and `..` on the way.
+  ///
+  /// Accesses of one canonical path exclude each other, however it's spelled; reports and snapshots show it. A symbolic link in the last
+  /// component stays in it unless the handle was made to follow it. What isn't UTF-8 shows as U+FFFD; ``canonicalURL`` has every byte.
+  /// Of a handle that a move through this library has outdated, it's the path before that.
+  ///
+  /// - Complexity: O(*n*) in the length of the path.
+  public var canonicalPath: String { location.path.description }
+
+  /// The URL of the ``canonicalPath``, with every byte of it.
+  ///
+  /// - Complexity: O(*n*) in the length of the path.
+  public var canonicalURL: URL { FileURLCoding.url(of: location.path.bytes) }
+
   /// The canonical path and the spelling; its URL names the target where the last link was followed.
   let location: FileLocation
 

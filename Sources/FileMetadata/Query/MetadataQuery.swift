@@ -6,7 +6,7 @@ public import FileWatching
 /// Finds files, and keeps what it has found current.
 ///
 /// ```swift
-/// let query = try MetadataQuery(.fileName.hasSuffix(".md"), in: [directory], sortedBy: [MetadataSortDescriptor("kMDItemFSName")])
+/// let query = try MetadataQuery(.fileName.hasSuffix(".md"), in: [directory], sortedBy: [MetadataSortDescriptor(.fileName)])
 /// try query.start()
 /// for await change in query.changes {
 ///   print(change.added.map(\.item.name), change.removed.map(\.item.name))

@@ -1,3 +1,5 @@
+public import MetadataPredicates
+
 /// An attribute that results are sorted by, and in which direction.
 ///
 /// Numbers, booleans and dates come in the order of what they count, texts as people expect (`a2` before `A10` before `b1`), data
@@ -27,5 +29,14 @@ public struct MetadataSortDescriptor: Hashable, Sendable, Codable {
   public init(_ attribute: String, _ order: Order = .ascending) {
     self.attribute = attribute
     self.order = order
+  }
+
+  /// Sorts by an attribute that has a name in Swift, such as `.fileSize`.
+  ///
+  /// - Parameters:
+  ///   - attribute: The attribute, whatever the type of its values is.
+  ///   - order: The direction.
+  public init<Value>(_ attribute: MetadataAttribute<Value>, _ order: Order = .ascending) {
+    self.init(attribute.name, order)
   }
 }

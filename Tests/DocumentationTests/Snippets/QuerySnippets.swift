@@ -16,7 +16,7 @@ struct QuerySnippets {
     // snippet: readme-query
     let query = try MetadataQuery(
       .fileName.hasSuffix(".md") && .fileSize > .kilobytes(10), in: [folder],
-      sortedBy: [MetadataSortDescriptor("kMDItemFSName")])
+      sortedBy: [MetadataSortDescriptor(.fileName)])
     try query.start()
     let names = try await query.waitUntilCurrent().map(\.name)
     // end
