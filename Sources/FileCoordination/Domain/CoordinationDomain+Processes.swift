@@ -96,29 +96,43 @@ extension CoordinationDomain {
 }
 
 extension MeetingGround {
-  /// How often a process that was elected is asked to give way: others may be elected before this one gets the locks.
+  /// How soon a process that was elected is asked to give way: others may be elected before this one gets the locks.
   private static let askInterval = Duration.milliseconds(50)
+  /// How soon one that stays is asked again: it may be a service of its own, which stays, or be stopped.
+  private static let askIntervalMax = Duration.seconds(1)
+  /// How soon the locks are tried again after whoever serves was asked.
   private static let lookInterval = Duration.milliseconds(2)
 
   /// Takes the right to serve, asking a process that was elected to give way.
+  ///
+  /// The locks are tried again and again, because the kernel has no event for it. flock(2) can only block for one lock, there may be
+  /// several, and whoever blocks can be overtaken by each that tries. The end of a connection to whoever serves says too little: with
+  /// a socket that a service manager passed, connections lead here, and a process that said hello in order to wait would take part, and
+  /// keep others from being lent directories. So looks become rarer: behind a service that stays there are some twenty a second.
   fileprivate func waitToServe(
     packageExtensions: [String], inherited isInherited: Bool
   ) throws(FileCoordinationError) -> ServingRight {
     var nextAsk = HostClock.shared.now
+    var askPause = Self.askInterval, lookPause = Self.lookInterval
+    var asked: Int32?
     while true {
       if isUsualPlaceFree, let right = try tryToServe() { return right }
       // With an inherited socket whoever connects there reaches this process.
       if !isInherited, HostClock.shared.now >= nextAsk {
-        askToServe(packageExtensions)
-        nextAsk = HostClock.shared.now.advanced(by: Self.askInterval)
+        let process = askToServe(packageExtensions)
+        askPause = process == asked && process != nil ? min(askPause * 2, Self.askIntervalMax) : Self.askInterval
+        if process != asked { lookPause = Self.lookInterval }
+        asked = process
+        nextAsk = HostClock.shared.now.advanced(by: askPause)
       }
-      // A lock has no event for those who'd rather not block: whoever waits in the kernel may be overtaken for ever.
-      _ = ThreadEvent().wait(until: HostClock.shared.now.advanced(by: Self.lookInterval))
+      _ = ThreadEvent().wait(until: HostClock.shared.now.advanced(by: lookPause))
+      lookPause = min(lookPause * 2, Self.askInterval)
     }
   }
 
-  private func askToServe(_ packageExtensions: [String]) {
-    guard case .served(_, let stream) = try? connect() else { return }
+  /// - Returns: The process that serves and was asked; `nil` if nobody could be asked.
+  private func askToServe(_ packageExtensions: [String]) -> Int32? {
+    guard case .served(_, let stream) = try? connect() else { return nil }
     let hello = Hello(
       session: .random(in: 1 ... .max), processIdentifier: HostProcess.processIdentifier,
       processStartTime: ProcessIdentity.current.startTime, processName: HostProcess.name.fitting(255),
@@ -127,5 +141,6 @@ extension MeetingGround {
     ServiceLink.append(.hello(hello), to: &bytes)
     ServiceLink.append(.serviceWanted, to: &bytes)
     _ = try? unsafe stream.write(bytes.span.bytes)
+    return try? stream.peer().pid
   }
 }
