@@ -58,9 +58,6 @@ struct FastTierTests {
       try await coordinator.write(item, options: .forMoving) { _ in }
       try await coordinator.write(item, options: .forReplacing) { _ in }
       #expect(box.domain.knownAccessCount == before + 4)
-      await #expect(throws: FileCoordinationError.self) {
-        try await coordinator.write(item, options: [.forDeleting, .forMoving]) { _ in }
-      }
     }
   }
 

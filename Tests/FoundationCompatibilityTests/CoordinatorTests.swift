@@ -126,6 +126,38 @@ struct CoordinatorTests {
     }
   }
 
+  @Test("C-169: More than one writing option is refused, and so are bits without a meaning, by every call")
+  func writingOptions() async throws {
+    @Sendable func code(_ error: (any Error)?) -> FileCoordinationError.Code? {
+      ((error as NSError?)?.userInfo[NSUnderlyingErrorKey] as? FileCoordinationError)?.code
+    }
+    try await withSandbox { box in
+      let url = box.url("f"), coordinator = NSFileCoordinator()
+      for bits in UInt(0)..<64 where bits.nonzeroBitCount > 1 || bits >= 32 {
+        let options = NSFileCoordinator.WritingOptions(rawValue: bits)
+        let expected: FileCoordinationError.Code = bits >= 32 ? .optionNotAllowed : .conflictingOptions
+        var errors = [NSError?](repeating: nil, count: 4)
+        coordinator.coordinate(writingItemAt: url, options: options, error: &errors[0]) { _ in Issue.record("ran") }
+        coordinator.coordinate(
+          readingItemAt: url, options: [], writingItemAt: url, options: options, error: &errors[1]
+        ) { _, _ in Issue.record("ran") }
+        coordinator.coordinate(
+          writingItemAt: url, options: [], writingItemAt: url, options: options, error: &errors[2]
+        ) { _, _ in Issue.record("ran") }
+        coordinator.prepare(
+          forReadingItemsAt: [], options: [], writingItemsAt: [url], options: options, error: &errors[3]
+        ) { _ in Issue.record("ran") }
+        #expect(errors.map(code) == Array(repeating: expected, count: 4), "\(bits)")
+        let intent = NSFileAccessIntent.writingIntent(with: url, options: options)
+        #expect(intent.url == url)
+        let problem = await withCheckedContinuation { continuation in
+          coordinator.coordinate(with: [intent], queue: OperationQueue()) { continuation.resume(returning: code($0)) }
+        }
+        #expect(problem == expected, "\(bits)")
+      }
+    }
+  }
+
   @Test("C-021: A path where nothing is can be coordinated, and a snapshot of it can't be made: error 260")
   func missing() throws {
     try withSandbox { box in

@@ -36,9 +36,8 @@ struct AccessPlan {
   mutating func addWriting(
     _ url: URL, _ options: FileCoordinator.WritingOptions, _ places: Places
   ) throws(FileCoordinationError) {
-    _ = try options.itemAccess(url: url.absoluteString)
     if isPreparation { try refuse(options == .forReplacing, ".forReplacing", url) }
-    try addWriting(places.location(of: url), options)
+    addWriting(try places.location(of: url), options)
   }
 
   mutating func addReading(
@@ -49,10 +48,8 @@ struct AccessPlan {
     items.append(Item(access: access, location: location, isUpload: options.contains(.forUploading) && !isPreparation))
   }
 
-  mutating func addWriting(
-    _ location: FileLocation, _ options: FileCoordinator.WritingOptions
-  ) throws(FileCoordinationError) {
-    items.append(Item(access: try options.itemAccess(url: location.url.absoluteString), location: location))
+  mutating func addWriting(_ location: FileLocation, _ options: FileCoordinator.WritingOptions) {
+    items.append(Item(access: options.itemAccess, location: location))
   }
 
   private func refuse(_ isGiven: Bool, _ option: String, _ url: URL) throws(FileCoordinationError) {
@@ -91,9 +88,9 @@ extension FileCoordinator {
     return plan
   }
 
-  func writingPlan(_ item: ResolvedItem, _ options: WritingOptions) throws(FileCoordinationError) -> AccessPlan {
+  func writingPlan(_ item: ResolvedItem, _ options: WritingOptions) -> AccessPlan {
     var plan = AccessPlan(options.verb)
-    try plan.addWriting(item.location, options)
+    plan.addWriting(item.location, options)
     return plan
   }
 
@@ -147,9 +144,11 @@ extension FileCoordinator {
 extension FileCoordinator.WritingOptions {
   /// What a write for this reason does, for errors: "couldn't delete …".
   var verb: String {
-    if contains(.forDeleting) { return "delete" }
-    if contains(.forMoving) { return "move" }
-    if contains(.forReplacing) { return "replace" }
-    return "write"
+    switch self {
+    case .forDeleting: "delete"
+    case .forMoving: "move"
+    case .forReplacing: "replace"
+    default: "write"
+    }
   }
 }

@@ -56,11 +56,10 @@ public struct BlockingFileCoordinator: Sendable {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
-    _ url: URL, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    _ url: URL, options: FileCoordinator.WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
-    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
-    return try coordinator.withIdentities { identities in
+    try coordinator.withIdentities { identities in
       try identities.withItem(for: url) { item in try writeResolved(item, options, deadlines, accessor) }
     }
   }
@@ -81,7 +80,7 @@ public struct BlockingFileCoordinator: Sendable {
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
     _ readingURL: URL, options readingOptions: FileCoordinator.ReadingOptions = [],
-    writing writingURL: URL, writingOptions: FileCoordinator.WritingOptions = [],
+    writing writingURL: URL, writingOptions: FileCoordinator.WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
   ) throws -> Result {
@@ -104,8 +103,8 @@ public struct BlockingFileCoordinator: Sendable {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
-    _ firstURL: URL, options firstOptions: FileCoordinator.WritingOptions = [],
-    and secondURL: URL, secondOptions: FileCoordinator.WritingOptions = [],
+    _ firstURL: URL, options firstOptions: FileCoordinator.WritingOptions = .forUpdating,
+    and secondURL: URL, secondOptions: FileCoordinator.WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) throws -> Result
   ) throws -> Result {
@@ -150,7 +149,7 @@ public struct BlockingFileCoordinator: Sendable {
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.prepare'")
   public func prepare(
     reading: [URL] = [], readingOptions: FileCoordinator.ReadingOptions = [],
-    writing: [URL] = [], writingOptions: FileCoordinator.WritingOptions = [],
+    writing: [URL] = [], writingOptions: FileCoordinator.WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     body: (FilePreparation, FileAnswer<Void>) throws -> Void
   ) throws {

@@ -45,7 +45,7 @@ public final class FileAccessIntent: Sendable {
   ///   - options: Why it's written; at most one.
   /// - Returns: The intent.
   public static func writing(
-    _ url: URL, options: FileCoordinator.WritingOptions = []
+    _ url: URL, options: FileCoordinator.WritingOptions = .forUpdating
   ) -> FileAccessIntent {
     FileAccessIntent(url, .writing(options))
   }

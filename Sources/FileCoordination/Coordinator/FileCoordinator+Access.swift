@@ -43,10 +43,9 @@ extension FileCoordinator {
   /// - Complexity: O(depth of the path) while nobody else is interested.
   /// - Note: Rules C-002…C-018 and C-050…C-081.
   public func write<Result>(
-    _ url: URL, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    _ url: URL, options: WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
-    if options.plainAccess == nil { _ = try options.itemAccess(url: url.absoluteString) }
     let item = try host.identities.item(for: url)
     return try await writeResolved(item, options, deadlines, accessor)
   }
@@ -64,7 +63,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func read<Result>(
     _ readingURL: URL, options readingOptions: ReadingOptions = [],
-    writing writingURL: URL, writingOptions: WritingOptions = [],
+    writing writingURL: URL, writingOptions: WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
@@ -86,8 +85,8 @@ extension FileCoordinator {
   /// - Returns: What `accessor` returned.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func write<Result>(
-    _ firstURL: URL, options firstOptions: WritingOptions = [],
-    and secondURL: URL, secondOptions: WritingOptions = [],
+    _ firstURL: URL, options firstOptions: WritingOptions = .forUpdating,
+    and secondURL: URL, secondOptions: WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess, borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
@@ -131,7 +130,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when a presenter refused, or the error thrown by `body`.
   public func prepare<Result>(
     reading: [URL] = [], readingOptions: ReadingOptions = [],
-    writing: [URL] = [], writingOptions: WritingOptions = [],
+    writing: [URL] = [], writingOptions: WritingOptions = .forUpdating,
     deadlines: AccessDeadlines? = nil,
     body: (FilePreparation) async throws -> Result
   ) async throws -> Result {

@@ -55,7 +55,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   /// - Complexity: O(threads that use the domain) while nobody else is interested.
   public func write<Result>(
-    _ item: ResolvedItem, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    _ item: ResolvedItem, options: WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
     if item.isStale { return try await writeResolved(current(item), options, deadlines, accessor) }
@@ -140,7 +140,7 @@ extension BlockingFileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
-    _ item: ResolvedItem, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    _ item: ResolvedItem, options: FileCoordinator.WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     if item.isStale { return try writeResolved(coordinator.current(item), options, deadlines, accessor) }

@@ -35,34 +35,45 @@ extension FileCoordinator {
     ]
   }
 
-  /// Why an item is written.
+  /// Why an item is written: one choice.
   ///
-  /// The raw values are those of Apple's `NSFileCoordinator.WritingOptions`.
-  ///
-  /// At most one may be given. None means that the item is updated and stays the same item.
-  public struct WritingOptions: OptionSet, Hashable, Sendable {
-    /// The bits, as on Apple platforms.
+  /// Without another choice the item is updated, and stays the same item: ``forUpdating``, for which an empty list in brackets may be
+  /// written, too. Apple's `NSFileCoordinator.WritingOptions` are a set, of which at most one member may be given.
+  public struct WritingOptions: Hashable, Sendable, RawRepresentable, ExpressibleByArrayLiteral {
+    /// The bit of the choice on Apple platforms; zero for ``forUpdating``.
     public let rawValue: UInt
 
-    /// Creates a set from its bits.
-    ///
-    /// - Parameter rawValue: The bits, as on Apple platforms.
-    public init(rawValue: UInt) { self.rawValue = rawValue }
+    private init(bits: UInt) { rawValue = bits }
 
+    /// The choice with a bit; `nil` for several bits, and for one without a meaning.
+    ///
+    /// - Parameter rawValue: The bit, as on Apple platforms, or zero.
+    public init?(rawValue: UInt) {
+      guard rawValue < 1 << 5, rawValue.nonzeroBitCount <= 1 else { return nil }
+      self.init(bits: rawValue)
+    }
+
+    /// Makes ``forUpdating`` of `[]`.
+    ///
+    /// - Parameter elements: Nothing: there's one choice only.
+    public init(arrayLiteral elements: Never...) { self = .forUpdating }
+
+    /// The item gets other contents and stays the same item.
+    public static let forUpdating = Self(bits: 0)
     /// The item will vanish: waits for everything inside it, and asks presenters to accommodate (C-070…C-076).
-    public static let forDeleting = Self(rawValue: 1 << 0)
+    public static let forDeleting = Self(bits: 1 << 0)
     /// The item will be moved or renamed: waits for everything inside it (C-014).
     ///
-    /// Like no option on a plain file.
-    public static let forMoving = Self(rawValue: 1 << 1)
+    /// Like ``forUpdating`` on a plain file.
+    public static let forMoving = Self(bits: 1 << 1)
     /// The new contents depend on the old: presenters save first (C-052).
-    public static let forMerging = Self(rawValue: 1 << 2)
+    public static let forMerging = Self(bits: 1 << 2)
     /// A different item takes the place of whatever is there when the waiting ends (C-077…C-080).
     ///
     /// The URL stays the one that was asked for. Not allowed when preparing.
-    public static let forReplacing = Self(rawValue: 1 << 3)
-    /// Writes only metadata that has nothing to do with the contents; waits and asks like no option.
-    public static let contentIndependentMetadataOnly = Self(rawValue: 1 << 4)
+    public static let forReplacing = Self(bits: 1 << 3)
+    /// Writes only metadata that has nothing to do with the contents; waits and asks like ``forUpdating``.
+    public static let contentIndependentMetadataOnly = Self(bits: 1 << 4)
   }
 }
 
@@ -76,15 +87,15 @@ extension FileCoordinator.ReadingOptions {
 }
 
 extension FileCoordinator.WritingOptions {
-  func itemAccess(url: String) throws(FileCoordinationError) -> ItemAccess {
-    if self == [] { return .write(.update) }
-    if self == .forDeleting { return .write(.deleting) }
-    if self == .forMoving { return .write(.moving) }
-    if self == .forMerging { return .write(.merging) }
-    if self == .forReplacing { return .write(.replacing) }
-    if self == .contentIndependentMetadataOnly { return .write(.metadataOnly) }
-    guard rawValue < 1 << 5 else { throw .unknownOptions(rawValue, url: url) }
-    throw .conflictingOptions(url: url)
+  var itemAccess: ItemAccess {
+    switch self {
+    case .forDeleting: .write(.deleting)
+    case .forMoving: .write(.moving)
+    case .forMerging: .write(.merging)
+    case .forReplacing: .write(.replacing)
+    case .contentIndependentMetadataOnly: .write(.metadataOnly)
+    default: .write(.update)
+    }
   }
 }
 
@@ -99,12 +110,16 @@ extension FileCoordinator.ReadingOptions: CustomStringConvertible {
 }
 
 extension FileCoordinator.WritingOptions: CustomStringConvertible {
-  /// The names of the options, such as `[.forDeleting]`.
+  /// The name of the choice, such as `.forDeleting`.
   public var description: String {
-    optionNames([
-      (.forDeleting, ".forDeleting"), (.forMoving, ".forMoving"), (.forMerging, ".forMerging"),
-      (.forReplacing, ".forReplacing"), (.contentIndependentMetadataOnly, ".contentIndependentMetadataOnly"),
-    ])
+    switch self {
+    case .forDeleting: ".forDeleting"
+    case .forMoving: ".forMoving"
+    case .forMerging: ".forMerging"
+    case .forReplacing: ".forReplacing"
+    case .contentIndependentMetadataOnly: ".contentIndependentMetadataOnly"
+    default: ".forUpdating"
+    }
   }
 }
 

@@ -37,7 +37,7 @@ extension FileCoordinator {
   /// - Returns: What `accessor` returned.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func write<Result>(
-    path: String, options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    path: String, options: WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
     try await write(
@@ -81,7 +81,7 @@ extension BlockingFileCoordinator {
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
-    path: String, options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    path: String, options: FileCoordinator.WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     try coordinator.withIdentities { identities in

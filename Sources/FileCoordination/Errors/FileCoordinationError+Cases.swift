@@ -30,8 +30,10 @@ extension FileCoordinationError {
       message: "the options 0x\(String(bits, radix: 16)) for '\(url)' have bits without a meaning. Use the named ones.")
   }
 
-  static func conflictingOptions(url: String) -> Self {
-    Self(
+  /// Bits for no writing option, or for several: only Apple's names can say such a thing.
+  package static func invalidWritingOptions(_ bits: UInt, url: String) -> Self {
+    if bits >= 1 << 5 { return unknownOptions(bits, url: url) }
+    return Self(
       .conflictingOptions, subjects: [url],
       message: "more than one writing option for '\(url)'. Pass the one that says what happens to the item, or none.")
   }

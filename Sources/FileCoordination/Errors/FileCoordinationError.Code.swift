@@ -65,7 +65,8 @@ extension FileCoordinationError {
     public static let symbolicLinkLoop = Code(12, "symbolicLinkLoop")
     /// More than one writing option was given.
     ///
-    /// Pass the one that says what happens to the item, or none.
+    /// Only Apple's names, `NSFileCoordinator.WritingOptions`, can say so. Pass the one that says what happens to the item, or
+    /// none.
     public static let conflictingOptions = Code(13, "conflictingOptions")
     /// The option has no meaning in this call, or doesn't exist.
     ///

@@ -31,10 +31,10 @@ extension FileCoordinator.ReadingOptions {
 }
 
 extension FileCoordinator.WritingOptions {
-  /// The plain access with these options; `nil` for those that need the arbiter.
+  /// The plain access for this reason; `nil` for one that needs the arbiter.
   @inline(__always)
   var plainAccess: PlainAccess? {
-    if self == [] { return .write }
+    if self == .forUpdating { return .write }
     if self == .forMerging { return .writeForMerging }
     return self == .contentIndependentMetadataOnly ? .writeMetadata : nil
   }

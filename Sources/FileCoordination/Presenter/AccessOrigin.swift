@@ -62,7 +62,7 @@ extension AccessOrigin.Kind: CustomStringConvertible {
   public var description: String {
     switch self {
     case .reading(let options): options.isEmpty ? "reading" : "reading \(options)"
-    case .writing(let options): options.isEmpty ? "writing" : "writing \(options)"
+    case .writing(let options): options == .forUpdating ? "writing" : "writing [\(options)]"
     case .evicting: "evicting"
     case .preparing: "preparing"
     case .announcing: "announcing"
@@ -100,7 +100,7 @@ extension Message.Origin {
 extension WriteIntent {
   fileprivate var options: FileCoordinator.WritingOptions {
     switch self {
-    case .update, .evicting: []
+    case .update, .evicting: .forUpdating
     case .merging: .forMerging
     case .deleting: .forDeleting
     case .moving: .forMoving

@@ -33,7 +33,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError``, with code `.presenterWithoutURL` when there's no presenter or it has no URL, or
   ///   the error thrown by `accessor`.
   public func writePresentedItem<Result>(
-    options: WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    options: WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
     try await write(presentedItemURL(), options: options, deadlines: deadlines, accessor: accessor)
@@ -85,7 +85,7 @@ extension BlockingFileCoordinator {
   ///   the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.writePresentedItem'")
   public func writePresentedItem<Result>(
-    options: FileCoordinator.WritingOptions = [], deadlines: AccessDeadlines? = nil,
+    options: FileCoordinator.WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
     accessor: (borrowing FileAccess) throws -> Result
   ) throws -> Result {
     try write(coordinator.presentedItemURL(), options: options, deadlines: deadlines, accessor: accessor)

@@ -55,7 +55,7 @@ extension ConformanceStep {
   private static let writes =
     ([[], .forMerging, .forMoving, .contentIndependentMetadataOnly, .forReplacing] as [FileCoordinator.WritingOptions])
     .map { options in
-      ConformanceStep(name: options.isEmpty ? "write" : "write \(options)") { trial in
+      ConformanceStep(name: options == .forUpdating ? "write" : "write [\(options)]") { trial in
         let edit = try await trial.harness.edit?(trial.presenter)
         await trial.attempt(mayBeRefused: options == .forReplacing) {
           try await trial.coordinator.write(trial.url, options: options) { access in

@@ -9,12 +9,20 @@
   ///
   /// - Note: Rules C-098 and C-154.
   public class NSFileAccessIntent: NSObject, @unchecked Sendable {
-    let native: FileAccessIntent
+    private let intent: FileAccessIntent
+    /// Why there can be no such access: whoever made the intent couldn't be told.
+    private let problem: FileCoordinationError?
     let isReading: Bool
 
-    required init(native: FileAccessIntent, isReading: Bool) {
-      self.native = native
+    required init(native: FileAccessIntent, isReading: Bool, problem: FileCoordinationError?) {
+      intent = native
       self.isReading = isReading
+      self.problem = problem
+    }
+
+    func native() throws(FileCoordinationError) -> FileAccessIntent {
+      if let problem { throw problem }
+      return intent
     }
 
     /// The intent to read an item.
@@ -26,7 +34,7 @@
     public class func readingIntent(
       with url: URL, options: NSFileCoordinator.ReadingOptions = []
     ) -> Self {
-      Self(native: .reading(url.absoluteURL, options: options.native), isReading: true)
+      Self(native: .reading(url.absoluteURL, options: options.native), isReading: true, problem: nil)
     }
 
     /// The intent to write an item.
@@ -38,10 +46,15 @@
     public class func writingIntent(
       with url: URL, options: NSFileCoordinator.WritingOptions = []
     ) -> Self {
-      Self(native: .writing(url.absoluteURL, options: options.native), isReading: false)
+      let url = url.absoluteURL
+      do throws(FileCoordinationError) {
+        return Self(native: .writing(url, options: try options.native(for: url)), isReading: false, problem: nil)
+      } catch {
+        return Self(native: .writing(url), isReading: false, problem: error)
+      }
     }
 
     /// Where the item is now.
-    public var url: URL { native.url }
+    public var url: URL { intent.url }
   }
 #endif

@@ -1,5 +1,6 @@
 #if !canImport(ObjectiveC)
   internal import FileCoordination
+  internal import Foundation
 
   extension NSFileCoordinator {
     /// How an item is read.
@@ -59,7 +60,15 @@
       /// Writes only metadata that has nothing to do with the contents; waits and asks like no option.
       public static let contentIndependentMetadataOnly = Self(rawValue: 1 << 4)
 
-      var native: FileCoordinator.WritingOptions { FileCoordinator.WritingOptions(rawValue: rawValue) }
+      /// The one choice that the set stands for.
+      ///
+      /// - Throws: `FileCoordinationError` with code `.conflictingOptions` or `.optionNotAllowed` when there's no such choice (C-169).
+      func native(for url: URL) throws(FileCoordinationError) -> FileCoordinator.WritingOptions {
+        guard let choice = FileCoordinator.WritingOptions(rawValue: rawValue) else {
+          throw .invalidWritingOptions(rawValue, url: url.absoluteString)
+        }
+        return choice
+      }
     }
   }
 #endif

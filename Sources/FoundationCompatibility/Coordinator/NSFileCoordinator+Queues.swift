@@ -17,7 +17,7 @@
       // Detached: it isn't part of an access that this is called in, and may outlive it.
       Task.detached(executorPreference: Self.threads, priority: Task.currentPriority) {
         do {
-          try await native.coordinate(intents.map(\.native), deadlines: deadlines) { access in
+          try await native.coordinate(intents.map { try $0.native() }, deadlines: deadlines) { access in
             let (nesting, announcer, unanswered) = (
               CarriedNesting(), access.moveAnnouncer, access[0].unansweredPresenters
             )

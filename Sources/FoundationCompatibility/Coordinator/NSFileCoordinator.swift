@@ -119,7 +119,8 @@
       byAccessor writer: (URL) -> Void
     ) {
       unsafe report(to: outError, AccessedItems(writing: [url])) {
-        try verbs.write(url.absoluteURL, options: options.native, deadlines: deadlines) { access in
+        let url = url.absoluteURL
+        try verbs.write(url, options: options.native(for: url), deadlines: deadlines) { access in
           ongoing.during(access.moveAnnouncer, without: access.unansweredPresenters) { writer(access.url) }
         }
       }
@@ -142,7 +143,7 @@
       unsafe report(to: outError, AccessedItems(reading: [readingURL], writing: [writingURL])) {
         try verbs.read(
           readingURL.absoluteURL, options: readingOptions.native, writing: writingURL.absoluteURL,
-          writingOptions: writingOptions.native, deadlines: deadlines
+          writingOptions: writingOptions.native(for: writingURL.absoluteURL), deadlines: deadlines
         ) { read, write in
           ongoing.during(write.moveAnnouncer, without: read.unansweredPresenters) { readerWriter(read.url, write.url) }
         }
@@ -167,8 +168,9 @@
       error outError: NSErrorPointer, byAccessor writer: (URL, URL) -> Void
     ) {
       unsafe report(to: outError, AccessedItems(writing: [url1, url2])) {
+        let (url1, url2) = (url1.absoluteURL, url2.absoluteURL)
         try verbs.write(
-          url1.absoluteURL, options: options1.native, and: url2.absoluteURL, secondOptions: options2.native,
+          url1, options: options1.native(for: url1), and: url2, secondOptions: options2.native(for: url2),
           deadlines: deadlines
         ) { first, second in
           ongoing.during(first.moveAnnouncer, without: first.unansweredPresenters) { writer(first.url, second.url) }
@@ -199,9 +201,11 @@
       let reminder = CompletionReminder(native.label, after: (deadlines ?? native.deadlines).waitingForAnswers)
       defer { reminder.cancel() }
       unsafe report(to: outError, AccessedItems(reading: readingURLs, writing: writingURLs)) {
+        let writing = writingURLs.map(\.absoluteURL)
         try verbs.prepare(
-          reading: readingURLs.map(\.absoluteURL), readingOptions: readingOptions.native,
-          writing: writingURLs.map(\.absoluteURL), writingOptions: writingOptions.native, deadlines: deadlines
+          reading: readingURLs.map(\.absoluteURL), readingOptions: readingOptions.native, writing: writing,
+          writingOptions: writing.first.map { try writingOptions.native(for: $0) } ?? .forUpdating,
+          deadlines: deadlines
         ) { preparation, answer in
           ongoing.during(nil, without: preparation.unansweredPresenters) { batchAccessor { answer.succeed() } }
           reminder.start()

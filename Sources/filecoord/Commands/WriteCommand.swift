@@ -44,7 +44,7 @@ extension Command {
     case "moving": .forMoving
     case "merging": .forMerging
     case "replacing": .forReplacing
-    default: []
+    default: .forUpdating
     }
   }
 
