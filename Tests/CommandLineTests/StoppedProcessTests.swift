@@ -87,7 +87,7 @@ struct StoppedProcessTests {
     var configuration = CoordinationDomain.Configuration()
     configuration.waitReportInterval = .milliseconds(10)
     configuration.waitReporter = { _ in
-      let accesses = seen.domain.withLock { $0 }?.snapshot().accesses ?? []
+      let accesses = (try? seen.domain.withLock { $0 }?.snapshot().accesses) ?? []
       seen.holders.withLock { $0 = accesses.filter(\.isGranted).map(\.party.process) }
       reported.signal()
     }

@@ -301,12 +301,12 @@ struct BadInputTests {
       try await FileCoordinator(domain: domain).coordinate(intents) { _ in await gates[1].pass() }
     }
     try await domain.waitUntil { $0.accesses.count == 2 }
-    #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
+    #expect(try await domain.snapshot().accesses.map(\.isGranted) == [true, false])
     gates[0].open()
     await gates[1].arrivals(1)
     let second = reading("second", nil)
     try await domain.waitUntil { $0.accesses.contains { $0.party.label == "second" } }
-    #expect(domain.snapshot().accesses.map(\.isGranted) == [true, false])
+    #expect(try await domain.snapshot().accesses.map(\.isGranted) == [true, false])
     gates[1].open()
     for task in [first, repetitious, second] { try await task.value }
   }
@@ -335,14 +335,14 @@ struct BadInputTests {
   func presenterWithoutURL() async throws {
     let domain = CoordinationDomain(), witness = Witness(nil)
     let registration = try await domain.register(witness)
-    #expect(domain.snapshot().presenters.map(\.path) == [nil])
-    #expect(domain.snapshot().description.contains("(not saved yet)"))
+    #expect(try await domain.snapshot().presenters.map(\.path) == [nil])
+    #expect(try await domain.snapshot().description.contains("(not saved yet)"))
     try await FileCoordinator(presenter: witness, domain: domain).write(URL(filePath: "/nowhere/file")) { _ in }
     try await FileCoordinator(domain: domain).write(URL(filePath: "/nowhere/file")) { _ in }
     try await domain.becomesIdle()
     #expect(witness.asked.withLock { $0 } == 0)
     registration.end()
-    #expect(domain.snapshot().presenters.isEmpty)
+    #expect(try await domain.snapshot().presenters.isEmpty)
   }
 
   @Test("An accessor that throws ends its access: its error reaches the caller, presenters reacquire, others go on")

@@ -55,7 +55,7 @@ struct CancellationAndErrorsTests {
       try box.write("d/f")
       let writer = try await box.hold(.write("d/f"), as: "writer")
       writer.coordinator.cancel()
-      #expect(box.domain.snapshot().isHolding("writer"))
+      #expect(try await box.domain.snapshot().isHolding("writer"))
       try await writer.finish()
       #expect(box.events == ["writer+", "writer-"])
     }
@@ -93,7 +93,7 @@ struct CancellationAndErrorsTests {
           group.addTask { coordinator.cancel() }
         }
       }
-      #expect(box.domain.snapshot().accesses.map(\.party.label) == ["holder"])
+      #expect(try await box.domain.snapshot().accesses.map(\.party.label) == ["holder"])
       try await holder.finish()
     }
   }
@@ -139,7 +139,7 @@ struct CancellationAndErrorsTests {
       let other = try await box.queue(.read("d/f"), as: "other")
       cancelled.coordinator.cancel()
       await #expect(throws: FileCoordinationError.self) { try await cancelled.value() }
-      #expect(box.domain.snapshot().isWaiting("other"))
+      #expect(try await box.domain.snapshot().isWaiting("other"))
       try await holder.finish()
       try await other.finish()
     }
@@ -171,7 +171,7 @@ struct CancellationAndErrorsTests {
       await #expect(throws: TestFailure()) {
         try await onThread { try coordinator.blocking.write(url) { _ in throw TestFailure() } }
       }
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
       let presenter = try box.present("d/f")
       presenter.refuse(.relinquishToWriter, with: TestFailure())
       await #expect(throws: FileCoordinationError.self) {
@@ -232,7 +232,7 @@ struct CancellationAndErrorsTests {
       let holder = try await box.hold(.write("d/f"), as: "indexer")
       let reader = try await box.queue(.read("d/f"), as: "reader", deadlines: .within(.seconds(5)))
       box.clock.advance(by: .milliseconds(4999))
-      #expect(box.domain.snapshot().isWaiting("reader"))
+      #expect(try await box.domain.snapshot().isWaiting("reader"))
       box.clock.advance(by: .milliseconds(1))
       let error = await #expect(throws: FileCoordinationError.self) { try await reader.value() }
       #expect(error?.code == .timedOut)
@@ -256,7 +256,7 @@ struct CancellationAndErrorsTests {
       box.clock.advance(by: .seconds(300))
       await #expect(throws: FileCoordinationError.self) { try await standard.value() }
       box.clock.advance(by: .seconds(1_000_000))
-      #expect(box.domain.snapshot().isWaiting("patient"))
+      #expect(try await box.domain.snapshot().isWaiting("patient"))
       try await holder.finish()
       try await patient.finish()
     }

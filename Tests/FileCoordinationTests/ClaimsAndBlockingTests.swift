@@ -24,7 +24,7 @@ struct ClaimsAndBlockingTests {
       let two = try await box.hold(.read("d/f"), as: "B")
       let writer = try await box.queue(.write("d/f"), as: "writer")
       try await one.finish()
-      #expect(box.domain.snapshot().isWaiting("writer"))
+      #expect(try await box.domain.snapshot().isWaiting("writer"))
       try await two.finish()
       try await writer.finish()
       #expect(box.events == ["A+", "B+", "A-", "B-", "writer+", "writer-"])
@@ -245,7 +245,7 @@ struct ClaimsAndBlockingTests {
       let mover = try await box.queue(.write("d", .forMoving), as: "mover")
       try await writer.finish()
       try await box.timeline.wait(for: "reader+")
-      #expect(box.domain.snapshot().isWaiting("mover"))
+      #expect(try await box.domain.snapshot().isWaiting("mover"))
       try await reader.finish()
       try await mover.finish()
     }
@@ -311,7 +311,7 @@ struct ClaimsAndBlockingTests {
         }
         try await group.waitForAll()
       }
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
     }
   }
 }

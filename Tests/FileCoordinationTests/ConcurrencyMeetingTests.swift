@@ -66,7 +66,7 @@ struct ConcurrencyMeetingTests {
           try await group.waitForAll()
         }
         #expect(occupancy.problems == [])
-        #expect(domains[0].snapshot().accesses.filter { $0.party.label != "delegation" }.isEmpty)
+        #expect(try await domains[0].snapshot().accesses.filter { $0.party.label != "delegation" }.isEmpty)
       }
     }
   }

@@ -131,9 +131,9 @@ struct ConcurrencyUncoordinatedChangesTests {
       }
       // What was told last is what counts, so in the end somebody reads the queue and is answered behind it.
       for _ in 0..<2 {
-        _ = churn.domain.snapshot()
+        _ = try await churn.domain.snapshot()
         watching.readUncoordinatedChanges()
-        _ = watching.snapshot()
+        _ = try await watching.snapshot()
       }
       try await watching.waitUntil(\.arePresentersIdle)
       try await check(churn, readers, directory)

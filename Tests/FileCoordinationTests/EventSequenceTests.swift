@@ -79,10 +79,10 @@ struct EventSequenceTests {
       let url = try box.write("d/f")
       do {
         let events = try box.domain.events(at: url)
-        #expect(box.domain.snapshot().presenters.count == 1)
+        #expect(try await box.domain.snapshot().presenters.count == 1)
         withExtendedLifetime(events) {}
       }
-      #expect(box.domain.snapshot().presenters.isEmpty)
+      #expect(try await box.domain.snapshot().presenters.isEmpty)
     }
   }
 }

@@ -66,13 +66,13 @@ struct FastTierTests {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))
       try await box.coordinator("C").write(item) { access in
-        let snapshot = box.domain.snapshot()
+        let snapshot = try await box.domain.snapshot()
         #expect(snapshot.isHolding("C"))
         #expect(snapshot.access(by: "C")?.party.items.map(\.isWritten) == [true])
         #expect(access.url == item.url)
         #expect(!access.wasMoved && !access.wasReplaced && access.unansweredPresenters.isEmpty)
       }
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
     }
   }
 
@@ -179,7 +179,7 @@ struct FastTierTests {
         }
       }
       #expect(box.events == ["nested"])
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
     }
   }
 

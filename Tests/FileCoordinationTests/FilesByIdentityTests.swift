@@ -233,7 +233,7 @@ struct FilesByIdentityTests {
       let presenter = RecordingPresenter(URL(filePath: "/"), label: "root", callbacks: .all, timeline: box.timeline)
       let registration = try await other.register(presenter)
       try await FileCoordinator(label: "first", domain: one).write(url, options: .forDeleting) { _ in
-        let snapshot = one.snapshot()
+        let snapshot = try await one.snapshot()
         #expect(!snapshot.description.contains("\0"))
         #expect(snapshot.accesses.filter { $0.party.label == "first" }.count == 1)
         try FileManager.default.removeItem(at: url)

@@ -149,8 +149,8 @@ struct IdentityTests {
       }
       let reader = box.start(.read("d/f"), as: "reader", deadlines: .within(.seconds(5)))
       try await box.domain.waitUntil { $0.isWaiting("stranger") }
-      #expect(box.domain.snapshot().access(by: "stranger")?.blockers.map(\.label) == ["reader"])
-      #expect(box.domain.snapshot().access(by: "reader")?.blockers.map(\.label) == ["P"])
+      #expect(try await box.domain.snapshot().access(by: "stranger")?.blockers.map(\.label) == ["reader"])
+      #expect(try await box.domain.snapshot().access(by: "reader")?.blockers.map(\.label) == ["P"])
       box.clock.advance(by: .seconds(5))
       let error = await #expect(throws: FileCoordinationError.self) { try await reader.value() }
       #expect(error?.code == .presenterUnresponsive)
@@ -177,7 +177,7 @@ struct IdentityTests {
         try "mine".write(to: access.url, atomically: false, encoding: .utf8)
         presenter.presentedItemURL = access.url
       }
-      #expect(box.domain.snapshot().presenter("P")?.path == url.path)
+      #expect(try await box.domain.snapshot().presenter("P")?.path == url.path)
       try await box.access(.write("d/f"), as: "writer")
       try await presenter.wait(for: .itemDidChange)
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])
@@ -214,7 +214,7 @@ struct IdentityTests {
       }
       #expect(error?.code == .deadlock)
       #expect(error?.deadlock.map { Set($0.members.map(\.label)) } == ["C(P)", "holder", "reader", "P"])
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
     }
   }
 

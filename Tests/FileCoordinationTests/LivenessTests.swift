@@ -118,7 +118,7 @@ struct LivenessTests {
     let waiter = world.read(form, .within(.seconds(5)))
     await world.clock.waitUntil { $0 == 1 }
     world.clock.advance(by: .milliseconds(4999))
-    #expect(world.domain.snapshot().accesses.count == 2)
+    #expect(try await world.domain.snapshot().accesses.count == 2)
     world.clock.advance(by: .milliseconds(1))
     let error = try await failure(of: waiter)
     #expect(error.code == .timedOut)

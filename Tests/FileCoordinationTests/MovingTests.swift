@@ -77,7 +77,7 @@ struct MovingTests {
       try await box.quiesce()
       #expect(presenter.messages.isEmpty)
       // It's followed all the same.
-      #expect(box.domain.snapshot().presenter("P")?.path == box.url("d/g").path)
+      #expect(try await box.domain.snapshot().presenter("P")?.path == box.url("d/g").path)
     }
   }
 
@@ -189,7 +189,7 @@ struct MovingTests {
       }
       try await box.quiesce()
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])
-      #expect(box.domain.snapshot().presenter("P")?.path == url.path)
+      #expect(try await box.domain.snapshot().presenter("P")?.path == url.path)
     }
   }
 

@@ -201,7 +201,7 @@ struct NestingAndPrepareTests {
       #expect(error?.subjects == [url.path])
       #expect(error?.description.contains("'batch'") == true)
       kept.withLock { $0 }?.succeed()
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
     }
   }
 

@@ -47,7 +47,7 @@ struct PresentersThatReadTests {
       meeting.open()
       try await box.quiesce()
       #expect(box.events.count { $0.hasSuffix("has read") } + errors.errors.count == 2)
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
       return errors.errors
     }
   }

@@ -67,7 +67,7 @@ struct QueuesAndLivenessTests {
       try await onThread {
         try box.coordinator("C(P)", presenter: presenter).blocking.write(url) { presenter.presentedItemURL = $0.url }
       }
-      #expect(box.domain.snapshot().presenter("P")?.path == url.path)
+      #expect(try await box.domain.snapshot().presenter("P")?.path == url.path)
       #expect(stuck.arrivalCount == 0)
     }
   }
@@ -102,7 +102,7 @@ struct QueuesAndLivenessTests {
       try await gate.waitForArrival()
       let reader = box.start(.read("d/f"), as: "reader")
       try await box.domain.waitUntil { $0.isAsking("reader") }
-      #expect(box.domain.snapshot().presenter("P")?.pendingMessageCount == 1)
+      #expect(try await box.domain.snapshot().presenter("P")?.pendingMessageCount == 1)
       #expect(presenter.callbacks == [.relinquishToWriter, .itemDidChange])
       gate.open()
       try await reader.finish()

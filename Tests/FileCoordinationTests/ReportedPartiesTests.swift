@@ -37,7 +37,7 @@ struct ReportedPartiesTests {
 
       let writer = box.start(.write("d/f"), as: "waiting")
       try await box.domain.waitUntil { $0.isWaiting("waiting") }
-      let snapshot = box.domain.snapshot()
+      let snapshot = try await box.domain.snapshot()
       let access = snapshot.accesses.first { $0.party.label == "waiting" }
       #expect(access?.blockers.count == 16)
       #expect(access?.omittedBlockerCount == 4)
@@ -83,7 +83,7 @@ struct ReportedPartiesTests {
       let url = try box.write("d/old")
       let presenter = TitledPresenter(url)
       let registration = try await box.domain(of: presenter).register(presenter)
-      #expect(box.domain.snapshot().presenters.map(\.label) == ["old"])
+      #expect(try await box.domain.snapshot().presenters.map(\.label) == ["old"])
       try await box.coordinator("mover").move(url, to: box.url("d/new"))
       try await box.domain.waitUntil { $0.presenters.map(\.label) == ["new"] }
       registration.end()

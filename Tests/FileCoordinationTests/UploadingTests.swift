@@ -40,7 +40,7 @@ struct UploadingTests {
       let url = try box.write("d/f", "before")
       let presenter = try box.present("d/f", reacquires: true)
       let uploader = try await box.hold(.read("d/f", .forUploading), as: "uploader")
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
       try await presenter.wait(for: .reacquire)
       try await box.coordinator("writer").write(url) { access in
         try "after".write(to: access.url, atomically: false, encoding: .utf8)
@@ -81,7 +81,8 @@ struct UploadingTests {
         try await box.access(.read("nothing", .forUploading), as: "uploader")
       }
       #expect(error?.code == .fileSystem)
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      let accesses = try await box.domain.snapshot().accesses
+      #expect(accesses.isEmpty)
     }
   }
 
@@ -93,7 +94,7 @@ struct UploadingTests {
       try await box.coordinator("uploader").coordinate(intents) { set in
         #expect(set[0].url.path != file.path)
         #expect(set[1].url.path == log.path)
-        #expect(box.domain.snapshot().isHolding("uploader"))
+        #expect(try await box.domain.snapshot().isHolding("uploader"))
         let text = try box.text(at: intents[0].url)
         #expect(text == "content")
       }

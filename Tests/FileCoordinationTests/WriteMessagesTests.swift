@@ -178,7 +178,7 @@ struct WriteMessagesTests {
       let gate = presenter.hold(.itemDidChange)
       try await box.access(.write("d/f"), as: "writer")
       try await gate.waitForArrival()
-      #expect(box.domain.snapshot().accesses.isEmpty)
+      #expect(try await box.domain.snapshot().accesses.isEmpty)
       gate.open()
     }
   }

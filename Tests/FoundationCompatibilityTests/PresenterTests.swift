@@ -80,7 +80,7 @@ struct PresenterTests {
       }
       #expect(count == 4)
       box.awaitState { !$0.presenters.contains { $0.label == "EmptyPresenter" } }
-      let callbacks = presenting(presenter, snapshotOf: "EmptyPresenter")
+      let callbacks = try presenting(presenter, snapshotOf: "EmptyPresenter")
       #expect(callbacks?.intersection([.relinquish, .saveChanges, .accommodateDeletion]).rawValue == 0)
     }
   }
@@ -225,10 +225,11 @@ struct PresenterTests {
     }
   }
 
-  private func presenting(_ presenter: any NSFilePresenter, snapshotOf label: String) -> FilePresenterCallbacks? {
+  private func presenting(_ presenter: any NSFilePresenter, snapshotOf label: String) throws -> FilePresenterCallbacks?
+  {
     NSFileCoordinator.addFilePresenter(presenter)
     defer { NSFileCoordinator.removeFilePresenter(presenter) }
-    return Sandbox.domain.snapshot().presenters.first { $0.label == label }?.callbacks
+    return try Sandbox.domain.snapshot().presenters.first { $0.label == label }?.callbacks
   }
 
   private func presenting(_ presenters: any NSFilePresenter..., body: () -> Void) {

@@ -50,7 +50,7 @@ struct EditorTests {
     for worker in workers { try worker.tell("type") }
     for worker in workers {
       let line = try worker.line()
-      #expect(line == "typed", "seed \(seed): \(domain.snapshot())")
+      #expect(line == "typed", "seed \(seed): \(Result { try domain.snapshot() })")
     }
     for worker in workers { try worker.tell("save") }
     var wishCount = 0

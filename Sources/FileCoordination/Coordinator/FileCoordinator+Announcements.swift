@@ -41,8 +41,19 @@ extension FileCoordinator {
 
   /// Who presents, holds and waits in this coordinator's domain right now.
   ///
+  /// Suspends in a domain of many processes, see ``CoordinationDomain/snapshot()-3ccyd``.
+  ///
   /// - Returns: The state between two events.
-  public func snapshot() -> CoordinationSnapshot { domain.snapshot() }
+  /// - Throws: ``FileCoordinationError`` when the domain can't be asked.
+  public func snapshot() async throws(FileCoordinationError) -> CoordinationSnapshot { try await domain.snapshot() }
+
+  /// Who presents, holds and waits in this coordinator's domain right now, for code that isn't asynchronous.
+  ///
+  /// Blocks the thread in a domain of many processes.
+  ///
+  /// - Returns: The state between two events.
+  /// - Throws: ``FileCoordinationError`` when the domain can't be asked.
+  public func snapshot() throws(FileCoordinationError) -> CoordinationSnapshot { try domain.snapshot() }
 
   func announcement(at path: ItemPath) -> Announcement {
     Announcement(

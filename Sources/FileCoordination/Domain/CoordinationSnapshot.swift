@@ -49,18 +49,7 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   /// Presenters in order of registration.
   public let presenters: [Presenter]
 
-  /// Why nothing is known; `nil` when the domain could be asked.
-  public let problem: FileCoordinationError?
-
-  /// Of a domain that can't be asked.
-  init(problem: FileCoordinationError) {
-    accesses = []
-    presenters = []
-    self.problem = problem
-  }
-
   init(_ snapshot: ArbiterSnapshot) {
-    problem = nil
     accesses = snapshot.accesses.map { access in
       let blockers = NamedParties(access.blockers, at: snapshot.time)
       return Access(
@@ -113,7 +102,6 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 
   /// The items as an indented list.
   public var description: String {
-    if let problem { return problem.description }
     if nodes.isEmpty { return "nobody accesses or presents anything" }
     return nodes.map { node in
       node.path + node.notes.map { "\n    \($0)" }.joined()
@@ -124,13 +112,29 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 extension CoordinationDomain {
   /// Who presents, holds and waits right now.
   ///
-  /// In a domain of many processes this waits for the answer of the service, and for what the processes granted themselves.
+  /// In a domain of many processes this suspends until the service has answered, and the processes have said what they granted
+  /// themselves. No thread of the cooperative pool waits meanwhile.
   ///
   /// - Returns: The state between two events; it may have changed when you look at it.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and `.messageTooLong` when
+  ///   there's too much to tell.
   /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
-  public func snapshot() -> CoordinationSnapshot {
-    do throws(FileCoordinationError) {
-      return CoordinationSnapshot(try host.snapshot())
-    } catch { return CoordinationSnapshot(problem: error) }
+  public func snapshot() async throws(FileCoordinationError) -> CoordinationSnapshot {
+    try await host.withoutBlocking { () throws(FileCoordinationError) in try self.snapshotBlocking() }
+  }
+
+  /// Who presents, holds and waits right now, for code that isn't asynchronous.
+  ///
+  /// Blocks the thread in a domain of many processes, for a round trip to the service and from there to all of them; in a domain of one
+  /// process it doesn't wait.
+  ///
+  /// - Returns: The state between two events; it may have changed when you look at it.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and `.messageTooLong` when
+  ///   there's too much to tell.
+  /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
+  public func snapshot() throws(FileCoordinationError) -> CoordinationSnapshot { try snapshotBlocking() }
+
+  private func snapshotBlocking() throws(FileCoordinationError) -> CoordinationSnapshot {
+    CoordinationSnapshot(try host.snapshot())
   }
 }

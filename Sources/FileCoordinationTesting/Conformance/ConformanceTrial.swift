@@ -60,7 +60,7 @@ final class ConformanceTrial: Sendable {
   /// Suspends until the presenter has handled everything, but not longer than the deadline.
   func awaitIdleness() async {
     if await isReached(\.arePresentersIdle) { return }
-    let snapshot = domain.snapshot()
+    guard let snapshot = await attempt({ try await domain.snapshot() }) else { return }
     for presenter in snapshot.presenters {
       for callback in presenter.running {
         findings.add(

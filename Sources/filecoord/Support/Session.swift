@@ -93,10 +93,7 @@ struct Session: Sendable {
   /// - Returns: Who presents, holds and waits.
   /// - Throws: ``Failure`` when it can't be asked.
   func snapshot() async throws -> CoordinationSnapshot {
-    let domain = domain
-    let snapshot = await BlockingThread.run { domain.snapshot() }
-    if let problem = snapshot.problem { throw problem }
-    return snapshot
+    try await domain.snapshot()
   }
 
   /// The path by which the domain knows a file: without symbolic links on the way.
@@ -111,6 +108,6 @@ struct Session: Sendable {
     let watcher = Watcher(file, label: "", callbacks: []) { _ in }
     let registration = try domain.register(watcher)
     defer { registration.end() }
-    return domain.snapshot().presenters.first?.path ?? file.pathText
+    return try domain.snapshot().presenters.first?.path ?? file.pathText
   }
 }

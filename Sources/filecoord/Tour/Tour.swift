@@ -56,7 +56,7 @@ struct Tour {
       let stage = Stage(try directory.makeDirectory("scene-\(number)"), narrator)
       if try await !finishes(scene, stage) {
         narrator.claim("The scene ends within \(Self.sceneDuration). This is where it stands:", false)
-        narrator.quote(stage.domain.snapshot().description)
+        narrator.quote(try await stage.domain.snapshot().description)
       }
     } catch {
       narrator.claim("The scene plays without an unexpected error. It met: \(error)", false)

@@ -171,7 +171,7 @@ struct ReadmeSnippets {
       } catch let error as FileCoordinationError where error.code == .timedOut {
         // timedOut: couldn't write '…' within 50 ms; '…' held for reading by 'indexer' (pid 4711 'notes') for 1.2 s. …
         print(error)
-        print(CoordinationDomain.standard.snapshot())
+        print(try await CoordinationDomain.standard.snapshot())
       }
       // end
       #expect(text(url) == "")

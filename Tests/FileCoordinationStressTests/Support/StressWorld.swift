@@ -53,7 +53,8 @@ final class StressWorld: Sendable {
   func explainIfLong(_ name: String) -> Task<Void, any Error> {
     Task { [self] in
       try await Task.sleep(for: StressSize.explanationTime)
-      Issue.record("\(name) goes on: \(outcomes), \(findings)\n\(domain.snapshot())")
+      let snapshot = try await domain.snapshot()
+      Issue.record("\(name) goes on: \(outcomes), \(findings)\n\(snapshot)")
     }
   }
 

@@ -113,7 +113,7 @@ extension Sandbox {
   ) async throws -> Lane {
     let lane = start(act, as: label, on: coordinator, presenter: presenter, deadlines: deadlines)
     try await domain.waitUntil { $0.isWaiting(label) || $0.isHolding(label) }
-    #expect(domain.snapshot().isWaiting(label), "\(label) doesn't wait", sourceLocation: sourceLocation)
+    #expect(try await domain.snapshot().isWaiting(label), "\(label) doesn't wait", sourceLocation: sourceLocation)
     return lane
   }
 
@@ -132,7 +132,7 @@ extension Sandbox {
     let one = try await hold(first, as: "first")
     let two = start(second, as: "second")
     try await domain.waitUntil { $0.isWaiting("second") || $0.isHolding("second") }
-    #expect(domain.snapshot().isHolding("second"), sourceLocation: sourceLocation)
+    #expect(try await domain.snapshot().isHolding("second"), sourceLocation: sourceLocation)
     one.release()
     try await two.finish()
     try await one.finish()

@@ -40,9 +40,9 @@ extension Sandbox {
       // The first round takes in what happened, the second what came back to be looked at again. A snapshot is answered
       // after everything that was told before.
       for _ in 0..<2 {
-        _ = self.domain.snapshot()
+        _ = try await self.domain.snapshot()
         domain.readUncoordinatedChanges()
-        _ = domain.snapshot()
+        _ = try await domain.snapshot()
       }
       // The time of moves, and of changes that are found by then.
       for _ in 0..<2 {

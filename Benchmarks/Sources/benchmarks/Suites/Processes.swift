@@ -225,7 +225,11 @@ extension Field {
       endTime = monotonicNanoseconds()
       ended.signal()
     }
-    while !domain.snapshot().accesses.contains(where: { $0.party.label == "next" && !$0.isGranted }) { usleep(500) }
+    func isWaiting() -> Bool {
+      let accesses = (try? domain.snapshot().accesses) ?? []
+      return accesses.contains { $0.party.label == "next" && !$0.isGranted }
+    }
+    while !isWaiting() { usleep(500) }
     let start = monotonicNanoseconds()
     Glibc.kill(holder.identifier, SIGKILL)
     granted.wait()

@@ -15,7 +15,7 @@ extension Scene {
       group.addTask { try await stage.coordinator("sync").write(page) { _ in } }
       await stage.untilWaiting("sync", for: ["printer"])
       stage.explain("editor shows page.txt, printer reads it, sync waits to write it. The domain lists all three:")
-      let state = stage.domain.snapshot()
+      let state = try await stage.domain.snapshot()
       stage.quote(state.description)
       let labels = state.presenters.map(\.label) + state.accesses.map(\.party.label)
       stage.claim("The tree names all three.", labels == ["editor", "printer", "sync"])
@@ -23,6 +23,7 @@ extension Scene {
       try await group.waitForAll()
     }
     try await stage.domain.waitUntil { $0.accesses.isEmpty }
-    stage.claim("When all is done, only the presenter is left.", stage.domain.snapshot().presenters.count == 1)
+    let presenters = try await stage.domain.snapshot().presenters
+    stage.claim("When all is done, only the presenter is left.", presenters.count == 1)
   }
 }
