@@ -96,7 +96,7 @@ private struct Seeded {
   }
 }
 
-// One after the other: a user has 128 queues of events, `fs.inotify.max_user_instances`, and other tests need some too.
+// One after the other: they keep all processors busy.
 @Suite("Concurrency: coordinated writers and strangers at the same files", .serialized, .timeLimit(.minutes(5)))
 struct ConcurrencyUncoordinatedChangesTests {
   private static let seeds = Budget.seeds(normal: 2, long: 60)

@@ -17,8 +17,7 @@ extension IdentityCache {
 
   /// The cache of all domains that are set up alike.
   ///
-  /// Where a URL leads doesn't depend on the domain, and a user may have only so many inotify instances (128 on many
-  /// systems): a process needs one, not one for each domain.
+  /// Where a URL leads doesn't depend on the domain, so one look whether anything has changed suffices for all of them.
   static func shared(
     in files: any FileSystem, packageExtensions: Set<String>, checkInterval: Duration
   ) -> IdentityCache {

@@ -19,6 +19,8 @@ extension FileCoordinationError {
   static func uncoordinatedChangesMissed(_ error: SystemError) -> Self {
     let advice =
       switch error.number {
+      // The error says which limit is in the way.
+      case _ where error.advice != nil: "Observe again when that's done."
       case .noSpace: "Raise the limit with 'sysctl fs.inotify.max_user_watches', or present less."
       case .tooManyOpenFiles: "Raise the limit with 'sysctl fs.inotify.max_user_instances' or 'ulimit -n'."
       case .notSupported:

@@ -9,24 +9,16 @@ public import SystemInterface
 /// marked as inotify's watches do, cost 1.3 times as much each with the handle that their events name the directory by, and watched
 /// programs no less (`benchmarks --filter query/watches`), for renames that come as one event. So there's no such backend.
 public final class InotifyWatcher: FileWatcher {
-  private let queue: InotifyQueue
-  private let poller: ReadinessPoller
-  /// If changes of it are told.
-  private let mounts: MountTable?
-  /// A change of the mounts has ended a wait, and hasn't been told.
-  private let hasMountsChanged = Guarded(false)
-  private static let mountsToken: UInt64 = 1
+  private let subscription: InotifySubscription
 
-  /// Opens a queue of its own.
+  /// Subscribes to the queue that all watchers of the process share.
+  ///
+  /// A watcher whose events nobody takes loses its own at some time, see ``WatchEvent/overflow``, and no others.
   ///
   /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
   public init(tellsMounts: Bool = true) throws(SystemError) {
-    queue = try InotifyQueue()
-    poller = try ReadinessPoller()
-    try poller.add(queue, token: 0, interest: .readable)
-    mounts = tellsMounts ? try? MountTable() : nil
-    if let mounts { try poller.add(mounts, token: Self.mountsToken, interest: .exceptional) }
+    subscription = try InotifySubscription(.items, tellsMounts: tellsMounts)
   }
 
   /// Watches an item, through inotify_add_watch(2).
@@ -40,38 +32,29 @@ public final class InotifyWatcher: FileWatcher {
   public func watch(
     _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID {
-    WatchID(try queue.watch(path, InotifyQueue.Interest(interest), isDirectory: isDirectory))
+    WatchID(try subscription.watch(path, InotifyInterest(interest), isDirectory: isDirectory))
   }
 
   /// Ends a watch.
   ///
   /// - Parameter watch: The number of the watch.
-  public func unwatch(_ watch: WatchID) { queue.unwatch(watch.rawValue) }
+  public func unwatch(_ watch: WatchID) { subscription.unwatch(watch.rawValue) }
 
   /// Takes out all events of what was done before the call.
   ///
   /// - Returns: The events, in order.
   public func takeEvents() -> [WatchEvent] {
-    let events = queue.takeRecords().compactMap(WatchEvent.init)
-    guard let mounts else { return events }
-    let isTold = hasMountsChanged.withLock { flag in
-      defer { flag = false }
-      return flag
-    }
-    return mounts.takeChange() || isTold ? events + [.mountsChanged] : events
+    let events = subscription.takeRecords().compactMap(WatchEvent.init)
+    return subscription.takeMountChange() ? events + [.mountsChanged] : events
   }
 
   /// Blocks until there may be events, or somebody calls ``wake()``.
   ///
-  /// - Throws: An error of epoll_wait(2).
-  public func waitForEvents() throws(SystemError) {
-    var events: [ReadinessPoller.Event] = []
-    _ = try poller.wait(into: &events)
-    if events.contains(where: { $0.token == Self.mountsToken }) { hasMountsChanged.withLock { $0 = true } }
-  }
+  /// - Throws: EMFILE when the process has too many descriptors; EAGAIN when it has too many threads.
+  public func waitForEvents() throws(SystemError) { try subscription.wait() }
 
   /// Ends the wait that goes on, or else the next one.
-  public func wake() { poller.wake() }
+  public func wake() { subscription.wake() }
 }
 
 extension WatchEvent {
@@ -108,7 +91,7 @@ extension WatchEvent.Action {
   }
 }
 
-extension InotifyQueue.Interest {
+extension InotifyInterest {
   fileprivate init(_ interest: WatchInterest) {
     self = []
     if interest.contains(.names) { insert(.names) }

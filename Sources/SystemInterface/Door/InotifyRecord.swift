@@ -14,8 +14,8 @@ package struct InotifyRecord: Hashable, Sendable {
   func has(_ flag: some BinaryInteger) -> Bool { mask & UInt32(truncatingIfNeeded: flag) != 0 }
 
   private static let headerByteCount = 16
-  /// Of a queue that can't be read.
-  private static let overflow = InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW), cookie: 0, name: [])
+  /// Of a queue in which records were lost.
+  static let overflow = InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW), cookie: 0, name: [])
 
   /// Reads a batch, and calls `body` for each record in it.
   ///
@@ -53,4 +53,25 @@ package struct InotifyRecord: Hashable, Sendable {
       offset = nameStart + length
     }
   }
+}
+
+extension InotifyRecord {
+  /// Events were lost.
+  package var isOverflow: Bool { has(IN_Q_OVERFLOW) }
+  /// The last that is heard of the watch.
+  package var isEnd: Bool { has(IN_IGNORED) }
+  /// The item that the name stands for is a directory.
+  package var isDirectory: Bool { has(IN_ISDIR) }
+  /// The name is new.
+  package var isCreation: Bool { has(IN_CREATE) }
+  /// The name is gone.
+  package var isRemoval: Bool { has(IN_DELETE) }
+  /// The name is gone, and stands elsewhere.
+  package var isDeparture: Bool { has(IN_MOVED_FROM) }
+  /// The name stands for an item from elsewhere.
+  package var isArrival: Bool { has(IN_MOVED_TO) }
+  /// Contents or attributes may be others.
+  package var isChange: Bool { has(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB) }
+  /// The watched item itself was moved.
+  package var isOwnMove: Bool { has(IN_MOVE_SELF) }
 }

@@ -67,11 +67,6 @@ final class Sandbox: Sendable {
     }
   }
 
-  /// Each domain has a queue of events, of which a user has 128, `fs.inotify.max_user_instances`, and there are hundreds of
-  /// tests.
-  fileprivate static let permits = Permits(count: 16)
-  @TaskLocal fileprivate static var hasPermit = false
-
   var events: [String] { timeline.events }
 
   func coordinator(
@@ -154,12 +149,7 @@ extension Sandbox {
 func withSandbox<Result>(
   configure: (inout CoordinationDomain.Configuration) -> Void = { _ in }, _ body: (Sandbox) async throws -> Result
 ) async throws -> Result {
-  if !Sandbox.hasPermit {
-    return try await Sandbox.permits.withPermit {
-      try await Sandbox.$hasPermit.withValue(true) { try await withSandbox(configure: configure, body) }
-    }
-  }
-  return try await withTemporaryDirectory { root in
+  try await withTemporaryDirectory { root in
     if !Sandbox.hasManyProcesses { return try await body(Sandbox(root, meetingAt: nil, configure)) }
     return try await withTemporaryDirectory { place in
       try await body(Sandbox(root, meetingAt: place.path + "/s", configure))
