@@ -21,7 +21,7 @@ struct KeptState: Sendable {
   }
 }
 
-extension ScopeIndexer {
+extension ScopeCore {
   /// What is known, to be kept for a later run.
   ///
   /// - Parameter moment: When everything was in the index that had been done before.
@@ -35,15 +35,19 @@ extension ScopeIndexer {
   /// Begins with what was known at the end of a former run, of which each directory is looked at before it counts.
   ///
   /// To be called before anything is read. Whatever the index was, what is known after reading is what is there.
-  func restore(_ reader: KeptIndexReader) {
+  ///
+  /// - Parameters:
+  ///   - reader: What was kept.
+  ///   - moment: The time, as files get it.
+  mutating func restore(_ reader: KeptIndexReader, at moment: Int64) {
     var reader = reader
-    var restorer = KeptIndexRestorer(readAt: CoarseClock.fileTime)
+    var restorer = KeptIndexRestorer(readAt: moment)
     guard let count = reader.number(UInt32.self) else { return }
     for _ in 0..<count {
       guard let path = reader.blob() else { break }
       let place = SystemPath(bytes: reader.bytes[path])
       let root = roots.first { $0.path == place && $0.reach != .item }?.number
-      if !restorer.restore(root, from: &reader, in: self) { break }
+      if !restorer.restore(root, from: &reader, in: &self) { break }
     }
     // Directories before those that are in them: what isn't there any more takes its own with it.
     for directory in restorer.directories.reversed() where index.table.contains(directory) { queue.push(directory) }
@@ -63,16 +67,16 @@ private struct KeptIndexRestorer {
   /// - Parameters:
   ///   - root: What the place stands for, if anything is there.
   ///   - reader: Where to read.
-  ///   - indexer: What gets the files.
+  ///   - core: What gets the files.
   /// - Returns: Whether the whole place could be read.
-  mutating func restore(_ root: FileNumber?, from reader: inout KeptIndexReader, in indexer: ScopeIndexer) -> Bool {
+  mutating func restore(_ root: FileNumber?, from reader: inout KeptIndexReader, in core: inout ScopeCore) -> Bool {
     guard let record = reader.record() else { return false }
-    let isSame = root.map { indexer.index.table.facts(of: $0).identity.inode == record.inode } ?? false
+    let isSame = root.map { core.index.table.facts(of: $0).identity.inode == record.inode } ?? false
     /// The directories on the way, each with its device and how many members it has yet.
     var way: [(number: FileNumber?, device: UInt64, count: Int)] = []
     func enter(_ record: KeptIndexReader.Record, _ number: FileNumber?) {
       if record.kind != .directory { return }
-      if let number { note(record, number, indexer) }
+      if let number { note(record, number, &core) }
       way.append((number, record.fields[0], record.memberCount))
     }
     enter(record, isSame ? root : nil)
@@ -83,31 +87,31 @@ private struct KeptIndexRestorer {
       }
       way[way.count - 1].count -= 1
       guard let member = reader.record() else { return false }
-      enter(member, directory.flatMap { insert(member, reader, in: $0, device, indexer) })
+      enter(member, directory.flatMap { insert(member, reader, in: $0, device, &core) })
     }
     return true
   }
 
   private func insert(
     _ record: KeptIndexReader.Record, _ reader: KeptIndexReader, in directory: FileNumber, _ device: UInt64,
-    _ indexer: ScopeIndexer
+    _ core: inout ScopeCore
   ) -> FileNumber? {
     let name = reader.bytes.span.extracting(record.name)
-    if name.isEmpty || indexer.index.child(named: name, of: directory) != nil { return nil }
+    if name.isEmpty || core.index.child(named: name, of: directory) != nil { return nil }
     let facts = record.facts(device: device, readAt: moment)
-    guard let number = indexer.index.insert(name, in: directory, facts) else {
-      indexer.isFull = true
+    guard let number = core.index.insert(name, in: directory, facts) else {
+      core.isFull = true
       return nil
     }
-    indexer.changes.files.insert(number)
-    if facts.kind == .symbolicLink { indexer.noteLink(number) }
+    core.changes.files.insert(number)
+    if facts.kind == .symbolicLink { core.noteLink(number) }
     return number
   }
 
-  private mutating func note(_ record: KeptIndexReader.Record, _ number: FileNumber, _ indexer: ScopeIndexer) {
+  private mutating func note(_ record: KeptIndexReader.Record, _ number: FileNumber, _ core: inout ScopeCore) {
     directories.append(number)
     if record.isTrusted {
-      indexer.kept[number] = KeptDirectory(record.facts(device: record.fields[0], readAt: moment))
+      core.kept[number] = KeptDirectory(record.facts(device: record.fields[0], readAt: moment))
     }
   }
 }

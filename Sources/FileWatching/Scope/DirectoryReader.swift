@@ -45,14 +45,23 @@ struct DirectoryReading: Sendable {
     var listings: [DirectoryListing]
     /// Why the rest of it couldn't be read.
     var error: SystemError?
-    /// To be read on from, and to be closed, by whoever takes this.
-    var rest: FileDescriptor?
+    /// Whether there's more to read, which is told part by part.
+    var hasMore = false
   }
 
   let directory: FileNumber
   /// What was ordered, whatever has come of it.
   let watching: ReadOrder.Watching
   let outcome: Outcome
+}
+
+/// A directory of which only a part has been taken yet.
+struct UnfinishedReading: Sendable {
+  let directory: FileNumber
+  /// What it was, without what is in it.
+  var contents: DirectoryReading.Contents
+  /// Members that haven't been seen yet.
+  var missing: Set<FileNumber>
 }
 
 /// Reads directories, on any thread.
@@ -65,15 +74,17 @@ struct DirectoryReader: Sendable {
   /// How many parts of a directory are kept in memory; whoever takes them reads the rest part by part.
   private static let listingCountMax = 8
 
-  func read(_ order: ReadOrder) -> DirectoryReading {
-    do throws(SystemError) {
-      return DirectoryReading(directory: order.directory, watching: order.watching, outcome: try outcome(order))
-    } catch {
-      return DirectoryReading(directory: order.directory, watching: order.watching, outcome: .failed(error))
-    }
+  /// - Returns: What was read, and the descriptor to read on with if there's more, which is to be closed by whoever takes it.
+  func read(_ order: ReadOrder) -> (DirectoryReading, rest: FileDescriptor?) {
+    var rest: FileDescriptor?
+    var outcome: DirectoryReading.Outcome
+    do throws(SystemError) { outcome = try self.outcome(order, &rest) } catch { outcome = .failed(error) }
+    return (DirectoryReading(directory: order.directory, watching: order.watching, outcome: outcome), rest)
   }
 
-  private func outcome(_ order: ReadOrder) throws(SystemError) -> DirectoryReading.Outcome {
+  private func outcome(
+    _ order: ReadOrder, _ rest: inout FileDescriptor?
+  ) throws(SystemError) -> DirectoryReading.Outcome {
     let descriptor = try files.openDirectory(order.path)
     var isKept = false
     defer { if !isKept { try? files.close(descriptor) } }
@@ -97,7 +108,8 @@ struct DirectoryReader: Sendable {
         contents.listings.append(listing)
       }
       isKept = true
-      contents.rest = descriptor
+      contents.hasMore = true
+      rest = descriptor
     } catch {
       contents.error = error
     }

@@ -44,46 +44,48 @@ struct FollowedLinks {
 // So each file is found once, however many links lead to it, and loops end by themselves. Which targets are searched follows from the
 // links that can be reached from the places that were asked for: it's decided anew after links have changed, or the way to a target.
 
-extension ScopeIndexer {
+extension ScopeCore {
   /// A link is new, another one, or in another place.
-  func noteLink(_ number: FileNumber) {
+  mutating func noteLink(_ number: FileNumber) {
     if options.followsSymbolicLinks { links.note(number) }
   }
 
   /// Links may lead elsewhere, because directories have other names.
-  func noteAllLinks() {
+  mutating func noteAllLinks() {
     if options.followsSymbolicLinks { links.noteAll() }
   }
 
-  /// Finds out where links lead that may lead elsewhere, and searches there, and no more where none leads.
-  func followLinks() {
-    guard links.hasWork else { return }
-    for number in links.takeChanged() {
-      if index.table.contains(number), index.table.facts(of: number).kind == .symbolicLink {
-        resolve(number)
-      } else {
-        links.forget(number)
-      }
+  /// What is to be done to find out where a link leads; `nil` if there's none any more.
+  mutating func resolveOrder(_ number: FileNumber) -> ScopeOrder? {
+    guard index.table.contains(number), index.table.facts(of: number).kind == .symbolicLink else {
+      links.forget(number)
+      return nil
     }
+    return .resolve(number, index.table.path(of: number))
+  }
+
+  /// Where a link leads that was at a path.
+  mutating func takeLink(_ number: FileNumber, _ path: SystemPath, _ outcome: Result<LinkTarget, SystemError>) {
+    // Something has happened to it meanwhile, of which events tell.
+    guard index.table.contains(number), index.table.facts(of: number).kind == .symbolicLink else {
+      return links.forget(number)
+    }
+    switch outcome {
+    case .success(let target):
+      let isAllowed = ![path, target.path].contains { unentered.match($0.lastComponent.description) }
+      links.set(isAllowed ? target.path : nil, isIndirect: target.isIndirect, for: number)
+    case .failure:
+      // A loop, or somewhere on the way that can't be entered: perhaps not for long.
+      links.set(nil, isIndirect: true, for: number)
+    }
+  }
+
+  /// Searches where links lead, and no more where none leads.
+  mutating func followLinks() {
     let wanted = wantedTargets()
     for place in roots.indices where roots[place].isFollowed && !wanted.contains(roots[place].path) { abandon(place) }
     let searched = Set(roots.filter { !$0.isAbandoned }.map(\.path))
     for path in wanted.subtracting(searched).sorted() { follow(path) }
-  }
-
-  private func resolve(_ number: FileNumber) {
-    let path = index.table.path(of: number)
-    do throws(SystemError) {
-      let text = try files.readLink(path, at: .workingDirectory)
-      let target = try files.canonicalPath(of: path, resolvingLastComponent: true)
-      let place = text.isAbsolute ? text : SystemPath(bytes: path.parent.bytes + [UInt8(ascii: "/")] + text.bytes)
-      let isAllowed = ![path, target].contains { unentered.match($0.lastComponent.description) }
-      links.set(
-        isAllowed ? target : nil, isIndirect: try place.lexicallyCanonical() != target, for: number)
-    } catch {
-      // A loop, or somewhere on the way that can't be entered: perhaps not for long.
-      links.set(nil, isIndirect: true, for: number)
-    }
   }
 
   /// What is to be searched besides the places that were asked for: where links lead that are in these, and in what is searched besides.
@@ -106,7 +108,7 @@ extension ScopeIndexer {
     return wanted.filter { target in target == .root || !target.parent.isIn(wanted) }
   }
 
-  private func follow(_ path: SystemPath) {
+  private mutating func follow(_ path: SystemPath) {
     let root = Root(path: path, reach: .itemAndContents, isFollowed: true)
     let place = roots.firstIndex(where: \.isAbandoned) ?? roots.count
     if place == roots.count { roots.append(root) } else { roots[place] = root }
@@ -115,11 +117,11 @@ extension ScopeIndexer {
   }
 
   /// No link leads there any more.
-  private func abandon(_ place: Int) {
+  private mutating func abandon(_ place: Int) {
     if roots[place].isAbandoned { return }
     roots[place].isAbandoned = true
     if let number = roots[place].number { remove(number) }
-    for watch in ties.set([:], for: place) where watches[watch] == nil { watcher.unwatch(watch) }
+    for watch in ties.set([:], for: place) where watches[watch] == nil { agenda.append(.unwatch(watch)) }
     uncertainRoots.remove(place)
     alteredRoots.remove(place)
     blindRoots.remove(place)

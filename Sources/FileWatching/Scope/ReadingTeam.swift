@@ -11,7 +11,7 @@ internal import SystemInterface
 final class ReadingTeam: Sendable {
   private struct State: Sendable {
     var orders: [ReadOrder] = []
-    var readings: [DirectoryReading] = []
+    var readings: [(DirectoryReading, rest: FileDescriptor?)] = []
     /// How many directories are being read by helpers.
     var activeCount = 0
     var sleeperCount = 0
@@ -20,7 +20,7 @@ final class ReadingTeam: Sendable {
 
   /// What the one who takes readings does next.
   enum Step {
-    case take([DirectoryReading])
+    case take([(DirectoryReading, rest: FileDescriptor?)])
     case read(ReadOrder)
     /// Everything that was ordered has been taken.
     case done
@@ -99,7 +99,7 @@ final class ReadingTeam: Sendable {
     }
   }
 
-  private func hand(over reading: DirectoryReading) {
+  private func hand(over reading: (DirectoryReading, rest: FileDescriptor?)) {
     let isAwaited = state.withLock { state in
       state.readings.append(reading)
       state.activeCount -= 1

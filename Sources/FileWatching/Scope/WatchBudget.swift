@@ -43,19 +43,19 @@ package final class WatchBudget: Sendable {
 /// The share of one scope in a ``WatchBudget``, taken and returned in parts.
 struct WatchShare: ~Copyable {
   let budget: WatchBudget
-  private var takenCount = 0
+  private(set) var takenCount = 0
 
   private static let partSize = 64
 
   init(_ budget: WatchBudget) { self.budget = budget }
 
-  /// Makes room for one more watch.
+  /// Makes room for one more watch, if there is any.
   ///
   /// - Parameter usedCount: How many there are.
-  /// - Returns: Whether there's room.
-  mutating func reserve(beyond usedCount: Int) -> Bool {
+  /// - Returns: How many there may be.
+  mutating func reserve(beyond usedCount: Int) -> Int {
     if usedCount >= takenCount { takenCount += budget.take(upTo: Self.partSize) }
-    return usedCount < takenCount
+    return takenCount
   }
 
   /// Returns what isn't used, but for a part.

@@ -1,69 +1,7 @@
-internal import Glibc
 internal import SystemInterface
 
-extension ScopeIndexer {
-  /// Takes in everything that was done before the call, but for directories that are to be read; see ``work(directoryCountMax:)``.
-  ///
-  /// Works in rounds: looking may find that a directory isn't where it should be, because it was moved meanwhile, which the next
-  /// events tell. If none do, its own name is looked at, and so on up to the root.
-  package func processEvents() {
-    for _ in 0..<Self.roundCountMax {
-      let events = takeEvents()
-      for event in events { noteRoots(event) }
-      apply(events)
-      settleRoots()
-      if events.isEmpty { settleDepartures() }
-      let failed = look(isQuiet: events.isEmpty)
-      for (directory, names) in failed where index.table.contains(directory) {
-        looks.add(names, in: directory)
-        if events.isEmpty { lookAt(directory) }
-      }
-      if events.isEmpty, looks.isEmpty, uncertainRoots.isEmpty {
-        readMisplaced()
-        if queue.isEmpty {
-          settleLinks()
-          followLinks()
-        }
-        if looks.isEmpty, uncertainRoots.isEmpty { return }
-      }
-    }
-    giveUp()
-  }
-
-  /// Takes events; waits for a moment if one half of a rename is there and the other isn't: the kernel tells them one after the other.
-  private func takeEvents() -> [WatchEvent] {
-    var events = watcher.takeEvents()
-    var waitCount = 0
-    while events.isEmpty, !departures.isEmpty, waitCount < Self.arrivalWaitCountMax {
-      // It's there at once, unless whoever renames has lost the processor in between.
-      if waitCount < Self.arrivalYieldCountMax { HostThread.yield() } else { usleep(Self.arrivalPause) }
-      events = watcher.takeEvents()
-      waitCount += 1
-    }
-    return events
-  }
-
-  /// Directories whose name has been looked at, and which are still there, are read again.
-  private func readMisplaced() {
-    for (directory, count) in misplaced where index.table.contains(directory) {
-      if count < Self.misplacementMax {
-        queue.push(directory)
-      } else {
-        misplaced[directory] = nil
-        unreadable.insert(directory)
-        for child in index.table.children(of: directory) { remove(child) }
-      }
-    }
-    misplaced = misplaced.filter { index.table.contains($0.key) }
-  }
-
-  /// Directories move faster than they can be looked at: the next call, and polling, try again.
-  private func giveUp() {
-    settleDepartures()
-    for directory in looks.take().keys { queue.push(directory) }
-  }
-
-  private func apply(_ events: [WatchEvent]) {
+extension ScopeCore {
+  mutating func apply(_ events: [WatchEvent]) {
     var rest = events[...]
     while let event = rest.first {
       if let exchange = ExchangeEvents(rest), apply(exchange) {
@@ -80,7 +18,7 @@ extension ScopeIndexer {
   /// Whether it was one step, or somebody has put one over the other and that back again, the names are looked at.
   ///
   /// - Returns: Whether that's done.
-  private func apply(_ exchange: ExchangeEvents) -> Bool {
+  private mutating func apply(_ exchange: ExchangeEvents) -> Bool {
     guard let first = file(exchange.first), let second = file(exchange.second), first != second,
       index.table.facts(of: first).kind == .directory || index.table.facts(of: second).kind == .directory,
       !index.table.isInside(first, second), !index.table.isInside(second, first)
@@ -98,7 +36,7 @@ extension ScopeIndexer {
     watches[place.watch].flatMap { index.child(named: place.name, of: $0) }
   }
 
-  private func apply(_ event: WatchEvent) {
+  private mutating func apply(_ event: WatchEvent) {
     switch event {
     case .name(let watch, let name, let action, isDirectory: _):
       if let directory = watches[watch] { apply(action, name, directory) }
@@ -109,7 +47,7 @@ extension ScopeIndexer {
       // Gone, unmounted, or another one in its place.
       lookAt(directory)
       queue.push(directory)
-    case .mountsChanged: lookAtMounts()
+    case .mountsChanged: agenda.append(.readMounts)
     case .overflow:
       overflowCount += 1
       departures = [:]
@@ -117,7 +55,7 @@ extension ScopeIndexer {
     }
   }
 
-  private func apply(_ action: WatchEvent.Action, _ name: SystemPath, _ directory: FileNumber) {
+  private mutating func apply(_ action: WatchEvent.Action, _ name: SystemPath, _ directory: FileNumber) {
     switch action {
     case .created, .changed: looks.add(name, in: directory)
     case .removed: looks.add(name, in: directory, isGone: true)
@@ -137,13 +75,13 @@ extension ScopeIndexer {
   }
 
   /// Files that went away and didn't arrive anywhere have left the scope.
-  private func settleDepartures() {
+  mutating func settleDepartures() {
     for number in departures.values where index.table.contains(number) { lookAt(number) }
     departures = [:]
   }
 
   /// Both halves of a rename are there: the number stays.
-  private func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) {
+  private mutating func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) {
     lookAt(number)
     if index.table.isInside(directory, number) { return }
     if let victim = index.child(named: name, of: directory) {
@@ -161,7 +99,7 @@ extension ScopeIndexer {
   }
 
   /// Something has another path.
-  private func noteMove(_ number: FileNumber) {
+  private mutating func noteMove(_ number: FileNumber) {
     changes.files.insert(number)
     switch index.table.facts(of: number).kind {
     case .directory:
@@ -173,9 +111,9 @@ extension ScopeIndexer {
   }
 }
 
-extension ScopeIndexer {
+extension ScopeCore {
   /// A directory has another name, which may say whether it's entered.
-  private func enter(_ number: FileNumber, wasEntered: Bool) {
+  private mutating func enter(_ number: FileNumber, wasEntered: Bool) {
     let isEntered = index.table.isEntered(number, unentered)
     if isEntered == wasEntered || index.table.facts(of: number).kind != .directory { return }
     if isEntered { return queue.push(number) }

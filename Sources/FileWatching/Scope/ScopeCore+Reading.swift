@@ -1,102 +1,76 @@
 internal import SystemInterface
 
-extension ScopeIndexer {
-  /// Reads some directories of those that are to be read, with the help of other threads if there are several.
-  ///
-  /// When it returns, nothing is being read.
-  ///
-  /// - Parameters:
-  ///   - directoryCountMax: How many directories at most.
-  ///   - memberCountMax: After how many files in them no further directory is begun.
-  /// - Returns: Whether all of them are read.
-  @discardableResult
-  package func work(directoryCountMax: Int = .max, memberCountMax: Int = .max) -> Bool {
-    var directoryCount = 0
-    let memberCount = readMemberCount
-    let team = ReadingTeam(reader, helperCount: queue.count >= Self.helpedDirectoryCountMin ? helperCount : 0)
-    defer {
-      team.end()
-      watchShare.trim(to: watches.count)
-    }
-    while true {
-      let isEnough = readMemberCount - memberCount >= memberCountMax
-      if isEnough {
-        for order in team.takeBackOrders() { takeBack(order) }
-      } else if directoryCount < directoryCountMax {
-        var orders: [ReadOrder] = []
-        while directoryCount < directoryCountMax, let directory = queue.pop() {
-          guard let order = order(directory) else {
-            refilled.remove(directory)
-            continue
-          }
-          orders.append(order)
-          directoryCount += 1
-        }
-        // The last one is taken first.
-        if !orders.isEmpty { team.order(orders.reversed()) }
+extension ScopeCore {
+  /// What is to be done next to read directories; `nil` if there's nothing to read.
+  mutating func nextRead() -> ReadStep? {
+    while let directory = queue.pop() {
+      guard isReadable(directory) else {
+        refilled.remove(directory)
+        continue
       }
-      switch team.next() {
-      case .take(let readings): for reading in readings { take(reading) }
-      case .read(let order): take(reader.read(order))
-      case .done:
-        if queue.isEmpty || directoryCount >= directoryCountMax || isEnough { return queue.isEmpty }
+      guard let watching = orderWatch(directory) else {
+        queue.push(directory)
+        return .reserveWatch(beyond: watches.count + orderedWatchCount)
       }
+      return .read(order(directory, watching))
     }
+    return nil
   }
 
-  /// Reads some directories once more of whose members only kinds are known, until statx(2) has been asked of everything.
-  ///
-  /// - Parameters:
-  ///   - directoryCountMax: How many directories at most.
-  ///   - memberCountMax: After how many files in them no further directory is begun.
-  package func refill(directoryCountMax: Int, memberCountMax: Int) {
-    let readsFacts = readsFacts
-    self.readsFacts = true
-    defer { self.readsFacts = readsFacts }
+  /// How many directories may be watched now.
+  mutating func grantWatches(_ count: Int) {
+    isGrantRefused = count <= watches.count + orderedWatchCount
+    grantedWatchCount = count
+  }
+
+  /// Has some directories read once more of whose members only kinds are known.
+  mutating func beginRefill(directoryCountMax: Int) {
     var count = 0
     while count < directoryCountMax, let directory = refills.pop() {
       queue.push(directory)
       refilled.insert(directory)
       count += 1
     }
-    // What isn't read now is read as anything else.
-    work(directoryCountMax: directoryCountMax, memberCountMax: memberCountMax)
   }
 
   /// Whether statx(2) hasn't been asked of everything that's known.
-  package var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty }
+  var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty }
 
-  var reader: DirectoryReader { DirectoryReader(files: files, watcher: watcher) }
+  private func isReadable(_ directory: FileNumber) -> Bool {
+    index.table.contains(directory) && !index.table.isUnread(directory)
+      && index.table.facts(of: directory).kind == .directory && index.table.isEntered(directory, unentered)
+  }
 
-  /// What is to be done to read a directory; `nil` if there's none.
-  private func order(_ directory: FileNumber) -> ReadOrder? {
-    guard index.table.contains(directory), !index.table.isUnread(directory),
-      index.table.facts(of: directory).kind == .directory, index.table.isEntered(directory, unentered)
-    else { return nil }
+  private func order(_ directory: FileNumber, _ watching: ReadOrder.Watching) -> ReadOrder {
     let facts = index.table.facts(of: directory)
     let parent = index.table.parent(of: directory)
     let boundary = options.includesMountedVolumes ? nil : parent.map { index.table.facts(of: $0).identity.device }
     return ReadOrder(
       directory: directory, path: index.table.path(of: directory), inode: facts.identity.inode,
       device: index.table.hasVolume(directory) ? facts.identity.device : nil, boundary: boundary,
-      watching: orderWatch(directory) ? .wanted : .unwanted, depth: readsFacts ? .statuses : .kinds,
-      kept: readsFacts ? nil : kept[directory])
+      watching: watching, depth: readsFacts ? .statuses : .kinds, kept: readsFacts ? nil : kept[directory])
   }
 
-  private func takeBack(_ order: ReadOrder) {
+  mutating func takeBack(_ order: ReadOrder) {
     if order.watching == .wanted { orderedWatchCount -= 1 }
     queue.push(order.directory)
   }
 
   // MARK: What has been read
 
-  private func take(_ reading: DirectoryReading) {
+  /// Takes what reading a directory has brought, or the first part of it.
+  ///
+  /// - Returns: What to go on with, if that was the first part; see ``take(_:_:)`` and ``end(_:_:)``.
+  mutating func take(_ reading: DirectoryReading) -> UnfinishedReading? {
     let directory = reading.directory
     refilled.remove(directory)
     kept[directory] = nil
     readCount += 1
     if reading.watching == .wanted { orderedWatchCount -= 1 }
-    guard index.table.contains(directory) else { return drop(reading) }
+    guard index.table.contains(directory) else {
+      drop(reading)
+      return nil
+    }
     switch reading.outcome {
     case .failed(let error): fail(directory, error)
     case .displaced: misplace(directory)
@@ -116,28 +90,24 @@ extension ScopeIndexer {
       misplaced[directory] = nil
       if let watch = contents.watch { takeWatch(watch, directory) }
       note(directory, contents.facts)
-      do throws(SystemError) {
-        try takeMembers(contents, directory)
-      } catch {
-        fail(directory, error)
-      }
+      return takeMembers(contents, directory)
     }
+    return nil
   }
 
   /// The directory is gone meanwhile.
-  private func drop(_ reading: DirectoryReading) {
+  private mutating func drop(_ reading: DirectoryReading) {
     var watch: WatchID?
     switch reading.outcome {
     case .read(let contents):
-      if let rest = contents.rest { try? files.close(rest) }
       if case .success(let made)? = contents.watch { watch = made }
     case .unaltered(_, let made): watch = made
     case .failed, .displaced, .excluded: break
     }
-    if let watch, watches[watch] == nil { watcher.unwatch(watch) }
+    if let watch, watches[watch] == nil { agenda.append(.unwatch(watch)) }
   }
 
-  private func fail(_ directory: FileNumber, _ error: SystemError) {
+  private mutating func fail(_ directory: FileNumber, _ error: SystemError) {
     if error.isDisplacement { return misplace(directory) }
     // Without permission, without a free descriptor, or broken.
     unreadable.insert(directory)
@@ -145,36 +115,49 @@ extension ScopeIndexer {
   }
 
   /// Something else is where the directory was: what happened to it will be told, or seen when its name is looked at.
-  private func misplace(_ directory: FileNumber) {
+  private mutating func misplace(_ directory: FileNumber) {
     misplaced[directory, default: 0] += 1
     lookAt(directory)
   }
 
-  private func takeMembers(
+  private mutating func takeMembers(
     _ contents: DirectoryReading.Contents, _ directory: FileNumber
-  ) throws(SystemError) {
-    defer { if let rest = contents.rest { try? files.close(rest) } }
-    var missing = Set(index.table.children(of: directory))
+  ) -> UnfinishedReading? {
+    var reading = UnfinishedReading(
+      directory: directory, contents: contents, missing: Set(index.table.children(of: directory)))
     for (number, listing) in contents.listings.enumerated() {
       // What is read at once has no name twice.
-      if number == 0, missing.isEmpty {
+      if number == 0, reading.missing.isEmpty {
         takeNewMembers(listing, contents, directory)
       } else {
-        takeMembers(listing, contents, directory, &missing)
+        take(listing, &reading)
       }
     }
-    if let error = contents.error { throw error }
-    if let rest = contents.rest {
-      while let listing = try files.list(rest, readsFacts ? .statuses : .kinds) {
-        takeMembers(listing, contents, directory, &missing)
+    reading.contents.listings = []
+    if contents.hasMore { return reading }
+    end(reading, contents.error)
+    return nil
+  }
+
+  /// Takes a further part of a directory.
+  mutating func take(_ listing: DirectoryListing, _ reading: inout UnfinishedReading) {
+    readMemberCount += listing.members.count
+    for member in listing.members {
+      if let child = take(member, listing, reading.contents, reading.directory), !reading.missing.isEmpty {
+        reading.missing.remove(child)
       }
     }
-    for child in missing where index.table.contains(child) { lookAt(child) }
-    if readsFacts { refills.remove(directory) } else { refills.push(directory) }
+  }
+
+  /// A directory has been read to its end, or as far as it could be.
+  mutating func end(_ reading: UnfinishedReading, _ error: SystemError?) {
+    if let error { return fail(reading.directory, error) }
+    for child in reading.missing where index.table.contains(child) { lookAt(child) }
+    if readsFacts { refills.remove(reading.directory) } else { refills.push(reading.directory) }
   }
 
   /// Takes the members of a directory of which nothing is known.
-  private func takeNewMembers(
+  private mutating func takeNewMembers(
     _ listing: DirectoryListing, _ contents: DirectoryReading.Contents, _ directory: FileNumber
   ) {
     readMemberCount += listing.members.count
@@ -185,18 +168,8 @@ extension ScopeIndexer {
     if remarkable.isFull { isFull = true }
   }
 
-  private func takeMembers(
-    _ listing: DirectoryListing, _ contents: DirectoryReading.Contents, _ directory: FileNumber,
-    _ missing: inout Set<FileNumber>
-  ) {
-    readMemberCount += listing.members.count
-    for member in listing.members {
-      if let child = take(member, listing, contents, directory), !missing.isEmpty { missing.remove(child) }
-    }
-  }
-
   /// - Returns: The number of what the name stands for, if it stands for anything.
-  private func take(
+  private mutating func take(
     _ member: DirectoryListing.Member, _ listing: DirectoryListing, _ contents: DirectoryReading.Contents,
     _ directory: FileNumber
   ) -> FileNumber? {
@@ -219,23 +192,25 @@ extension ScopeIndexer {
 
 // MARK: - Watching
 
-extension ScopeIndexer {
-  /// Whether to watch a directory that's to be read, which counts as watched from then on.
-  private func orderWatch(_ directory: FileNumber) -> Bool {
-    if watches.isSure(directory) { return false }
+extension ScopeCore {
+  /// Whether to watch a directory that's to be read, which counts as watched from then on; `nil` if it has to be asked for whether more may be.
+  private mutating func orderWatch(_ directory: FileNumber) -> ReadOrder.Watching? {
+    if watches.isSure(directory) { return .unwanted }
     if watches[directory] == nil, watches.count + orderedWatchCount >= options.watchCountMax {
       poll(directory, because: "as many directories are watched as may be")
-      return false
+      return .unwanted
     }
-    if watches[directory] == nil, !watchShare.reserve(beyond: watches.count + orderedWatchCount) {
+    if watches[directory] == nil, watches.count + orderedWatchCount >= grantedWatchCount {
+      if !isGrantRefused { return nil }
+      isGrantRefused = false
       poll(directory, because: "this process watches as many directories as it may")
-      return false
+      return .unwanted
     }
     orderedWatchCount += 1
-    return true
+    return .wanted
   }
 
-  private func takeWatch(_ result: Result<WatchID, SystemError>, _ directory: FileNumber) {
+  private mutating func takeWatch(_ result: Result<WatchID, SystemError>, _ directory: FileNumber) {
     switch result {
     case .success(let watch):
       if watch != watches[directory] {
@@ -251,7 +226,7 @@ extension ScopeIndexer {
   }
 
   /// Two places seem to be one directory: it has been moved, or it's mounted twice.
-  private func double(_ directory: FileNumber, _ other: FileNumber) {
+  private mutating func double(_ directory: FileNumber, _ other: FileNumber) {
     if doubles.insert(directory).inserted {
       lookAt(other)
       misplaced[directory] = 1
@@ -261,7 +236,7 @@ extension ScopeIndexer {
     }
   }
 
-  private func poll(_ directory: FileNumber, because reason: String) {
+  private mutating func poll(_ directory: FileNumber, because reason: String) {
     if polled.isEmpty { pollingReason = reason }
     polled.insert(directory)
   }

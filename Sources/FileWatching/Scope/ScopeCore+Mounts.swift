@@ -1,9 +1,8 @@
 internal import SystemInterface
 
-extension ScopeIndexer {
+extension ScopeCore {
   /// Looks where something was mounted or unmounted: what was seen in that place is another directory now.
-  func lookAtMounts() {
-    let mounts = Set(MountTable.mounts)
+  mutating func take(_ mounts: Set<MountTable.Mount>) {
     let altered = Set(mounts.symmetricDifference(knownMounts).map(\.path))
     knownMounts = mounts
     for path in altered {

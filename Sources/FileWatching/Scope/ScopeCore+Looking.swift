@@ -1,0 +1,82 @@
+internal import SystemInterface
+
+extension ScopeCore {
+  /// What is to be looked at in a directory.
+  func lookOrder(_ directory: FileNumber, _ names: [SystemPath: Bool]) -> LookOrder {
+    let facts = index.table.facts(of: directory)
+    return LookOrder(
+      directory: directory, path: index.table.path(of: directory), inode: facts.identity.inode,
+      device: index.table.hasVolume(directory) ? facts.identity.device : nil, names: names)
+  }
+
+  /// What names in a directory stand for.
+  ///
+  /// - Parameters:
+  ///   - order: What was to be looked at.
+  ///   - outcome: What has come of it.
+  ///   - isQuiet: Whether the kernel has nothing else to tell, so that what's gone without a word is gone. Otherwise it may have been renamed, of
+  ///     which the kernel has yet to tell: it's looked at again then, so that it keeps its number.
+  /// - Returns: Whether the directory was where it should be; if not, its names are to be looked at again.
+  mutating func take(_ order: LookOrder, _ outcome: LookOrder.Outcome, isQuiet: Bool) -> Bool {
+    switch outcome {
+    case .displaced: return false
+    case .failed(let error):
+      if error.isDisplacement { return false }
+      // Reading it will say what's wrong.
+      queue.push(order.directory)
+    case .found(let facts, let names):
+      // Its own times have changed with its members.
+      note(order.directory, facts)
+      for (name, found) in names {
+        let known = index.child(named: name, of: order.directory)
+        switch found {
+        case .success(let facts): _ = sight(known, name.bytes.span, order.directory, facts)
+        case .failure(let error):
+          let mayBeRemoved = order.names[name] == true || isQuiet
+          lose(known, name.bytes.span, order.directory, error, mayBeRemoved: mayBeRemoved)
+        }
+      }
+    }
+    return true
+  }
+
+  /// Nothing is seen under a name.
+  mutating func lose(
+    _ known: FileNumber?, _ name: Span<UInt8>, _ directory: FileNumber, _ error: SystemError, mayBeRemoved: Bool
+  ) {
+    // In a directory that can't be searched, or something is broken, perhaps not for long.
+    if !error.isDisplacement { unreadable.insert(directory) }
+    if let known { mayBeRemoved ? remove(known) : looks.add(SystemPath(bytes: name), in: directory) }
+  }
+
+  /// Something is seen under a name.
+  mutating func sight(
+    _ known: FileNumber?, _ name: Span<UInt8>, _ directory: FileNumber, _ facts: FileFacts
+  ) -> FileNumber? {
+    if let known {
+      if index.table.mayBecome(known, facts) {
+        note(known, facts)
+        return known
+      }
+      remove(known)
+    }
+    return insert(name, in: directory, facts)
+  }
+
+  private mutating func insert(_ name: Span<UInt8>, in directory: FileNumber, _ facts: FileFacts) -> FileNumber? {
+    guard let number = index.insert(name, in: directory, facts) else {
+      isFull = true
+      return nil
+    }
+    changes.files.insert(number)
+    if facts.isRemarkable { remark(number, facts) }
+    return number
+  }
+
+  /// What follows from something new.
+  mutating func remark(_ number: FileNumber, _ facts: FileFacts) {
+    if facts.kind == .directory { queue.push(number) }
+    if facts.kind == .symbolicLink { noteLink(number) }
+    if facts.isLinked { noteLinks(of: number, facts) }
+  }
+}

@@ -1,0 +1,182 @@
+internal import SystemInterface
+
+/// How far what has happened is taken in.
+///
+/// It's done in rounds: looking may find that a directory isn't where it should be, because it was moved meanwhile, which the next
+/// events tell. If none do, its own name is looked at, and so on up to the root.
+struct ScopeTurn: Sendable {
+  enum Step: Sendable {
+    /// Events are to be taken. Ends with them.
+    case events
+    /// They have been ordered.
+    case eventsOrdered
+    /// Roots that events were about are to be secured.
+    case roots
+    /// They have been; others may have altered.
+    case alteredRoots
+    /// If there were no events, what went away hasn't arrived anywhere.
+    case departures
+    /// Names are to be looked at.
+    case names
+    case looking([(FileNumber, [SystemPath: Bool])])
+    /// If there were no events, directories aren't where they should be.
+    case misplaced
+    /// If nothing is left to be looked at and read, links are settled.
+    case links
+    case resolving([FileNumber])
+    /// The round is over.
+    case end
+    /// There have been enough rounds: what is left is tried again by the next turn.
+    case givenUp
+  }
+
+  var step = Step.events
+  var roundCount = 0
+  /// How often the second half of a rename was waited for in this round.
+  var waitCount = 0
+  /// There were no events in this round.
+  var isQuiet = false
+  /// Roots that are being secured.
+  var secured: Set<Int> = []
+  /// Directories that weren't where they should be, with the names that are to be looked at again.
+  var failed: [FileNumber: [SystemPath: Bool]] = [:]
+}
+
+extension ScopeCore {
+  /// Begins to take in everything that has happened, but for directories that are to be read; see ``nextRead()``.
+  mutating func beginTurn() { turn = ScopeTurn() }
+
+  /// What is to be done next; `nil` if there's nothing to do until the next turn.
+  ///
+  /// Tell what has come of it with ``take(_:)`` before the next call.
+  mutating func next() -> ScopeOrder? {
+    while agenda.isEmpty {
+      guard let turn else { return nil }
+      self.turn = advance(turn)
+    }
+    return agenda.removeFirst()
+  }
+
+  /// Takes what has come of an order.
+  mutating func take(_ outcome: ScopeOutcome) {
+    switch outcome {
+    case .events(let events): takeEvents(events)
+    case .checked(let place, let path, let found): takeRoot(place, path, found)
+    case .secured(let place, let path, let way): takeWay(place, path, way)
+    case .looked(let order, let found):
+      // It may have gone while others were looked at.
+      guard index.table.contains(order.directory), let turn else { break }
+      if !take(order, found, isQuiet: turn.isQuiet) { self.turn?.failed[order.directory] = order.names }
+    case .resolved(let link, let path, let target): takeLink(link, path, target)
+    case .mounts(let mounts): take(mounts)
+    case .done: break
+    }
+  }
+
+  private mutating func takeEvents(_ events: [WatchEvent]) {
+    guard let turn else { preconditionFailure("\(events.count) events that nobody asked for") }
+    if events.isEmpty, !departures.isEmpty, turn.waitCount < Self.arrivalWaitCountMax {
+      agenda.append(.awaitArrival(attemptCount: turn.waitCount))
+      self.turn?.waitCount += 1
+      return
+    }
+    self.turn?.isQuiet = events.isEmpty
+    self.turn?.step = .roots
+    for event in events { noteRoots(event) }
+    apply(events)
+  }
+
+  /// Goes on when nothing is left to be done at once.
+  private mutating func advance(_ former: ScopeTurn) -> ScopeTurn? {
+    var turn = former
+    switch turn.step {
+    case .events:
+      agenda.append(.takeEvents)
+      turn.step = .eventsOrdered
+    case .eventsOrdered: preconditionFailure("nobody has told of events")
+    case .roots:
+      turn.secured = secureRoots()
+      turn.step = .alteredRoots
+    case .alteredRoots:
+      checkAlteredRoots(but: turn.secured)
+      turn.step = .departures
+    case .departures:
+      if turn.isQuiet { settleDepartures() }
+      turn.step = .names
+    case .names:
+      turn.failed = [:]
+      turn.step = .looking(looks.take().map { ($0.key, $0.value) })
+    case .looking(let names): turn.step = look(names, turn)
+    case .misplaced: turn.step = settleMisplaced(turn)
+    case .links: turn.step = settleLinks(turn)
+    case .resolving(let numbers): turn.step = resolve(numbers)
+    case .end: return endRound(turn)
+    case .givenUp: return nil
+    }
+    return turn
+  }
+
+  private mutating func look(_ names: [(FileNumber, [SystemPath: Bool])], _ turn: ScopeTurn) -> ScopeTurn.Step {
+    var rest = names
+    while let (directory, names) = rest.popLast() {
+      if !index.table.contains(directory) { continue }
+      agenda.append(.look(lookOrder(directory, names)))
+      return .looking(rest)
+    }
+    for (directory, names) in turn.failed where index.table.contains(directory) {
+      looks.add(names, in: directory)
+      if turn.isQuiet { lookAt(directory) }
+    }
+    return .misplaced
+  }
+
+  private mutating func settleMisplaced(_ turn: ScopeTurn) -> ScopeTurn.Step {
+    guard turn.isQuiet, looks.isEmpty, uncertainRoots.isEmpty else { return .end }
+    readMisplaced()
+    return .links
+  }
+
+  private mutating func settleLinks(_ turn: ScopeTurn) -> ScopeTurn.Step {
+    if !queue.isEmpty { return .end }
+    settleLinks()
+    return links.hasWork ? .resolving(Array(links.takeChanged())) : .end
+  }
+
+  private mutating func resolve(_ numbers: [FileNumber]) -> ScopeTurn.Step {
+    var rest = numbers
+    while let number = rest.popLast() {
+      guard let order = resolveOrder(number) else { continue }
+      agenda.append(order)
+      return .resolving(rest)
+    }
+    followLinks()
+    return .end
+  }
+
+  private mutating func endRound(_ former: ScopeTurn) -> ScopeTurn? {
+    if former.isQuiet, looks.isEmpty, uncertainRoots.isEmpty { return nil }
+    if former.roundCount + 1 < Self.roundCountMax { return ScopeTurn(roundCount: former.roundCount + 1) }
+    giveUp()
+    return ScopeTurn(step: .givenUp)
+  }
+
+  /// Directories whose name has been looked at, and which are still there, are read again.
+  private mutating func readMisplaced() {
+    for (directory, count) in misplaced where index.table.contains(directory) {
+      if count < Self.misplacementMax {
+        queue.push(directory)
+      } else {
+        misplaced[directory] = nil
+        unreadable.insert(directory)
+        for child in index.table.children(of: directory) { remove(child) }
+      }
+    }
+    misplaced = misplaced.filter { index.table.contains($0.key) }
+  }
+
+  /// Directories move faster than they can be looked at: the next call, and polling, try again.
+  private mutating func giveUp() {
+    settleDepartures()
+    for directory in looks.take().keys { queue.push(directory) }
+  }
+}

@@ -1,0 +1,363 @@
+import Glibc
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import FileWatching
+
+@Suite("Every order of what programs do to a small tree and of what its index does about it", .timeLimit(.minutes(10)))
+struct ScopeCoreExplorationTests {
+  /// A small tree, and what happens to it.
+  struct Setting: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Directories end with a slash.
+    let files: [String]
+    var names = ["a", "b"]
+    var kinds: [Happening] = [.create, .remove, .rename]
+    var operationCountMax = 2
+    var queueCountMax = 100
+    var watchCountMax = 100
+    var isSettled = true
+    var fault: ModelDisk.Fault?
+  }
+
+  enum Happening: Sendable { case create, write, remove, rename, tear, exchange, link }
+
+  static let settings = [
+    Setting(testDescription: "a first search", files: ["a/", "a/a"], isSettled: false),
+    Setting(testDescription: "directories", files: ["a/", "b/", "a/a/"], kinds: [.remove, .rename]),
+    Setting(testDescription: "files", files: ["a/", "a/a", "b"], kinds: [.create, .write, .remove, .rename]),
+    Setting(testDescription: "torn renames", files: ["a/", "a/a", "b"], kinds: [.create, .remove, .tear]),
+    Setting(testDescription: "exchanges", files: ["a/", "a/a/", "b/"], kinds: [.create, .exchange]),
+    Setting(testDescription: "links", files: ["a/", "a/a"], kinds: [.remove, .link]),
+    Setting(
+      testDescription: "lost events", files: ["a/", "a/a"], kinds: [.create, .remove, .rename], queueCountMax: 1),
+    Setting(
+      testDescription: "no watches left", files: ["a/", "b/", "a/a/"], kinds: [.rename], watchCountMax: 3),
+    Setting(
+      testDescription: "three things", files: ["a/", "b"], names: ["a", "b"], kinds: [.remove, .rename],
+      operationCountMax: 3),
+  ]
+
+  @Test("L17: when everything is quiet the index is the tree, and nothing goes on for ever", arguments: settings)
+  func everyOrder(setting: Setting) async {
+    let start = HostClock.shared.now
+    let explorer = await LongRun.run { () -> ScopeExplorer in
+      let explorer = ScopeExplorer(setting)
+      explorer.explore()
+      return explorer
+    }
+    let duration = start.duration(to: HostClock.shared.now)
+    print(
+      "\(explorer.count) states of an index, \(explorer.quietCount) of them quiet, \(duration): \(setting.testDescription)"
+    )
+    #expect(explorer.violation == nil)
+    #expect(explorer.quietCount > 10)
+  }
+
+  static let faults: [Setting] = [
+    Setting(testDescription: "a watch after reading", files: ["a/"], isSettled: false, fault: .watchesLate),
+    Setting(testDescription: "creations that aren't told", files: ["a/"], kinds: [.create], fault: .losesCreations),
+    Setting(
+      testDescription: "first halves of renames that aren't told", files: ["a/", "b/"], kinds: [.rename],
+      fault: .losesDepartures),
+    Setting(
+      testDescription: "second halves of renames that aren't told", files: ["a/", "b/"], kinds: [.rename],
+      fault: .losesArrivals),
+    Setting(
+      testDescription: "lost events that aren't told", files: ["a/"], kinds: [.create, .rename], queueCountMax: 1,
+      fault: .losesOverflows),
+    Setting(testDescription: "writes that aren't told", files: ["a"], kinds: [.write], fault: .losesChanges),
+  ]
+
+  @Test("What goes wrong on purpose is found", arguments: faults)
+  func fault(setting: Setting) async {
+    let violation = await LongRun.run { () -> String? in
+      let explorer = ScopeExplorer(setting)
+      explorer.explore()
+      return explorer.violation
+    }
+    #expect(violation != nil)
+  }
+}
+
+/// Goes through all that can happen, and through each state once.
+private final class ScopeExplorer: @unchecked Sendable {
+  private struct State {
+    var core: ScopeCore
+    var disk: ModelDisk
+    var operationCount = 0
+    var isReading = false
+    /// It has been looked at everything that isn't watched since the last thing happened.
+    var isPolled = false
+    /// For how many steps nothing has happened but what the index does.
+    var stepCount = 0
+    var trail: [String] = []
+  }
+
+  /// After so many steps since the last thing happened the index has to be quiet.
+  private static let stepCountMax = 600
+
+  private let setting: ScopeCoreExplorationTests.Setting
+  private var seen: Set<Int> = []
+  private(set) var violation: String?
+  private(set) var quietCount = 0
+  var count: Int { seen.count }
+
+  init(_ setting: ScopeCoreExplorationTests.Setting) { self.setting = setting }
+
+  func explore() {
+    var state = State(core: ScopeCore(options: ScopeOptions(), mounts: []), disk: disk())
+    state.core.addRoot(SystemPath("/r"))
+    if setting.isSettled {
+      while let next = step(state, []) { state = next.state }
+    }
+    state.disk.fault = setting.fault
+    state.trail = []
+    var waiting = [state]
+    while let state = waiting.popLast(), violation == nil {
+      for next in followers(of: state) where seen.insert(key(next)).inserted { waiting.append(next) }
+    }
+  }
+
+  private func disk() -> ModelDisk {
+    var disk = ModelDisk()
+    for file in setting.files {
+      let parts = file.split(separator: "/").map(String.init)
+      var directory = ModelDisk.top
+      for part in parts.dropLast() { directory = disk.nodes[directory]?.children[part] ?? directory }
+      let name = ModelDisk.Name(directory: directory, name: parts[parts.count - 1])
+      disk.perform(.create(name, file.hasSuffix("/") ? .directory : .regular))
+    }
+    disk.queueCountMax = setting.queueCountMax
+    disk.watchCountMax = setting.watchCountMax
+    return disk
+  }
+
+  // MARK: What can come next
+
+  private func followers(of state: State) -> [State] {
+    var followers: [State] = []
+    let operations = state.operationCount < setting.operationCountMax ? operations(state.disk) : []
+    for operation in operations {
+      var next = state
+      next.disk.perform(operation)
+      next.operationCount += 1
+      next.isPolled = false
+      next.stepCount = 0
+      next.trail.append("\(operation)")
+      followers.append(next)
+    }
+    guard let plain = step(state, []) else {
+      quietCount += 1
+      checkQuiet(state)
+      return followers
+    }
+    followers.append(plain.state)
+    // The same while something happens in the middle.
+    for call in 1..<max(1, plain.callCount) {
+      for operation in operations {
+        guard var next = step(state, [(call, operation)])?.state else { continue }
+        next.operationCount += 1
+        next.isPolled = false
+        next.stepCount = 0
+        next.trail[next.trail.count - 1] += " with \(operation) before call \(call)"
+        followers.append(next)
+      }
+    }
+    return followers
+  }
+
+  /// Lets the index do one thing; `nil` if it has nothing to do.
+  private func step(
+    _ former: State, _ plan: [(call: Int, operation: ModelDisk.Operation)]
+  ) -> (state: State, callCount: Int)? {
+    var state = former
+    let system = ModelSystem(state.disk, plan)
+    let hands = ScopeHands(files: system, watcher: system, yield: { _ in })
+    if let order = state.core.next() {
+      state.trail.append("\(order)")
+      state.core.take(hands.carryOut(order))
+    } else if state.core.isBehind {
+      state.trail.append("read again")
+      state.core.readAgain()
+    } else if state.isReading, let order = nextRead(&state) {
+      state.trail.append("read \(order.path)")
+      take(hands.reader.read(order), &state)
+    } else if state.core.hasWork || !state.disk.queue.isEmpty || !state.disk.late.isEmpty || !state.isReading {
+      state.trail.append("turn")
+      state.core.beginTurn()
+      state.isReading = true
+    } else if state.core.needsPolling, !state.isPolled {
+      state.trail.append("poll")
+      state.core.poll()
+      state.isPolled = true
+    } else {
+      return nil
+    }
+    state.disk = system.disk
+    state.stepCount += 1
+    if state.stepCount > Self.stepCountMax, violation == nil {
+      violation = "it goes on for ever: \(state.trail.suffix(40))"
+    }
+    return (state, system.callCount)
+  }
+
+  private func nextRead(_ state: inout State) -> ReadOrder? {
+    while let step = state.core.nextRead() {
+      switch step {
+      case .read(let order): return order
+      case .reserveWatch: state.core.grantWatches(1000)
+      }
+    }
+    return nil
+  }
+
+  private func take(_ found: (reading: DirectoryReading, rest: FileDescriptor?), _ state: inout State) {
+    if let reading = state.core.take(found.reading) { state.core.end(reading, nil) }
+  }
+
+  private func operations(_ disk: ModelDisk) -> [ModelDisk.Operation] {
+    let directories = disk.directories
+    let places = directories.flatMap { directory in
+      setting.names.map { ModelDisk.Name(directory: directory, name: $0) }
+    }
+    let taken = places.filter { disk[$0] != nil }
+    var found: [ModelDisk.Operation] = []
+    for kind in setting.kinds {
+      switch kind {
+      case .create:
+        let free = places.filter { disk[$0] == nil }
+        found += free.flatMap { [.create($0, .regular), .create($0, .directory)] }
+      case .write: found += taken.filter { kindOf($0, disk) == .regular }.map { .write($0) }
+      case .remove: found += taken.filter { isEmpty($0, disk) }.map { .remove($0) }
+      case .rename: found += pairs(taken, places, disk).map { .rename($0, $1) }
+      case .tear: found += disk.late.isEmpty ? pairs(taken, places, disk).map { .tear($0, $1) } : []
+      case .exchange:
+        for (index, one) in taken.enumerated() {
+          for other in taken[(index + 1)...] where !isInside(one, other, disk) && !isInside(other, one, disk) {
+            found.append(.exchange(one, other))
+          }
+        }
+      case .link:
+        for old in taken where kindOf(old, disk) == .regular {
+          found += places.filter { disk[$0] == nil }.map { .link(old, $0) }
+        }
+      }
+    }
+    return found
+  }
+
+  /// What may be renamed to where.
+  private func pairs(
+    _ taken: [ModelDisk.Name], _ places: [ModelDisk.Name], _ disk: ModelDisk
+  ) -> [(ModelDisk.Name, ModelDisk.Name)] {
+    taken.flatMap { old in
+      places.filter { new in
+        old != new && !isInside(new, old, disk) && disk[old] != disk[new]
+          && (disk[new] == nil || kindOf(old, disk) == kindOf(new, disk) && isEmpty(new, disk))
+      }.map { (old, $0) }
+    }
+  }
+
+  private func kindOf(_ name: ModelDisk.Name, _ disk: ModelDisk) -> FileKind? {
+    disk[name].flatMap { disk.nodes[$0]?.kind }
+  }
+
+  private func isEmpty(_ name: ModelDisk.Name, _ disk: ModelDisk) -> Bool {
+    disk[name].flatMap { disk.nodes[$0]?.children.isEmpty } ?? true
+  }
+
+  /// Whether a place is in what stands under another name.
+  private func isInside(_ place: ModelDisk.Name, _ name: ModelDisk.Name, _ disk: ModelDisk) -> Bool {
+    disk[name].map { disk.nodes[$0]?.kind == .directory && disk.isInside(place.directory, $0) } ?? false
+  }
+
+  // MARK: What has to hold
+
+  private func checkQuiet(_ state: State) {
+    if violation != nil { return }
+    let table = state.core.index.table
+    var found: [SystemPath: FileFacts] = [:]
+    for root in table.roots {
+      table.forEach(in: root) { found[table.path(of: $0)] = known(table.facts(of: $0), state) }
+    }
+    let expected = state.disk.contents.mapValues { known(FileFacts($0), state) }
+    if found != expected {
+      let paths = Set(found.keys).union(expected.keys).filter { found[$0] != expected[$0] }.sorted()
+      let details = paths.map {
+        "\($0): \(found[$0].map { "\($0)" } ?? "-") for \(expected[$0].map { "\($0)" } ?? "-")"
+      }
+      violation = "\(details) after \(state.trail)"
+    } else if !state.core.index.violations.isEmpty {
+      violation = "\(state.core.index.violations) after \(state.trail)"
+    } else if setting.watchCountMax >= 100, state.core.needsPolling {
+      violation = "something is polled for ever after \(state.trail)"
+    } else if setting.watchCountMax >= 100, let watch = strayWatch(state) {
+      violation = "\(watch) is watched for nothing after \(state.trail)"
+    } else if !state.core.departures.isEmpty {
+      violation = "something is on its way for ever after \(state.trail)"
+    }
+  }
+
+  /// Of files that have had several names it may be unknown how many they have.
+  private func known(_ facts: FileFacts, _ state: State) -> FileFacts {
+    var facts = facts
+    if state.disk.linked.contains(Int(facts.identity.inode)) {
+      facts.changeTime = 0
+      facts.modificationTime = 0
+      facts.isLinked = false
+    }
+    return facts
+  }
+
+  /// A directory that's watched although it isn't in the index, or on the way to it.
+  private func strayWatch(_ state: State) -> Int? {
+    let known = Set(state.core.index.table.numbers.map { Int(state.core.index.table.inode(of: $0)) })
+    return state.disk.watches.keys.first { $0 != ModelDisk.root && !known.contains($0) }
+  }
+
+  /// All that the future depends on.
+  private func key(_ state: State) -> Int {
+    var hasher = Hasher()
+    hasher.combine(state.disk)
+    hasher.combine(state.operationCount)
+    hasher.combine(state.isReading)
+    hasher.combine(state.isPolled)
+    state.core.hashState(into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension ScopeCore {
+  fileprivate func hashState(into hasher: inout Hasher) {
+    let table = index.table
+    for number in table.numbers where table.contains(number) {
+      hasher.combine(number)
+      hasher.combine(table.path(of: number))
+      hasher.combine(table.facts(of: number))
+    }
+    hasher.combine(looks.names)
+    hasher.combine(departures)
+    hasher.combine(misplaced)
+    for set in [polled, unreadable, doubles, refilled] { hasher.combine(set) }
+    for set in [uncertainRoots, alteredRoots, blindRoots] { hasher.combine(set) }
+    hasher.combine(unmatchedLinks)
+    hasher.combine(isBehind)
+    for root in roots {
+      hasher.combine(root.number)
+      hasher.combine(root.isBehindLink)
+    }
+    for number in table.numbers {
+      hasher.combine(watches[number]?.rawValue)
+      hasher.combine(watches.isSure(number))
+      hasher.combine(ties.contains(watches[number] ?? WatchID(0)))
+    }
+    hasher.combine("\(agenda)")
+    hasher.combine("\(turn.map { "\($0)" } ?? "")")
+    var rest = queue
+    while let directory = rest.pop() { hasher.combine(directory) }
+    rest = refills
+    while let directory = rest.pop() { hasher.combine(directory) }
+  }
+}
