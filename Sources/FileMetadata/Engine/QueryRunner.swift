@@ -296,7 +296,7 @@ extension QueryRunner {
     if !due.isEmpty { filesChanged(due, now, health, at: time) }
   }
 
-  /// - Parameter numbers: Computed only if the query depends on the time: there may be a million.
+  /// The numbers are computed only if the query depends on the time: there may be a million.
   private func noteMoments(_ numbers: @autoclosure () -> some Sequence<FileNumber>, _ now: TableSnapshot) {
     let plan = plan
     guard plan.predicate.isTimeDependent, plan.predicate.isForeseeable else { return }
