@@ -31,7 +31,7 @@ struct ScopeHands: Sendable {
     case .unwatch(let watch):
       watcher.unwatch(watch)
       return .done
-    case .readMounts: return .mounts(MountTable.mounts)
+    case .readMounts: return .mounts(Set(MountTable.mounts))
     }
   }
 

@@ -32,7 +32,7 @@ package final class ScopeIndexer {
     watchShare = WatchShare(watchBudget)
     self.helperCount = helperCount
     hands = ScopeHands(files: files, watcher: watcher)
-    core = ScopeCore(options: options, mounts: MountTable.mounts)
+    core = ScopeCore(options: options, mounts: Set(MountTable.mounts))
   }
 
   /// Does what is to be done at once.
