@@ -1,3 +1,4 @@
+import CoordinationService
 import FileAccessArbiter
 import SeededRandom
 
