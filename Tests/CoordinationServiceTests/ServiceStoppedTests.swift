@@ -93,4 +93,20 @@ struct ServiceStoppedTests {
     service.carryOut(service.core.graceIsOver(at: 0))
     #expect(service.revoked == [1] && service.taken(3).compactMap(\.grantedAccess) == [AccessID(1)])
   }
+
+  @Test("A process that connects anew before anybody noticed that its connection broke has lost what it held through that")
+  func brokenConnection() {
+    let service = ServiceHarness()
+    service.join(1, session: 7)
+    let write = AccessRequest.plain("/d/a", .write(.update), purpose: 1)
+    service.tell(1, .event(.accessRequested(AccessID(1), write)))
+    service.connect(2)
+    service.tell(2, service.hello(7, previousEpoch: 1))
+    #expect(service.expelled == [ClientID(1)] && service.revoked == [7] && service.revocations == [.everything])
+    service.tell(2, .reasserted(.access(AccessID(1), write)), .reassertionEnded)
+    #expect(!service.taken(2).contains(.lost(AccessID(1))))
+    service.tell(2, .event(.accessReleased(AccessID(1), [])))
+    service.hangUp(2)
+    #expect(service.core.arbiter.stateDescription.isEmpty)
+  }
 }

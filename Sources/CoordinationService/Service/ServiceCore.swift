@@ -299,6 +299,11 @@ extension ServiceCore {
         "the process \(Self.describe(hello.packageExtensions)), and the domain \(Self.describe(packageExtensions)). "
           + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
     }
+    // A process has one connection. An earlier one has broken, and nobody has noticed: what was held through it is told again.
+    for (earlier, client) in clients.sorted(by: { $0.key < $1.key })
+    where earlier != id && client.hello != nil && client.session == hello.session {
+      expel(earlier, at: time)
+    }
     clients[id]?.hello = hello
     leaveInPeace(id)
     arbiter.clientJoined(id, name: "pid \(client.processIdentifier) '\(hello.processName)'")

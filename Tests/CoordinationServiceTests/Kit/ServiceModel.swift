@@ -210,7 +210,8 @@ extension ServiceModel {
 
   private mutating func act(_ client: Int, _ body: (inout ModelProcess) -> Void) {
     body(&clients[client])
-    toService[client] += clients[client].outbox
+    // What is written to a broken connection is lost.
+    if connections[client] == .open { toService[client] += clients[client].outbox }
     clients[client].outbox = []
     let notes = clients[client].notes
     clients[client].notes = []
@@ -245,6 +246,7 @@ extension ServiceModel {
         if clients[Int(session) - 1].word != .everything { clients[Int(session) - 1].word = revocation }
       case .expel(let id):
         if let client = client(of: id) { hangUpOn(client) }
+        for connection in broken where connection.id == id { noteLate(connection.client) }
         broken.removeAll { $0.id == id }
       case .handOver: problems.append("nobody wants to serve alone")
       }
