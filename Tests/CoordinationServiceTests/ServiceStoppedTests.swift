@@ -94,7 +94,7 @@ struct ServiceStoppedTests {
     #expect(service.revoked == [1] && service.taken(3).compactMap(\.grantedAccess) == [AccessID(1)])
   }
 
-  @Test("A process that connects anew before anybody noticed that its connection broke has lost what it held through that")
+  @Test("A process that connects anew before the end of its old connection was noticed is notified of its losses")
   func brokenConnection() {
     let service = ServiceHarness()
     service.join(1, session: 7)
