@@ -31,7 +31,7 @@ package final class HostNameChangeQueue: NameChangeQueue, @unchecked Sendable {
 
   package var isEmpty: Bool {
     guard let probe = unsafe probe.load(ordering: .acquiring) else { return true }
-    return unsafe probe.pointee.isEmpty
+    return unsafe probe.pointee.isEmpty || hasNoRecords
   }
 
   package func watch(_ directory: SystemPath) throws(SystemError) -> NameWatch {
@@ -46,6 +46,10 @@ package final class HostNameChangeQueue: NameChangeQueue, @unchecked Sendable {
   }
 
   package func takeMountChange() -> Bool { opened.withLock { $0 }?.mounts.takeChange() ?? false }
+
+  /// What is in the kernel's queue may be for others; it's handed out then.
+  @inline(never)
+  private var hasNoRecords: Bool { opened.withLock { $0 }?.subscription.hasRecords() == false }
 
   private func open(_ opened: inout Opened?) throws(SystemError) -> InotifySubscription {
     if let opened { return opened.subscription }

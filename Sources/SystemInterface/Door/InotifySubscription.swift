@@ -122,6 +122,9 @@ package final class InotifySubscription: Sendable {
   /// - Returns: The records, in the order in which things happened.
   package func takeRecords() -> [InotifyRecord] { queue.takeRecords(of: seat) }
 
+  /// Whether there's something to take of all that was done before the call.
+  func hasRecords() -> Bool { queue.hasRecords(for: seat) }
+
   /// Whether something was mounted or unmounted since the last call, if that's told.
   package func takeMountChange() -> Bool { queue.takeMountChange(of: seat) }
 

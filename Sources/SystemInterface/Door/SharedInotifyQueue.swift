@@ -152,6 +152,15 @@ extension SharedInotifyQueue {
     return records ?? [.overflow]
   }
 
+  /// Whether there's something to tell to a subscriber of all that was done before the call.
+  func hasRecords(for seat: InotifySeat) -> Bool {
+    let hasRecords = try? step { (state) throws(SystemError) -> Bool in
+      takeOut(&state)
+      return state.watches.hasRecords(of: seat.id)
+    }
+    return hasRecords ?? true
+  }
+
   /// Whether mounts have changed since the last call.
   func takeMountChange(of seat: InotifySeat) -> Bool {
     let hasChanged = try? step { (state) throws(SystemError) in state.behindMounts.remove(seat.id) != nil }
