@@ -100,7 +100,7 @@ extension ChangeBridge {
 
   private func start(_ state: inout State, _ host: ArbiterHost) {
     do throws(SystemError) {
-      let kernel = try InotifyWatcher(tellsMounts: false)
+      let kernel = try InotifyWatcher(for: .items)
       let watcher: any FileWatcher = host.watcherForTests.withLock { $0 }?(kernel) ?? kernel
       let code = HostThread.tryStart(name: "file-changes") { [weak self] in Self.run(watcher) { self } }
       if code != 0 { throw SystemError(call: "pthread_create(3)", errno: code) }

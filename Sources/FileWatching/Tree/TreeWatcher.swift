@@ -19,7 +19,7 @@ public import SystemInterface
 /// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
 /// machines do on network file systems.
 ///
-/// It takes a thread, further ones while much is read, a queue of inotify(7), a watch for each directory and about 100 bytes for each file, all of which end with
+/// It takes a thread, further ones while much is read, a watch for each directory and about 100 bytes for each file, all of which end with
 /// ``stop()`` or with the last reference. Watchers and queries of a program that follow the same trees with the same options share them, and end with
 /// the last one. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
 ///
@@ -48,7 +48,7 @@ public final class TreeWatcher: Sendable {
   ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
   ///   - files: Where files are.
   ///   - clock: What decides when it's time.
-  /// - Throws: EMFILE when the user has too many queues (`max_user_instances`) or the process too many descriptors; EAGAIN when there
+  /// - Throws: EMFILE when the user has too many queues of inotify(7), of which all watchers of a process share one, or the process too many descriptors; EAGAIN when there
   ///   are too many threads; EINVAL for a path that isn't absolute; errors of realpath(3), but not ENOENT.
   public init(
     _ paths: [SystemPath], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,

@@ -17,8 +17,18 @@ public final class InotifyWatcher: FileWatcher {
   ///
   /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
-  public init(tellsMounts: Bool = true) throws(SystemError) {
-    subscription = try InotifySubscription(.items, tellsMounts: tellsMounts)
+  public convenience init(tellsMounts: Bool = true) throws(SystemError) {
+    try self.init(for: .trees, tellsMounts: tellsMounts)
+  }
+
+  /// Subscribes to the queue that the process has for a purpose.
+  ///
+  /// - Parameters:
+  ///   - purpose: What for.
+  ///   - tellsMounts: Whether to tell what is mounted and unmounted too.
+  /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
+  package init(for purpose: SharedInotifyQueue.Purpose, tellsMounts: Bool = false) throws(SystemError) {
+    subscription = try InotifySubscription(purpose, tellsMounts: tellsMounts)
   }
 
   /// Watches an item, through inotify_add_watch(2).

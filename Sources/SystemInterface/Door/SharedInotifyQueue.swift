@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// A queue of inotify(7) that all of a process share who watch for the same purpose: a user may have 128 in all (`max_user_instances`).
 ///
-/// Two are enough, whatever the number of domains, queries and watchers of trees. Why not one: whoever looks up where a path leads asks
+/// Three are enough, whatever the number of domains, queries and watchers of trees. Why not one: whoever looks up where a path leads asks
 /// whether the queue of ``Purpose/names`` is empty, with one system call, and would nearly never find it so if it were told of each write to a
-/// file in a watched tree.
+/// file in a watched tree. And when a queue is full the kernel doesn't say whose events are lost, so all who share it have to look at
+/// everything again: what happens in a tree of a million files mustn't do that to presenters.
 ///
 /// ``SharedWatches`` decides who hears of what. Whoever takes records takes out all that the kernel has, and hands it out. So what was done
 /// before is known to whoever looks, and no subscriber has to keep up with the others. Somebody has to take records out
@@ -22,8 +23,10 @@ package final class SharedInotifyQueue: Sendable {
   package enum Purpose: Hashable, Sendable {
     /// Where paths lead.
     case names
-    /// What happens to items and in trees.
+    /// What happens to single items, such as those of presenters.
     case items
+    /// What happens in trees.
+    case trees
   }
 
   private struct Reference: Sendable {

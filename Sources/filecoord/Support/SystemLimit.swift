@@ -14,7 +14,7 @@ struct SystemLimit {
   static let inotify = [
     SystemLimit(
       name: "max_user_instances", comfortable: 64,
-      advice: "sysctl fs.inotify.max_user_instances=128; each process that coordinates takes two"),
+      advice: "sysctl fs.inotify.max_user_instances=128; each process that coordinates takes up to three"),
     SystemLimit(
       name: "max_user_watches", comfortable: 8192,
       advice: "sysctl fs.inotify.max_user_watches=65536; each directory on the path to a file takes one"),
