@@ -5,7 +5,8 @@ import Testing
 
 @testable import FileWatching
 
-@Suite("Every order of what programs do to a small tree and of what its index does about it", .timeLimit(.minutes(10)))
+// Without a time limit: long runs take turns.
+@Suite("Every order of what programs do to a small tree and of what its index does about it")
 struct ScopeCoreExplorationTests {
   /// A small tree, and what happens to it.
   struct Setting: Sendable, CustomTestStringConvertible {

@@ -14,7 +14,7 @@ extension ClientCore {
     case .accessRequested(let id, let request): note(id, request, event, at: time)
     case .accessAdopted(let id, let request):
       accesses[id] = Access(request: request, phase: .held)
-      if request.context != nil { callbacks.letAllGo() }
+      if isInsideCallback(request) { callbacks.letAllGo() }
       tell(.event(event))
     case .accessReleased(let id, _):
       forget(id)
@@ -67,8 +67,19 @@ extension ClientCore {
       return isLate ? .max : sum
     }
     accesses[id] = Access(request: request, phase: .waiting, deadline: deadline)
-    if request.context != nil { callbacks.letAllGo() }
+    if isInsideCallback(request) { callbacks.letAllGo() }
     tell(.event(event))
+  }
+
+  /// Whether a callback may wait for an access, or for what is done in an access.
+  func isInsideCallback(_ request: AccessRequest) -> Bool {
+    var context = request.context
+    while let current = context {
+      // One that the service doesn't know any more may be in any callback.
+      guard case .access(let id) = current, let outer = accesses[id] else { return true }
+      context = outer.request.context
+    }
+    return false
   }
 
   private mutating func noteAnswer(to message: MessageID, _ hasReacquirer: Bool, _ event: ArbiterEvent) {

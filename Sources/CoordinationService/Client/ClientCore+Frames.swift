@@ -94,6 +94,6 @@ extension ClientCore {
 
   /// Whether a callback, or what it does, waits for an access.
   private var isAnyoneNested: Bool {
-    accesses.values.contains { $0.phase == .waiting && $0.request.context != nil }
+    accesses.values.contains { $0.phase == .waiting && isInsideCallback($0.request) }
   }
 }
