@@ -34,7 +34,7 @@ import Testing
     private static func catcher(_ faults: ServiceModel.Faults) -> String? {
       for scenario in ServiceScenario.searching {
         let start = ServiceModel(scenario, faults)
-        if let failure = ServiceExplorer(stateCountMax: 12_000).explore(start).failure {
+        if let failure = ServiceExplorer(stateCountMax: 30_000).explore(start).failure {
           return "'\(scenario.name)' after \(failure.actions.count) actions: \(failure.problems[0])"
         }
       }
