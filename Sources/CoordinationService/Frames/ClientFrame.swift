@@ -34,7 +34,7 @@ package enum ClientFrame: Hashable, Sendable {
   case validationWanted(RequestNumber, AccessID)
 }
 
-/// Who a process is.
+/// The identity of a process, as it states it.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
   package static let currentVersion: UInt32 = 4

@@ -90,7 +90,7 @@ package struct FencingToken: Hashable, Sendable, Comparable {
   }
 }
 
-/// Who caused a message, as the receiving process can't know it.
+/// The origin of a message, which the receiving process can't know.
 package struct DeliveryOrigin: Hashable, Sendable {
   package var processIdentifier: Int32
   package var processName: String
@@ -106,7 +106,7 @@ package struct DeliveryOrigin: Hashable, Sendable {
   }
 }
 
-/// Who presents, holds and waits in a domain, and which processes take part.
+/// The presenters, accesses and processes of a domain.
 package struct SnapshotReply: Hashable, Sendable {
   package struct Process: Hashable, Sendable {
     package var processIdentifier: Int32

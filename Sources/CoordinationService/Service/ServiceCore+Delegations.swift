@@ -1,6 +1,6 @@
 package import FileAccessArbiter
 
-// Who may decide alone about which directory, and how that is asked back.
+// The rights of processes to decide alone about a directory, and their recall.
 
 /// A right that a process has been lent.
 struct Delegation: Sendable {
@@ -85,7 +85,7 @@ extension ServiceCore {
     arbiter.delegations(overlapping: path).compactMap { delegations[$0] }.filter { $0.client == client }
   }
 
-  /// Who walks through a large tree is lent one directory after the other, and gives back the oldest.
+  /// A process that walks through a large tree gets one delegation after the other, and returns the oldest.
   private mutating func limitDelegations(of client: ClientID, at time: Timestamp) {
     while let count = clients[client]?.delegated.count, count > Self.delegationCountMax,
       let oldest = clients[client]?.delegated.removeFirst()

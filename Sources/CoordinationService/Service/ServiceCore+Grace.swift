@@ -86,7 +86,7 @@ extension ServiceCore {
   mutating func settle(_ id: ClientID, at time: Timestamp) {
     clients[id]?.isSettled = true
     if grace == nil {
-      // Who came too late may present what somebody decides alone about by now.
+      // A late process may present an item that another process decides alone about by now.
       let paths = clients[id].map { $0.latePaths } ?? []
       clients[id]?.latePaths = []
       ask(.resumption, RequestNumber(0), id, about: has(.latePresenterUnprotected) ? [] : paths, at: time)
@@ -109,7 +109,7 @@ extension ServiceCore {
   /// Sessions that haven't told what they hold.
   package var awaitedSessions: Set<UInt64> { grace?.expected ?? [] }
 
-  /// Whoever hasn't told what it holds by now comes too late.
+  /// A process that hasn't reported its accesses by now is late.
   package mutating func graceIsOver(at time: Timestamp) -> [ServiceEffect] {
     if isInGrace { endGrace(at: time) }
     return takeEffects(at: time)
@@ -119,7 +119,7 @@ extension ServiceCore {
     guard let ended = grace else { return }
     grace = nil
     // Others may be inside of what these hold from now on. Who hasn't come may not even have noticed that the service has changed.
-    // Who has come, and hasn't told everything, comes once more: later nobody can say who has been inside meanwhile.
+    // A process that has connected and hasn't reported everything connects once more: later no record shows other accesses meanwhile.
     let connected = Set(clients.values.map(\.session))
     for session in ended.expected.subtracting(connected).sorted() { revoke(.everything, of: session) }
     for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hello != nil && !client.isSettled {
