@@ -4,16 +4,21 @@ import PackageDescription
 // Arrows point one way. A target may depend only on targets listed above it:
 //
 //   0  CSystemShims             declarations of libc calls that Swift's Glibc module hides
+//   0  CompactContainers        slabs, tables, heap, mixing of hashes, bytes of integers, days of the calendar: one of each
+//   0  CRuntimeShims            declarations of the Swift runtime's functions that its standard library calls inline
+//   1  SwiftRuntimeHooks        direct calls of the Swift runtime, and what's called where they aren't tested
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
 //   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
-//   1  SystemInterface          the only door to the kernel
-//   2  FileWatching             trees of files that are kept current, whoever alters them
+//   1  SystemThreads            clocks, locks and threads
+//   2  SystemInterface          the only door to the kernel: files, watches, sockets, processes
+//   3  UploadArchives           private copies for uploads, zip archives of directories
+//   3  FileWatching             trees of files that are kept current, whoever alters them
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
-//   2  FileCoordination         the library people import
-//   3  FileMetadata             queries for files that are kept current
-//   4  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
-//   4  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
-//   4  filecoord                command-line tool on the public API only
+//   4  FileCoordination         the library people import
+//   4  FileMetadata             queries for files that are kept current
+//   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
+//   5  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
+//   5  filecoord                command-line tool on the public API only
 //
 // `.ci/imports` checks the import statements against this table.
 
@@ -47,17 +52,33 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CSystemShims"),
-    .target(name: "FileAccessArbiter", swiftSettings: librarySettings),
-    .target(name: "MetadataPredicates", swiftSettings: librarySettings),
-    .target(name: "SystemInterface", dependencies: ["CSystemShims"], swiftSettings: librarySettings),
-    .target(name: "CoordinationService", dependencies: ["FileAccessArbiter"], swiftSettings: librarySettings),
-    .target(name: "FileWatching", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
+    .systemLibrary(name: "CRuntimeShims"),
+    .target(name: "SwiftRuntimeHooks", dependencies: ["CRuntimeShims"], swiftSettings: librarySettings),
+    .target(name: "CompactContainers", swiftSettings: librarySettings),
+    .target(name: "FileAccessArbiter", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
+    .target(name: "MetadataPredicates", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
     .target(
-      name: "FileCoordination",
-      dependencies: ["CoordinationService", "FileAccessArbiter", "FileWatching", "SystemInterface"],
+      name: "SystemThreads", dependencies: ["CSystemShims", "CompactContainers"], swiftSettings: librarySettings),
+    .target(
+      name: "SystemInterface", dependencies: ["CSystemShims", "CompactContainers", "SystemThreads"],
       swiftSettings: librarySettings),
     .target(
-      name: "FileMetadata", dependencies: ["FileWatching", "MetadataPredicates", "SystemInterface"],
+      name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
+    .target(
+      name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "FileWatching", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
+    .target(
+      name: "FileCoordination",
+      dependencies: [
+        "CompactContainers", "CoordinationService", "FileAccessArbiter", "FileWatching", "SwiftRuntimeHooks",
+        "SystemInterface", "UploadArchives",
+      ],
+      swiftSettings: librarySettings),
+    .target(
+      name: "FileMetadata",
+      dependencies: ["CompactContainers", "FileWatching", "MetadataPredicates", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
       name: "FileCoordinationTesting", dependencies: ["FileCoordination", "SystemInterface"],
@@ -80,14 +101,20 @@ let package = Package(
       name: "TestSupport", dependencies: ["CTestShims", "SystemInterface"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "FileAccessArbiterTests", dependencies: ["FileAccessArbiter", "SeededRandom", "TestSupport"],
+      name: "CompactContainersTests", dependencies: ["CompactContainers", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"], swiftSettings: settings),
+    .testTarget(
+      name: "FileAccessArbiterTests",
+      dependencies: ["CompactContainers", "FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "CoordinationServiceTests",
-      dependencies: ["CoordinationService", "FileAccessArbiter", "SeededRandom", "TestSupport"],
+      dependencies: ["CompactContainers", "CoordinationService", "FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "SystemInterfaceTests", dependencies: ["SeededRandom", "SystemInterface", "TestSupport"],
+      name: "SystemInterfaceTests",
+      dependencies: ["CompactContainers", "SeededRandom", "SystemInterface", "TestSupport", "UploadArchives"],
       swiftSettings: settings),
     // Trees of files, and what alters them at random.
     .target(
@@ -96,7 +123,8 @@ let package = Package(
     .testTarget(
       name: "FileWatchingTests",
       dependencies: [
-        "FileCoordinationTesting", "FileWatching", "SeededRandom", "SystemInterface", "TestSupport",
+        "CompactContainers", "FileCoordinationTesting", "FileWatching", "SeededRandom", "SystemInterface",
+        "TestSupport",
         "WatchingTestSupport",
       ],
       swiftSettings: settings),
@@ -119,7 +147,8 @@ let package = Package(
       swiftSettings: settings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.
     .testTarget(
-      name: "FastTierTests", dependencies: ["FileCoordination", "FileAccessArbiter", "SeededRandom", "TestSupport"],
+      name: "FastTierTests",
+      dependencies: ["CompactContainers", "FileCoordination", "FileAccessArbiter", "SeededRandom", "TestSupport"],
       swiftSettings: settings),
     // Processes that share files, are killed and stopped.
     .executableTarget(

@@ -66,28 +66,6 @@ static inline void shim_get_thread_name(char *name) {
   syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
 }
 
-/// The function of the Swift runtime that `withUnsafeCurrentTask` calls from inlinable code, so that its name and
-/// convention are part of the runtime's stable interface. Returns NULL outside of tasks.
-extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
-
-/// The functions of the Swift runtime behind `TaskLocal.withValue`, which inlinable code of the standard library calls.
-/// `value` is consumed; `type` is the metadata of its type.
-extern void swift_task_localValuePush(const void *key, void *value, const void *type) __attribute__((swiftcall));
-extern void swift_task_localValuePop(void) __attribute__((swiftcall));
-
-static inline void shim_push_task_local(const void *key, void *value, const void *type) {
-  swift_task_localValuePush(key, value, type);
-}
-
-static inline void shim_pop_task_local(void) { swift_task_localValuePop(); }
-
-/// The function behind `Task.isCancelled`, likewise.
-extern _Bool swift_task_isCancelled(void *task) __attribute__((swiftcall));
-
-static inline _Bool shim_is_task_cancelled(uintptr_t task) { return swift_task_isCancelled((void *)task); }
-
-static inline uintptr_t shim_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
-
 extern char *program_invocation_short_name;
 
 /// program_invocation_short_name(3): the last component of argv[0].

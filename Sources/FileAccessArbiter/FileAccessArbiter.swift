@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// Decides who may access which item when, and who is asked and told: a value, without thread, clock or file.
 ///
 /// Each mutating method is one event: something that happened. It returns the effects to carry out, in order. The host

@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import FileAccessArbiter
 import Testing
 

@@ -62,7 +62,10 @@ struct EscapingAccessTests {
       .deletingLastPathComponent()
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    let modules = [products.appending(path: "Modules"), Package.root.appending(path: "Sources/CSystemShims")]
+    let modules = [
+      products.appending(path: "Modules"), Package.root.appending(path: "Sources/CSystemShims"),
+      Package.root.appending(path: "Sources/CRuntimeShims"),
+    ]
     process.arguments =
       ["swiftc", "-swift-version", "6", "-parse-as-library", "-emit-sil", "-o", "/dev/null", source.path]
       + modules.flatMap { ["-I", $0.path] }

@@ -1,3 +1,4 @@
+import CompactContainers
 import SeededRandom
 import SystemInterface
 import TestSupport

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import SystemInterface
+@testable import UploadArchives
 
 @Suite("A copy appears whole or not at all")
 struct CopyingTests {

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import SystemInterface
+@testable import UploadArchives
 
 @Suite("An upload gets a private copy: the file itself, or one archive of a directory")
 struct UploadSnapshotTests {

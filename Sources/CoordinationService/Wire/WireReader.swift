@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// Reads values from the payload of one frame.
 ///
 /// Whatever the bytes are, it returns a value or throws, and takes no more memory than in proportion to the bytes.
@@ -54,8 +56,7 @@ package struct WireReader {
   ) throws(WireError) -> Value {
     let byteCount = MemoryLayout<Value>.size
     let place = try advance(byteCount)
-    // Any bytes are an integer.
-    return Value(littleEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: place, as: Value.self))
+    return unsafe bytes.span.bytes.integer(littleEndianAt: place)
   }
 
   mutating func tag<Tag: WireTag>(of type: Tag.Type = Tag.self) throws(WireError) -> Tag {

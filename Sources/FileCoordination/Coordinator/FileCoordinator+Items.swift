@@ -1,5 +1,6 @@
 public import FoundationEssentials
 internal import FileAccessArbiter
+internal import SwiftRuntimeHooks
 internal import SystemInterface
 
 // The primitives on resolved items: nothing of the path has to be looked at any more.
@@ -77,8 +78,8 @@ extension FileCoordinator {
   }
 
   func claimSuspending(_ item: ResolvedItem, _ access: PlainAccess) throws -> ClaimToken? {
-    let task = TaskIdentity.current
-    if TaskIdentity.isCancelled(task) { throw FileCoordinationError.taskCancelled([item.path.description]) }
+    let task = CurrentTask.number
+    if CurrentTask.isCancelled(task) { throw FileCoordinationError.taskCancelled([item.path.description]) }
     return claim(item, access, .current, task: task, .suspending)
   }
 
@@ -86,12 +87,23 @@ extension FileCoordinator {
   func run<Result>(
     _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
   ) async throws -> Result {
+    if !RuntimeHooks.areTested { return try await runGenerally(claim, item, accessor) }
     Lineage.binding.push(Lineage(claim, ofHost: host.number))
     defer {
       Lineage.binding.pop()
       end(claim, item)
     }
     return try await accessor(FileAccess(FastClaim(claim, item, self)))
+  }
+
+  /// The same by the standard library alone, see ``RuntimeHooks``.
+  func runGenerally<Result>(
+    _ claim: ClaimToken, _ item: ResolvedItem, _ accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    defer { end(claim, item) }
+    return try await Lineage.$current.withValue(Lineage(claim, ofHost: host.number)) {
+      try await accessor(FileAccess(FastClaim(claim, item, self)))
+    }
   }
 
   /// The handle itself, or a new one if it's out of date or made for the link instead of its target.
@@ -179,7 +191,7 @@ extension BlockingFileCoordinator {
 
   @inline(__always)
   private func claim(_ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord) -> ClaimToken? {
-    coordinator.claim(item, access, thread, task: TaskIdentity.current, .blocking)
+    coordinator.claim(item, access, thread, task: CurrentTask.number, .blocking)
   }
 
   @inline(__always)

@@ -2,6 +2,7 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import Synchronization
+internal import SwiftRuntimeHooks
 internal import SystemInterface
 
 /// Coordinates reading and writing of files and directories among the accesses and presenters of a domain.
@@ -198,7 +199,7 @@ extension FileCoordinator {
     var request = try request(for: plan, deadlines ?? self.deadlines)
     request.blocksThread = blocks
     request.isOnMainThread = blocks && ThreadIdentity.isMain
-    let task = TaskIdentity.current
+    let task = CurrentTask.number
     let nesting = Nesting.current(.current, task: task)
     let (id, excess) = host.withState { state -> (AccessID, FileCoordinationError?) in
       state.lastAccess += 1

@@ -2,6 +2,7 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
+internal import UploadArchives
 
 /// A granted access from its grant to its release.
 ///

@@ -108,7 +108,7 @@ public final class CoordinationDomain: Sendable {
     /// What time it is.
     public var clock: any CoordinationClock
     /// The door to the file system.
-    public var fileSystem: any FileSystem
+    package var fileSystem: any FileSystem
     /// Where presenters' callbacks run that name no executor; `nil` for threads of this library, which may block.
     public var presenterExecutor: (any TaskExecutor)?
     /// How late an access by URL may notice that a stranger replaced a directory or symbolic link on its way.

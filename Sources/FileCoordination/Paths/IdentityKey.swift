@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// What a cached item is found by.
 enum IdentityKind: UInt64 {
   /// An `absoluteString`, the last link not followed.
@@ -22,20 +24,20 @@ enum IdentityKey {
     let count = key.count
     guard let start = key.baseAddress, count > 0 else { return seed }
     let bytes = unsafe UnsafeRawPointer(start)
-    var hash = fold(seed ^ kind.rawValue, firstFactor ^ UInt64(truncatingIfNeeded: count))
+    var hash = Mixing.fold(seed ^ kind.rawValue, firstFactor ^ UInt64(truncatingIfNeeded: count))
     var offset = 0
     while offset &+ 16 < count {
-      hash = unsafe fold(word(bytes, offset) ^ secondFactor, word(bytes, offset &+ 8) ^ hash)
+      hash = unsafe Mixing.fold(word(bytes, offset) ^ secondFactor, word(bytes, offset &+ 8) ^ hash)
       offset &+= 16
     }
     // The last 16 bytes, which may overlap those before.
     if count >= 16 {
-      return unsafe fold(word(bytes, count &- 16) ^ firstFactor, word(bytes, count &- 8) ^ hash)
+      return unsafe Mixing.fold(word(bytes, count &- 16) ^ firstFactor, word(bytes, count &- 8) ^ hash)
     }
-    if count >= 8 { return unsafe fold(word(bytes, 0) ^ firstFactor, word(bytes, count &- 8) ^ hash) }
+    if count >= 8 { return unsafe Mixing.fold(word(bytes, 0) ^ firstFactor, word(bytes, count &- 8) ^ hash) }
     var rest: UInt64 = 0
     for index in 0..<count { rest = rest << 8 | UInt64(unsafe start[index]) }
-    return fold(rest ^ firstFactor, hash)
+    return Mixing.fold(rest ^ firstFactor, hash)
   }
 
   @inline(__always)
@@ -59,11 +61,5 @@ enum IdentityKey {
   @inline(__always)
   private static func word(_ bytes: UnsafeRawPointer, _ offset: Int) -> UInt64 {
     unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-  }
-
-  @inline(__always)
-  private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
   }
 }

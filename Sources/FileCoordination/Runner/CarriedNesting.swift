@@ -1,4 +1,5 @@
 internal import FileAccessArbiter
+internal import SwiftRuntimeHooks
 internal import SystemInterface
 
 /// What a task runs inside of, carried to a thread that does the task's work while the task waits.
@@ -17,7 +18,7 @@ package struct CarriedNesting: Sendable {
   package func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard let lineage else { return try body() }
     let thread = ThreadRecord.current
-    let task = TaskIdentity.current
+    let task = CurrentTask.number
     let inner = Lineage(
       lineage.context, ofHost: lineage.hostNumber, in: .current(thread, task: task), task: task)
     return try withExtendedLifetime(inner) { try thread.nested(in: Nesting(inner), body) }

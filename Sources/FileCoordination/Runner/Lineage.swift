@@ -1,4 +1,5 @@
 internal import FileAccessArbiter
+internal import SwiftRuntimeHooks
 internal import SystemInterface
 
 /// What the current code runs inside of: an accessor or a presenter's callback.
@@ -46,7 +47,7 @@ final class Lineage: Sendable {
 
   /// Inside of whatever the running code is inside of.
   convenience init(_ context: Context, of host: ArbiterHost) {
-    let task = TaskIdentity.current
+    let task = CurrentTask.number
     self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task)
   }
 }

@@ -1,15 +1,16 @@
+internal import CompactContainers
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
 /// The arbiter's timers, by time and by name.
 struct TimerQueue {
-  private typealias Token = DeadlineHeap<ArbiterTimer>.Token
+  private typealias Token = PriorityHeap<MonotonicTime, ArbiterTimer>.Token
 
-  private var heap = DeadlineHeap<ArbiterTimer>()
+  private var heap = PriorityHeap<MonotonicTime, ArbiterTimer>()
   private var tokens: [ArbiterTimer: Token] = [:]
 
-  var next: MonotonicTime? { heap.earliest }
+  var next: MonotonicTime? { heap.least }
 
   mutating func arm(_ timer: ArbiterTimer, at time: MonotonicTime) {
     _ = heap.insert(at: time) { token in
@@ -23,7 +24,7 @@ struct TimerQueue {
   }
 
   mutating func popDue(at now: MonotonicTime) -> ArbiterTimer? {
-    guard let timer = heap.popDue(at: now) else { return nil }
+    guard let timer = heap.popFirst(upTo: now) else { return nil }
     tokens[timer] = nil
     return timer
   }

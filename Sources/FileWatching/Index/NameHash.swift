@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// A hash of a name that differs from process to process, so that nobody can choose names that collide.
 ///
 /// Multiplies eight bytes at a time and folds the product, as wyhash does: a tenth of the time that `Hasher` takes for a name.
@@ -24,10 +26,7 @@ struct NameHash {
     }
   }
 
-  private static func fold(_ value: UInt64) -> UInt64 {
-    let product = value.multipliedFullWidth(by: multiplier)
-    return product.high ^ product.low
-  }
+  private static func fold(_ value: UInt64) -> UInt64 { Mixing.fold(value, multiplier) }
 
   /// The place in a table of a power of two.
   func place(in count: Int) -> Int { Int(truncatingIfNeeded: value) & (count - 1) }
@@ -37,6 +36,6 @@ struct NameHash {
 
   /// A hash of the name in a directory.
   func combined(with parent: FileNumber) -> UInt32 {
-    UInt32(truncatingIfNeeded: Self.fold(value ^ UInt64(parent.rawValue) &* 0x9E37_79B9_7F4A_7C15) >> 32)
+    UInt32(truncatingIfNeeded: Self.fold(value ^ UInt64(parent.rawValue) &* Mixing.goldenFactor) >> 32)
   }
 }

@@ -1,3 +1,4 @@
+internal import CompactContainers
 internal import SystemInterface
 
 /// How an index is written to a file: little-endian numbers, and for each place that's searched its path and its files, directories before
@@ -62,18 +63,18 @@ struct KeptIndexWriter {
   consuming func write(scope: [UInt8]) -> [UInt8] {
     bytes.reserveCapacity(24 * table.capacity)
     bytes += KeptIndexFormat.magic
-    append(UInt32(scope.count))
+    bytes.append(littleEndian: UInt32(scope.count))
     bytes += scope
     let roots = table.roots.filter { !table.isUnread($0) }
-    append(UInt32(roots.count))
+    bytes.append(littleEndian: UInt32(roots.count))
     for root in roots {
       let path = table.rootPaths[root]?.bytes ?? []
-      append(UInt32(path.count))
+      bytes.append(littleEndian: UInt32(path.count))
       bytes += path
       var names = NameReader(table.names)
       table.forEach(in: root) { append($0, isRoot: $0 == root, &names) }
     }
-    append(CyclicRedundancyCheck.value(of: bytes[...]))
+    bytes.append(littleEndian: CyclicRedundancyCheck.value(of: bytes[...]))
     return bytes
   }
 
@@ -83,22 +84,18 @@ struct KeptIndexWriter {
     if kind == KeptIndexFormat.directoryKind {
       let facts = table.facts(of: number)
       bytes.append(kind | (isTrusted(number, facts) ? KeptIndexFormat.trustedFlag : 0))
-      append(row.inode)
-      for field in KeptIndexFormat.directoryFields(facts) { append(field) }
-      append(UInt32(table.children(of: number).count))
+      bytes.append(littleEndian: row.inode)
+      for field in KeptIndexFormat.directoryFields(facts) { bytes.append(littleEndian: field) }
+      bytes.append(littleEndian: UInt32(table.children(of: number).count))
     } else {
       bytes.append(kind)
-      append(row.inode)
+      bytes.append(littleEndian: row.inode)
     }
     if isRoot { return bytes.append(0) }
     names.withName(at: row.name) { name in
       bytes.append(UInt8(name.count))
       unsafe name.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     }
-  }
-
-  private mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-    unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 }
 
@@ -141,15 +138,17 @@ struct KeptIndexReader {
   }
 
   /// The next number.
-  mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? { number(type, upTo: end) }
+  mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type) -> Number? {
+    number(type, upTo: end)
+  }
 
-  private mutating func number<Number: FixedWidthInteger>(_ type: Number.Type, upTo end: Int) -> Number? {
+  private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, upTo end: Int)
+    -> Number?
+  {
     let size = MemoryLayout<Number>.size
     guard end - place >= size else { return nil }
     defer { place += size }
-    return unsafe bytes.withUnsafeBytes {
-      unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self))
-    }
+    return unsafe bytes.span.bytes.integer(littleEndianAt: place)
   }
 
   /// The next bytes, their length before them.

@@ -46,15 +46,15 @@ public final class TreeWatcher: Sendable {
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
   ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
-  ///   - files: Where files are.
   ///   - clock: What decides when it's time.
   /// - Throws: EMFILE when the user has too many queues of inotify(7), of which all watchers of a process share one, or the process too many descriptors; EAGAIN when there
   ///   are too many threads; EINVAL for a path that isn't absolute; errors of realpath(3), but not ENOENT.
   public init(
     _ paths: [SystemPath], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
-    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil, files: any FileSystem = HostFileSystem(),
+    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil,
     clock: any CoordinationClock = HostClock.shared
   ) throws(SystemError) {
+    let files = HostFileSystem()
     var places: Set<SystemPath> = []
     for path in paths { places.insert(try files.canonicalPath(of: path, resolvingLastComponent: true)) }
     let key = IndexEngine.Key(
@@ -62,7 +62,7 @@ public final class TreeWatcher: Sendable {
     auditor = ScopeAuditor(files, options: options, clock: clock)
     let plan = Plan(batchingInterval: batchingInterval, tellsExisting: tellsExisting)
     let order = TreeJoinOrder(plan: plan, port: port, board: board)
-    if backend == nil, files is HostFileSystem, clock as AnyObject === HostClock.shared {
+    if backend == nil, clock as AnyObject === HostClock.shared {
       port.join(try IndexEngine.give(order, to: key))
       return
     }
@@ -132,12 +132,11 @@ extension TreeWatcher {
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
   ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
-  ///   - files: Where files are.
   ///   - clock: What decides when it's time.
   /// - Throws: EINVAL for a URL that isn't a file's, and the errors that paths have.
   public convenience init(
     _ urls: [URL], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
-    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil, files: any FileSystem = HostFileSystem(),
+    tellsExisting: Bool = false, backend: (any FileWatcher)? = nil,
     clock: any CoordinationClock = HostClock.shared
   ) throws(SystemError) {
     var paths: [SystemPath] = []
@@ -147,7 +146,7 @@ extension TreeWatcher {
     }
     try self.init(
       paths, options: options, batchingInterval: batchingInterval, tellsExisting: tellsExisting, backend: backend,
-      files: files, clock: clock)
+      clock: clock)
   }
 
   /// Compares what is known of the trees with a fresh walk through them.

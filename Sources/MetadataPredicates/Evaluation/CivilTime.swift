@@ -1,32 +1,10 @@
-/// Days, months and years of the Gregorian calendar, by arithmetic alone.
+internal import CompactContainers
+
+/// The seconds of dates, which count from the beginning of 2001, and days of the Gregorian calendar.
 enum CivilTime {
   static let secondsPerDay = 86_400.0
   /// 2001-01-01, the day that dates count from.
-  private static let firstDay = days(year: 2001, month: 1, day: 1)
-
-  /// Counts days from 0000-03-01, so that the leap day is the last one of a year.
-  static func days(year: Int, month: Int, day: Int) -> Int {
-    let months = year * 12 + month - 3
-    let marchYear = floorDivide(months, 12)
-    let marchMonth = months - marchYear * 12
-    let leapDays = floorDivide(marchYear, 4) - floorDivide(marchYear, 100) + floorDivide(marchYear, 400)
-    return marchYear * 365 + leapDays + (153 * marchMonth + 2) / 5 + day - 1
-  }
-
-  /// The year and month of a day, and the day in it.
-  static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
-    let era = floorDivide(days, 146_097)
-    let dayOfEra = days - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let marchMonth = (5 * dayOfYear + 2) / 153
-    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-  }
-
-  private static func floorDivide(_ number: Int, _ divisor: Int) -> Int {
-    number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
-  }
+  private static let firstDay = CivilDate.dayNumber(year: 2001, month: 1, day: 1)
 
   /// Seconds from the beginning of 2001 to that of a day.
   static func seconds(days: Int) -> Double { Double(days - firstDay) * secondsPerDay }
@@ -47,9 +25,9 @@ enum CivilTime {
     guard let year = number(&rest, 4), take("-", &rest), let month = number(&rest, 2), (1...12).contains(month),
       take("-", &rest), let day = number(&rest, 2), day >= 1
     else { return nil }
-    let days = days(year: year, month: month, day: day)
+    let days = CivilDate.dayNumber(year: year, month: month, day: day)
     // The 31st of a shorter month would be a day of the next one.
-    guard civil(days: days).day == day else { return nil }
+    guard CivilDate(dayNumber: days).day == day else { return nil }
     guard let time = timeOfDay(&rest), rest.isEmpty else { return nil }
     return MetadataDate(secondsSince2001: seconds(days: days) + time)
   }

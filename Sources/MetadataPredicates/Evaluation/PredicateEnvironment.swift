@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// What an evaluation depends on besides the item: the moment, the calendar, the kinds of files, chance.
 public struct PredicateEnvironment: Sendable {
   /// The present moment.
@@ -71,12 +73,12 @@ public struct PredicateCalendar: Sendable {
     guard abs(moment.secondsSince2001) < Self.reach, abs(count) <= Self.countMax else { return nil }
     let local = moment.secondsSince2001 + Double(secondsFromUTC(moment))
     var day = CivilTime.day(ofSeconds: local)
-    let date = CivilTime.civil(days: day)
+    let date = CivilDate(dayNumber: day)
     switch unit {
     case .day: break
     case .week: day -= (CivilTime.weekday(ofDay: day) - firstWeekday.rawValue + 7) % 7
     case .month: day -= date.day - 1
-    case .year: day = CivilTime.days(year: date.year, month: 1, day: 1)
+    case .year: day = CivilDate.dayNumber(year: date.year, month: 1, day: 1)
     }
     return utc(localSeconds: CivilTime.seconds(days: moved(day, by: count, step)))
   }
@@ -86,10 +88,10 @@ public struct PredicateCalendar: Sendable {
     case .day: return day + count
     case .week: return day + 7 * count
     case .month, .year:
-      let date = CivilTime.civil(days: day)
+      let date = CivilDate(dayNumber: day)
       let month = date.month + (step == .month ? count : 12 * count)
-      let first = CivilTime.days(year: date.year, month: month, day: 1)
-      let length = CivilTime.days(year: date.year, month: month + 1, day: 1) - first
+      let first = CivilDate.dayNumber(year: date.year, month: month, day: 1)
+      let length = CivilDate.dayNumber(year: date.year, month: month + 1, day: 1) - first
       return first + min(date.day, length) - 1
     }
   }

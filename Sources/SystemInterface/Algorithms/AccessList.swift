@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// A POSIX access list as the kernel stores it in an extended attribute.
 ///
 /// - Note: acl(5); `struct posix_acl_xattr_entry` of Linux, version 2.

@@ -51,7 +51,7 @@ extension FileSystem {
   }
 
   /// Copies whatever an item is to a name that isn't taken.
-  func copyTree(
+  package func copyTree(
     _ source: DirectoryItem, to target: DirectoryItem, durability: CopyDurability
   ) throws(SystemError) {
     let status = try status(of: source.name, at: source.directory, links: .noFollow)
@@ -129,7 +129,7 @@ extension SystemError {
 }
 
 /// Whether a copy is brought to the disk before it counts as made.
-enum CopyDurability {
+package enum CopyDurability {
   /// Every file and directory is synchronised: the copy takes the place of something.
   case synchronized
   /// Left to the kernel: the copy is thrown away soon.

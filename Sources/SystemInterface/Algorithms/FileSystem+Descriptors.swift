@@ -2,7 +2,7 @@ internal import Glibc
 
 extension SystemPath {
   /// The last component, for operations on the item of that name: `..` would name the directory above instead.
-  func itemName() throws(SystemError) -> SystemPath {
+  package func itemName() throws(SystemError) -> SystemPath {
     let name = lastComponent
     if name.bytes.isEmpty || name == SystemPath(".") || name == SystemPath("..") {
       throw SystemError(
@@ -16,7 +16,7 @@ extension FileSystem {
   /// Opens a file for the duration of `body`.
   ///
   /// An error of close(2) is ignored: what has to be on the disk has been synchronised before.
-  func withDescriptor<Result>(
+  package func withDescriptor<Result>(
     _ path: SystemPath, at directory: FileDescriptor = .workingDirectory, flags: OpenFlags, mode: UInt32 = 0,
     _ body: (FileDescriptor) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
@@ -26,7 +26,7 @@ extension FileSystem {
   }
 
   /// Writes all bytes, however few each call takes.
-  func writeAll(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(SystemError) {
+  package func writeAll(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(SystemError) {
     var rest = bytes[...]
     while !rest.isEmpty {
       rest = rest.dropFirst(try write(descriptor, rest))

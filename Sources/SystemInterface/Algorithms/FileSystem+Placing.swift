@@ -1,13 +1,19 @@
 internal import Glibc
 
 /// A single component and the open directory it is looked up in.
-struct DirectoryItem {
-  let name: SystemPath
-  let directory: FileDescriptor
+package struct DirectoryItem {
+  package let name: SystemPath
+  package let directory: FileDescriptor
   /// The path of the directory, for errors and for looking at what is above it.
-  let place: SystemPath
+  package let place: SystemPath
 
-  var path: SystemPath { place.appending(name) }
+  package init(name: SystemPath, directory: FileDescriptor, place: SystemPath) {
+    self.name = name
+    self.directory = directory
+    self.place = place
+  }
+
+  package var path: SystemPath { place.appending(name) }
 
   /// Another name in the same directory.
   func beside(_ name: SystemPath) -> DirectoryItem {
@@ -15,7 +21,7 @@ struct DirectoryItem {
   }
 
   /// Runs `body`; its errors name this item by its full path, whatever the operation is called with.
-  func locatingErrors<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
+  package func locatingErrors<Result>(_ body: () throws(SystemError) -> Result) throws(SystemError) -> Result {
     do { return try body() } catch { throw error.located(in: place, subject: path) }
   }
 }

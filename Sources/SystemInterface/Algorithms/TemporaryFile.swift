@@ -49,7 +49,7 @@ extension FileSystem {
   }
 
   /// Calls `body` with temporary names until one isn't taken, for a bounded number of times.
-  func withTemporaryName<Result>(
+  package func withTemporaryName<Result>(
     for name: SystemPath, _ body: (SystemPath) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
     for _ in 1..<16 {

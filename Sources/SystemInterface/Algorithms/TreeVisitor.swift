@@ -3,7 +3,7 @@ internal import Glibc
 /// What to do at each step of a walk over a tree.
 ///
 /// Every name is a single component of the directory given with it.
-protocol TreeVisitor {
+package protocol TreeVisitor {
   /// Called for everything but a directory.
   mutating func visit(_ entry: DirectoryEntry, in directory: FileDescriptor) throws(SystemError)
 
@@ -23,12 +23,12 @@ protocol TreeVisitor {
 }
 
 extension TreeVisitor {
-  mutating func willEnter(_ name: SystemPath) throws(SystemError) {}
-  mutating func didEnter(
+  package mutating func willEnter(_ name: SystemPath) throws(SystemError) {}
+  package mutating func didEnter(
     _ name: SystemPath, _ directory: FileDescriptor, _ status: FileStatus
   ) throws(SystemError) {}
-  mutating func willLeave(_ directory: FileDescriptor) throws(SystemError) {}
-  mutating func didLeave(_ name: SystemPath, in parent: FileDescriptor) throws(SystemError) {}
+  package mutating func willLeave(_ directory: FileDescriptor) throws(SystemError) {}
+  package mutating func didLeave(_ name: SystemPath, in parent: FileDescriptor) throws(SystemError) {}
 }
 
 extension FileSystem {
@@ -36,7 +36,7 @@ extension FileSystem {
   ///
   /// Neither recursion nor descriptors grow with the depth. Memory holds the names of one directory, and those of the
   /// directories still to enter on the way up.
-  func walkTree(
+  package func walkTree(
     _ root: SystemPath, at parent: FileDescriptor, _ visitor: inout some TreeVisitor
   ) throws(SystemError) {
     var cursor = DirectoryCursor(base: parent)

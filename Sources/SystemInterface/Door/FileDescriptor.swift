@@ -4,53 +4,53 @@ internal import Glibc
 /// A number that names an open file in this process.
 ///
 /// A plain value: nothing closes it but ``FileSystem/close(_:)``.
-public struct FileDescriptor: Hashable, Sendable {
+package struct FileDescriptor: Hashable, Sendable {
   /// The number the kernel knows.
-  public let rawValue: Int32
+  package let rawValue: Int32
 
   /// Wraps a number the kernel handed out.
   ///
   /// - Parameter rawValue: The number.
-  public init(rawValue: Int32) {
+  package init(rawValue: Int32) {
     self.rawValue = rawValue
   }
 
   /// Stands for the working directory in calls that take a directory and a path.
-  public static let workingDirectory = FileDescriptor(rawValue: AT_FDCWD)
+  package static let workingDirectory = FileDescriptor(rawValue: AT_FDCWD)
 }
 
 /// How to open a file; every descriptor is closed on exec besides.
 ///
 /// - Note: open(2).
-public struct OpenFlags: OptionSet, Hashable, Sendable {
+package struct OpenFlags: OptionSet, Hashable, Sendable {
   /// The flags as the kernel knows them.
-  public let rawValue: Int32
+  package let rawValue: Int32
 
   /// Creates a set of flags.
   ///
   /// - Parameter rawValue: The flags as the kernel knows them.
-  public init(rawValue: Int32) {
+  package init(rawValue: Int32) {
     self.rawValue = rawValue
   }
 
   /// Open for writing only; without it and ``readWrite``, for reading only.
-  public static let writeOnly = OpenFlags(rawValue: O_WRONLY)
+  package static let writeOnly = OpenFlags(rawValue: O_WRONLY)
   /// Open for reading and writing.
-  public static let readWrite = OpenFlags(rawValue: O_RDWR)
+  package static let readWrite = OpenFlags(rawValue: O_RDWR)
   /// Create the file when it is missing.
-  public static let create = OpenFlags(rawValue: O_CREAT)
+  package static let create = OpenFlags(rawValue: O_CREAT)
   /// Fail with EEXIST when the file is there.
-  public static let exclusive = OpenFlags(rawValue: O_EXCL)
+  package static let exclusive = OpenFlags(rawValue: O_EXCL)
   /// Empty the file.
-  public static let truncate = OpenFlags(rawValue: O_TRUNC)
+  package static let truncate = OpenFlags(rawValue: O_TRUNC)
   /// Fail with ENOTDIR when it isn't a directory.
-  public static let directory = OpenFlags(rawValue: O_DIRECTORY)
+  package static let directory = OpenFlags(rawValue: O_DIRECTORY)
   /// Fail with ELOOP when the last component is a symbolic link.
-  public static let noFollow = OpenFlags(rawValue: O_NOFOLLOW)
+  package static let noFollow = OpenFlags(rawValue: O_NOFOLLOW)
   /// Don't wait for the other end of a FIFO.
-  public static let nonBlocking = OpenFlags(rawValue: O_NONBLOCK)
+  package static let nonBlocking = OpenFlags(rawValue: O_NONBLOCK)
   /// Name the place only; contents can't be read or written.
-  public static let pathOnly = OpenFlags(rawValue: Int32(shim_O_PATH))
+  package static let pathOnly = OpenFlags(rawValue: Int32(shim_O_PATH))
   /// Make a file without a name in the directory; linkat(2) can give it one.
-  public static let unnamed = OpenFlags(rawValue: Int32(shim_O_TMPFILE))
+  package static let unnamed = OpenFlags(rawValue: Int32(shim_O_TMPFILE))
 }

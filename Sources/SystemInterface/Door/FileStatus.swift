@@ -24,19 +24,19 @@ public enum FileKind: Hashable, Sendable {
 }
 
 /// Device and inode: what stays the same when a file is renamed, and differs between two files that exist at once.
-public struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
   /// The file system that holds the file.
-  public let device: UInt64
+  package let device: UInt64
 
   /// The number of the file in its file system; reused after the file is gone.
-  public let inode: UInt64
+  package let inode: UInt64
 
   /// Creates an identity.
   ///
   /// - Parameters:
   ///   - device: The file system that holds the file.
   ///   - inode: The number of the file in its file system.
-  public init(device: UInt64, inode: UInt64) {
+  package init(device: UInt64, inode: UInt64) {
     self.device = device
     self.inode = inode
   }
@@ -45,33 +45,33 @@ public struct FileIdentity: Hashable, Sendable {
 /// What the kernel knows about a file apart from its name and contents.
 ///
 /// - Note: stat(3type).
-public struct FileStatus: Hashable, Sendable {
+package struct FileStatus: Hashable, Sendable {
   /// What the name stands for.
-  public var kind: FileKind
+  package var kind: FileKind
   /// The permission, set-id and sticky bits: `0o7777` at most.
-  public var mode: UInt32
+  package var mode: UInt32
   /// The user who owns the file.
-  public var owner: UInt32
+  package var owner: UInt32
   /// The group of the file.
-  public var group: UInt32
+  package var group: UInt32
   /// The length of the contents in bytes.
-  public var size: Int64
+  package var size: Int64
   /// The bytes the file takes on the disk; smaller than ``size`` when the file has holes.
-  public var allocatedSize: Int64
+  package var allocatedSize: Int64
   /// When the contents last changed, in nanoseconds since 1970; clamped to what 64 bits hold (years 1677 to 2262).
-  public var modificationTime: Int64
+  package var modificationTime: Int64
   /// When contents or metadata last changed, in nanoseconds since 1970; clamped likewise.
-  public var changeTime: Int64
+  package var changeTime: Int64
   /// When the file was made, in nanoseconds since 1970; clamped likewise.
   ///
   /// `nil` where the file system doesn't keep it, and for a status that was read through a descriptor.
-  public var creationTime: Int64?
+  package var creationTime: Int64?
   /// Device and inode.
-  public var identity: FileIdentity
+  package var identity: FileIdentity
   /// The number of names the file has.
-  public var linkCount: UInt64
+  package var linkCount: UInt64
   /// The device a device node stands for.
-  public var representedDevice: UInt64
+  package var representedDevice: UInt64
 
   /// Creates a status, for file systems other than the machine's own.
   ///
@@ -88,7 +88,7 @@ public struct FileStatus: Hashable, Sendable {
   ///   - linkCount: The number of names the file has.
   ///   - representedDevice: The device a device node stands for.
   ///   - creationTime: When the file was made, in nanoseconds since 1970, if that's known.
-  public init(
+  package init(
     kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, size: Int64, allocatedSize: Int64,
     modificationTime: Int64, changeTime: Int64, identity: FileIdentity, linkCount: UInt64 = 1,
     representedDevice: UInt64 = 0, creationTime: Int64? = nil
@@ -108,9 +108,9 @@ public struct FileStatus: Hashable, Sendable {
   }
 
   /// The file system that holds the file.
-  public var device: UInt64 { identity.device }
+  package var device: UInt64 { identity.device }
   /// The number of the file in its file system.
-  public var inode: UInt64 { identity.inode }
+  package var inode: UInt64 { identity.inode }
 }
 
 extension FileStatus {

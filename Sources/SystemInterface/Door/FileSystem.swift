@@ -4,7 +4,7 @@
 /// Requirements may be called from any thread, block for as long as the kernel does, and throw ``SystemError`` with
 /// the error number of the call. A call interrupted by a signal is made again, except `close`, which has closed the
 /// descriptor by then (close(2), "Dealing with error returns").
-public protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
   // MARK: Descriptors
 
   /// Opens a file, creating it with `mode` (less the umask) when the flags say so. See openat(2).
@@ -136,7 +136,7 @@ public protocol FileSystem: Sendable {
 /// Where an offset is counted from.
 ///
 /// - Note: lseek(2).
-public enum SeekOrigin: Hashable, Sendable {
+package enum SeekOrigin: Hashable, Sendable {
   /// The start of the file.
   case start
   /// The next byte that isn't in a hole, at or after the offset; ENXIO when there is none.
@@ -146,7 +146,7 @@ public enum SeekOrigin: Hashable, Sendable {
 }
 
 /// Whether a call acts on a symbolic link or on what it points to.
-public enum LinkTreatment: Hashable, Sendable {
+package enum LinkTreatment: Hashable, Sendable {
   /// Act on the target.
   case follow
   /// Act on the link itself.
@@ -156,7 +156,7 @@ public enum LinkTreatment: Hashable, Sendable {
 /// What a rename does when the new name is taken.
 ///
 /// - Note: renameat2(2).
-public enum RenameMode: Hashable, Sendable {
+package enum RenameMode: Hashable, Sendable {
   /// Replace what is there, if rename(2) allows it.
   case replacing
   /// Fail with EEXIST.
@@ -168,7 +168,7 @@ public enum RenameMode: Hashable, Sendable {
 /// Which kind of name to remove.
 ///
 /// - Note: unlinkat(2).
-public enum UnlinkKind: Hashable, Sendable {
+package enum UnlinkKind: Hashable, Sendable {
   /// Anything but a directory.
   case file
   /// An empty directory.
@@ -178,26 +178,26 @@ public enum UnlinkKind: Hashable, Sendable {
 /// The name of an extended attribute, with its name space, such as `user.comment`.
 ///
 /// - Note: xattr(7).
-public struct ExtendedAttributeName: Hashable, Sendable, CustomStringConvertible {
+package struct ExtendedAttributeName: Hashable, Sendable, CustomStringConvertible {
   /// The bytes of the name.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Creates a name.
   ///
   /// - Parameter bytes: The bytes of the name.
-  public init(bytes: some Sequence<UInt8>) {
+  package init(bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
   }
 
   /// Creates a name.
   ///
   /// - Parameter string: The name with its name space.
-  public init(_ string: String) {
+  package init(_ string: String) {
     self.bytes = Array(string.utf8)
   }
 
   /// The name as text.
-  public var description: String {
+  package var description: String {
     String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 extension HostFileSystem {
   /// fchmod(2); chmod(2) through /proc for a descriptor that names the place only, which fchmod(2) doesn't take.
-  public func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
+  package func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
     do {
       try checked(.setMode) { fchmod(descriptor.rawValue, mode_t(mode)) }
     } catch let error where error.errno == EBADF {
@@ -15,12 +15,12 @@ extension HostFileSystem {
   }
 
   /// fchown(2).
-  public func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
+  package func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
     try checked(.setDescriptorOwner) { fchown(descriptor.rawValue, owner, group) }
   }
 
   /// fchownat(2).
-  public func setOwner(
+  package func setOwner(
     of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
   ) throws(SystemError) {
     try checked(.setOwner, [path]) {
@@ -29,13 +29,13 @@ extension HostFileSystem {
   }
 
   /// futimens(3).
-  public func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
+  package func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
     let times = Self.times(modification: time)
     try checked(.setDescriptorTime) { unsafe futimens(descriptor.rawValue, times) }
   }
 
   /// utimensat(2).
-  public func setModificationTime(
+  package func setModificationTime(
     of path: SystemPath, at directory: FileDescriptor, to time: Int64
   ) throws(SystemError) {
     let times = Self.times(modification: time)
@@ -59,7 +59,7 @@ extension HostFileSystem {
 
 extension HostFileSystem {
   /// flistxattr(2).
-  public func extendedAttributes(
+  package func extendedAttributes(
     of descriptor: FileDescriptor
   ) throws(SystemError) -> [ExtendedAttributeName] {
     let list = try unsafe growingBuffer(.listAttributes) { unsafe flistxattr(descriptor.rawValue, $0, $1) }
@@ -67,7 +67,7 @@ extension HostFileSystem {
   }
 
   /// fgetxattr(2).
-  public func extendedAttribute(
+  package func extendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8] {
     try unsafe growingBuffer(.attribute) { start, size in
@@ -76,7 +76,7 @@ extension HostFileSystem {
   }
 
   /// fsetxattr(2).
-  public func setExtendedAttribute(
+  package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
   ) throws(SystemError) {
     try checked(.setAttribute) {
@@ -89,7 +89,7 @@ extension HostFileSystem {
   }
 
   /// fremovexattr(2).
-  public func removeExtendedAttribute(
+  package func removeExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) {
     try checked(.removeAttribute) {

@@ -3,7 +3,7 @@ internal import Glibc
 
 extension HostFileSystem {
   /// getdents(2).
-  public func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
+  package func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
     var buffer = [UInt8](repeating: 0, count: 32768)
     let count = try checked(.readDirectory) {
       unsafe buffer.withUnsafeMutableBytes { unsafe getdents64(descriptor.rawValue, $0.baseAddress, $0.count) }

@@ -3,14 +3,14 @@ internal import Glibc
 
 extension HostFileSystem {
   /// fstat(2).
-  public func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
+  package func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
     var raw = stat()
     try checked(.descriptorStatus) { unsafe fstat(descriptor.rawValue, &raw) }
     return FileStatus(raw)
   }
 
   /// Calls statx(2), for the time of creation.
-  public func status(
+  package func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {
     var raw = shim_status()
@@ -32,14 +32,14 @@ extension HostFileSystem {
   }
 
   /// faccessat(2), for the effective user.
-  public func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+  package func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
     try checked(.writePermission, [path]) {
       unsafe path.withCString { unsafe faccessat(directory.rawValue, $0, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) }
     }
   }
 
   /// rename(2).
-  public func rename(
+  package func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor,
     to target: SystemPath, at targetDirectory: FileDescriptor, _ mode: RenameMode
   ) throws(SystemError) {
@@ -59,7 +59,7 @@ extension HostFileSystem {
   }
 
   /// linkat(2).
-  public func link(
+  package func link(
     _ source: SystemPath, at sourceDirectory: FileDescriptor,
     to target: SystemPath, at targetDirectory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) {
@@ -74,7 +74,7 @@ extension HostFileSystem {
   }
 
   /// unlinkat(2).
-  public func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
+  package func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
     let flags = kind == .emptyDirectory ? AT_REMOVEDIR : 0
     try checked(.unlink, [path]) {
       unsafe path.withCString { unsafe unlinkat(directory.rawValue, $0, flags) }
@@ -82,14 +82,14 @@ extension HostFileSystem {
   }
 
   /// mkdirat(2).
-  public func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
+  package func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
     try checked(.makeDirectory, [path]) {
       unsafe path.withCString { unsafe mkdirat(directory.rawValue, $0, mode_t(mode)) }
     }
   }
 
   /// mknodat(2).
-  public func makeNode(
+  package func makeNode(
     _ path: SystemPath, at directory: FileDescriptor, like status: FileStatus
   ) throws(SystemError) {
     try checked(.makeNode, [path]) {
@@ -101,7 +101,7 @@ extension HostFileSystem {
   }
 
   /// readlinkat(2).
-  public func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
+  package func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = try checked(.readLink, [path]) {
       unsafe path.withCString { name in
@@ -117,7 +117,7 @@ extension HostFileSystem {
   }
 
   /// symlinkat(2).
-  public func makeSymbolicLink(
+  package func makeSymbolicLink(
     _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
   ) throws(SystemError) {
     try checked(.makeSymbolicLink, [target, path]) {

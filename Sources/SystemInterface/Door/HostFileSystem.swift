@@ -4,9 +4,9 @@ internal import Glibc
 /// The files of this machine: every requirement is the system call it names.
 ///
 /// Stateless, so one value serves all threads.
-public struct HostFileSystem: FileSystem {
+package struct HostFileSystem: FileSystem {
   /// Creates the door to the files of this machine.
-  public init() {}
+  package init() {}
 }
 
 extension HostFileSystem {
@@ -28,7 +28,7 @@ extension HostFileSystem {
 
 extension HostFileSystem {
   /// openat(2).
-  public func open(
+  package func open(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
   ) throws(SystemError) -> FileDescriptor {
     let number = try checked(.open, [path]) {
@@ -38,7 +38,7 @@ extension HostFileSystem {
   }
 
   /// openat2(2).
-  public func openWithoutSymbolicLinks(
+  package func openWithoutSymbolicLinks(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
     let number = try checked(.openWithoutSymbolicLinks, [path]) {
@@ -50,7 +50,7 @@ extension HostFileSystem {
   }
 
   /// close(2).
-  public func close(_ descriptor: FileDescriptor) throws(SystemError) {
+  package func close(_ descriptor: FileDescriptor) throws(SystemError) {
     // Linux has released the descriptor even when it reports EINTR: a second close could hit another thread's file.
     if Glibc.close(descriptor.rawValue) != 0 {
       throw SystemError(.close, errno: Glibc.errno)
@@ -58,21 +58,21 @@ extension HostFileSystem {
   }
 
   /// read(2).
-  public func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
+  package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     try checked(.read) {
       unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor.rawValue, $0.baseAddress, $0.count) }
     }
   }
 
   /// write(2).
-  public func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+  package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
     try checked(.write) {
       unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor.rawValue, $0.baseAddress, $0.count) }
     }
   }
 
   /// lseek(2).
-  public func seek(
+  package func seek(
     _ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin
   ) throws(SystemError) -> Int64 {
     let whence: Int32 =
@@ -85,22 +85,22 @@ extension HostFileSystem {
   }
 
   /// ftruncate(2).
-  public func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
+  package func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
     try checked(.truncate) { ftruncate(descriptor.rawValue, off_t(size)) }
   }
 
   /// fsync(2).
-  public func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
+  package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
     try checked(.synchronize) { fsync(descriptor.rawValue) }
   }
 
   /// ioctl_ficlone(2).
-  public func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
+  package func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
     try checked(.clone) { shim_clone(target.rawValue, source.rawValue) }
   }
 
   /// copy_file_range(2).
-  public func copyRange(
+  package func copyRange(
     from source: FileDescriptor, to target: FileDescriptor, count: Int
   ) throws(SystemError) -> Int {
     try checked(.copyRange) {

@@ -1,20 +1,20 @@
 extension ScriptedFileSystem {
   /// Logged and scripted, then fchmod(2).
-  public func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
+  package func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) {
     try run(.setMode, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.setMode(of: descriptor, to: mode)
     }
   }
 
   /// Logged and scripted, then fchown(2).
-  public func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
+  package func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
     try run(.setDescriptorOwner, on: descriptor, .owner(owner, group: group)) { (base, _, _) throws(SystemError) in
       try base.setOwner(of: descriptor, to: owner, group: group)
     }
   }
 
   /// Logged and scripted, then fchownat(2).
-  public func setOwner(
+  package func setOwner(
     of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
   ) throws(SystemError) {
     try run(.setOwner, [(path, directory)], .owner(owner, group: group)) { (base, paths, _) throws(SystemError) in
@@ -23,14 +23,14 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then futimens(3).
-  public func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
+  package func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
     try run(.setDescriptorTime, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.setModificationTime(of: descriptor, to: time)
     }
   }
 
   /// Logged and scripted, then utimensat(2).
-  public func setModificationTime(
+  package func setModificationTime(
     of path: SystemPath, at directory: FileDescriptor, to time: Int64
   ) throws(SystemError) {
     try run(.setTime, [(path, directory)]) { (base, paths, _) throws(SystemError) in
@@ -39,14 +39,14 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then flistxattr(2).
-  public func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
+  package func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
     try run(.listAttributes, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.extendedAttributes(of: descriptor)
     }
   }
 
   /// Logged and scripted, then fgetxattr(2).
-  public func extendedAttribute(
+  package func extendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8] {
     try run(.attribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in
@@ -55,7 +55,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then fsetxattr(2).
-  public func setExtendedAttribute(
+  package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
   ) throws(SystemError) {
     try run(.setAttribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in
@@ -64,7 +64,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then fremovexattr(2).
-  public func removeExtendedAttribute(
+  package func removeExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) {
     try run(.removeAttribute, on: descriptor, .attribute(name)) { (base, _, _) throws(SystemError) in

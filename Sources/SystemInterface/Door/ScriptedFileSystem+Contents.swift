@@ -1,6 +1,6 @@
 extension ScriptedFileSystem {
   /// Logged and scripted, then openat(2).
-  public func open(
+  package func open(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
   ) throws(SystemError) -> FileDescriptor {
     let descriptor = try run(.open, [(path, directory)]) { (base, paths, _) throws(SystemError) in
@@ -11,7 +11,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then openat2(2).
-  public func openWithoutSymbolicLinks(
+  package func openWithoutSymbolicLinks(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
     let descriptor = try run(.openWithoutSymbolicLinks, [(path, directory)]) { (base, paths, _) throws(SystemError) in
@@ -22,7 +22,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then close(2).
-  public func close(_ descriptor: FileDescriptor) throws(SystemError) {
+  package func close(_ descriptor: FileDescriptor) throws(SystemError) {
     try run(.close, on: descriptor) { (base, _, _) throws(SystemError) in
       // Before the kernel hands out the number again.
       note(descriptor, openedBy: nil)
@@ -31,7 +31,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then read(2).
-  public func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
+  package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     try run(.read, on: descriptor) { (base, _, limit) throws(SystemError) in
       if limit >= buffer.count { return try base.read(descriptor, into: &buffer) }
       var part = [UInt8](repeating: 0, count: limit)
@@ -42,14 +42,14 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then write(2).
-  public func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+  package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
     try run(.write, on: descriptor) { (base, _, limit) throws(SystemError) in
       try base.write(descriptor, bytes.prefix(limit))
     }
   }
 
   /// Logged and scripted, then lseek(2).
-  public func seek(
+  package func seek(
     _ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin
   ) throws(SystemError) -> Int64 {
     try run(.seek, on: descriptor) { (base, _, _) throws(SystemError) in
@@ -58,28 +58,28 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then ftruncate(2).
-  public func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
+  package func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) {
     try run(.truncate, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.truncate(descriptor, to: size)
     }
   }
 
   /// Logged and scripted, then fsync(2).
-  public func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
+  package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
     try run(.synchronize, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.synchronize(descriptor)
     }
   }
 
   /// Logged and scripted, then ioctl_ficlone(2).
-  public func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
+  package func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) {
     try run(.clone, on: target) { (base, _, _) throws(SystemError) in
       try base.clone(source, to: target)
     }
   }
 
   /// Logged and scripted, then copy_file_range(2).
-  public func copyRange(
+  package func copyRange(
     from source: FileDescriptor, to target: FileDescriptor, count: Int
   ) throws(SystemError) -> Int {
     try run(.copyRange, on: target) { (base, _, limit) throws(SystemError) in

@@ -1,13 +1,13 @@
 extension ScriptedFileSystem {
   /// Logged and scripted, then fstat(2).
-  public func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
+  package func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
     try run(.descriptorStatus, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.status(of: descriptor)
     }
   }
 
   /// Logged and scripted, then statx(2).
-  public func status(
+  package func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {
     try run(.status, [(path, directory)]) { (base, paths, _) throws(SystemError) in
@@ -16,14 +16,14 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then faccessat(2).
-  public func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+  package func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
     try run(.writePermission, [(path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.checkWritePermission(of: paths[0], at: directory)
     }
   }
 
   /// Logged and scripted, then rename(2).
-  public func rename(
+  package func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     _ mode: RenameMode
   ) throws(SystemError) {
@@ -33,7 +33,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then linkat(2).
-  public func link(
+  package func link(
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     links: LinkTreatment
   ) throws(SystemError) {
@@ -43,21 +43,21 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then unlinkat(2).
-  public func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
+  package func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
     try run(.unlink, [(path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.unlink(paths[0], at: directory, kind)
     }
   }
 
   /// Logged and scripted, then mkdirat(2).
-  public func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
+  package func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
     try run(.makeDirectory, [(path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.makeDirectory(paths[0], at: directory, mode: mode)
     }
   }
 
   /// Logged and scripted, then mknodat(2).
-  public func makeNode(
+  package func makeNode(
     _ path: SystemPath, at directory: FileDescriptor, like status: FileStatus
   ) throws(SystemError) {
     try run(.makeNode, [(path, directory)]) { (base, paths, _) throws(SystemError) in
@@ -66,14 +66,14 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then readlinkat(2).
-  public func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
+  package func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
     try run(.readLink, [(path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.readLink(paths[0], at: directory)
     }
   }
 
   /// Logged and scripted, then symlinkat(2).
-  public func makeSymbolicLink(
+  package func makeSymbolicLink(
     _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
   ) throws(SystemError) {
     // What a link says isn't looked up.
@@ -83,7 +83,7 @@ extension ScriptedFileSystem {
   }
 
   /// Logged and scripted, then getdents(2).
-  public func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
+  package func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
     try run(.readDirectory, on: descriptor) { (base, _, _) throws(SystemError) in
       try base.readDirectory(descriptor)
     }

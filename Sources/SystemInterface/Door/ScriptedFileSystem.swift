@@ -1,22 +1,22 @@
 internal import Glibc
 
 /// One call on its way to the kernel.
-public struct ScriptedCall: Hashable, Sendable {
+package struct ScriptedCall: Hashable, Sendable {
   /// The number of the call, counted from 1 over all calls of one ``ScriptedFileSystem``.
-  public let number: Int
+  package let number: Int
   /// Which call it is.
-  public let call: SystemCall
+  package let call: SystemCall
   /// The paths given to it; empty for calls on a descriptor.
-  public let paths: [SystemPath]
+  package let paths: [SystemPath]
   /// The directories that the paths are relative to.
-  public let directories: [FileDescriptor]
+  package let directories: [FileDescriptor]
   /// For a call on a descriptor, the path it was opened by; of two descriptors the one that's written.
-  public let openedPath: SystemPath?
+  package let openedPath: SystemPath?
   /// What else is given to a call that changes an owner or deals with an extended attribute.
-  public let argument: Argument?
+  package let argument: Argument?
 
   /// What else is given to a call.
-  public enum Argument: Hashable, Sendable {
+  package enum Argument: Hashable, Sendable {
     /// A new owner and group; `UInt32.max` leaves one as it is.
     case owner(UInt32, group: UInt32)
     /// The name of an extended attribute.
@@ -25,7 +25,7 @@ public struct ScriptedCall: Hashable, Sendable {
 }
 
 /// What becomes of a call.
-public enum ScriptedAction: Hashable, Sendable {
+package enum ScriptedAction: Hashable, Sendable {
   /// The call is made.
   case proceed
   /// The call isn't made, and fails with this error number. A failing `close` closes all the same, as close(2) does.
@@ -49,7 +49,7 @@ public enum ScriptedAction: Hashable, Sendable {
 /// | --- | --- | --- |
 /// | the log | a mutex | the number of a call is its place in the log |
 /// | the paths of open descriptors | a mutex | calls on a descriptor are logged with its path |
-public final class ScriptedFileSystem: FileSystem {
+package final class ScriptedFileSystem: FileSystem {
   private let base: any FileSystem
   private let script: @Sendable (ScriptedCall) -> ScriptedAction
   private let calls = Guarded<[ScriptedCall]>([])
@@ -60,7 +60,7 @@ public final class ScriptedFileSystem: FileSystem {
   /// - Parameters:
   ///   - base: The door that makes the calls which proceed.
   ///   - script: Says what becomes of a call. It must not use this door.
-  public init(
+  package init(
     _ base: any FileSystem = HostFileSystem(), script: @escaping @Sendable (ScriptedCall) -> ScriptedAction
   ) {
     self.base = base
@@ -70,7 +70,7 @@ public final class ScriptedFileSystem: FileSystem {
   /// Every call so far, in order, those that failed by script included.
   ///
   /// - Complexity: O(1); the log grows by one entry per call for as long as the door lives.
-  public var log: [ScriptedCall] {
+  package var log: [ScriptedCall] {
     calls.withLock { $0 }
   }
 

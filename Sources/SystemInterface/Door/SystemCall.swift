@@ -1,7 +1,7 @@
 /// The kernel calls that go through a ``FileSystem``, by their manual page.
 ///
 /// One case per requirement of the protocol; a script uses them to say which call fails.
-public enum SystemCall: String, Hashable, Sendable, CaseIterable {
+package enum SystemCall: String, Hashable, Sendable, CaseIterable {
   /// Opens a file.
   case open = "openat(2)"
   /// Opens a file unless a symbolic link is on the way.

@@ -38,7 +38,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   ///   - call: The call that failed.
   ///   - paths: The paths given to the call.
   ///   - errno: The error number.
-  public init(_ call: SystemCall, paths: [SystemPath] = [], errno: Int32) {
+  package init(_ call: SystemCall, paths: [SystemPath] = [], errno: Int32) {
     self.init(call: call.rawValue, paths: paths, errno: errno)
   }
 
@@ -81,7 +81,7 @@ extension SystemError {
 }
 
 /// Runs `body`; its errors name full paths, see ``SystemError/located(in:subject:)``.
-func locatingErrors<Result>(
+package func locatingErrors<Result>(
   at path: SystemPath, _ body: () throws(SystemError) -> Result
 ) throws(SystemError) -> Result {
   do {

@@ -1,5 +1,5 @@
 extension SystemPath {
-  static let separator = UInt8(ascii: "/")
+  package static let separator = UInt8(ascii: "/")
 
   /// The root directory.
   public static let root = SystemPath(bytes: [separator])

@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import CoordinationService
 @testable import FileAccessArbiter
 

@@ -1,3 +1,4 @@
+import CompactContainers
 import Glibc
 
 @testable import FileAccessArbiter

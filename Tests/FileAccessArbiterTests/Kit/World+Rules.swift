@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import FileAccessArbiter
 
 // Who waits for whom (C-001…C-018) a second time, over text and without a tree.

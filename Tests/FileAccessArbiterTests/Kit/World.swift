@@ -1,3 +1,4 @@
+import CompactContainers
 @testable import FileAccessArbiter
 
 /// An arbiter, and beside it everything that its host can know: who was granted, who runs, what is owed.

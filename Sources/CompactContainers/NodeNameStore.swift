@@ -1,0 +1,138 @@
+/// The name of one node: short ones lie in it, the end of a long one in blocks of a ``NodeNameStore``.
+///
+/// | name          | `low`                          | `high`, bytes 0 to 6 | `high`, byte 7 |
+/// | ------------- | ------------------------------ | -------------------- | -------------- |
+/// | to 15 bytes   | bytes 0 to 7                   | bytes 8 to 14        | their number   |
+/// | longer        | first block, number of bytes   | bytes 0 to 6         | 255            |
+package struct NodeName: Equatable, Sendable {
+  @usableFromInline let low: UInt64
+  @usableFromInline let high: UInt64
+
+  @inlinable package static var shortCountMax: Int { 15 }
+  /// How much of a long name lies in the node.
+  @inlinable package static var headSize: Int { 7 }
+  @inlinable package static var headMask: UInt64 { 1 << 56 - 1 }
+
+  /// The empty name.
+  @inlinable package init() { (low, high) = (0, 0) }
+
+  @inline(__always)
+  @inlinable package init(short bytes: RawSpan) {
+    low = bytes.word(at: 0)
+    high = bytes.word(at: 8) | UInt64(bytes.byteCount) << 56
+  }
+
+  @inlinable package init(long bytes: RawSpan, block: Int32) {
+    low = UInt64(UInt32(bitPattern: block)) | UInt64(UInt32(bytes.byteCount)) << 32
+    high = bytes.word(at: 0) & NodeName.headMask | 255 << 56
+  }
+
+  @inlinable package var isLong: Bool { high >> 56 == 255 }
+  /// Of a long name.
+  @inlinable package var block: Int32 { Int32(truncatingIfNeeded: low) }
+
+  /// How many bytes it has.
+  @inlinable package var count: Int { isLong ? Int(low >> 32) : Int(high >> 56) }
+}
+
+/// The ends of long names.
+///
+/// Bytes are kept and compared eight at a time, the last ones filled up with zeros. What looks equal then and has the same
+/// length is equal.
+package struct NodeNameStore: Sendable {
+  package struct Block: Sendable {
+    @usableFromInline var words: (UInt64, UInt64, UInt64)
+    @usableFromInline var next: Int32
+
+    @inlinable package init(words: (UInt64, UInt64, UInt64), next: Int32) {
+      self.words = words
+      self.next = next
+    }
+
+    @inlinable package static var size: Int { 24 }
+  }
+
+  @usableFromInline var blocks = Slab<Block>()
+
+  @inlinable package init() {}
+
+  /// How many blocks there are.
+  @inlinable package var blockCount: Int { blocks.count }
+
+  @inlinable package var reservedByteCount: Int { blocks.reservedByteCount }
+
+  @inlinable package mutating func insert(_ bytes: RawSpan) -> NodeName {
+    if bytes.byteCount <= NodeName.shortCountMax { return NodeName(short: bytes) }
+    var block: Int32 = -1
+    // From the end, so that each block knows the next one.
+    var offset =
+      NodeName.headSize + Block.size * ((bytes.byteCount - NodeName.headSize + Block.size - 1) / Block.size)
+    while offset > NodeName.headSize {
+      offset -= Block.size
+      let words = (bytes.word(at: offset), bytes.word(at: offset + 8), bytes.word(at: offset + 16))
+      block = blocks.insert(Block(words: words, next: block))
+    }
+    return NodeName(long: bytes, block: block)
+  }
+
+  @inlinable package mutating func remove(_ name: NodeName) {
+    if !name.isLong { return }
+    var block = name.block
+    while block != -1 {
+      let next = blocks[block].next
+      blocks.remove(block)
+      block = next
+    }
+  }
+
+  @inline(__always)
+  @inlinable package func isEqual(_ name: NodeName, _ bytes: RawSpan) -> Bool {
+    if bytes.byteCount <= NodeName.shortCountMax { return name == NodeName(short: bytes) }
+    return isEqual(long: name, bytes)
+  }
+
+  @inlinable package func isEqual(long name: NodeName, _ bytes: RawSpan) -> Bool {
+    if !name.isLong || name != NodeName(long: bytes, block: name.block) { return false }
+    var block = name.block
+    var offset = NodeName.headSize
+    while block != -1 {
+      let words = blocks[block].words
+      if words != (bytes.word(at: offset), bytes.word(at: offset + 8), bytes.word(at: offset + 16)) { return false }
+      offset += Block.size
+      block = blocks[block].next
+    }
+    return true
+  }
+
+  /// Writes a name's bytes from `start` on, where there has to be room for ``NodeName/count`` of them.
+  @inlinable package func write(_ name: NodeName, to start: UnsafeMutableRawPointer) {
+    var position = unsafe start
+    let end = unsafe start + name.count
+    func write(_ word: UInt64, _ size: Int = 8) {
+      var word = word
+      let count = unsafe min(size, end - position)
+      if count == 8 {
+        unsafe position.storeBytes(of: word.littleEndian, as: UInt64.self)
+      } else {
+        for offset in 0..<max(count, 0) {
+          unsafe position.storeBytes(of: UInt8(truncatingIfNeeded: word), toByteOffset: offset, as: UInt8.self)
+          word >>= 8
+        }
+      }
+      unsafe position += max(count, 0)
+    }
+    if !name.isLong {
+      write(name.low)
+      return write(name.high)
+    }
+    write(name.high, NodeName.headSize)
+    var block = name.block
+    while block != -1 {
+      let words = blocks[block].words
+      write(words.0)
+      write(words.1)
+      write(words.2)
+      block = blocks[block].next
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/// A list that mostly has one element, and then lies where it is.
+package struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection,
+  ExpressibleByArrayLiteral
+{
+  package enum Content: Sendable {
+    case one(Element)
+    /// None or several; or one, where room for several was asked for.
+    case array(ContiguousArray<Element>)
+  }
+
+  @usableFromInline var content = Content.array([])
+
+  @inlinable package init() {}
+  @inlinable package init(arrayLiteral elements: Element...) { for element in elements { append(element) } }
+
+  @inlinable package var startIndex: Int { 0 }
+
+  @inlinable package var endIndex: Int {
+    switch content {
+    case .one: 1
+    case .array(let elements): elements.count
+    }
+  }
+
+  @inlinable package mutating func reserveCapacity(_ capacity: Int) {
+    guard capacity > 1 else { return }
+    changeArray { $0.reserveCapacity(capacity) }
+  }
+
+  @inlinable package mutating func append(_ element: Element) {
+    if case .array(let elements) = content, elements.capacity == 0 {
+      content = .one(element)
+    } else {
+      changeArray { $0.append(element) }
+    }
+  }
+
+  /// Changes the elements as an array of which there is only one copy.
+  @inlinable package mutating func changeArray(_ body: (inout ContiguousArray<Element>) -> Void) {
+    var elements: ContiguousArray<Element>
+    switch content {
+    case .one(let element): elements = [element]
+    case .array(let array): elements = array
+    }
+    content = .array([])
+    body(&elements)
+    content = .array(elements)
+  }
+
+  @inlinable package subscript(position: Int) -> Element {
+    get {
+      switch content {
+      case .one(let element):
+        precondition(position == 0, "position \(position) in a list of one")
+        return element
+      case .array(let elements): return elements[position]
+      }
+    }
+    set {
+      if case .one = content {
+        precondition(position == 0, "position \(position) in a list of one")
+        content = .one(newValue)
+      } else {
+        changeArray { $0[position] = newValue }
+      }
+    }
+  }
+}

@@ -1,0 +1,322 @@
+internal import CompactContainers
+
+// Asking presenters before an access: relinquish, then save or accommodate, all presenters in parallel.
+
+extension FileAccessArbiter {
+  /// Asks everybody concerned by the table of ``MessageRules``.
+  mutating func startAsking(_ id: AccessID) {
+    enter(.asking, id)
+    if !isAnyoneConcerned(by: id, withInside: true) { return }
+    let concerned = concerned(by: id)
+    if refuseEviction(id, asking: concerned) { return }
+    for (presenter, questions, access) in concerned { ask(presenter, questions, access, id) }
+    if accesses[id].owesAnswers { waitForAnswers(id) }
+  }
+
+  private mutating func waitForAnswers(_ id: AccessID) {
+    armTimer(of: id, .answering)
+    armBeginningTimer(of: id)
+    suspects.append(id)
+    serveMailboxes(below: id)
+  }
+
+  /// Everybody that the access concerns, with merged questions, in order of registration.
+  private func concerned(
+    by id: AccessID
+  ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
+    let access = accesses[id]
+    var found: [PresenterID: (MessageRules.Questions, ItemAccess)] = [:]
+    for (index, item) in access.items.enumerated() where !item.isAlias {
+      let withInside = MessageRules.concernsInside(item.access, isPreparation: access.isPreparation)
+      forEachPresenter(aroundItem: index, of: access, withInside: withInside) { presenter, relation in
+        if isOwn(presenters[presenter], access) { return }
+        var questions = MessageRules.questions(
+          item.access, at: path(ofItem: index, of: access), to: relation, isPreparation: access.isPreparation)
+        if questions.save, isSaving(presenter, for: access) || isSaveWaiting(of: presenter, for: id) {
+          questions.save = false
+        }
+        if var (merged, first) = found[presenter] {
+          merged.merge(questions)
+          if item.access.isWrite, !first.isWrite { first = item.access }
+          found[presenter] = (merged, first)
+        } else {
+          found[presenter] = (questions, item.access)
+        }
+      }
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.0, $0.value.1) }
+  }
+
+  /// Own presenters, and presenters of the same purpose, are asked and told nothing (C-110).
+  func isOwn(_ presenter: Presenter, _ access: Access) -> Bool {
+    if has(.ownPresenterAsked) { return false }
+    return presenter.id == access.ownPresenter || presenter.purpose == access.purpose
+  }
+
+  /// What the access is part of: what it was requested inside of, and what its presenter is asked meanwhile.
+  private func contexts(of access: Access) -> [ExecutionContext] {
+    guard let own = access.ownPresenter, let presenter = presenters.find(own), !isAwaited(access.id, by: presenter)
+    else { return access.lineage }
+    return access.lineage + presenter.unanswered.map(ExecutionContext.message)
+  }
+
+  /// Whether the access is part of a save of this presenter, be it asked for or not.
+  ///
+  /// Two editors that save by merging would ask each other to save for ever: what the presenter has is on its way already.
+  private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
+    var contexts = contexts(of: access)
+    var seen: Set<ExecutionContext> = []
+    while let context = contexts.popLast() {
+      guard seen.insert(context).inserted, case .message(let id) = context, let message = messages.find(id) else {
+        continue
+      }
+      if message.presenter == presenter, message.kind == .saveChanges { return true }
+      guard let cause = message.origin.access.flatMap(accesses.find) else { continue }
+      // It saves of its own accord, and goes on when this access has ended.
+      if cause.ownPresenter == presenter, cause.items.contains(where: \.access.isWrite) { return true }
+      contexts += self.contexts(of: cause)
+    }
+    return false
+  }
+
+  /// Whether the access is a save, too, for which a save of this presenter waits already: asked once more, it would wait for itself.
+  ///
+  /// What this presenter has comes after what the other one saves.
+  private func isSaveWaiting(of presenter: PresenterID, for id: AccessID) -> Bool {
+    if !isPresumablyAwaited(id) { return false }
+    return presenters[presenter].unanswered.contains { message in
+      messages[message].kind == .saveChanges
+        && chainOfWaits(from: .message(message), to: { $0 == .access(id) }) != nil
+    }
+  }
+
+  private mutating func ask(
+    _ presenter: PresenterID, _ questions: MessageRules.Questions, _ itemAccess: ItemAccess, _ id: AccessID
+  ) {
+    let callbacks: PresenterCallbacks =
+      has(.undeclaredCallbackAsked) ? .all : presenters[presenter].callbacks
+    let kinds = questions.messages(for: callbacks)
+    if kinds.isEmpty { return }
+    accesses[id].negotiations.append(
+      Access.Negotiation(presenter: presenter, remaining: kinds.reversed(), since: now))
+    askNext(id, accesses[id].negotiationCount - 1, itemAccess)
+  }
+
+  mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
+    let presenter = accesses[id].negotiations[index].presenter
+    var next = accesses[id].negotiations[index].remaining.popLast()
+    while let kind = next, isNeedless(kind, presenter, for: id) {
+      next = accesses[id].negotiations[index].remaining.popLast()
+    }
+    guard let kind = next else {
+      return accesses[id].setOutstanding(nil, at: index)
+    }
+    var origin = origin(of: id)
+    origin.itemAccess = itemAccess ?? accesses[id].items[0].access
+    let message = enqueue(kind, to: presenter, origin, awaitedBy: id)
+    if let message { messages[message].negotiation = Int32(index) }
+    accesses[id].setOutstanding(message, at: index)
+  }
+
+  /// Whether a question needn't be put any more: the presenter has turned out not to implement it since, or saves already.
+  private func isNeedless(_ kind: Message.Kind, _ presenter: PresenterID, for id: AccessID) -> Bool {
+    if !presenters[presenter].callbacks.contains(kind.requiredCallback) { return !has(.undeclaredCallbackAsked) }
+    return kind == .saveChanges && isSaving(presenter, for: accesses[id])
+  }
+
+  /// One answer arrived: ask that presenter's next question, or go on when it was the last one.
+  ///
+  /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: of thousands who are
+  ///   asked at once each answers, and none of these answers can close a cycle.
+  mutating func answered(_ message: Message, of id: AccessID) {
+    guard accesses.contains(id), let index = accesses[id].indexOfNegotiation(message) else { return }
+    accesses[id].setOutstanding(nil, at: index)
+    askNext(id, index, nil)
+    if !accesses[id].owesAnswers { return advance(id) }
+    armBeginningTimer(of: id, for: index)
+    if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }
+  }
+
+  /// Whether a question waits for anything, as far as can be told without a search.
+  func mayWait(_ message: Message) -> Bool {
+    message.state == .pending || !presenters[message.presenter].ownAccesses.isEmpty
+      || message.state == .returned && !presenters[message.presenter].running.isEmpty
+      || nestedCallback(above: message) != nil
+  }
+
+  mutating func forgetOutstanding(_ id: AccessID, _ presenter: PresenterID) {
+    for index in accesses[id].negotiations.indices where accesses[id].negotiations[index].presenter == presenter {
+      accesses[id].setOutstanding(nil, at: index)
+      accesses[id].negotiations[index].remaining = []
+    }
+  }
+
+  /// Takes back questions that no presenter has seen yet; answers to the others are not awaited any more (C-164).
+  mutating func withdrawQuestions(of id: AccessID) {
+    for index in accesses[id].negotiations.indices {
+      guard let message = accesses[id].negotiations[index].outstanding else { continue }
+      accesses[id].setOutstanding(nil, at: index)
+      withdraw(message)
+    }
+    // Who was asked stays known, so as not to be asked again.
+    for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].remaining = [] }
+  }
+
+  mutating func withdraw(_ message: MessageID) {
+    switch messages[message].state {
+    case .running, .returned: messages[message].awaitingAccess = nil
+    case .pending:
+      let presenter = messages[message].presenter
+      presenters[presenter].pending.removeAll { $0 == message }
+      presenters[presenter].dropUselessDetails()
+      messages.remove(message)
+    }
+  }
+}
+
+// MARK: - Presenters that come while an access waits
+
+extension FileAccessArbiter {
+  /// A presenter that comes to where accesses are asking is asked as well, until they're granted (C-308).
+  mutating func askNewcomer(_ presenter: PresenterID, at path: ItemPath) {
+    noteOwnAccesses(of: presenter)
+    for id in accessesConcerning(path) { askNewcomers(of: id) }
+  }
+
+  /// What a coordinator of the presenter requested before it registered is on its behalf as well.
+  ///
+  /// - Complexity: O(accesses) if any of them waits.
+  private mutating func noteOwnAccesses(of presenter: PresenterID) {
+    if waitingCount == 0 { return }
+    let purpose = presenters[presenter].purpose
+    for id in accesses.sortedKeys where accesses[id].isWaiting {
+      let own = accesses[id].ownPresenter
+      guard own == presenter || own == nil && accesses[id].purpose == purpose,
+        !presenters[presenter].ownAccesses.contains(id)
+      else { continue }
+      accesses[id].ownPresenter = presenter
+      presenters[presenter].ownAccesses.append(id)
+    }
+  }
+
+  /// Asks those whom the access concerns by now and who weren't asked yet.
+  mutating func askNewcomers(of id: AccessID) {
+    guard let access = accesses.find(id), access.phase == .asking || access.phase == .ready else { return }
+    let asked = Set(access.negotiations.map(\.presenter))
+    let concerned = concerned(by: id)
+    if refuseEviction(id, asking: concerned) { return }
+    for (presenter, questions, access) in concerned where !asked.contains(presenter) {
+      ask(presenter, questions, access, id)
+    }
+    if accesses[id].negotiations.count == asked.count || !accesses[id].owesAnswers { return }
+    if accesses[id].phase == .ready { enter(.asking, id) }
+    unpark(id)
+    waitForAnswers(id)
+  }
+
+  /// Accesses with a claim on the item, around it, or inside it when it's a package; oldest first.
+  private func accessesConcerning(_ path: ItemPath) -> [AccessID] {
+    var found: Set<AccessID> = []
+    func note(_ node: ItemTree.NodeIndex) -> Bool {
+      tree.forEachClaim(at: node) { _, claim in
+        found.insert(claim.access)
+        return true
+      }
+    }
+    var (node, end) = tree.deepestNode(on: path)
+    if end == path.bytes.count, tree.nodes[node].isPackage {
+      _ = tree.forEachNode(inSubtreeOf: node, where: { $0.claimCountInSubtree > 0 }, note)
+    }
+    while node != ItemTree.none {
+      _ = note(node)
+      node = tree.nodes[node].parent
+    }
+    return found.sorted { accesses[$0].sequence < accesses[$1].sequence }
+  }
+
+  /// Whether there are presenters of the items, of what is around them or, if asked, inside them; own ones count too.
+  ///
+  /// Most accesses concern nobody, also where millions present other items: then this is all that they pay.
+  ///
+  /// - Complexity: O(items, and the depth of each).
+  func isAnyoneConcerned(by id: AccessID, withInside: Bool) -> Bool {
+    if tree.branch(of: tree.root).presenterCountInSubtree == 0 { return false }
+    return accesses[id].items.contains { item in
+      item.claim == ItemTree.none || tree.hasPresenters(around: tree.claims[item.claim].node, withInside: withInside)
+    }
+  }
+
+  /// Calls `body` with each presenter of the item, of what encloses it and, if asked, of what is inside it.
+  func forEachPresenter(
+    around path: ItemPath, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    let (node, end) = tree.deepestNode(on: path)
+    if end == path.bytes.count {
+      forEachPresenter(around: node, withInside: withInside, body)
+    } else {
+      forEachPresenter(enclosing: node, body)
+    }
+  }
+
+  /// The same for an item of an access, without a look at its path.
+  /// - Complexity: O(depth of the item) when nobody is concerned.
+  func forEachPresenter(
+    aroundItem index: Int, of access: Access, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    let claim = access.items[index].claim
+    if claim == ItemTree.none {
+      forEachPresenter(around: access.preparedPaths[index], withInside: withInside, body)
+    } else {
+      forEachPresenter(around: tree.claims[claim].node, withInside: withInside, body)
+    }
+  }
+
+  private func forEachPresenter(
+    around node: ItemTree.NodeIndex, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    tree.forEachPresenter(at: node) { body($0, .item) }
+    if withInside {
+      _ = tree.forEachNode(inSubtreeOf: node, where: { $0.presenterCountInSubtree > 0 }) { inner in
+        if inner != node { tree.forEachPresenter(at: inner) { body($0, .inside) } }
+        return true
+      }
+    }
+    forEachPresenter(enclosing: tree.nodes[node].parent, body)
+  }
+
+  private func forEachPresenter(
+    enclosing first: ItemTree.NodeIndex, _ body: (PresenterID, PresenterRelation) -> Void
+  ) {
+    var node = first
+    while node != ItemTree.none {
+      if tree.hasPresenters(at: node) {
+        let relation: PresenterRelation = tree.nodes[node].isPackage ? .enclosingPackage : .enclosingDirectory
+        tree.forEachPresenter(at: node) { body($0, relation) }
+      }
+      node = tree.nodes[node].parent
+    }
+  }
+}
+
+// MARK: - Eviction
+
+extension FileAccessArbiter {
+  /// Not to implement the eviction callback is a veto (C-208), the only callback of which that is so.
+  private mutating func refuseEviction(
+    _ id: AccessID, asking concerned: [(PresenterID, MessageRules.Questions, ItemAccess)]
+  ) -> Bool {
+    let refuser = concerned.first { presenter, questions, _ in
+      questions.accommodateEviction && !presenters[presenter].callbacks.contains(.accommodateEviction)
+    }
+    guard let refuser else { return false }
+    refuseEviction(id, by: refuser.0)
+    return true
+  }
+
+  /// A presenter that agrees has unregistered before it answers; one that stays keeps the contents (C-209).
+  mutating func refuseEviction(_ id: AccessID, by presenter: PresenterID) {
+    forgetOutstanding(id, presenter)
+    let isCallbackMissing = !presenters[presenter].callbacks.contains(.accommodateEviction)
+    fail(id, .evictionRefused(presenterLabel: presenters[presenter].label, isCallbackMissing: isCallbackMissing))
+  }
+}

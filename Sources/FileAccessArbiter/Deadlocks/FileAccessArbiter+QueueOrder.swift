@@ -1,0 +1,164 @@
+internal import CompactContainers
+
+// Soft edges: who has to pass whom in the queues so that a cycle disappears (D-3).
+
+extension FileAccessArbiter {
+  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody.
+  ///
+  /// They're enough if the cycle is none any more then.
+  ///
+  /// Everything that the cycle waits for is played to its end: whoever waits for nothing any more is done. When nobody
+  /// is left who can go on, one whom only queued accesses keep passes those: first requests with a context, and those of presenters
+  /// that are asked something, since others wait for what they are part of. The others stay in order of arrival for as long as that
+  /// keeps nobody: a stranger that came later passes no writer because of a save that both wait for.
+  ///
+  /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
+  func passes(
+    endingAll cycle: [WaitNode], _ presumption: Presumption
+  ) -> (passes: [(AccessID, passed: [AccessID])], isEnough: Bool) {
+    var plan = QueuePlan(from: cycle) { node, body in forEachWait(of: node, presumption, body) }
+    var passes: [(AccessID, passed: [AccessID])] = []
+    plan.finishWhoCan()
+    while let (number, id) = firstKeptByOrder(plan) {
+      var passed: [AccessID] = []
+      _ = plan.allUnfinishedWaits(of: number) { other in
+        if case .access(let other) = other { passed.append(other) }
+        return true
+      }
+      passes.append((id, passed.sorted()))
+      plan.finish(number)
+      plan.finishWhoCan()
+    }
+    return (passes, cycle.indices.allSatisfy(plan.isFinished))
+  }
+
+  private func firstKeptByOrder(_ plan: QueuePlan) -> (number: Int, AccessID)? {
+    var first: (number: Int, id: AccessID, rank: (Int, UInt64))?
+    for number in 0..<plan.count where !plan.isFinished(number) {
+      guard case .access(let id) = plan.node(number), accesses[id].isWaiting else { continue }
+      let isKeptByOrder = plan.allUnfinishedWaits(of: number) { other in
+        if case .access(let blocker) = other { return isSoft(id, behind: blocker) }
+        return false
+      }
+      if !isKeptByOrder { continue }
+      let rank = (isAwaitedByAnybody(id) ? 0 : 1, accesses[id].sequence)
+      if first.map({ rank < $0.rank }) ?? true { first = (number, id, rank) }
+    }
+    return first.map { ($0.number, $0.id) }
+  }
+
+  /// Whether others may wait for what the access is part of.
+  private func isAwaitedByAnybody(_ id: AccessID) -> Bool {
+    if isPresumablyAwaited(id) { return true }
+    guard let context = accesses[id].lineage.first, accesses[id].isAwaitedByContext else { return false }
+    switch context {
+    case .access(let outer): return accesses.contains(outer)
+    case .message(let message): return messages.contains(message)
+    }
+  }
+
+  /// Whether `waiter` waits for `other` only because of the order of arrival.
+  func isSoft(_ waiter: AccessID, behind other: AccessID) -> Bool {
+    accesses[other].isWaiting && !accesses[other].overtakes.contains(waiter)
+  }
+}
+
+/// A part of the wait-for graph that is played to its end.
+///
+/// Nodes go by their numbers. Edges lie one after the other in one array, not in an array for each node.
+private struct QueuePlan {
+  private var nodes = WaitNodeNumbers()
+  /// What each node waits for, everything once.
+  private var waits = Edges()
+  private var waiters = Edges()
+  /// How much of what each node waits for isn't finished.
+  private var unfinishedWaitCounts: [Int32] = []
+  private var finished: [Bool] = []
+  private var free: [Int32] = []
+
+  /// Takes in everything reachable from `start`.
+  init(from start: [WaitNode], _ forEachWait: (WaitNode, (WaitNode) -> Void) -> Void) {
+    for node in start { _ = nodes.insert(node) }
+    // Who was last seen to wait for the node, so that it's noted once.
+    var lastWaiter = [Int](repeating: -1, count: nodes.count)
+    var next = 0
+    while next < nodes.count {
+      waits.beginNode()
+      forEachWait(nodes[next]) { other in
+        let (number, isNew) = nodes.insert(other)
+        if isNew { lastWaiter.append(-1) }
+        if lastWaiter[number] == next { return }
+        lastWaiter[number] = next
+        waits.append(number)
+      }
+      next += 1
+    }
+    waiters = waits.reversed(nodeCount: nodes.count)
+    finished = Array(repeating: false, count: nodes.count)
+    unfinishedWaitCounts = (0..<nodes.count).map { Int32(waits[$0].count) }
+    free = (0..<Int32(nodes.count)).filter { unfinishedWaitCounts[Int($0)] == 0 }
+  }
+
+  var count: Int { nodes.count }
+  func node(_ number: Int) -> WaitNode { nodes[number] }
+  func isFinished(_ number: Int) -> Bool { finished[number] }
+
+  /// Whether `condition` holds for everything that the node waits for and that isn't finished.
+  func allUnfinishedWaits(of number: Int, _ condition: (WaitNode) -> Bool) -> Bool {
+    for other in waits[number] where !finished[Int(other)] {
+      if !condition(nodes[Int(other)]) { return false }
+    }
+    return true
+  }
+
+  mutating func finish(_ number: Int) { free.append(Int32(number)) }
+
+  /// Ends everybody who waits for nobody any more.
+  mutating func finishWhoCan() {
+    while let number = free.popLast().map({ Int($0) }) {
+      if finished[number] { continue }
+      finished[number] = true
+      for waiter in waiters[number] {
+        unfinishedWaitCounts[Int(waiter)] -= 1
+        if unfinishedWaitCounts[Int(waiter)] == 0 { free.append(waiter) }
+      }
+    }
+  }
+}
+
+/// Directed edges between numbered nodes, grouped by the node where they begin.
+private struct Edges {
+  private var targets: [Int32] = []
+  /// Where the edges of each node begin in `targets`; they end where those of the next node begin.
+  private var starts: [Int] = []
+
+  /// The edges appended from now on are those of the next node.
+  mutating func beginNode() { starts.append(targets.count) }
+
+  mutating func append(_ target: Int) { targets.append(Int32(target)) }
+
+  subscript(node: Int) -> ArraySlice<Int32> {
+    targets[starts[node]..<(node + 1 < starts.count ? starts[node + 1] : targets.count)]
+  }
+
+  /// The same edges from their ends to their beginnings.
+  func reversed(nodeCount: Int) -> Edges {
+    var result = Edges()
+    var counts = [Int](repeating: 0, count: nodeCount)
+    for target in targets { counts[Int(target)] += 1 }
+    var end = 0
+    for count in counts {
+      result.starts.append(end)
+      end += count
+    }
+    result.targets = Array(repeating: 0, count: targets.count)
+    var next = result.starts
+    for node in starts.indices {
+      for target in self[node] {
+        result.targets[next[Int(target)]] = Int32(node)
+        next[Int(target)] += 1
+      }
+    }
+    return result
+  }
+}

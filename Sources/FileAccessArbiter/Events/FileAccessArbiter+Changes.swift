@@ -1,0 +1,280 @@
+internal import CompactContainers
+
+// Changes that programs make which don't coordinate (C-200…C-202).
+//
+// Processes watch the items of their presenters and tell what they see, in the order in which it happened. Most of that
+// was done by coordinated writes, of which presenters are told when the write ends. The kernel queues an event inside the
+// system call that causes it, and a process reads its queue empty before it ends a write of its own, and, when asked to,
+// after the end of somebody else's: until then that write's *echo* stands for it. So whatever a write did is told here
+// while the write is granted or its echo stands, and what is told otherwise was done by a stranger.
+
+extension FileAccessArbiter {
+  /// A process has seen changes; what no coordinated write accounts for is told to its presenters that want to know.
+  ///
+  /// A move comes back by the effect `.lookAgain`: programs that save a file move it away and make it anew. So does what
+  /// may be a temporary file of a write, when that has ended, and whatever has changed or appeared: a write is many events, and is
+  /// told when the item has been left alone for a moment.
+  package mutating func changesSeen(_ changes: [ItemChange], by client: ClientID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    for change in changes { judge(change, by: client) }
+    return finish()
+  }
+
+  /// A process has looked again at changes that came back, and found them to last.
+  package mutating func changesConfirmed(
+    _ changes: [ItemChange], by client: ClientID, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    for change in changes {
+      switch change {
+      case .changed(let path), .appeared(let path): confirm(change, at: path, by: client)
+      case .vanished, .moved, .unknown: tell(change, to: concerned(by: change, of: client))
+      }
+    }
+    return finish()
+  }
+
+  /// A process has told everything that was in its queue when the write of this and of earlier echoes had ended.
+  package mutating func echoSettled(_ echo: EchoID, by client: ClientID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    let settled = Set(ledger.echoes.filter { $0.client == client && $0.id <= echo }.map(\.id))
+    ledger.echoes.removeAll { settled.contains($0.id) }
+    for index in ledger.parked.indices where ledger.parked[index].client == client {
+      ledger.parked[index].echoes.subtract(settled)
+    }
+    lookAgainAtParked()
+    return finish()
+  }
+}
+
+// MARK: - Who did it
+
+extension FileAccessArbiter {
+  typealias Concerned = [(presenter: PresenterID, relation: PresenterRelation)]
+
+  private mutating func judge(_ change: ItemChange, by client: ClientID) {
+    switch change {
+    case .unknown: tell(change, to: concerned(by: change, of: client))
+    case .changed(let path):
+      if !isParked(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
+    case .vanished(let path):
+      let isUntold = takeSettling(path, of: client)?.isNew == true
+      if !unpark(path, of: client), !isUntold { tell(change, to: unexplained(at: path, of: client)) }
+    case .appeared(let path):
+      let presenters = unexplained(at: path, of: client)
+      if !presenters.isEmpty, !park(path, of: client) { settle(path, isNew: true, presenters, client) }
+    case .moved(let old, let new, let replaced):
+      let arrival: ItemChange = replaced ? .changed(new) : .appeared(new)
+      if unpark(old, of: client) { return judge(arrival, by: client) }
+      if ledger.settling[ChangeLedger.Settling.Key(client: client, path: old)]?.isNew == true {
+        _ = takeSettling(old, of: client)
+        return judge(arrival, by: client)
+      }
+      tellSettling(inside: old, of: client)
+      let isOldExplained = isExplained(at: old, of: client)
+      switch (isOldExplained, isExplained(at: new, of: client)) {
+      case (true, true): break
+      case (true, false): judge(arrival, by: client)
+      case (false, true) where covers(at: new, for: client).isEmpty:
+        effects.append(.lookAgain(client, change))
+      case (false, true): judge(.vanished(old), by: client)
+      case (false, false): effects.append(.lookAgain(client, change))
+      }
+    }
+  }
+
+  /// The client's presenters that a change concerns and that no write will tell, or has told, about it.
+  private func unexplained(at path: ItemPath, of client: ClientID) -> Concerned {
+    let presenters = observers(around: path, withInside: false, of: client)
+    if presenters.isEmpty { return [] }
+    let covers = covers(at: path, for: client)
+    if covers.isEmpty { return presenters }
+    return presenters.filter { !isExplained(path, to: $0.presenter, by: covers) }
+  }
+
+  private func isExplained(at path: ItemPath, of client: ClientID) -> Bool {
+    let covers = covers(at: path, for: client)
+    return observers(around: path, withInside: true, of: client)
+      .allSatisfy { isExplained(path, to: $0.presenter, by: covers) }
+  }
+
+  /// A write of a directory in place is told to presenters of that directory and around it, but not inside.
+  private func isExplained(_ path: ItemPath, to presenter: PresenterID, by covers: [ChangeLedger.Cover]) -> Bool {
+    covers.contains { cover in
+      if cover.isDeep || cover.place == path { return true }
+      guard let node = presenters[presenter].node else { return true }
+      return tree.path(of: node).isSameOrContains(cover.place)
+    }
+  }
+
+  /// What writes that are granted, or whose echo stands, account for at an item.
+  private func covers(at path: ItemPath, for client: ClientID) -> [ChangeLedger.Cover] {
+    var covers = ledger.echoes.filter { $0.client == client }.flatMap(\.covers)
+    var (node, _) = tree.deepestNode(on: path)
+    let top = tree.lockNode(of: node)
+    if top != node || tree.nodes[node].isPackage {
+      // Whoever writes a part of a package has the whole of it.
+      _ = tree.forEachNode(inSubtreeOf: top, where: { $0.claimCountInSubtree > 0 }) { part in
+        forEachGrantedWrite(at: part) { covers.append(cover(by: $0, at: top)) }
+        return true
+      }
+    }
+    while node != ItemTree.none {
+      forEachGrantedWrite(at: node) { covers.append(cover(by: $0, at: node)) }
+      node = tree.nodes[node].parent
+    }
+    return covers.filter { $0.place.isSameOrContains(path) }
+  }
+
+  private func cover(by claim: ItemTree.Claim, at node: ItemTree.NodeIndex) -> ChangeLedger.Cover {
+    ChangeLedger.Cover(place: tree.path(of: node), isDeep: claim.mode == .deepWrite)
+  }
+
+  private func forEachGrantedWrite(at node: ItemTree.NodeIndex, _ body: (ItemTree.Claim) -> Void) {
+    _ = tree.forEachClaim(at: node) { _, claim in
+      if !claim.mode.isRead, let access = accesses.find(claim.access), access.phase == .granted,
+        access.items[Int(claim.item)].access.isWrite
+      {
+        body(claim)
+      }
+      return true
+    }
+  }
+}
+
+// MARK: - Until an item is left alone
+
+extension FileAccessArbiter {
+  private mutating func settle(
+    _ path: ItemPath, isNew: Bool, _ presenters: Concerned, _ client: ClientID
+  ) {
+    if presenters.isEmpty { return }
+    if ledger.settling.count >= ChangeLedger.settlingCountMax { ledger.settling = [:] }
+    let key = ChangeLedger.Settling.Key(client: client, path: path)
+    var settling = ledger.settling[key] ?? ChangeLedger.Settling(isNew: isNew, presenters: [])
+    settling.presenters.formUnion(presenters.map(\.presenter))
+    ledger.settling[key] = settling
+    effects.append(.lookAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
+  }
+
+  private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {
+    ledger.settling.removeValue(forKey: ChangeLedger.Settling.Key(client: client, path: path))
+  }
+
+  private mutating func confirm(_ change: ItemChange, at path: ItemPath, by client: ClientID) {
+    let concerned = concerned(by: change, of: client)
+    guard let settling = takeSettling(path, of: client) else { return tell(change, to: concerned) }
+    tell(
+      settling.isNew ? .appeared(path) : .changed(path),
+      to: concerned.filter { settling.presenters.contains($0.presenter) })
+  }
+
+  /// Before presenters follow a move: they aren't found any more where the changes were seen.
+  private mutating func tellSettling(inside path: ItemPath, of client: ClientID) {
+    let inside = ledger.settling.keys.filter { $0.client == client && path.isSameOrContains($0.path) }
+    for key in inside.sorted(by: { $0.path < $1.path }) { confirm(.changed(key.path), at: key.path, by: client) }
+  }
+}
+
+// MARK: - What may be temporary
+
+extension FileAccessArbiter {
+  private func isParked(_ path: ItemPath, of client: ClientID) -> Bool {
+    ledger.parked.contains { $0.client == client && $0.path == path }
+  }
+
+  /// - Returns: Whether it was there.
+  private mutating func unpark(_ path: ItemPath, of client: ClientID) -> Bool {
+    let count = ledger.parked.count
+    ledger.parked.removeAll { $0.client == client && $0.path == path }
+    return ledger.parked.count < count
+  }
+
+  /// Puts something that appeared aside until the writes have ended that may have made it for a moment.
+  ///
+  /// - Returns: Whether there are any.
+  private mutating func park(_ path: ItemPath, of client: ClientID) -> Bool {
+    guard let directory = path.parent, ledger.parked.count < ChangeLedger.parkedCountMax else { return false }
+    var writes: Set<AccessID> = []
+    if let node = tree.node(at: directory) {
+      _ = tree.forEachNode(inSubtreeOf: node, where: { $0.claimCountInSubtree > 0 }) { part in
+        if tree.nodes[part].parent == node { forEachGrantedWrite(at: part) { writes.insert($0.access) } }
+        return true
+      }
+    }
+    let echoes = ledger.echoes.filter { echo in
+      echo.client == client && echo.covers.contains { $0.place.parent == directory }
+    }
+    if writes.isEmpty, echoes.isEmpty { return false }
+    if !isParked(path, of: client) {
+      ledger.parked.append(
+        ChangeLedger.Parked(client: client, path: path, writes: writes, echoes: Set(echoes.map(\.id))))
+    }
+    return true
+  }
+
+  private mutating func lookAgainAtParked() {
+    for parked in ledger.parked where parked.writes.isEmpty && parked.echoes.isEmpty {
+      effects.append(.lookAgain(parked.client, .appeared(parked.path)))
+    }
+    ledger.parked.removeAll { $0.writes.isEmpty && $0.echoes.isEmpty }
+  }
+}
+
+// MARK: - The end of a write
+
+extension FileAccessArbiter {
+  /// Before anybody is told of the end of a write: processes whose presenters it concerned are to read their queues.
+  ///
+  /// The process that made it has done so.
+  mutating func noteEndOfWrite(_ id: AccessID) {
+    if ledger.observerCount == 0 { return }
+    let access = accesses[id]
+    var covers: [ChangeLedger.Cover] = []
+    var clients: Set<ClientID> = []
+    let written = access.items.lazy.filter { $0.access.isWrite && !$0.isAlias }.map(\.claim)
+    for claim in written + access.formerClaims.map(\.claim)
+    where claim != ItemTree.none {
+      let node = tree.lockNode(of: tree.claims[claim].node)
+      covers.append(cover(by: tree.claims[claim], at: node))
+      forEachPresenter(around: tree.path(of: node), withInside: true) { presenter, _ in
+        let presenter = presenters[presenter]
+        if presenter.callbacks.contains(.uncoordinatedChanges) { clients.insert(presenter.client) }
+      }
+    }
+    for client in clients.sorted() where client != access.client {
+      leaveEcho(of: id, in: client, covers)
+    }
+    // What it moved there after that was seen is told as its move.
+    ledger.parked.removeAll { parked in
+      parked.writes.contains(id)
+        && covers.contains { $0.place == parked.path || ($0.isDeep && $0.place.contains(parked.path)) }
+    }
+    for index in ledger.parked.indices { ledger.parked[index].writes.remove(id) }
+    lookAgainAtParked()
+  }
+
+  private mutating func leaveEcho(of id: AccessID, in client: ClientID, _ covers: [ChangeLedger.Cover]) {
+    ledger.lastEcho += 1
+    let echo = EchoID(ledger.lastEcho)
+    ledger.echoes.append(ChangeLedger.Echo(id: echo, client: client, covers: covers))
+    for index in ledger.parked.indices
+    where ledger.parked[index].client == client && ledger.parked[index].writes.contains(id) {
+      ledger.parked[index].echoes.insert(echo)
+    }
+    if ledger.echoes.count > ChangeLedger.echoCountMax { forgetEcho(ledger.echoes[0].id) }
+    effects.append(.settle(client, echo))
+  }
+
+  private mutating func forgetEcho(_ echo: EchoID) {
+    ledger.echoes.removeAll { $0.id == echo }
+    for index in ledger.parked.indices { ledger.parked[index].echoes.remove(echo) }
+  }
+
+  /// Nothing comes of a process that's gone.
+  mutating func forgetChanges(seenBy client: ClientID) {
+    ledger.echoes.removeAll { $0.client == client }
+    ledger.parked.removeAll { $0.client == client }
+    ledger.settling = ledger.settling.filter { $0.key.client != client }
+  }
+}

@@ -1,0 +1,133 @@
+internal import CompactContainers
+
+// Presenters of which nobody knows what they implement.
+//
+// A class may have written a method, and only calling it tells. If the presenter's queue isn't free, nobody learns anything, and
+// most such classes have written nothing. So a question by a presumed callback is waited for without a bound only once the
+// queue has begun to run it. Before that it's waited for as long as `Message.Kind.patience` says, from when the access first
+// asked that presenter; then the access goes on. The message stays in its place and is delivered when the queue runs.
+
+extension FileAccessArbiter {
+  /// The presenter's queue has begun to run the callback: from now on the answer is waited for like any other.
+  ///
+  /// Of a message that's answered, or isn't waited for any more, this changes nothing.
+  package mutating func callbackBegan(_ id: MessageID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let message = messages.find(id), !message.hasBegun {
+      messages[id].hasBegun = true
+      // By now it may be part of a deadlock.
+      if let access = message.awaitingAccess { suspects.append(access) }
+    }
+    return finish()
+  }
+
+  /// What a presenter implements is known better than before.
+  ///
+  /// A question by what it has turned out not to implement counts as answered, one about eviction as refused, unless its queue runs
+  /// that right now. News that wait
+  /// are delivered all the same: whoever calls the presenter tells them by the next more general callback.
+  package mutating func presenterLearned(
+    _ id: PresenterID, _ callbacks: PresenterCallbacks, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    if let presenter = presenters.find(id), !presenter.isRemoved {
+      let callbacks = presenter.callbacks.replacing(callbacks: callbacks)
+      presenters[id].profile = profiles.use(PresenterProfile(presenter.profile, callbacks: callbacks))
+      profiles.giveBack(presenter.profile)
+      let unneeded = (presenter.pending + presenter.unanswered).filter { message in
+        let kind = messages[message].kind
+        return kind.mustBeAnswered && !callbacks.contains(kind.requiredCallback) && !messages[message].hasBegun
+      }
+      for message in unneeded { answerByDefault(message) }
+      // What it's known to have written is waited for as long as it takes.
+      for message in (presenters[id].pending + presenters[id].unanswered) {
+        if let access = messages[message].awaitingAccess { suspects.append(access) }
+      }
+      pump(id)
+    }
+    return finish()
+  }
+
+  /// Nobody has to wait for a question that does nothing.
+  ///
+  /// About an eviction it's a veto to do nothing (C-208).
+  private mutating func answerByDefault(_ id: MessageID) {
+    guard let message = messages.find(id) else { return }
+    withdraw(id)
+    guard let access = message.awaitingAccess else { return }
+    if message.kind == .accommodateEviction {
+      refuseEviction(access, by: message.presenter)
+    } else {
+      answered(message, of: access)
+    }
+  }
+}
+
+// MARK: - Going on
+
+extension FileAccessArbiter {
+  /// Arms a timer for the first question of the access that mustn't be waited for any longer, if its queue hasn't begun it.
+  mutating func armBeginningTimer(of id: AccessID) {
+    guard let due = accesses[id].negotiations.lazy.compactMap(due).min() else { return disarmBeginningTimer(of: id) }
+    if accesses[id].beginningDue == due { return }
+    disarmBeginningTimer(of: id)
+    accesses[id].beginningDue = due
+    effects.append(.armTimer(timer(id, .beginning), after: max(0, due - now)))
+  }
+
+  /// The same after one more question: a timer that's armed for an earlier one looks at this one too.
+  ///
+  /// - Complexity: O(1) unless the question is by a presumed callback and has to have begun before all others.
+  mutating func armBeginningTimer(of id: AccessID, for index: Int) {
+    guard let due = due(accesses[id].negotiations[index]) else { return }
+    if let armed = accesses[id].beginningDue, armed <= due { return }
+    armBeginningTimer(of: id)
+  }
+
+  mutating func disarmBeginningTimer(of id: AccessID) {
+    if accesses[id].beginningDue == nil { return }
+    accesses[id].beginningDue = nil
+    effects.append(.cancelTimer(timer(id, .beginning)))
+  }
+
+  /// Until when the question is waited for if its queue doesn't begin it; `nil` if it's waited for as long as it takes.
+  func due(_ negotiation: Access.Negotiation) -> Timestamp? {
+    guard let id = negotiation.outstanding, let message = messages.find(id),
+      !message.hasBegun || has(.beginningIgnored),
+      let patience = message.kind.patience,
+      presenters[negotiation.presenter].callbacks.presumed.contains(message.kind.requiredCallback)
+    else { return nil }
+    return negotiation.since + patience
+  }
+
+  mutating func questionsAreLate(_ id: AccessID) {
+    let time = max(now, accesses[id].beginningDue ?? now)
+    accesses[id].beginningDue = nil
+    passOverQuestions(of: id, dueBy: time)
+    if !accesses[id].owesAnswers { return advance(id) }
+    armBeginningTimer(of: id)
+    // Of the questions that follow, one may be waited for as long as it takes.
+    suspects.append(id)
+  }
+
+  /// Goes on without the answers to questions that nobody has begun and that perhaps do nothing.
+  mutating func passOverQuestions(of id: AccessID, dueBy time: Timestamp) {
+    for index in accesses[id].negotiations.indices {
+      // The question after one that wasn't begun may be too late as well.
+      while let due = due(accesses[id].negotiations[index]), due <= time { passOver(index, id) }
+    }
+  }
+
+  /// Goes on without an answer.
+  private mutating func passOver(_ index: Int, _ id: AccessID) {
+    let negotiation = accesses[id].negotiations[index]
+    guard let message = negotiation.outstanding, let patience = messages[message].kind.patience else { return }
+    noteUnanswered(message, id, because: ": its queue didn't begin it within \(patience / 1_000_000_000) s")
+    if !accesses[id].absentPresenters.contains(negotiation.presenter) {
+      accesses[id].absentPresenters.append(negotiation.presenter)
+    }
+    messages[message].awaitingAccess = nil
+    messages[message].origin.wasPassedOver = true
+    askNext(id, index, nil)
+  }
+}

@@ -1,0 +1,57 @@
+internal import CompactContainers
+
+// What survives the arbiter: a new one in the place of one that's gone is told what participants hold.
+
+extension FileAccessArbiter {
+  /// A participant says that an earlier arbiter granted it an access, whose accessor still runs.
+  ///
+  /// - Parameters:
+  ///   - id: The access.
+  ///   - request: What it was, with the places where its items are now.
+  ///   - isTrusted: Whether nothing has been granted anew yet, so that whatever overlaps did so before.
+  ///   - time: When.
+  /// - Returns: Whether it's held now. If not, others have been granted what conflicts with it.
+  package mutating func accessReasserted(
+    _ id: AccessID, _ request: AccessRequest, isTrusted: Bool, at time: Timestamp
+  ) -> Bool {
+    begin(at: time)
+    insert(id, request, .granted)
+    let isFree = isTrusted || forEachBlocker(of: id) { accesses[$0].isWaiting }
+    if isFree {
+      becomeKnown(id, request)
+      noteOverlap(of: id)
+    } else {
+      _ = leave(id)
+    }
+    effects = []
+    suspects = []
+    return isFree
+  }
+
+  /// A presenter says that it relinquished for an access of an earlier arbiter, and holds a reacquirer.
+  ///
+  /// If nobody holds that access any more, it gets its turn at once.
+  package mutating func debtReasserted(
+    _ message: MessageID, of presenter: PresenterID, for access: AccessID?, _ origin: Message.Origin, at time: Timestamp
+  ) -> [Effect] {
+    begin(at: time)
+    if presenters.contains(presenter) {
+      if let access, accesses.find(access)?.phase == .granted {
+        accesses[access].debts.append(Access.Debt(message: message, presenter: presenter))
+        presenters[presenter].reacquirersOwed += 1
+      } else {
+        enqueue(.reacquire(message), to: presenter, origin)
+      }
+    }
+    return finish()
+  }
+
+  /// Nobody knew a presenter for a while: what it presents may have been written, nobody can say by whom.
+  package mutating func changesMayBeMissed(by presenter: PresenterID, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    if let known = presenters.find(presenter), known.node != nil {
+      send(.itemDidChange, to: presenter, Message.Origin(client: ClientID(0), purpose: PurposeID(0), label: ""))
+    }
+    return finish()
+  }
+}

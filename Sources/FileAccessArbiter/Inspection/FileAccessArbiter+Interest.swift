@@ -1,0 +1,47 @@
+internal import CompactContainers
+
+// What others may do without asking, and those of them who become known.
+//
+// A host may grant an access to itself while nothing known here is in the way of it, and tell the arbiter only when
+// somebody comes who would have to wait for it. For that it needs two things: to learn at once what is in whose way
+// (`takeInterestChanges`), and to make such an access known (`accessAdopted`) before the request or presenter in whose way
+// it is. Then nobody can tell it from an access that was requested.
+
+extension FileAccessArbiter {
+  /// What has changed since the last call at the items that are claimed or presented: one entry for each such item.
+  ///
+  /// Empty unless the arbiter was made with `tracksInterest`.
+  ///
+  /// - Complexity: O(items at which claims or presenters came, went or moved since).
+  package mutating func takeInterestChanges() -> [InterestChange] { tree.takeInterestChanges() }
+
+  /// Whether nothing known here is in the way of a claim, whatever its purpose.
+  ///
+  /// Only reads and plain writes outside of packages are ever admitted.
+  ///
+  /// - Complexity: O(length of the path), without allocation.
+  package func admits(_ access: ItemAccess, at path: ItemPath) -> Bool {
+    tree.admits(access, at: path)
+  }
+
+  /// Whether the item is a package or inside one, at any depth.
+  package func isInPackage(_ path: ItemPath) -> Bool { tree.isInPackage(path) }
+
+  /// An access that was granted without the arbiter becomes known.
+  ///
+  /// It counts as granted: nobody is asked, no `.grant` is returned, and it ends by `accessReleased`. What it was requested
+  /// inside of has to be known before it, and likewise before any request that is made inside of it.
+  ///
+  /// - Precondition: ``admits(_:at:)`` for each of its items, and no presenter of its own.
+  package mutating func accessAdopted(_ id: AccessID, _ request: AccessRequest, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    precondition(request.ownPresenter == nil && !request.isPreparation, "\(id) can't have been granted unasked")
+    precondition(!request.items.isEmpty, "\(id) accesses no item")
+    for item in request.items {
+      precondition(admits(item.access, at: item.path), "\(id) is adopted at \(item.path), where others are")
+    }
+    insert(id, request, .granted)
+    if !has(.adoptedWithoutContext) { noteContext(of: id, request.context) }
+    return finish()
+  }
+}

@@ -1,0 +1,64 @@
+internal import CompactContainers
+
+/// What claims and presenters at one item keep others from doing without asking the arbiter.
+///
+/// A host may let others access an item without telling the arbiter while these sets say that nobody would mind. They are
+/// the conflicts of ``ConflictRules`` and the questions of ``MessageRules`` without regard to purpose and nesting: who is
+/// kept from going ahead alone asks the arbiter, which knows better.
+///
+/// | at the item         | reads of it | writes of it | reads below | writes below |
+/// | ------------------- | ----------- | ------------ | ----------- | ------------ |
+/// | read                | –           | kept         | –           | –            |
+/// | read of all         | –           | kept         | –           | kept         |
+/// | plain write         | kept        | kept         | –           | –            |
+/// | deep write          | kept        | kept         | kept        | kept         |
+/// | presenter           | kept        | kept         | –           | kept         |
+///
+/// A claim counts while it waits as well: who comes later waits behind it. A presenter of a directory is told what is
+/// written inside.
+package struct ItemInterest: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let blocksReading = Self(rawValue: 1 << 0)
+  /// Keeps from plain writes of the item.
+  package static let blocksWriting = Self(rawValue: 1 << 1)
+  package static let blocksReadingBelow = Self(rawValue: 1 << 2)
+  /// Keeps from plain writes of what is inside the item.
+  package static let blocksWritingBelow = Self(rawValue: 1 << 3)
+  /// Somebody presents the item, so whoever wants it has to ask: trying again soon is no use.
+  package static let isPresented = Self(rawValue: 1 << 4)
+
+  /// Of each presenter of the item.
+  package static let presenter: Self = [.blocksReading, .blocksWriting, .blocksWritingBelow, .isPresented]
+
+  /// Keeps from everything at the item and below.
+  package static let everything: Self = [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
+
+  /// Of a claim, from its request to its end.
+  package init(_ access: ItemAccess) { self.init(LockMode(access)) }
+
+  init(_ mode: LockMode) {
+    switch mode {
+    case .read: self = .blocksWriting
+    case .deepRead: self = [.blocksWriting, .blocksWritingBelow]
+    case .write: self = [.blocksReading, .blocksWriting]
+    case .deepWrite: self = .everything
+    }
+  }
+}
+
+/// The interests at one item are others than before.
+///
+/// Two items may have the same fingerprint; each is reported for itself. So who keeps a table by fingerprints has to count.
+package struct InterestChange: Hashable, Sendable {
+  package let fingerprint: PathFingerprint
+  package let old: ItemInterest
+  package let new: ItemInterest
+
+  package init(fingerprint: PathFingerprint, old: ItemInterest, new: ItemInterest) {
+    self.fingerprint = fingerprint
+    self.old = old
+    self.new = new
+  }
+}

@@ -1,0 +1,127 @@
+internal import CompactContainers
+
+/// What one access does with one item.
+///
+/// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).
+package enum ItemAccess: Hashable, Sendable {
+  /// A read. With `withoutChanges` nobody is asked to save first.
+  case read(withoutChanges: Bool)
+  /// A read of the item and of everything inside it in one consistent state: for snapshots.
+  case readAll(withoutChanges: Bool)
+  case write(WriteIntent)
+  /// A participant decides alone about the item and everything inside it, and gives that back when it's wanted.
+  case delegated(forWriting: Bool)
+
+  package var isWrite: Bool {
+    switch self {
+    case .read, .readAll, .delegated: false
+    case .write: true
+    }
+  }
+
+  /// Whether the access concerns nothing but the item itself: whoever decides alone about a directory grants it unasked.
+  package var isPlain: Bool {
+    switch self {
+    case .read: true
+    case .write(let intent): !intent.isDeep
+    case .readAll, .delegated: false
+    }
+  }
+
+  /// Whether the access concerns everything inside the item as well.
+  package var includesContents: Bool { LockMode(self).isDeep }
+}
+
+/// Why an item is written.
+///
+/// `update` is Apple's write without an option.
+package enum WriteIntent: String, Hashable, Sendable, CaseIterable {
+  case update, merging, deleting, moving, replacing, metadataOnly
+  /// The local contents go; the item itself is kept elsewhere.
+  case evicting
+
+  /// Whether the write concerns everything inside the item as well (a "deep writer").
+  var isDeep: Bool {
+    switch self {
+    case .deleting, .moving, .replacing, .evicting: true
+    case .update, .merging, .metadataOnly: false
+    }
+  }
+}
+
+/// A request for access to one or more items, granted and ended as one unit.
+package struct AccessRequest: Hashable, Sendable {
+  package struct Item: Hashable, Sendable {
+    package var path: ItemPath
+    package var access: ItemAccess
+
+    package init(_ path: ItemPath, _ access: ItemAccess) {
+      self.path = path
+      self.access = access
+    }
+  }
+
+  /// How long each phase may last; `nil` means for ever.
+  package struct Limits: Hashable, Sendable {
+    /// From the request until no other access is in the way.
+    package var waiting: Nanoseconds?
+    /// From asking the presenters until all have answered.
+    package var answering: Nanoseconds?
+    /// How often a wait is reported while it lasts.
+    package var reporting: Nanoseconds?
+    /// How long presenters of participants that are stopped are waited for.
+    package var stoppedPresenters: Nanoseconds?
+    /// How long accesses that stopped participants hold are waited for.
+    package var stoppedHolders: Nanoseconds?
+
+    package init(
+      waiting: Nanoseconds? = nil, answering: Nanoseconds? = nil, reporting: Nanoseconds? = nil,
+      stoppedPresenters: Nanoseconds? = nil, stoppedHolders: Nanoseconds? = nil
+    ) {
+      self.waiting = waiting
+      self.answering = answering
+      self.reporting = reporting
+      self.stoppedPresenters = stoppedPresenters
+      self.stoppedHolders = stoppedHolders
+    }
+
+    package static let never = Limits()
+  }
+
+  package var client: ClientID
+  package var purpose: PurposeID
+  /// The presenter on whose behalf the access is made: it is asked and told nothing about it.
+  package var ownPresenter: PresenterID?
+  /// Who asks, for people.
+  package var label: String
+  package var items: [Item]
+  /// The bits of the options of its reads, for the origin of messages only: what they mean is in `items`.
+  package var readingOptions: UInt = 0
+  /// Asks the presenters, claims nothing (C-135).
+  package var isPreparation = false
+  /// The access or callback inside of which the request was made.
+  package var context: ExecutionContext?
+  /// Whether that context certainly waits for this access: it was made by the same thread or task.
+  ///
+  /// A request that only inherited its context may run on while the context ends; such an edge proves no deadlock.
+  package var isAwaitedByContext = true
+  /// The requesting thread sleeps until the answer; nothing else can run on it meanwhile.
+  package var blocksThread = false
+  package var isOnMainThread = false
+  package var limits: Limits
+  /// When the presenters' answers are late: go on without them instead of failing.
+  package var proceedsWithoutLateAnswers = false
+
+  package init(
+    client: ClientID, purpose: PurposeID, ownPresenter: PresenterID? = nil, label: String, items: [Item],
+    context: ExecutionContext? = nil, limits: Limits = .never
+  ) {
+    self.client = client
+    self.purpose = purpose
+    self.ownPresenter = ownPresenter
+    self.label = label
+    self.items = items
+    self.context = context
+    self.limits = limits
+  }
+}

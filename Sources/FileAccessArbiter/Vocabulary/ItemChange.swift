@@ -1,0 +1,78 @@
+internal import CompactContainers
+
+/// What a process saw to have happened to items in the file system, whoever did it.
+package enum ItemChange: Hashable, Sendable {
+  /// The item at this place may have other contents or attributes, or be another one.
+  case changed(ItemPath)
+  /// There was nothing at this place before.
+  case appeared(ItemPath)
+  /// There is nothing at this place any more.
+  case vanished(ItemPath)
+  /// An item stands at another place; `replaced` tells that something was there.
+  case moved(from: ItemPath, to: ItemPath, replaced: Bool)
+  /// Changes were lost: the item and everything inside may be different.
+  case unknown(ItemPath)
+}
+
+/// A write whose changes a process may not have read out of its queue yet, although it has ended.
+package struct EchoID: Hashable, Comparable, Sendable {
+  package let rawValue: UInt64
+  package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What has to be remembered to tell changes of strangers from those of coordinated writes.
+struct ChangeLedger: Sendable {
+  /// A place that a write accounts for.
+  struct Cover: Hashable, Sendable {
+    let place: ItemPath
+    /// Everything inside as well, whoever presents it: the item is deleted, moved or replaced.
+    let isDeep: Bool
+  }
+
+  /// Of a write that has ended: what its process has done may still be in the queue of another process.
+  struct Echo: Sendable {
+    let id: EchoID
+    /// The process that hasn't said yet that its queue is empty.
+    let client: ClientID
+    let covers: [Cover]
+  }
+
+  /// Something that appeared beside an item that was being written: perhaps a temporary file of the writer.
+  struct Parked: Sendable {
+    let client: ClientID
+    let path: ItemPath
+    /// The writes that may have made it, until they have ended and nothing of them is unread.
+    var writes: Set<AccessID>
+    var echoes: Set<EchoID>
+  }
+
+  /// A change that isn't told before the item has been left alone for a moment, so that one write is one message.
+  struct Settling: Sendable {
+    struct Key: Hashable {
+      let client: ClientID
+      let path: ItemPath
+    }
+
+    /// There was nothing before.
+    var isNew: Bool
+    /// Those whom no write has told of it.
+    var presenters: Set<PresenterID>
+  }
+
+  /// Registered presenters that want to know of strangers' changes.
+  var observerCount = 0
+  var echoes: [Echo] = []
+  var parked: [Parked] = []
+  var settling: [Settling.Key: Settling] = [:]
+  var lastEcho: UInt64 = 0
+
+  /// A process that doesn't read its queue for so long hears of later writes as if strangers had made them.
+  static let echoCountMax = 1024
+  /// What appears beyond that is told at once.
+  static let parkedCountMax = 1024
+  /// Beyond that all are forgotten: then some are told once too often.
+  static let settlingCountMax = 1024
+  /// How many waiting messages are looked through for an equal one.
+  static let lookBackCountMax = 64
+}
