@@ -2,15 +2,16 @@ internal import FileAccessArbiter
 
 /// How long the phases of an access may last.
 ///
-/// Nothing waits for ever unless it's told to.
+/// Every wait is limited, unless a deadline of `nil` removes the limit.
 public struct AccessDeadlines: Hashable, Sendable {
-  /// What happens when presenters don't answer in time.
+  /// The reaction to presenters that don't answer in time.
   public enum LateAnswers: Hashable, Sendable {
     /// The access fails with code ``FileCoordinationError/Code/presenterUnresponsive``.
     case fail
-    /// The access goes on without the answers, and ``FileAccess/unansweredPresenters`` names who owed them.
+    /// The access goes on without the answers, and ``FileAccess/unansweredPresenters`` names the presenters that owed
+    /// them.
     ///
-    /// What such a presenter has not saved is not in the file.
+    /// The file lacks the changes that such a presenter hasn't saved.
     case proceed
   }
 
@@ -24,21 +25,24 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// How long all presenters together may take to answer, from when they're asked; `nil` waits for ever.
   public var waitingForAnswers: Duration?
 
-  /// What to do when ``waitingForAnswers`` is over.
+  /// The reaction when ``waitingForAnswers`` is over.
   public var lateAnswers: LateAnswers
 
   /// How long to wait for the answers of a presenter whose process is stopped, by `SIGSTOP`, a terminal or a debugger; `nil`
   /// waits for them like for others.
   ///
-  /// When it's over, the access goes on without them, and ``FileAccess/unansweredPresenters`` names who owed them (C-187).
-  /// What such a presenter has not saved is not in the file. When the process runs again, the presenter hears what it missed.
+  /// When it's over, the access goes on without them, and ``FileAccess/unansweredPresenters`` names the presenters that
+  /// owed them (C-187). The file lacks the changes that such a presenter hasn't saved. When the process runs again, the
+  /// presenter is notified of everything that it missed.
   public var stoppedPresenters: Duration?
 
-  /// How long to wait for what a stopped process holds before it's taken away; `nil`, unless said otherwise, never takes it.
+  /// How long to wait for the accesses of a stopped process before they're taken away; `nil`, unless said otherwise,
+  /// never takes them.
   ///
-  /// The process may be in the middle of its work on the files. When it runs again, its ``FileAccess/commit(_:)-ate1`` fails with
-  /// code ``FileCoordinationError/Code/accessLost``, it's granted nothing before it has learned what it lost, and its presenters
-  /// hear that they may have missed changes; what it writes without asking can't be held up.
+  /// The process may be in the middle of its work on the files. When it runs again, its ``FileAccess/commit(_:)-ate1``
+  /// fails with code ``FileCoordinationError/Code/accessLost``, it's granted nothing before it has learned of its lost
+  /// accesses, and its presenters are notified that they may have missed changes. Writes that it makes without asking
+  /// can't be prevented.
   public var stoppedHolders: Duration?
 
   /// Creates deadlines.
@@ -46,9 +50,9 @@ public struct AccessDeadlines: Hashable, Sendable {
   /// - Parameters:
   ///   - waitingForAccesses: How long to wait for other accesses; five minutes unless said otherwise.
   ///   - waitingForAnswers: How long presenters may take to answer; one minute unless said otherwise.
-  ///   - lateAnswers: What to do when presenters are late.
+  ///   - lateAnswers: The reaction to presenters that are late.
   ///   - stoppedPresenters: How long to wait for presenters of stopped processes; five seconds unless said otherwise.
-  ///   - stoppedHolders: How long to wait for what stopped processes hold; as for others unless said otherwise.
+  ///   - stoppedHolders: How long to wait for the accesses of stopped processes; as for others unless said otherwise.
   public init(
     waitingForAccesses: Duration? = .seconds(300), waitingForAnswers: Duration? = .seconds(60),
     lateAnswers: LateAnswers = .fail, stoppedPresenters: Duration? = .seconds(5), stoppedHolders: Duration? = nil

@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// What a call asks for, checked and resolved, before anybody is bothered.
+/// The request of a call, checked and resolved before any other party is involved.
 struct AccessPlan {
   struct Item {
     let access: ItemAccess
@@ -12,7 +12,7 @@ struct AccessPlan {
     var wasMoved = false
   }
 
-  /// What the call does, for errors: "couldn't read …".
+  /// The action of the call, for errors: "couldn't read …".
   let verb: String
   var items: [Item] = []
   var intents: [FileAccessIntent] = []
@@ -56,7 +56,7 @@ struct AccessPlan {
     if isGiven { throw .optionNotAllowed(option, in: "prepare", url: url.absoluteString) }
   }
 
-  /// Tells where URLs lead.
+  /// Finds where URLs lead.
   ///
   /// Requests for many items don't go through the cache: they would turn everything else out.
   enum Places {
@@ -142,7 +142,7 @@ extension FileCoordinator {
 }
 
 extension FileCoordinator.WritingOptions {
-  /// What a write for this reason does, for errors: "couldn't delete …".
+  /// The action of a write for this reason, for errors: "couldn't delete …".
   var verb: String {
     switch self {
     case .forDeleting: "delete"

@@ -11,7 +11,7 @@ internal import SystemInterface
 /// - Note: Rule C-180.
 public struct BlockingFileCoordinator: Sendable {
   let coordinator: FileCoordinator
-  /// What the thread does while it would only wait.
+  /// The work of the thread while it would only wait.
   let server: (any BlockedThreadServer)?
 
   init(_ coordinator: FileCoordinator, serving server: (any BlockedThreadServer)? = nil) {
@@ -28,7 +28,7 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
@@ -52,7 +52,7 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
@@ -75,7 +75,7 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - writingOptions: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
@@ -99,7 +99,7 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - secondOptions: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
@@ -117,10 +117,10 @@ public struct BlockingFileCoordinator: Sendable {
   /// Blocks until they are.
   ///
   /// - Parameters:
-  ///   - intents: What to do with which items.
+  ///   - intents: The accesses to request, one for each of the items.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.coordinate'")
   public func coordinate<Result>(
@@ -132,8 +132,8 @@ public struct BlockingFileCoordinator: Sendable {
 
   /// Asks the presenters of many items in advance, runs `body`, and blocks until its completion handler was called.
   ///
-  /// The wait for the handler, from when `body` returned, lasts no longer than ``AccessDeadlines/waitingForAccesses``: pass more for a
-  /// batch that goes on for long, or `nil`. What the batch does then isn't stopped.
+  /// The wait for the handler, from when `body` returned, lasts no longer than ``AccessDeadlines/waitingForAccesses``:
+  /// pass more for a batch that goes on for long, or `nil`. The end of the wait doesn't stop the batch.
   ///
   /// - Parameters:
   ///   - reading: Items to be read.
@@ -141,8 +141,8 @@ public struct BlockingFileCoordinator: Sendable {
   ///   - writing: Items to be written.
   ///   - writingOptions: Why; not `.forReplacing`.
   ///   - deadlines: How long presenters and the batch may take; those of the coordinator unless stated.
-  ///   - body: The accesses that were prepared. It's told whose answers are missing, and calls the handler when all is done,
-  ///     on any thread (C-138).
+  ///   - body: The accesses that were prepared. It receives the presenters whose answers are missing, and calls the
+  ///     handler when all is done, on any thread (C-138).
   /// - Throws: ``FileCoordinationError`` when a presenter refused, with code `.answerDropped` when the handler was dropped without
   ///   having been called, with code `.timedOut` when it was kept and not called in time, or with code `.cancelled` when
   ///   ``FileCoordinator/cancel()`` was called meanwhile.
@@ -197,7 +197,7 @@ public struct BlockingFileCoordinator: Sendable {
     return try GrantedAccess(coordinator, waiter, plan)
   }
 
-  /// Requests access until what is claimed is what the items are.
+  /// Repeats the request until the claimed identities are those of the items.
   private func accessByIdentity(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?
   ) throws(FileCoordinationError) -> GrantedAccess {
@@ -215,7 +215,7 @@ public struct BlockingFileCoordinator: Sendable {
 
   private func request(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) throws(FileCoordinationError) -> AccessWaiter
   {
-    // A thread that reads what the service tells can do nothing else.
+    // A thread that reads the service's messages can do nothing else.
     if server != nil { return try coordinator.begin(plan, deadlines, blocks: true) }
     return try coordinator.host.transport.reading { () throws(FileCoordinationError) in
       try coordinator.begin(plan, deadlines, blocks: true)

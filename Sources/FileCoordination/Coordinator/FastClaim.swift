@@ -23,13 +23,13 @@ struct FastClaim: @unchecked Sendable {
   var item: ResolvedItem { unsafe unownedItem }
   var coordinator: FileCoordinator { unsafe unownedCoordinator }
 
-  /// The access as the arbiter knows it, if somebody was interested already.
+  /// The access in the arbiter; `nil` if the claim hasn't been adopted.
   var known: GrantedAccess? { coordinator.host.knownAccess(of: token) }
 
   func becomeKnown() -> GrantedAccess { coordinator.host.grantedAccess(of: token) }
 }
 
-/// What an accessor's access rests on.
+/// The basis of an accessor's access: an access of the arbiter, or a claim of the fast tier.
 enum AccessReference: Sendable {
   case granted(GrantedAccess)
   case claim(FastClaim)
@@ -40,7 +40,7 @@ extension FileCoordinator {
   ///
   /// - Parameters:
   ///   - item: The item.
-  ///   - access: What is done with it.
+  ///   - access: The kind of access.
   ///   - thread: The running thread.
   ///   - task: The running task.
   ///   - patience: How long to try when another claim is in the way.
@@ -61,16 +61,16 @@ extension FileCoordinator {
     }
   }
 
-  /// Looks up whether the process was lent the item.
+  /// Checks whether a delegation of the process covers the item.
   @inline(never)
   private func cover(_ item: ResolvedItem, _ access: PlainAccess) -> Bool {
     domain.host.cover(item, isWrite: access.isWrite)
   }
 
-  /// Whoever moves an item marks what leads to it before its own claims end: so a look after the claim is shown tells whether
-  /// the item has gone elsewhere since it was resolved.
+  /// A move of an item marks everything that leads to it before the claims of the move end. So a check after the claim
+  /// is shown finds whether the item has moved since it was resolved.
   ///
-  /// In the same way whoever gives back what the process was lent marks that before it looks for claims.
+  /// In the same way, the return of a delegation is marked before claims are searched for.
   @inline(__always)
   private func kept(_ claim: ClaimToken, _ item: ResolvedItem, _ access: PlainAccess) -> ClaimToken? {
     if !item.isStale, domain.host.coverage.allows(item, isWrite: access.isWrite) { return claim }
@@ -108,14 +108,14 @@ extension FileCoordinator {
 /// long as it tries it isn't queued, so others may be granted first: ``durationMax`` is the bound of unfairness of the fast
 /// tier.
 struct FastTierPatience: Sendable {
-  /// How long it looks again and again.
+  /// How long it polls without yielding.
   let spinning: Duration
-  /// How long it lets other threads run between two looks although none wants to.
+  /// How long it lets other threads run between two polls although none of them runs.
   ///
   /// Then the holder works or sleeps, which may last. The system call alone takes less than ``Contention/shortestTurn``.
   let yieldingInVain: Duration
-  /// How long it goes on when other threads do run meanwhile: the holder may have lost its processor, and gets it back only if
-  /// those who wait let it.
+  /// How long it goes on when other threads do run meanwhile: the holder may have lost its processor, and gets it back
+  /// only if the waiting threads yield.
   let durationMax: Duration
 
   /// For callers that may block their thread.
@@ -177,7 +177,7 @@ private struct Contention {
     }
   }
 
-  /// Spins, then yields, until it looks as if it may be granted, or the time is over.
+  /// Spins, then yields, until the claim seems possible, or the time is over.
   mutating func wait(until mayClaim: () -> Bool) {
     while true {
       now = HostClock.shared.now

@@ -26,7 +26,7 @@ public struct FileAccess: ~Copyable, Sendable {
     index = 0
   }
 
-  /// The access as the arbiter knows it; a claim of the fast tier becomes known.
+  /// The access in the arbiter; a claim of the fast tier is adopted first.
   private var access: GrantedAccess {
     switch reference {
     case .granted(let access): access
@@ -50,7 +50,7 @@ public struct FileAccess: ~Copyable, Sendable {
 
   /// Whether an access that was to delete or replace the item ended while this one waited.
   ///
-  /// It may have left the item alone: look.
+  /// It may have left the item alone: check.
   public var wasReplaced: Bool { item?.wasReplaced ?? false }
 
   /// Whether there's anything at the item's place right now.
@@ -63,7 +63,7 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Presenters that didn't answer in time and were passed over, because their process is stopped or the deadlines said to
   /// proceed.
   ///
-  /// Inside a `prepare` these are also presenters of the item that didn't answer then, whom nobody asks again.
+  /// Inside a `prepare` these include presenters of the item that didn't answer then, and aren't asked again.
   public var unansweredPresenters: [String] { grant?.unanswered ?? [] }
 
   /// Sockets, FIFOs and devices in a directory that's read for uploading: the archive can't hold them.
@@ -74,7 +74,7 @@ public struct FileAccess: ~Copyable, Sendable {
     return access.pathsLeftOut(of: index).map(\.description)
   }
 
-  /// What the wait brought; `nil` when there was none.
+  /// The result of the wait; `nil` when there was none.
   private var grant: Grant? {
     switch reference {
     case .granted(let access): access.grant
@@ -120,27 +120,28 @@ public struct FileAccess: ~Copyable, Sendable {
 
   /// A number that's larger than that of every earlier grant of the item.
   ///
-  /// Whoever stores what is written under it, such as a server, can refuse what comes with a smaller one later: it comes
-  /// from a process that was stopped for so long that it lost its access without noticing.
+  /// A store, such as a server, can keep it with the data that is written under it, and refuse data with a smaller one
+  /// later: such data comes from a process that was stopped for so long that it lost its access without noticing.
   ///
-  /// - Complexity: O(1) if the access was granted by the service; else the access becomes known to it.
+  /// - Complexity: O(1) if the access was granted by the service; else the service is first notified of the access.
   public var fencingToken: FileFencingToken {
     let waiter = access.waiter
     return FileFencingToken(waiter.token, waiter.id)
   }
 
-  /// Runs `body` if the access still lasts, as far as can be known: for the step that makes a result visible, such as a rename.
+  /// Runs `body` if the access still lasts, as far as can be determined: for the step that makes a result visible, such
+  /// as a rename.
   ///
-  /// A process that couldn't be reached for too long, because it was stopped, may have lost its access to others. This asks
-  /// the service right before the step. In a domain of one process nothing can be lost, and nobody is asked.
+  /// A process that couldn't be reached for too long, because it was stopped, may have lost its access to others. This
+  /// asks the service right before the step. In a domain of one process no access can be lost, and no question is sent.
   ///
-  /// Between the answer and the step time passes: the smaller the step, the better. What can't be undone needs
-  /// ``fencingToken``, checked by whoever stores it.
+  /// Between the answer and the step time passes: the smaller the step, the better. A step that can't be undone needs
+  /// ``fencingToken``, checked by the store.
   ///
   /// Suspends for a round trip to the service; no thread of the cooperative pool waits meanwhile.
   ///
   /// - Parameter body: The step.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: ``FileCoordinationError`` with code `.accessLost` or `.domainUnreachable`, or the error thrown by `body`.
   public func commit<Result>(_ body: () async throws -> Result) async throws -> Result {
     try await validate()
@@ -152,7 +153,7 @@ public struct FileAccess: ~Copyable, Sendable {
   /// The twin of the suspending one, for accessors that aren't asynchronous.
   ///
   /// - Parameter body: The step.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: ``FileCoordinationError`` with code `.accessLost` or `.domainUnreachable`, or the error thrown by `body`.
   public func commit<Result>(_ body: () throws -> Result) throws -> Result {
     try checkOngoing()
@@ -166,12 +167,12 @@ public struct FileAccess: ~Copyable, Sendable {
     try await access.host.withoutBlocking { () throws(FileCoordinationError) in try access.validate(index) }
   }
 
-  /// The position of the item among those of the access as the arbiter knows it.
+  /// The position of the item among those of the access in the arbiter.
   private var itemIndex: Int { if case .granted = reference { index } else { 0 } }
 
   /// Declares that the item will be moved.
   ///
-  /// Nobody is told, and nothing has to follow if the move fails (C-103).
+  /// No presenter is notified, and nothing has to follow if the move fails (C-103).
   ///
   /// If the item is found at the new place when the access ends, and the move wasn't announced, it's announced then.
   ///
@@ -182,7 +183,8 @@ public struct FileAccess: ~Copyable, Sendable {
     try access.declareMove(of: index, to: newURL)
   }
 
-  /// Announces that the item has been moved: presenters are told, and those who wait for it will get the new place.
+  /// Announces that the item has been moved: presenters are notified, and accesses that wait for it will get the new
+  /// place.
   ///
   /// Suspends for a round trip to the service; no thread of the cooperative pool waits meanwhile.
   ///
@@ -207,7 +209,7 @@ public struct FileAccess: ~Copyable, Sendable {
 
   /// Announces that the item took the place of another item of this access.
   ///
-  /// That place is known, so nobody has to look at a file system that may be failing right now.
+  /// That place is known, so the file system, which may be failing right now, isn't asked.
   func didMove(to destination: borrowing FileAccess) async throws(FileCoordinationError) {
     let (access, index, other) = (access, index, destination.index)
     try await access.host.withoutBlocking { () throws(FileCoordinationError) in
@@ -250,8 +252,8 @@ public struct FileAccess: ~Copyable, Sendable {
   /// Announces that a version of the item was added, removed or resolved, to all presenters, one's own included (C-112).
   ///
   /// - Parameters:
-  ///   - change: What happened.
-  ///   - version: The name of the version. Of a name with more than 65,535 bytes only the beginning is told.
+  ///   - change: The kind of change.
+  ///   - version: The name of the version. A name with more than 65,535 bytes is cut to its beginning.
   public func didChangeVersion(_ change: FileVersionChange, version: String) {
     access.announceVersion(of: index, change, version)
   }

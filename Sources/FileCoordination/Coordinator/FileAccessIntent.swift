@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SystemInterface
 
-/// What a program wants to do with one item, for requests of several items at once.
+/// The part of a request that concerns one item, for requests of several items at once.
 ///
 /// ``url`` shows where the item is: it follows moves until the access has ended. It may be read anywhere, but only inside
 /// the accessor is it sure to be current (C-154). An intent belongs to one request at a time.

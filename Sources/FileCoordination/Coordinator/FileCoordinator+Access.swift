@@ -8,15 +8,15 @@ internal import SystemInterface
 extension FileCoordinator {
   /// Reads an item: suspends until nobody writes it and its presenters have let go and saved, then runs `accessor`.
   ///
-  /// `accessor` runs on the caller's actor, never under a lock. Others may read meanwhile; whoever wants to write waits
-  /// until it returns.
+  /// `accessor` runs on the caller's actor, never under a lock. Others may read meanwhile; writers wait until it
+  /// returns.
   ///
   /// - Parameters:
   ///   - url: The item. It doesn't have to exist.
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   /// - Complexity: O(depth of the path) while nobody else is interested.
   /// - Note: Rules C-001…C-048.
@@ -31,14 +31,14 @@ extension FileCoordinator {
 
   /// Writes an item: suspends until nobody else accesses it and its presenters have let go, then runs `accessor`.
   ///
-  /// `accessor` runs on the caller's actor, never under a lock. Presenters are told afterwards.
+  /// `accessor` runs on the caller's actor, never under a lock. Presenters are notified afterwards.
   ///
   /// - Parameters:
   ///   - url: The item. It doesn't have to exist (C-021).
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   /// - Complexity: O(depth of the path) while nobody else is interested.
   /// - Note: Rules C-002…C-018 and C-050…C-081.
@@ -59,7 +59,7 @@ extension FileCoordinator {
   ///   - writingOptions: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, with both items in the order of the arguments.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func read<Result>(
     _ readingURL: URL, options readingOptions: ReadingOptions = [],
@@ -82,7 +82,7 @@ extension FileCoordinator {
   ///   - secondOptions: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, with both items in the order of the arguments.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func write<Result>(
     _ firstURL: URL, options firstOptions: WritingOptions = .forUpdating,
@@ -99,10 +99,10 @@ extension FileCoordinator {
   /// Accesses any number of items, granted together whatever their order (C-023, C-024).
   ///
   /// - Parameters:
-  ///   - intents: What to do with which items; at most ``itemCountMax``. They never block each other.
+  ///   - intents: The accesses to request, one for each item; at most ``itemCountMax``. They never block each other.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func coordinate<Result>(
     _ intents: [FileAccessIntent], deadlines: AccessDeadlines? = nil,
@@ -116,8 +116,9 @@ extension FileCoordinator {
   /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `body`.
   ///
   /// Grants nothing: every item still needs an access of its own inside `body`, usually with `.withoutChanges`, because
-  /// saving has been asked for already (C-135…C-141). `body` is told whose answers are missing: such a presenter may hold
-  /// text that isn't in its file. ``FileAccess/unansweredPresenters`` of the accesses inside names them for each item.
+  /// saving has been asked for already (C-135…C-141). `body` receives the presenters whose answers are missing: such a
+  /// presenter may hold text that isn't in its file. ``FileAccess/unansweredPresenters`` of the accesses inside names
+  /// them for each item.
   ///
   /// - Parameters:
   ///   - reading: Items to be read.
@@ -126,7 +127,7 @@ extension FileCoordinator {
   ///   - writingOptions: Why; not `.forReplacing`.
   ///   - deadlines: How long presenters may take; those of the coordinator unless stated.
   ///   - body: The accesses that were prepared.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: ``FileCoordinationError`` when a presenter refused, or the error thrown by `body`.
   public func prepare<Result>(
     reading: [URL] = [], readingOptions: ReadingOptions = [],
@@ -171,7 +172,7 @@ extension FileCoordinator {
     return try GrantedAccess(self, waiter, plan)
   }
 
-  /// Requests access until what is claimed is what the items are.
+  /// Repeats the request until the claimed identities are those of the items.
   private func accessByIdentity(_ plan: AccessPlan, _ deadlines: AccessDeadlines?) async throws -> GrantedAccess {
     var plan = plan
     var deadlines = deadlines

@@ -39,7 +39,7 @@ extension FileCoordinator {
     host.step(.ubiquityAttributesChanged(announcement, attributes))
   }
 
-  /// Who presents, holds and waits in this coordinator's domain right now.
+  /// The presenters, accesses and waits in this coordinator's domain right now.
   ///
   /// Suspends in a domain of many processes, see ``CoordinationDomain/snapshot()-3ccyd``.
   ///
@@ -47,7 +47,7 @@ extension FileCoordinator {
   /// - Throws: ``FileCoordinationError`` when the domain can't be asked.
   public func snapshot() async throws(FileCoordinationError) -> CoordinationSnapshot { try await domain.snapshot() }
 
-  /// Who presents, holds and waits in this coordinator's domain right now, for code that isn't asynchronous.
+  /// The presenters, accesses and waits in this coordinator's domain right now, for code that isn't asynchronous.
   ///
   /// Blocks the thread in a domain of many processes.
   ///

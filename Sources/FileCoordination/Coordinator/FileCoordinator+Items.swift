@@ -3,10 +3,10 @@ internal import FileAccessArbiter
 internal import SwiftRuntimeHooks
 internal import SystemInterface
 
-// The primitives on resolved items: nothing of the path has to be looked at any more.
+// The primitives on resolved items: no part of the path has to be resolved any more.
 
 extension FileCoordinator {
-  /// Reads an item by its handle: suspends only if somebody is in the way or presents it, then runs `accessor`.
+  /// Reads an item by its handle: suspends only if another party is in the way or presents it, then runs `accessor`.
   ///
   /// Like ``read(_:options:deadlines:accessor:)-(URL,_,_,_)``, without the cost of the URL.
   ///
@@ -15,7 +15,7 @@ extension FileCoordinator {
   ///   - options: How it's read; whether a link is followed was decided when the handle was made.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   /// - Complexity: O(1) while nobody else is interested: some atomic operations and two small allocations.
   public func read<Result>(
@@ -43,7 +43,7 @@ extension FileCoordinator {
     }
   }
 
-  /// Writes an item by its handle: suspends only if somebody is in the way or presents it, then runs `accessor`.
+  /// Writes an item by its handle: suspends only if another party is in the way or presents it, then runs `accessor`.
   ///
   /// Like ``write(_:options:deadlines:accessor:)-(URL,_,_,_)``, without the cost of the URL.
   ///
@@ -52,7 +52,7 @@ extension FileCoordinator {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   /// - Complexity: O(threads that use the domain) while nobody else is interested.
   public func write<Result>(
@@ -124,7 +124,7 @@ extension BlockingFileCoordinator {
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
@@ -148,7 +148,7 @@ extension BlockingFileCoordinator {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(
@@ -214,7 +214,7 @@ extension CoordinationDomain {
   ///   - followingLastLink: Whether a symbolic link in the last component is followed; those before it always are.
   /// - Returns: A handle on the item.
   /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
-  /// - Complexity: One system call if the domain knows the URL already, else one pass of realpath(3).
+  /// - Complexity: One system call if the domain has the URL already, else one pass of realpath(3).
   public func resolve(
     _ url: URL, followingLastLink: Bool = false
   ) throws(FileCoordinationError) -> ResolvedItem {

@@ -15,7 +15,7 @@ extension FileCoordinator {
 
     /// Doesn't ask presenters to save first; they're still asked to relinquish (C-031).
     public static let withoutChanges = Self(rawValue: 1 << 0)
-    /// Reads what a symbolic link leads to; without it, the link itself is the item (C-044).
+    /// Reads the target of a symbolic link; without it, the link itself is the item (C-044).
     ///
     /// Not allowed when preparing.
     public static let resolvesSymbolicLink = Self(rawValue: 1 << 1)

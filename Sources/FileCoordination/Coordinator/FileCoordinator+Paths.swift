@@ -14,7 +14,7 @@ extension FileCoordinator {
   ///   - options: How it's read; not `.resolvesSymbolicLink`.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func read<Result>(
     path: String, options: ReadingOptions = [], deadlines: AccessDeadlines? = nil,
@@ -27,14 +27,14 @@ extension FileCoordinator {
 
   /// Writes the item at a path that is taken at its word: no file system is asked where it leads.
   ///
-  /// See ``read(path:options:deadlines:accessor:)`` for what that means.
+  /// See ``read(path:options:deadlines:accessor:)`` for the consequences.
   ///
   /// - Parameters:
   ///   - path: An absolute path. The item doesn't have to exist.
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   public func write<Result>(
     path: String, options: WritingOptions = .forUpdating, deadlines: AccessDeadlines? = nil,
@@ -55,7 +55,7 @@ extension BlockingFileCoordinator {
   ///   - options: How it's read; not `.resolvesSymbolicLink`.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.read'")
   public func read<Result>(
@@ -77,7 +77,7 @@ extension BlockingFileCoordinator {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError`` when there's no access, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.write'")
   public func write<Result>(

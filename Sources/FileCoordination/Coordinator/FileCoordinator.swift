@@ -40,12 +40,12 @@ public final class FileCoordinator: Sendable {
 
   private struct State {
     var purpose: PurposeID
-    /// Keeps the name of the purpose known.
+    /// Keeps the name of the purpose in use.
     var namedPurpose: NamedPurpose?
     var isPurposeFixed: Bool
     var isCancelled = false
     var live: Set<AccessID> = []
-    /// What batches that have been prepared wait for; dropped by the program, they answer by themselves.
+    /// The answers for which prepared batches wait. If the program drops one, it answers by itself.
     var batchEnds: [AccessID: WeakBatchEnd] = [:]
   }
 
@@ -53,11 +53,12 @@ public final class FileCoordinator: Sendable {
 
   /// Where the coordinator's accesses meet others.
   public let domain: CoordinationDomain
-  /// Who accesses, in reports and in the origin of messages.
+  /// The name of the accessing party, in reports and in the origin of messages.
   public let label: String
   /// The deadlines of accesses that state none.
   public let deadlines: AccessDeadlines
-  /// The presenter on whose behalf accesses are made; it's kept alive, and is neither asked nor told about them (C-110).
+  /// The presenter on whose behalf accesses are made; it's kept alive, and is neither asked nor notified about them
+  /// (C-110).
   public let presenter: (any FilePresenter)?
 
   private let presenterIdentity: PresenterIdentity?
@@ -71,7 +72,7 @@ public final class FileCoordinator: Sendable {
 
   var host: ArbiterHost { domain.host }
 
-  /// Lends what knows where URLs lead.
+  /// Passes the cache of resolved URLs to `body`.
   @inline(__always)
   func withIdentities<Result>(_ body: (IdentityCache) throws -> Result) rethrows -> Result {
     try unsafe unmanagedIdentities._withUnsafeGuaranteedRef { try body($0) }
@@ -82,7 +83,7 @@ public final class FileCoordinator: Sendable {
   /// Creates a coordinator.
   ///
   /// - Parameters:
-  ///   - label: Who accesses, for people; the place of this call unless stated.
+  ///   - label: The name of the accessing party, for people; the place of this call unless stated.
   ///   - presenter: The presenter on whose behalf accesses are made, if any.
   ///   - domain: Where accesses meet others.
   ///   - deadlines: How long accesses may wait; those of the domain unless stated.
@@ -98,7 +99,7 @@ public final class FileCoordinator: Sendable {
     self.deadlines = deadlines ?? domain.configuration.deadlines
     presenterIdentity = presenter.map(domain.host.identity)
     unsafe unmanagedIdentities = Unmanaged.passUnretained(domain.host.identities)
-    // What a claim of the fast tier shows is a path only.
+    // A claim of the fast tier shows only a path.
     let mayClaim = presenter == nil && !domain.configuration.coordinatesFilesByIdentity
     gate = Atomic(mayClaim ? Self.gateUndecided : Self.gateClosed)
     state = Guarded(
@@ -112,7 +113,7 @@ public final class FileCoordinator: Sendable {
 // MARK: - Purpose
 
 extension FileCoordinator {
-  /// What this coordinator's accesses are for.
+  /// The purpose of this coordinator's accesses.
   ///
   /// Accesses of equal purpose never wait for each other (C-116).
   ///
@@ -220,7 +221,7 @@ extension FileCoordinator {
       }
       return ((), state.decider.step(.accessRequested(id, request), at: now))
     }
-    // Nobody blocks here until there's a service: the request is kept for it, and answered if there can't be any.
+    // This doesn't block until there's a service: the request is kept for it, and answered if there can't be any.
     host.transport.expectAnswer(before: request.limits.waiting)
     // A cancellation between the two steps above found nothing to cancel.
     if isCancelled { host.cancel(id) }
@@ -273,7 +274,7 @@ extension FileCoordinator {
 }
 
 extension AccessRequest {
-  /// What the request makes known at its items.
+  /// The obstacles that the request raises at its items.
   fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
     if isPreparation || !state.decider.decidesAlone { return .none }
     if items.count > Obstacles.countMax { return .everywhere }

@@ -28,9 +28,9 @@ final class GrantedAccess: Sendable {
   let coordinator: FileCoordinator
   let waiter: AccessWaiter
   let grant: Grant
-  /// What was at each item's place when the access was granted; empty when nobody wants to know.
+  /// The state of the file at each item's place when the access was granted; empty when no use needs it.
   private let before: [FileStatus?]
-  /// What a file would have got for its modification time right before that.
+  /// The modification time that a file would have got right before that.
   private let lookTime: Int64
   private let state = Guarded(State())
 
@@ -61,9 +61,9 @@ final class GrantedAccess: Sendable {
     }
   }
 
-  /// A claim that was granted before anybody knew of it.
+  /// A claim that was granted without the arbiter and adopted later.
   ///
-  /// Nobody looked at the item then, so nobody knows what will have changed.
+  /// The item's state wasn't read when the claim was granted, so its changes can't be determined.
   init(adoptedBy coordinator: FileCoordinator, _ waiter: AccessWaiter) {
     self.coordinator = coordinator
     self.waiter = waiter
@@ -72,7 +72,7 @@ final class GrantedAccess: Sendable {
     before = []
   }
 
-  /// Ends the access: notes what was done, tells the arbiter, deletes snapshots.
+  /// Ends the access: records the changes, notifies the arbiter, deletes snapshots.
   ///
   /// Doing it twice does nothing.
   ///
@@ -88,7 +88,7 @@ final class GrantedAccess: Sendable {
     }
   }
 
-  /// An access that was taken out of a set can outlive its accessor: then it's good for nothing any more.
+  /// An access that was taken out of a set can outlive its accessor: then every use of it fails.
   func checkOngoing(_ index: Int) throws(FileCoordinationError) {
     if state.withLock({ $0.isEnded }) { throw .accessEnded(waiter.path(of: index).description) }
   }
@@ -125,7 +125,7 @@ extension AccessPlan {
   var mayMove: Bool { items.indices.contains { items[$0].access == .write(.moving) } }
 }
 
-// MARK: - What happened to the items
+// MARK: - Changes of the items
 
 extension GrantedAccess {
   private static func look(at waiter: AccessWaiter, _ fileSystem: any FileSystem) -> [FileStatus?] {
@@ -151,14 +151,14 @@ extension GrantedAccess {
           before.identity == after.identity && before.size == after.size
           && before.modificationTime == after.modificationTime
         if !isSame { return .changed }
-        // What was changed in the clock tick of the look might be changed once more, and have the same time as before.
+        // A file that was changed in the clock tick of the inspection might change once more and keep its time.
         let ticks = lookTime...(lookTime + Self.clockTickMax)
         return ticks.contains(before.modificationTime) ? .unknown : untouched
       }
     }
   }
 
-  /// Announces moves that nobody announced (C-425).
+  /// Announces moves that the accessor hasn't announced (C-425).
   ///
   /// An item that is gone from its place, and stands at another one of this access or at one that it declared, was moved.
   private func announceForgottenMoves() {
@@ -247,7 +247,7 @@ extension GrantedAccess {
     if items.allSatisfy(\.isUpload) { release(afterFailure: false) }
   }
 
-  /// What the archive of an item lacks.
+  /// The paths that the archive of an item lacks.
   func pathsLeftOut(of index: Int) -> [SystemPath] {
     let item = SystemPath(bytes: waiter.path(of: index).bytes)
     return state.withLock { state in state.snapshots.first { $0.item == item }?.leftOut ?? [] }
@@ -255,7 +255,7 @@ extension GrantedAccess {
 
   var hasUploads: Bool { items.contains(where: \.isUpload) }
 
-  /// What code inside the accessor runs in: nothing new once the access has ended.
+  /// The lineage of code inside the accessor; `nil` once the access has ended.
   var lineage: Lineage? {
     if state.withLock({ $0.isReleased }) { return nil }
     return Lineage(.known(.access(waiter.id)), of: host)

@@ -4,7 +4,7 @@ internal import SystemInterface
 
 /// Announces moves within one access, for code that can't be handed the access itself.
 ///
-/// Good for nothing once the accessor has returned; whoever makes it sees to that.
+/// Useless once the accessor has returned; its creator ensures that it isn't used afterwards.
 package struct MoveAnnouncer: Sendable {
   fileprivate let reference: AccessReference
 
@@ -25,7 +25,7 @@ package struct MoveAnnouncer: Sendable {
     try access.announceMove(from: oldURL, to: newURL)
   }
 
-  /// Declares that one of the items will be moved; nothing if it isn't one of them.
+  /// Declares that one of the items will be moved; does nothing if the URL names none of them.
   ///
   /// - Parameters:
   ///   - oldURL: Where it is.

@@ -6,7 +6,7 @@ internal import SystemInterface
 
 /// A process that takes part in a domain.
 public struct CoordinationProcess: Hashable, Sendable {
-  /// Its number, as the kernel knows it.
+  /// Its number in the kernel.
   public let processIdentifier: Int32
   /// The name of its program.
   public let name: String
@@ -39,7 +39,7 @@ extension CoordinationDomain {
     guard let ground = host.meetingGround else { return nil }
     let places = try ground.places()
     if places.count == 1 { return places[0].address.path.description }
-    // The one where somebody listens.
+    // The place at which a process listens.
     guard case .served(let place, _) = try ground.connect() else { return places[0].address.path.description }
     return place.address.path.description
   }
@@ -49,7 +49,8 @@ extension CoordinationDomain {
 
 /// A service of a domain that runs in this process until it's stopped: for a program that does nothing else.
 ///
-/// Nobody needs one: processes elect one among themselves. A program that lives longer than they do saves them the elections.
+/// No domain needs one: processes elect one among themselves. A program that lives longer than they do saves them the
+/// elections.
 public final class CoordinationServer: Sendable {
   private let service: ServiceHost
 
@@ -59,11 +60,11 @@ public final class CoordinationServer: Sendable {
 
   /// Waits until the service has ended, on the calling thread.
   ///
-  /// It ends when it's stopped; by itself when somebody removes its lock or its socket, by which others find it: then
+  /// It ends when it's stopped, or by itself when its lock or its socket, by which others find it, is removed: then
   /// call ``CoordinationDomain/serve()`` again.
   public func waitUntilEnd() { service.waitUntilEnd() }
 
-  /// Ends the service; the processes elect another one and tell it what they hold.
+  /// Ends the service; the processes elect another one and report their accesses and presenters to it.
   public func stop() { service.stop() }
 }
 
@@ -74,7 +75,7 @@ extension CoordinationDomain {
   /// (`LISTEN_FDS`, see sd_listen_fds(3)); it has to be at the ``meetingPath()``.
   ///
   /// - Returns: The service, which ends when it's stopped or deallocated; `nil` in a domain of one process, which needs none.
-  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when nobody can connect to the place.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when no process can connect to the place.
   public func serve() throws(FileCoordinationError) -> CoordinationServer? {
     guard let ground = host.meetingGround else { return nil }
     let inherited = ActivationSockets.descriptors().first
@@ -100,15 +101,16 @@ extension MeetingGround {
   private static let askInterval = Duration.milliseconds(50)
   /// How soon one that stays is asked again: it may be a service of its own, which stays, or be stopped.
   private static let askIntervalMax = Duration.seconds(1)
-  /// How soon the locks are tried again after whoever serves was asked.
+  /// How soon the locks are tried again after the serving process was asked.
   private static let lookInterval = Duration.milliseconds(2)
 
   /// Takes the right to serve, asking a process that was elected to give way.
   ///
-  /// The locks are tried again and again, because the kernel has no event for it. flock(2) can only block for one lock, there may be
-  /// several, and whoever blocks can be overtaken by each that tries. The end of a connection to whoever serves says too little: with
-  /// a socket that a service manager passed, connections lead here, and a process that said hello in order to wait would take part, and
-  /// keep others from being lent directories. So looks become rarer: behind a service that stays there are some twenty a second.
+  /// The locks are tried again and again, because the kernel has no event for it. flock(2) can only block for one lock,
+  /// there may be several, and a blocked process can be overtaken by each process that polls. The end of a connection
+  /// to the serving process says too little: with a socket that a service manager passed, connections lead here; and a
+  /// process that said hello only to wait would take part, and prevent delegations to others. So the polls become
+  /// rarer: behind a service that stays there are some twenty a second.
   fileprivate func waitToServe(
     packageExtensions: [String], inherited isInherited: Bool
   ) throws(FileCoordinationError) -> ServingRight {
@@ -117,7 +119,7 @@ extension MeetingGround {
     var asked: Int32?
     while true {
       if isUsualPlaceFree, let right = try tryToServe() { return right }
-      // With an inherited socket whoever connects there reaches this process.
+      // With an inherited socket every process that connects there reaches this one.
       if !isInherited, HostClock.shared.now >= nextAsk {
         let process = askToServe(packageExtensions)
         askPause = process == asked && process != nil ? min(askPause * 2, Self.askIntervalMax) : Self.askInterval
@@ -130,7 +132,7 @@ extension MeetingGround {
     }
   }
 
-  /// - Returns: The process that serves and was asked; `nil` if nobody could be asked.
+  /// - Returns: The serving process that was asked; `nil` if none could be asked.
   private func askToServe(_ packageExtensions: [String]) -> Int32? {
     guard case .served(_, let stream) = try? connect() else { return nil }
     let hello = Hello(

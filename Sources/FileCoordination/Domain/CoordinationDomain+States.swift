@@ -17,11 +17,11 @@ extension CoordinationDomain {
   ///
   /// A state of so many parties that it fits into no message between processes, about a hundred thousand, is left out.
   ///
-  /// - Parameter condition: Looks at a state. It runs on whatever thread caused the event, possibly on several at once and
-  ///   not in the order of events; never under a lock. Be brief, and don't use the domain in it.
-  /// - Throws: ``FileCoordinationError`` with code `.cancelled` when the task is cancelled first, and `.domainUnreachable` when the
-  ///   processes of the domain can't be reached: whoever goes on afterwards is in that state.
-  /// - Complexity: O(accesses and presenters) for each event of the domain while somebody waits: for tests and tools.
+  /// - Parameter condition: Examines a state. It runs on the thread that caused the event, possibly on several at once
+  ///   and not in the order of events; never under a lock. Be brief, and don't use the domain in it.
+  /// - Throws: ``FileCoordinationError`` with code `.cancelled` when the task is cancelled first, and
+  ///   `.domainUnreachable` when the processes of the domain can't be reached: a call that returns has met the state.
+  /// - Complexity: O(accesses and presenters) for each event of the domain while a caller waits: for tests and tools.
   public func waitUntil(
     _ condition: @escaping @Sendable (CoordinationSnapshot) -> Bool
   ) async throws(FileCoordinationError) {
@@ -46,14 +46,14 @@ extension ArbiterHost {
   }
 }
 
-/// Somebody who waits for a state.
+/// A caller that waits for a state.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | any thread may cause the awaited state, or cancel the wait |
 final class StateObserver: Sendable {
   private enum State {
-    /// Nobody waits for the result yet.
+    /// The result isn't awaited yet.
     case looking
     case awaited(CheckedContinuation<Bool, Never>)
     /// The first result counts.

@@ -4,33 +4,35 @@ public import SystemInterface
 
 /// A circle of accesses and presenters that see each other.
 ///
-/// Coordinators and presenters of one domain wait for each other and message each other; those of different domains don't
-/// know of each other.
+/// Coordinators and presenters of one domain wait for each other and message each other; those of different domains
+/// ignore each other.
 ///
-/// | domain | who takes part |
+/// | domain | participants |
 /// | --- | --- |
 /// | ``user`` | all processes of the user, on this machine |
 /// | ``socket(_:_:)`` | all processes that name this socket |
 /// | ``process`` | this process |
-/// | ``init(_:)`` | whoever is handed the object, on a clock, file system and executor of one's choice |
+/// | ``init(_:)`` | code that is handed the object, on a clock, file system and executor of one's choice |
 ///
-/// Everything uses ``standard`` unless told otherwise.
+/// Everything uses ``standard`` unless another domain is passed.
 ///
-/// In a domain of many processes one of them serves the others; nobody has to start it. A process that's alone with a
-/// directory is lent it, and claims inside it cost no more than in a domain of one process. When the serving process ends,
-/// another takes over, and all tell it what they hold. What cannot be reached fails with code `.domainUnreachable`: nothing
-/// is ever done uncoordinated in silence.
+/// In a domain of many processes one of them serves the others; it needn't be started. A process that's alone with a
+/// directory gets a delegation of it, and claims inside it cost no more than in a domain of one process. When the
+/// serving process ends, another takes over, and all report their accesses and presenters to it. If the processes can't
+/// be reached, accesses fail with code `.domainUnreachable`: nothing is ever done uncoordinated in silence.
 public final class CoordinationDomain: Sendable {
   /// All accesses and presenters of this process that don't name another domain.
   public static let process = CoordinationDomain(takeUsualConfiguration())
 
   /// All processes of the user on this machine.
   ///
-  /// They meet in `/tmp/file-coordination-UID`, whatever their environments say. If another user has taken that name they meet
-  /// in a directory of their own whose name begins so and goes on with a dot. Those who see another `/tmp` don't meet.
+  /// They meet in `/tmp/file-coordination-UID`, whatever their environments say. If another user has taken that name
+  /// they meet in a directory of their own whose name begins so and goes on with a dot. Processes that see another
+  /// `/tmp` don't meet them.
   public static let user = CoordinationDomain(takeUsualConfiguration(), meetingAt: .ofUser())
 
-  /// The domain of everything that names none: ``user``, or what the environment variable `FILE_COORDINATION_DOMAIN` says.
+  /// The domain of everything that names none: ``user``, or the one in the environment variable
+  /// `FILE_COORDINATION_DOMAIN`.
   ///
   /// `user`, `process`, or `socket:` and an absolute path. Anything else makes every access fail with code
   /// `.domainUnreachable`.
@@ -90,14 +92,14 @@ public final class CoordinationDomain: Sendable {
     /// taken the place of an item while its access waited, the access is requested anew, behind those that wait by then; presenters
     /// are asked anew.
     ///
-    /// The limits: presenters are asked and told only about the path that they present. A file and its identity are looked up by each
-    /// process itself, so a file has the same device and inode wherever it's mounted; overlay and network file systems may not keep
-    /// that. A hard link that a stranger makes to a file while an access to it lasts is another file to whoever uses it
-    /// if the file has been replaced in that access.
+    /// The limits: presenters are asked and notified only about the path that they present. A file and its identity are
+    /// looked up by each process itself, so a file has the same device and inode wherever it's mounted; overlay and
+    /// network file systems may not keep that. If an access has replaced a file, a hard link that a stranger made to
+    /// the file during that access counts as another file.
     public var coordinatesFilesByIdentity: Bool
     /// The deadlines of accesses that state none.
     public var deadlines: AccessDeadlines
-    /// Told about waits that last, each time ``waitReportInterval`` has passed.
+    /// Receives a notice of each wait that lasts, each time ``waitReportInterval`` has passed.
     ///
     /// Runs on a thread of the clock, or in a domain of several processes on one of the library's; be brief.
     public var waitReporter: (@Sendable (WaitNotice) -> Void)?
@@ -105,7 +107,7 @@ public final class CoordinationDomain: Sendable {
     public var waitReportInterval: Duration
     /// The shortest time between two reports of a wait; a shorter interval counts as this one.
     public static let waitReportIntervalMin = Duration.milliseconds(1)
-    /// What time it is.
+    /// The source of the time.
     public var clock: any CoordinationClock
     /// The door to the file system.
     package var fileSystem: any FileSystem
@@ -113,11 +115,12 @@ public final class CoordinationDomain: Sendable {
     public var presenterExecutor: (any TaskExecutor)?
     /// How late an access by URL may notice that a stranger replaced a directory or symbolic link on its way.
     ///
-    /// Where a URL leads is remembered, and forgotten when something on its way changes. With an interval of zero, which is
-    /// usual, each access asks the kernel whether anything has changed (a quarter of a microsecond), so it always goes where
-    /// the URL leads when it's requested. With a longer interval it asks at most that often, and claims by URL need no system
-    /// call in between: for programs that know that nobody else replaces directories. An interval up to the tick of the
-    /// kernel's coarse clock, 4 ms or less, is as good as zero. What this library moves is noticed at once.
+    /// Where a URL leads is remembered, and forgotten when something on its way changes. With an interval of zero,
+    /// which is usual, each access asks the kernel whether anything has changed (a quarter of a microsecond), so it
+    /// always goes where the URL leads when it's requested. With a longer interval it asks at most that often, and
+    /// claims by URL need no system call in between: for programs in whose directories no stranger replaces directories
+    /// or links. An interval up to the tick of the kernel's coarse clock, 4 ms or less, is as good as zero. Moves by
+    /// this library are noticed at once.
     public var identityCheckInterval: Duration
     /// The directory for snapshots made `.forUploading`.
     ///
@@ -167,7 +170,7 @@ public final class CoordinationDomain: Sendable {
 }
 
 extension CoordinationDomain.Configuration {
-  /// What all processes of a domain have to agree on.
+  /// The settings that all processes of a domain must share.
   var agreement: Set<String> {
     coordinatesFilesByIdentity ? packageExtensions.union([Hello.filesByIdentity]) : packageExtensions
   }
@@ -176,13 +179,14 @@ extension CoordinationDomain.Configuration {
 // MARK: - Presenters
 
 extension CoordinationDomain {
-  /// Registers a presenter, so that it's asked before and told after accesses to its item.
+  /// Registers a presenter, so that it's asked before and notified after accesses to its item.
   ///
-  /// Register inside a coordinated read of the item to miss nothing in between (C-193). Accesses that are asking presenters
-  /// right now ask the newcomer too. A presenter that is registered already isn't registered twice: what's returned holds the same
-  /// registration (C-196).
+  /// Register inside a coordinated read of the item to miss nothing in between (C-193). Accesses that are asking
+  /// presenters right now ask the newcomer too. A presenter that is registered already isn't registered twice: the
+  /// returned object holds the same registration (C-196).
   ///
-  /// Suspends until every other process of the domain knows that it has to ask. No thread of the cooperative pool waits meanwhile.
+  /// Suspends until every other process of the domain is bound to ask it. No thread of the cooperative pool waits
+  /// meanwhile.
   ///
   /// - Parameter presenter: The presenter. It isn't kept alive.
   /// - Returns: The registration, which ends when it's ended or deallocated. If the presenter is gone, that's noticed with the next
@@ -196,7 +200,7 @@ extension CoordinationDomain {
     try await host.withoutBlocking { () throws(FileCoordinationError) in try self.registerBlocking(presenter) }
   }
 
-  /// Registers a presenter, and blocks the thread until every other process of the domain knows that it has to ask.
+  /// Registers a presenter, and blocks the thread until every other process of the domain is bound to ask it.
   ///
   /// The twin of ``register(_:)-748w0`` for code that isn't asynchronous: a domain of one process never blocks here, another one
   /// for a round trip to the service, and for up to ten seconds while there's none.
@@ -224,7 +228,7 @@ extension CoordinationDomain {
   ///
   /// Does nothing if it has none.
   ///
-  /// After this returns no new message is sent to it, and nobody waits for its answers (C-191, C-192).
+  /// After this returns no new message is sent to it, and no access waits for its answers (C-191, C-192).
   ///
   /// - Parameter presenter: The presenter.
   public func unregister(_ presenter: any FilePresenter) {
@@ -237,7 +241,7 @@ extension CoordinationDomain {
 
 /// A presenter's registration.
 ///
-/// Keep it as long as the presenter is to be asked and told.
+/// Keep it as long as the presenter is to be asked and notified.
 public final class FilePresenterRegistration: Sendable {
   let record: PresenterRecord
   let host: ArbiterHost
@@ -256,6 +260,6 @@ public final class FilePresenterRegistration: Sendable {
 }
 
 extension CoordinationDomain {
-  /// How many accesses the arbiter has ever known: requested, or adopted from the fast tier.
+  /// How many accesses the arbiter has ever had: requested, or adopted from the fast tier.
   package var knownAccessCount: UInt64 { host.withState { $0.lastAccess } }
 }

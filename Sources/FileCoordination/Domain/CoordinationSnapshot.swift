@@ -1,16 +1,16 @@
 internal import FileAccessArbiter
 
-/// Who presents, holds and waits in a domain at one moment.
+/// The presenters, accesses and waits of a domain at one moment.
 ///
 /// Needs no privileges.
 public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   /// An access that is granted or waits.
   public struct Access: Hashable, Sendable {
-    /// Who, what, in which phase, for how long.
+    /// The coordinator, its process, the items, the phase and its duration.
     public let party: CoordinationParty
     /// How long ago it was requested.
     public let age: Duration
-    /// Who is in its way; of many the first, and nobody when it's granted.
+    /// The parties in its way; of many the first, and none when it's granted.
     public let blockers: [CoordinationParty]
     /// How many more are in its way.
     public let omittedBlockerCount: Int
@@ -28,7 +28,7 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     public let path: String?
     /// The callbacks that it declared.
     public let callbacks: FilePresenterCallbacks
-    /// Whether it's told what programs do that don't coordinate.
+    /// Whether it's notified of changes by programs that don't coordinate.
     public let observesUncoordinatedChanges: Bool
     /// Callbacks under way, the outermost first.
     public let running: [CoordinationParty]
@@ -36,11 +36,11 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     public let pendingMessageCount: Int
   }
 
-  /// An item that somebody accesses or presents.
+  /// An item that is accessed or presented.
   public struct Node: Hashable, Sendable {
     /// The canonical path, for people.
     public let path: String
-    /// What goes on there: one line for each access and presenter.
+    /// The activity there: one line for each access and presenter.
     public let notes: [String]
   }
 
@@ -110,27 +110,27 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension CoordinationDomain {
-  /// Who presents, holds and waits right now.
+  /// The presenters, accesses and waits right now.
   ///
-  /// In a domain of many processes this suspends until the service has answered, and the processes have said what they granted
-  /// themselves. No thread of the cooperative pool waits meanwhile.
+  /// In a domain of many processes this suspends until the service has answered, and the processes have reported the
+  /// accesses that they granted themselves. No thread of the cooperative pool waits meanwhile.
   ///
-  /// - Returns: The state between two events; it may have changed when you look at it.
-  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and `.messageTooLong` when
-  ///   there's too much to tell.
+  /// - Returns: The state between two events; it may have changed when you examine it.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and
+  ///   `.messageTooLong` when the state doesn't fit into a message.
   /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
   public func snapshot() async throws(FileCoordinationError) -> CoordinationSnapshot {
     try await host.withoutBlocking { () throws(FileCoordinationError) in try self.snapshotBlocking() }
   }
 
-  /// Who presents, holds and waits right now, for code that isn't asynchronous.
+  /// The presenters, accesses and waits right now, for code that isn't asynchronous.
   ///
   /// Blocks the thread in a domain of many processes, for a round trip to the service and from there to all of them; in a domain of one
   /// process it doesn't wait.
   ///
-  /// - Returns: The state between two events; it may have changed when you look at it.
-  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and `.messageTooLong` when
-  ///   there's too much to tell.
+  /// - Returns: The state between two events; it may have changed when you examine it.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when the service can't be asked, and
+  ///   `.messageTooLong` when the state doesn't fit into a message.
   /// - Complexity: O(accesses and presenters), under the domain's lock: for people and tools, not for hot paths.
   public func snapshot() throws(FileCoordinationError) -> CoordinationSnapshot { try snapshotBlocking() }
 

@@ -1,8 +1,8 @@
 internal import FileAccessArbiter
 
-/// Somebody who waits or is waited for: an access, or a presenter's callback.
+/// A party that waits or is waited for: an access, or a presenter's callback.
 public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
-  /// What the party is.
+  /// The role of the party.
   public enum Kind: Hashable, Sendable {
     /// An access that waits for other accesses.
     case waitingAccess
@@ -27,7 +27,7 @@ public struct CoordinationParty: Hashable, Sendable, CustomStringConvertible {
     public let includesContents: Bool
   }
 
-  /// What the party is.
+  /// The role of the party.
   public let kind: Kind
   /// The label of the coordinator or of the presenter.
   public let label: String
@@ -120,11 +120,12 @@ struct NamedParties {
 public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   /// The members in the order of waiting.
   ///
-  /// The first is the access that failed. Of a very long cycle that other processes have told of, those in the middle are missing.
+  /// The first is the access that failed. A very long cycle that other processes reported lacks the members in the
+  /// middle.
   public let members: [CoordinationParty]
   /// How many members are missing.
   public let omittedMemberCount: Int
-  /// The same as other processes can be told.
+  /// The same members in the form that other processes receive.
   let waits: [WaitMember]
   /// The position of the first member after those that are missing.
   private let resumption: Int
@@ -162,17 +163,18 @@ public struct DeadlockReport: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A wait that has lasted for a while: who waits, for how long, and who is in the way.
+/// A wait that has lasted for a while: the waiter, the duration, and the parties in its way.
 public struct WaitNotice: Hashable, Sendable, CustomStringConvertible {
   /// The access that waits.
   public let waiter: CoordinationParty
   /// How long it has waited since the request.
   public let duration: Duration
-  /// Who is in its way; of many the first.
+  /// The parties in its way; of many the first.
   public let blockers: [CoordinationParty]
   /// How many more are in its way.
   public let omittedBlockerCount: Int
-  /// The presenters that it goes on without, and why: those under Apple's names whose queues didn't begin a question in time.
+  /// The presenters that it goes on without, and the reason: those under Apple's names whose queues didn't begin a
+  /// question in time.
   public let passedOverPresenters: [String]
 
   init(_ report: WaitReport, at now: Timestamp) {

@@ -321,26 +321,26 @@ extension FileCoordinationError {
     .domainUnreachable,
     message: "no process serves this domain yet. One that is about to may be stopped: let it go on, or end it.")
 
-  /// The time of an access was up, and nobody could have granted it.
+  /// The deadline of an access passed, and `reason` would have kept it from being granted anyway.
   static func timedOut(_ subjects: [String], because reason: Self) -> Self {
     Self(
       .timedOut, subjects: subjects,
       message: "couldn't access \(list(subjects)) within the deadline: \(reason.message)", underlyingError: reason)
   }
 
-  /// Somebody listens and says nothing.
+  /// A process accepts connections and doesn't answer.
   static func silent(_ place: MeetingPlace, _ process: Int32) -> Self {
     Self(
       .domainUnreachable, subjects: [place.address.description],
       message: "whoever listens at '\(place.address)' \(silence(of: process))")
   }
 
-  /// The same, for those who wait only for so long.
+  /// The same, for callers that wait only for so long.
   static func notWelcomed(by process: Int32) -> Self {
     Self(.domainUnreachable, message: "whoever serves this domain \(silence(of: process))")
   }
 
-  /// Which process doesn't answer, perhaps why, and what to do.
+  /// The process that doesn't answer, perhaps the reason, and the remedy.
   private static func silence(of process: Int32) -> String {
     let isStopped = ProcessIdentity.isStopped(process)
     var state = isStopped ? "stopped" : "running"

@@ -29,7 +29,7 @@ extension FileCoordinationError {
     public static let presenterUnresponsive = Code(3, "presenterUnresponsive")
     /// A presenter answered with an error, which is the ``FileCoordinationError/underlyingError``.
     ///
-    /// The accessor hasn't run. Show the error to whoever asked for the access.
+    /// The accessor hasn't run. Show the error to the user who asked for the access.
     public static let presenterFailed = Code(4, "presenterFailed")
     /// A presenter keeps the contents of the item from being evicted.
     ///
@@ -65,8 +65,8 @@ extension FileCoordinationError {
     public static let symbolicLinkLoop = Code(12, "symbolicLinkLoop")
     /// More than one writing option was given.
     ///
-    /// Only Apple's names, `NSFileCoordinator.WritingOptions`, can say so. Pass the one that says what happens to the item, or
-    /// none.
+    /// Only the type under Apple's name, `NSFileCoordinator.WritingOptions`, can express that. Pass the option that
+    /// describes the change of the item, or none.
     public static let conflictingOptions = Code(13, "conflictingOptions")
     /// The option has no meaning in this call, or doesn't exist.
     ///
@@ -80,7 +80,7 @@ extension FileCoordinationError {
     ///
     /// Claim a directory around them, or split the request.
     public static let tooManyItems = Code(16, "tooManyItems")
-    /// What other processes were to be told, or to tell, doesn't fit into one message between processes.
+    /// The data that other processes were to receive, or to send, doesn't fit into one message between processes.
     ///
     /// Split the request, or claim a directory around the items.
     public static let messageTooLong = Code(17, "messageTooLong")
@@ -115,8 +115,7 @@ extension FileCoordinationError {
     public static let destinationExists = Code(24, "destinationExists")
     /// The processes of the domain can't be reached, so nothing would be coordinated.
     ///
-    /// The message says what keeps them apart; ``FileCoordinationError/systemError`` has the number when a system call
-    /// failed.
+    /// The message names the obstacle; ``FileCoordinationError/systemError`` has the number when a system call failed.
     public static let domainUnreachable = Code(25, "domainUnreachable")
     /// The access was lost: the process could not be reached for so long that others were granted access.
     ///
@@ -124,11 +123,11 @@ extension FileCoordinationError {
     public static let accessLost = Code(26, "accessLost")
     /// Not every change by programs that don't coordinate can be seen.
     ///
-    /// The message names the limit to raise; else look at the item now and then.
+    /// The message names the limit to raise; otherwise poll the item.
     public static let uncoordinatedChangesMissed = Code(27, "uncoordinatedChangesMissed")
     /// A system call failed; ``FileCoordinationError/systemError`` has its number.
     ///
-    /// What to do depends on the call. ``FileCoordinationError/underlyingError`` is a `SystemError`.
+    /// The remedy depends on the call. ``FileCoordinationError/underlyingError`` is a `SystemError`.
     public static let fileSystem = Code(28, "fileSystem")
 
     /// All codes of this version, by number; a later version may have more.
@@ -149,7 +148,7 @@ extension FileCoordinationError {
     /// Feeds the number.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-    /// The code with a name, as processes tell it each other; `nil` for one that this version doesn't have.
+    /// The code with a name, as processes send it to each other; `nil` for one that this version doesn't have.
     package init?(name: String) {
       guard let code = Self.named[name] else { return nil }
       self = code

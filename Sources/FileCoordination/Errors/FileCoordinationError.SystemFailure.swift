@@ -7,11 +7,11 @@ extension FileCoordinationError {
     public let errno: Int32
     /// The error number's name for people, such as `ENOSPC`; `errno N` for one that file calls don't return.
     public let symbol: String
-    /// The call with its section of the manual, such as `rename(2)`, or the operation that refused what it was to do.
+    /// The call with its section of the manual, such as `rename(2)`, or the operation that refused its task.
     public let call: String
-    /// The paths that were given to the call; two for a rename or a link, none if the call knew only a descriptor.
+    /// The paths that were given to the call; two for a rename or a link, none if the call was given only a descriptor.
     ///
-    /// What isn't UTF-8 shows as U+FFFD.
+    /// Bytes that aren't UTF-8 show as U+FFFD.
     public let paths: [String]
     /// One sentence: call, paths, reason and symbol.
     public let description: String

@@ -1,23 +1,23 @@
-/// What went wrong with a coordinated access, where, why, and what to do about it.
+/// The failure of a coordinated access: its kind, its place, its reason and the remedy.
 ///
 /// ```
 /// timedOut: couldn't write '/d/f' within 5 s; held for reading by 'indexer' (pid 4711 'notesd') for 12.3 s.
 /// Pass a longer deadline or end that access.
 /// ```
 public struct FileCoordinationError: Error, Sendable, CustomStringConvertible {
-  /// What kind of error it is.
+  /// The kind of error.
   public let code: Code
 
   /// The items concerned, as paths or URLs for people.
   public let subjects: [String]
 
-  /// What happened and what to do, without the code.
+  /// The event and the remedy, without the code.
   public let message: String
 
   /// The error that caused this one: a presenter's answer, or a `SystemError`.
   public let underlyingError: (any Error)?
 
-  /// Who was in the way when a deadline passed; of many the first.
+  /// The parties in the way when a deadline passed; of many the first.
   public let blockers: [CoordinationParty]
 
   /// How many more were in the way.

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// An operation without an ordering in its name is sequentially consistent.
 package protocol AtomicMemory: Sendable {
-  /// What an operation may throw: nothing in a process; in a test, that a thread's turn is over.
+  /// The error that an operation may throw: none in a process; in a test, the end of a thread's turn.
   associatedtype Failure: Error
 
   /// Where a word is, in bytes; words are eight bytes apart.
@@ -43,19 +43,19 @@ extension AtomicMemory {
 
 /// A mistake that a test can build into the fast tier to show that it would be found.
 package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
-  /// A reader looks for obstacles before it shows its claim.
+  /// A reader searches for obstacles before it shows its claim.
   case checkBeforePublish
-  /// A reader's claim stays in its processor's store buffer while it looks for obstacles.
+  /// A reader's claim stays in its processor's store buffer while it searches for obstacles.
   case missingFence
-  /// A holder ends its claim without looking whether somebody waits for it.
+  /// A holder ends its claim without checking whether an access waits for it.
   case adoptionIgnored
-  /// Whoever adopts a claim doesn't make sure that it still lasts.
+  /// An adoption doesn't make sure that the claim still lasts.
   case adoptionUnchecked
-  /// An obstacle is raised after the look at the claims that are there.
+  /// An obstacle is raised after the scan of the existing claims.
   case scanBeforeRaise
-  /// A writer doesn't look for readers.
+  /// A writer doesn't search for readers.
   case readersIgnored
-  /// A writer takes its claim for granted although somebody has just looked past it.
+  /// A writer takes its claim for granted although a scan has just passed over it.
   case unconfirmedWrite
   /// A writer's claim can be seen after it has let readers in.
   case strongLoweredFirst
@@ -71,23 +71,24 @@ package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
   case brokenChain
   /// A table of obstacles is freed as soon as it's replaced.
   case tableFreedAtOnce
-  /// Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.
+  /// The replacement of the table of obstacles is preceded, not followed, by the search for claims that may still read
+  /// the former one.
   case earlyWitnesses
-  /// An obstacle stays in its processor's store buffer while claims are looked at.
+  /// An obstacle stays in its processor's store buffer while claims are scanned.
   case unfencedRaise
   /// Reads are offered for adoption before writes.
   case readsFirst
-  /// Whoever looks at claims passes over writers that aren't confirmed.
+  /// A scan of the claims passes over writers that aren't confirmed.
   case tentativeIgnored
-  /// A thread lets others know that it has claims only after it has looked for obstacles to the first.
+  /// A thread announces that it has claims only after it has searched for obstacles to the first.
   case lateAnnouncement
   /// A reader that couldn't retreat takes its claim back although it was adopted.
   case adoptedTakenBack
-  /// A path remembers that nothing is above it as of a time after the look.
+  /// A path records that nothing is above it as of a time after the check.
   case lateVersion
-  /// Paths that remember that nothing is above them aren't told of what is raised.
+  /// Paths that have recorded that nothing is above them don't notice raised interests.
   case silentRaise
-  /// A thread that waits looks at the table of obstacles without showing that it does.
+  /// A waiting thread reads the table of obstacles without showing that it does.
   case unshownLook
 }
 

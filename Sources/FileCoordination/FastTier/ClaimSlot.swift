@@ -1,18 +1,18 @@
-/// What a slot's state word says.
+/// The meaning of a slot's state word.
 ///
 ///     free ──▶ published ──▶ free                       a read, or a write that is confirmed
-///     free ──▶ tentative ──▶ published | free           a write while it looks for readers
-///     free ──▶ looking ──▶ free                         somebody who waits, and looks whether an attempt is worth it
+///     free ──▶ tentative ──▶ published | free           a write while it searches for readers
+///     free ──▶ looking ──▶ free                         a waiting thread that checks whether an attempt is worth it
 ///
 /// | state | means | ends by |
 /// | --- | --- | --- |
-/// | free | nobody's claim | the shard's thread fills the slot and publishes it |
-/// | tentative | a writer looks whether it may | it confirms its claim or retreats |
-/// | challenged | a tentative writer, or a reader that looks for obstacles, which must retreat | it retreats |
+/// | free | no claim | the shard's thread fills the slot and publishes it |
+/// | tentative | a writer that checks whether it may write | it confirms its claim or retreats |
+/// | challenged | a tentative writer, or a reader that searches for obstacles, which must retreat | it retreats |
 /// | looking | no claim: the shard's thread reads the table of interests, which isn't freed meanwhile | that thread frees it |
-/// | published | a claim; a read may still be about to retreat | its holder frees it, or somebody freezes it |
-/// | frozen | somebody who holds the host's lock looks at the claim | that one unfreezes or adopts it |
-/// | adopted | the arbiter knows the claim | its holder ends it through the host |
+/// | published | a claim; a read may still be about to retreat | its holder frees it, or a thread freezes it |
+/// | frozen | a thread that holds the host's lock examines the claim | that thread unfreezes or adopts it |
+/// | adopted | the arbiter has the claim | its holder ends it through the host |
 ///
 /// The upper bits count the uses of the slot, so that a state word never comes back.
 package struct SlotState: Hashable, Sendable {
@@ -45,7 +45,7 @@ package struct SlotState: Hashable, Sendable {
   package var use: UInt64 { rawValue & ~Self.flags }
 }
 
-/// A slot that holds a claim, and what its state was when the claim was granted.
+/// A slot that holds a claim, and its state when the claim was granted.
 ///
 /// Good for ending the claim, once, on any thread.
 package struct ClaimToken: Hashable, Sendable {
@@ -60,7 +60,7 @@ package struct ClaimToken: Hashable, Sendable {
   }
 }
 
-/// What a slot says about its claim, beyond the fingerprint: words whose meaning belongs to the holder.
+/// The data in a slot about its claim, beyond the fingerprint: words whose meaning belongs to the holder.
 ///
 /// They stay as they are while the slot isn't free, and may be read while it's frozen or adopted, or by its holder.
 package struct ClaimNote: Hashable, Sendable {
@@ -68,11 +68,11 @@ package struct ClaimNote: Hashable, Sendable {
   package var item: UInt
   /// The coordinator that claims.
   package var holder: UInt
-  /// What the claim is nested in, see ``Nesting``.
+  /// The surroundings in which the claim is nested, see ``Nesting``.
   package var outer: UInt
   /// The task that claims; zero outside of tasks.
   package var task: UInt
-  /// What is done with the item, see ``PlainAccess``.
+  /// The kind of access, see ``PlainAccess``.
   package var access: UInt
 
   // In bytes from the state word.
@@ -93,7 +93,8 @@ package struct ClaimNote: Hashable, Sendable {
     self.access = access
   }
 
-  /// Reads the note of a slot; for its holder, for what is nested in it, and for whoever froze or adopted it.
+  /// Reads the note of a slot; for its holder, for code that is nested in it, and for the thread that froze or adopted
+  /// it.
   package init<Memory: AtomicMemory>(at slot: Memory.Address, in memory: Memory) throws(Memory.Failure) {
     item = UInt(try memory.loadRelaxed(slot &+ Self.itemOffset))
     holder = UInt(try memory.loadRelaxed(slot &+ Self.holderOffset))
@@ -105,7 +106,7 @@ package struct ClaimNote: Hashable, Sendable {
 
 /// The fingerprints of a path: `/` first, then each directory on the way, the item itself last.
 ///
-/// Doesn't own the memory, which somebody else keeps while the claim is made.
+/// Doesn't own the memory, which another object keeps while the claim is made.
 ///
 /// `@unchecked Sendable` for the pointer: the fingerprints never change.
 @safe

@@ -1,20 +1,20 @@
 package import FileAccessArbiter
 
-// The slow side: everything here happens under the host's lock.
+// The slow side: everything here runs under the host's lock.
 
-/// Which claims somebody looks at.
+/// The claims to examine.
 package enum ClaimScope: Hashable, Sendable {
   /// Claims of items with this fingerprint.
   case item(UInt64)
-  /// All claims; whoever decides compares paths.
+  /// All claims; the decision compares paths.
   case all
 }
 
-/// What somebody who holds the host's lock decides about a claim that it finds.
+/// The decision about a claim, made under the host's lock.
 package enum AdoptionDecision: Hashable, Sendable {
   /// The arbiter has it now among the claims that are held.
   case adopted
-  /// The arbiter knows of something that was in the way of the claim before: it can't be granted, and has to retreat.
+  /// The arbiter already had an obstacle to the claim: the claim can't be granted, and has to retreat.
   case refused
   /// The claim has nothing to do with the matter.
   case unconcerned
@@ -23,7 +23,7 @@ package enum AdoptionDecision: Hashable, Sendable {
 extension FastTier {
   /// Changes the interest in items with a fingerprint.
   ///
-  /// Every claim shown from now on meets what is raised; ``adoptClaims(_:reads:writes:_:)`` finds the others.
+  /// Every claim shown from now on meets the raised interest; ``adoptClaims(_:reads:writes:_:)`` finds the others.
   package func changeInterest(
     _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
   ) throws(Memory.Failure) {
@@ -38,7 +38,7 @@ extension FastTier {
   /// Offers all claims in a scope for adoption: first the writes, then the reads.
   ///
   /// In this order, because a reader that met a writer of this tier and is about to retreat must be recognised by the
-  /// writer's access, which the arbiter has to know by then.
+  /// writer's access, which must be in the arbiter by then.
   ///
   /// - Parameters:
   ///   - scope: Which claims.
@@ -46,7 +46,7 @@ extension FastTier {
   ///   - writes: Whether writes are offered.
   ///   - adopt: Decides about the claim in this slot, and enters it into the arbiter if that admits it. A claim must be refused
   ///     only on account of something whose interest meets it.
-  /// - Throws: What an operation on the memory throws, or `adopt`.
+  /// - Throws: The error of an operation on the memory, or of `adopt`.
   package func adoptClaims(
     _ scope: ClaimScope, reads: Bool, writes: Bool,
     _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
@@ -92,7 +92,7 @@ extension FastTier {
     let decided =
       switch try adopt(address) {
       case .adopted: state.with(SlotState.isAdopted)
-      // What it's refused for may be gone when it looks: it has to be told.
+      // The obstacle may be gone when the claimant checks: the slot has to record the refusal.
       case .refused: state.with(SlotState.isChallenged)
       case .unconcerned: state
       }
@@ -100,7 +100,7 @@ extension FastTier {
     return true
   }
 
-  /// Adopts one claim that its holder, or something nested in it, wants to be known.
+  /// Adopts one claim at the request of its holder, or of code that is nested in it.
   ///
   /// - Returns: Whether it's adopted now, or was before; `false` if it has ended.
   package func adoptClaim(
@@ -130,8 +130,8 @@ extension FastTier {
     return result
   }
 
-  /// Frees replaced tables that nobody can read any more: every claim and look that was shown when one was replaced is
-  /// over.
+  /// Frees replaced tables that no thread can read any more: every claim and look that was shown when one was replaced
+  /// is over.
   private func freeRetiredTables(_ ledger: inout InterestLedger) throws(Memory.Failure) {
     for index in ledger.retired.indices.reversed() {
       while let witness = ledger.retired[index].witnesses.last {
@@ -143,7 +143,7 @@ extension FastTier {
     }
   }
 
-  /// Frees all tables; nobody may claim any more.
+  /// Frees all tables; no thread may claim any more.
   package func deallocate(_ ledger: inout InterestLedger) throws(Memory.Failure) {
     for retired in ledger.retired { try interests.freeTable(retired.table) }
     ledger.retired = []

@@ -1,42 +1,43 @@
 internal import FileAccessArbiter
 
-/// Claims that nobody objects to, granted without the arbiter: a few atomic operations, no lock, no allocation, no system
-/// call.
+/// Claims that meet no obstacle, granted without the arbiter: a few atomic operations, no lock, no allocation, no
+/// system call.
 ///
-/// Who claims shows its claim first and looks for obstacles then; who makes an obstacle raises it first and looks for claims
-/// then. So at least one of two that meet sees the other (Dekker's pattern); it is who gives way, or takes the other into
-/// account. That needs sequential consistency: a claim must have left the store buffer before the look.
+/// A claimant shows its claim first and searches for obstacles then; a thread that makes an obstacle raises it first
+/// and searches for claims then. So at least one of two that meet sees the other (Dekker's pattern); that one gives
+/// way, or takes the other into account. That needs sequential consistency: a claim must have left the store buffer
+/// before the search.
 ///
-/// An obstacle is whatever the arbiter knows at an item or around it: claims held or waited for, and presenters. Whoever
-/// raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses of the arbiter
-/// like all others, and end through the host. So everything contended is decided in one place.
+/// An obstacle is anything that the arbiter has at an item or around it: claims held or waited for, and presenters. The
+/// thread that raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses
+/// of the arbiter like all others, and end through the host. So everything contended is decided in one place.
 ///
 /// | words | written by | read by | why that is safe |
 /// | --- | --- | --- | --- |
 /// | a slot's state | its shard's thread from free; its holder to free; the host's lock holder between | all | each change but the first is a compare-and-exchange, or follows from one |
-/// | a slot's other words | its shard's thread while it's free | the host's lock holder while it's frozen or adopted | nobody frees a frozen slot |
-/// | strong counters | writers of this tier | all | raised before the look at the slots, lowered after the slot is free |
-/// | interests | the host's lock holder | all | raised before the look at the slots |
+/// | a slot's other words | its shard's thread while it's free | the host's lock holder while it's frozen or adopted | a frozen slot is never freed |
+/// | strong counters | writers of this tier | all | raised before the scan of the slots, lowered after the slot is free |
+/// | interests | the host's lock holder | all | raised before the scan of the slots |
 ///
-/// Fingerprints that happen to be equal make a claim give way to nobody: then it goes through the arbiter, which compares
-/// paths.
+/// Equal fingerprints of different paths make a claim give way without need: then it goes through the arbiter, which
+/// compares paths.
 package struct FastTier<Memory: AtomicMemory>: Sendable {
   package let memory: Memory
   let layout: FastTierLayout
   /// The slots, one cache line each: the state, the fingerprint of the item, the note.
   let shards: Memory.Address
-  /// How many writers of this tier claim an item whose fingerprint ends so.
+  /// The counters of this tier's writers, one for each ending of a fingerprint.
   let strongCounters: Memory.Address
-  /// What the arbiter knows at items, and the number of shards in use.
+  /// The arbiter's interests at items, and the number of shards in use.
   let interests: InterestTable<Memory>
 
   /// Creates a tier without claims.
   ///
   /// - Parameters:
   ///   - memory: Where its words are.
-  ///   - layout: How many of what there is.
-  ///   - number: Tells it apart from other tiers that claim the same paths; below 2²⁴.
-  /// - Throws: What the memory throws: nothing in a process.
+  ///   - layout: The numbers of its shards, slots and counters.
+  ///   - number: Distinguishes it from other tiers that claim the same paths; below 2²⁴.
+  /// - Throws: The errors of the memory: none in a process.
   package init(memory: Memory, layout: FastTierLayout = .standard, number: UInt64 = 0) throws(Memory.Failure) {
     self.memory = memory
     self.layout = layout
@@ -45,7 +46,7 @@ package struct FastTier<Memory: AtomicMemory>: Sendable {
     interests = try InterestTable(memory: memory, capacity: layout.interestCapacityMin, number: number)
   }
 
-  /// Gives the memory back; nobody may claim any more.
+  /// Frees the memory; no thread may claim any more.
   func deallocate() throws(Memory.Failure) {
     try memory.free(shards, wordCount: layout.shardCount * layout.shardStride)
     try memory.free(strongCounters, wordCount: layout.strongCounterCount)
@@ -53,7 +54,7 @@ package struct FastTier<Memory: AtomicMemory>: Sendable {
   }
 }
 
-/// How many of what there is.
+/// The numbers of the parts of a tier.
 package struct FastTierLayout: Hashable, Sendable {
   /// Threads beyond this number claim through the arbiter.
   package var shardCount: Int
@@ -82,17 +83,18 @@ package struct FastTierLayout: Hashable, Sendable {
 package enum FastTierRefusal: Hashable, Sendable {
   /// Another claim of this tier is in the way, perhaps only for a moment.
   case busy
-  /// The arbiter knows of something at the item or around it.
+  /// The arbiter has an interest at the item or around it.
   case interest(InterestCounts)
   /// No slot is free, or the thread has no shard.
   case noSlot
 }
 
-/// What came of an attempt to claim.
+/// The result of an attempt to claim.
 package enum FastTierAnswer: Sendable {
   case granted(ClaimToken)
   case refused(FastTierRefusal)
-  /// The claim was in somebody's hands when it wanted to retreat, or was refused by somebody: ask ``FastTier/settle(_:)`` under the host's lock.
+  /// The claim was being examined when it was to retreat, or it was refused: ask ``FastTier/settle(_:)`` under the
+  /// host's lock.
   case unsettled(ClaimToken, FastTierRefusal)
 }
 
@@ -116,7 +118,7 @@ extension FastTier {
     var slot = 0
     while slot < layout.slotsPerShard {
       let address = address(shard: shard, slot: slot)
-      // Nobody but this thread takes a slot of this shard; who freed it has read it before.
+      // Only this thread takes a slot of this shard; the thread that freed it has read it before.
       let state = SlotState(try memory.load(address))
       if state.isFree { return (address, slot, state) }
       slot &+= 1
@@ -126,8 +128,8 @@ extension FastTier {
 
   @inline(__always)
   private func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
-    // Who passes over this slot on account of its key, having seen the state of the claim before, must know that that one is
-    // over: whatever its holder did comes before.
+    // A thread may have seen the state of the former claim and pass over this slot on account of its new key. It must
+    // know then that the former claim is over: everything that its holder did comes before.
     try memory.storeReleasing(key, at: slot &+ ClaimNote.keyOffset)
     try memory.storeRelaxed(UInt64(note.item), at: slot &+ ClaimNote.itemOffset)
     try memory.storeRelaxed(UInt64(note.holder), at: slot &+ ClaimNote.holderOffset)
@@ -152,9 +154,9 @@ extension FastTier {
   /// - Parameters:
   ///   - path: The item.
   ///   - shard: The number of the calling thread, which no other thread has.
-  ///   - note: What to write into the slot.
+  ///   - note: The words to write into the slot.
   /// - Returns: Whether it's granted, and if not, why.
-  /// - Throws: What the memory throws: nothing in a process.
+  /// - Throws: The errors of the memory: none in a process.
   @inline(__always)
   package func read(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
     guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
@@ -172,13 +174,13 @@ extension FastTier {
       try memory.exchange(claim.state.rawValue, at: slot)
     }
     if memory.has(.checkBeforePublish) { return .granted(claim) }
-    // Only now, when the claim is shown: a table that was replaced before is never looked at.
+    // Only now, when the claim is shown: a table that was replaced before is never read.
     let table = memory.has(.staleTable) ? earlyTable : try interests.currentTable()
     if let refusal = try obstacleToReading(path, key, in: table) { return try retreat(claim, refusal) }
     if memory.has(.lateAnnouncement) { try announceUse(of: shard, index) }
     if memory.has(.challengeIgnored) { return .granted(claim) }
-    // Obstacles are looked at one after the other: while one was still there somebody may have refused this claim on account
-    // of it, and raised an obstacle where this reader had looked before.
+    // Obstacles are checked one after the other: while one was still there another thread may have refused this claim
+    // on account of it, and raised an obstacle where this reader had checked before.
     let state = SlotState(try memory.load(slot))
     if state == claim.state || state.has(SlotState.isAdopted) { return .granted(claim) }
     return .unsettled(claim, .busy)
@@ -213,10 +215,10 @@ extension FastTier {
     return .unsettled(claim, refusal)
   }
 
-  /// What became of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is granted;
-  /// or it wasn't, and now it's taken back.
+  /// Settles a claim that couldn't be taken back, or that was examined: it was adopted, and so is granted; or it
+  /// wasn't, and now it's taken back.
   ///
-  /// Under the host's lock, so that nobody looks at it any more.
+  /// Under the host's lock, so that no other thread examines it any more.
   package func settle(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
     let state = SlotState(try memory.load(claim.slot))
     if state.has(SlotState.isAdopted), !memory.has(.adoptedTakenBack) { return true }
@@ -230,9 +232,9 @@ extension FastTier {
 extension FastTier {
   /// Claims an item for writing in place.
   ///
-  /// The writer that raises the item's strong counter first is the only one that goes on; then it looks for readers, whose
-  /// claims it may have missed no longer. It's granted once it has confirmed its claim: until then nobody adopts it, because
-  /// a reader that it's about to meet may be granted.
+  /// The writer that raises the item's strong counter first is the only one that goes on; then it searches for readers,
+  /// and can't miss their claims any more. It's granted once it has confirmed its claim: until then it isn't adopted,
+  /// because a reader that it's about to meet may be granted.
   @inline(__always)
   package func write(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
     guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
@@ -269,17 +271,17 @@ extension FastTier {
     return try hasClaim(of: key, besides: own) ? .busy : nil
   }
 
-  /// Presenters keep others from writing below their items unasked, and there may be a million of them elsewhere.
+  /// Writes below the item of a presenter must ask it, and there may be a million presenters elsewhere.
   ///
-  /// So a path remembers the state of the table in which there was nothing above it, until something like that is raised
-  /// anywhere.
+  /// So a path records the version of the table in which there was nothing of that kind above it, until such an
+  /// interest is raised anywhere.
   @inline(__always)
   private func obstacleToWritingAbove(_ path: ClaimPath) throws(Memory.Failure) -> FastTierRefusal? {
     let version = try interests.version()
     if path.memo != 0, try memory.loadRelaxed(path.memo) == version { return nil }
     if let refusal = try interest(above: path, in: InterestCounts(.blocksWritingBelow)) { return refusal }
     if path.memo != 0 {
-      // The version from before the look: what was raised since may have been missed.
+      // The version from before the check: an interest that was raised since may have been missed.
       try memory.storeRelaxed(memory.has(.lateVersion) ? interests.version() : version, at: path.memo)
     }
     return nil
@@ -306,7 +308,7 @@ extension FastTier {
   private func retreat(
     _ tentative: SlotState, _ slot: Memory.Address, _ counter: Memory.Address, _ refusal: FastTierRefusal
   ) throws(Memory.Failure) -> FastTierAnswer {
-    // Tentative or challenged: nobody but the writer goes on from there.
+    // Tentative or challenged: only the writer goes on from there.
     try memory.exchange(tentative.freed.rawValue, at: slot)
     try memory.add(~0, at: counter)
     return .refused(refusal)
@@ -316,22 +318,22 @@ extension FastTier {
 // MARK: - Looking
 
 extension FastTier {
-  /// Whether a claim would be granted right now, as far as a look at the item alone tells.
+  /// Whether a claim would be granted right now, judged by the item alone.
   ///
-  /// The look claims nothing and keeps nobody out. It's shown in a slot all the same while it lasts, so that the table of interests
-  /// that it reads isn't freed under it.
+  /// The check claims nothing and keeps no other claim out. It's shown in a slot all the same while it lasts, so that
+  /// the table of interests that it reads isn't freed under it.
   ///
   /// - Parameters:
   ///   - path: The item.
   ///   - isWrite: Whether it's to be claimed for writing.
   ///   - shard: The number of the calling thread, which no other thread has.
-  /// - Returns: Whether an attempt is worth it; also `true` when no slot is free, which the attempt finds out as well.
-  /// - Throws: What the memory throws: nothing in a process.
+  /// - Returns: Whether an attempt is worth it; also `true` when no slot is free, which the attempt finds too.
+  /// - Throws: The errors of the memory: none in a process.
   package func mayClaim(_ path: ClaimPath, isWrite: Bool, shard: Int) throws(Memory.Failure) -> Bool {
     if try memory.load(strongCounter(path.item)) != 0 { return false }
     guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return true }
     if memory.has(.unshownLook) { return try !isBlocked(path, isWrite) }
-    // No item's fingerprint: writers that look for claims pass over the slot.
+    // No item's fingerprint: writers that search for claims pass over the slot.
     try memory.storeReleasing(0, at: slot &+ ClaimNote.keyOffset)
     let looking = free.with(SlotState.isLooking)
     try announceUse(of: shard, index)
@@ -354,7 +356,7 @@ extension FastTier {
 extension FastTier {
   /// Ends a claim, on any thread.
   ///
-  /// - Returns: `false` when the claim was adopted, or is being looked at: then it ends through the host.
+  /// - Returns: `false` when the claim was adopted, or is being examined: then it ends through the host.
   @inline(__always)
   package func end(_ claim: ClaimToken, _ key: UInt64) throws(Memory.Failure) -> Bool {
     if memory.has(.adoptionIgnored) {
@@ -370,8 +372,8 @@ extension FastTier {
     return true
   }
 
-  /// Frees the slot of a claim that ended through the host: one that was adopted, after the arbiter forgot it, or one that
-  /// somebody had only looked at.
+  /// Frees the slot of a claim that ended through the host: one that was adopted, after the arbiter forgot it, or one
+  /// that was only examined.
   ///
   /// Under the host's lock if it wasn't adopted.
   package func free(_ claim: ClaimToken, _ key: UInt64) throws(Memory.Failure) {
@@ -380,7 +382,7 @@ extension FastTier {
     if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
   }
 
-  /// Lets those who look at the slots look at this one too, from before its first claim is shown.
+  /// Makes scans of the slots include this one, from before its first claim is shown.
   @inline(__always)
   private func announceUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
     if try memory.loadRelaxed(usedSlots(of: shard)) <= UInt64(slot) { try announceFirstUse(of: shard, slot) }

@@ -29,19 +29,19 @@ package struct InterestCounts: Hashable, Sendable {
   @inline(__always)
   var isPresented: Bool { rawValue >> 48 != 0 }
 
-  /// Whether there's any of the interests that `wanted` has.
+  /// Whether any of the interests in `wanted` is there.
   @inline(__always)
   func meets(_ wanted: InterestCounts) -> Bool { rawValue & (wanted.rawValue &* 0xfff) != 0 }
 }
 
-/// The interests of items by fingerprint: who claims must look here for obstacles.
+/// The interests of items by fingerprint, in which every claimant searches for obstacles.
 ///
-/// A hash table with open addressing that everybody may read at any time without a lock. A key with interest stays where it
-/// is, and so do the keys on the way to it: one without interest is taken away only when nothing comes behind it. The others
-/// vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads that pointer after it
-/// has shown its claim, so that a rebuild is like any other change: before the look, or before the raising that will find
-/// the claim. A table that was replaced is freed when every claim, and every look of one that waits, that was shown at that time is
-/// over.
+/// A hash table with open addressing that all threads may read at any time without a lock. A key with interest stays
+/// where it is, and so do the keys on the way to it: one without interest is removed only when nothing comes behind it.
+/// The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. A claimant loads that
+/// pointer after it has shown its claim, so that a rebuild is like any other change: it comes before the search, or
+/// before the raising that will find the claim. A table that was replaced is freed when all claims and looks that were
+/// shown at that time are over.
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |
@@ -130,7 +130,7 @@ extension InterestTable {
     }
   }
 
-  /// Whether anything keeps others from reading below an item, whichever: if not, nobody has to look at directories.
+  /// Whether any interest keeps others from reading below an item: if not, directories needn't be checked.
   @inline(__always)
   func anyBlocksReadingBelow() throws(Memory.Failure) -> Bool { try memory.load(readingBelowCount) != 0 }
 
@@ -144,7 +144,7 @@ extension InterestTable {
 
 // MARK: - Changing, under the host's lock
 
-/// What the holder of the host's lock knows about the table.
+/// The bookkeeping of the table, for the holder of the host's lock.
 package struct InterestLedger: Sendable {
   /// A table that may still be read.
   struct RetiredTable: Sendable {
@@ -168,17 +168,17 @@ package struct InterestLedger: Sendable {
 }
 
 extension InterestTable {
-  /// Changes how many items of a fingerprint have which interest.
+  /// Changes the counts of interests in items with a fingerprint.
   ///
-  /// What is raised is seen by every claim that is shown from now on.
+  /// A raised interest is seen by every claim that is shown from now on.
   ///
   /// - Parameters:
   ///   - key: The fingerprint.
   ///   - old: Interest that goes.
   ///   - new: Interest that comes.
-  ///   - ledger: What the lock holder knows.
+  ///   - ledger: The bookkeeping of the table.
   /// - Returns: A table that was replaced, if any.
-  /// - Throws: What the memory throws: nothing in a process.
+  /// - Throws: The errors of the memory: none in a process.
   func change(
     _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
   ) throws(Memory.Failure) -> Memory.Address? {
@@ -190,7 +190,7 @@ extension InterestTable {
         entry = try self.entry(of: key, in: currentTable())
       }
       ledger.usedCount += 1
-      // The key last: who finds it finds its counts.
+      // The key last: a reader that finds it finds its counts.
       try memory.exchange(key, at: entry)
     }
     let before = try memory.load(entry &+ 8)
@@ -240,7 +240,7 @@ extension InterestTable {
     }
   }
 
-  /// Copies what is alive into a table of the right size.
+  /// Copies the live entries into a table of the right size.
   ///
   /// While a claim lasts that keeps former tables from being freed, each is twice as large as the one before, so that they
   /// are few.

@@ -1,8 +1,8 @@
 internal import FileAccessArbiter
 
-/// What a claim of the fast tier does with its item: what needs nobody but the item.
+/// The use of an item by a claim of the fast tier: a use that concerns the item alone.
 ///
-/// The kinds differ in what presenters are asked and told, so they matter once somebody else becomes interested.
+/// The kinds differ in the messages to presenters, so they matter once another party becomes interested.
 package enum PlainAccess: UInt, Hashable, Sendable {
   case read, readWithoutChanges, write, writeForMerging, writeMetadata
 

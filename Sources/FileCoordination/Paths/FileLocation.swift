@@ -26,7 +26,7 @@ struct FileLocation: Sendable {
     self.spelling = spelling
   }
 
-  /// Puts together what was found out about a URL.
+  /// Combines the results of resolving a URL.
   init(_ url: URL, spelled: [UInt8], canonical: [UInt8], followsLastLink: Bool) {
     path = ItemPath(canonical: canonical)
     let spelled = FileURLCoding.withoutTrailingSlashes(spelled)
@@ -63,7 +63,7 @@ extension FileCoordinationError {
   }
 }
 
-/// Turns canonical paths back into the spelling that somebody used: `/var/x` instead of `/private/var/x` (C-424).
+/// Turns canonical paths back into the spelling that a program used: `/var/x` instead of `/private/var/x` (C-424).
 ///
 /// The two paths differ in a prefix, up to what their last components have in common; the difference applies to every
 /// path that begins with the canonical prefix.

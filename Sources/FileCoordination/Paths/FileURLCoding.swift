@@ -55,7 +55,7 @@ enum FileURLCoding {
     byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == 0
   }
 
-  /// What is behind `file://` and the host, which is empty or `localhost`.
+  /// The part behind `file://` and the host, which is empty or `localhost`.
   private static func pathPart(of text: String) -> Substring.UTF8View? {
     let rest = text.utf8[...]
     if let authority = rest.droppingPrefix("file://") {
@@ -72,7 +72,7 @@ enum FileURLCoding {
     return path
   }
 
-  /// The URL of an absolute path; the same text whoever makes it.
+  /// The URL of an absolute path; its text depends on the path alone.
   static func url(of path: [UInt8]) -> URL {
     guard let url = SystemPath(bytes: withoutTrailingSlashes(path)).url else {
       preconditionFailure("not an absolute path: \(SystemPath(bytes: path))")
@@ -86,7 +86,7 @@ extension String {
 }
 
 extension Substring.UTF8View {
-  /// What follows a prefix in small letters, which may be capital ones here; `nil` when it isn't there.
+  /// The rest behind a prefix in small letters, which may be capital ones here; `nil` when the prefix isn't there.
   fileprivate func droppingPrefix(_ prefix: String) -> Self? {
     func matches(_ byte: UInt8, _ expected: UInt8) -> Bool {
       byte == expected || (expected >= UInt8(ascii: "a") && byte | 0x20 == expected)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
-// What happens when the thread's table doesn't know the answer.
+// The slow path, when the thread's table lacks the answer.
 
 extension IdentityCache {
   /// How many directories that can't be watched are remembered.
@@ -130,7 +130,7 @@ extension IdentityCache {
 // MARK: - Without the tree
 
 extension IdentityCache {
-  /// Resolves a URL by asking the system, and remembers nothing but that the item is in somebody's hands.
+  /// Resolves a URL by asking the system, and records only that the item is in use.
   private func resolvedInFull(
     _ url: URL, _ spelled: [UInt8], _ kind: IdentityKind
   ) throws(FileCoordinationError) -> ResolvedItem {
@@ -151,7 +151,7 @@ extension IdentityCache {
     let canonical = try FileCoordinationError.wrapping { () throws(SystemError) in
       try files.canonicalPath(of: SystemPath(bytes: spelled), resolvingLastComponent: followsLast)
     }
-    // A name that isn't followed may change what it stands for.
+    // A name that isn't followed may come to stand for another file.
     let place = followsLast ? canonical : canonical.parent
     let spelledPlace = followsLast ? SystemPath(bytes: spelled) : SystemPath(bytes: spelled).parent
     let validity = IdentityValidity(
@@ -162,17 +162,17 @@ extension IdentityCache {
     return ResolvedItem(url, at: location, followsLastLink: followsLast, packages: packages, validity: validity)
   }
 
-  /// Tells that the library moved an item: whoever holds or asks for something there finds out at once.
+  /// Records that the library moved an item: holders of items there, and later requests for them, notice at once.
   ///
   /// Call it after the move and before the claims on both places end.
   ///
   /// - Parameters:
   ///   - old: Where the item was.
   ///   - new: Where it is now.
-  /// - Complexity: O(places that are in somebody's hands).
+  /// - Complexity: O(places that are in use).
   func noteMove(from old: ItemPath, to new: ItemPath) {
     registry.noteMove(from: old, to: new)
-    // Also for links that were moved, and for what leads through them.
+    // Also for links that were moved, and for paths that lead through them.
     state?.withLock { absorbChanges(&$0.tree) }
   }
 }

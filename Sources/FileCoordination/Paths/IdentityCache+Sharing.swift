@@ -17,7 +17,7 @@ extension IdentityCache {
 
   /// The cache of all domains that are set up alike.
   ///
-  /// Where a URL leads doesn't depend on the domain, so one look whether anything has changed suffices for all of them.
+  /// Where a URL leads doesn't depend on the domain, so one check for changes suffices for all of them.
   static func shared(
     in files: any FileSystem, packageExtensions: Set<String>, checkInterval: Duration
   ) -> IdentityCache {

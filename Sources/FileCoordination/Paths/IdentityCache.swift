@@ -5,32 +5,35 @@ internal import SystemInterface
 
 /// Where URLs lead, remembered as long as nothing on their way has changed.
 ///
-/// The rule: ``item(for:followingLastLink:)`` gives what a full resolution at the time of the call would give. A directory, a
-/// link or a gap on the way that was changed by a system call which returned before this call began is seen: inotify(7)
-/// queues a change before the system call that makes it returns, and each call looks whether the queue is empty. With a
-/// `checkInterval` above zero a call may leave out that look when the last one is younger, so that a change by a stranger is
-/// seen at the latest that much later. Moves through the library are seen at once in both cases, see ``noteMove(from:to:)``.
+/// The rule: ``item(for:followingLastLink:)`` gives what a full resolution at the time of the call would give. A
+/// directory, a link or a gap on the way that was changed by a system call which returned before this call began is
+/// seen: inotify(7) queues a change before the system call that makes it returns, and each call checks whether the
+/// queue is empty. With a `checkInterval` above zero a call may leave out that check when the last one is younger, so
+/// that a change by a stranger is seen at the latest that much later. Moves through the library are seen at once in
+/// both cases, see ``noteMove(from:to:)``.
 ///
-/// What isn't seen at once, or not at all:
+/// Changes that aren't seen at once, or not at all:
 /// - File systems mounted or unmounted over a directory on the way: at the latest after ``Limits/mountCheckInterval`` and a tick.
 /// - Search permission withdrawn from a directory on the way: the answer stays, and opening the file fails.
 /// - Another root or mount namespace for this process (chroot(2), unshare(2)).
 /// - A child of fork(2) takes changes away from its parent. It must not use paths before it execs.
 ///
-/// Always resolved in full: paths through directories where inotify doesn't hear of every change (network file systems, FUSE,
-/// proc(5), directories that fold case), or that can't be listed by this user; what gives an error; everything while the
-/// system has no watch left (tried again after ``Limits/retryInterval``); files behind a door that isn't the host's.
+/// Always resolved in full: paths through directories where inotify doesn't report every change (network file systems,
+/// FUSE, proc(5), directories that fold case), or that can't be listed by this user; paths that give an error;
+/// everything while the system has no watch left (tried again after ``Limits/retryInterval``); files behind a door that
+/// isn't the host's.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `tree` | its lock, held across system calls | the names known and what is watched change together; who finds it held resolves in full instead of waiting |
+/// | `tree` | its lock, held across system calls | the recorded names and the watches change together; a thread that finds it held resolves in full instead of waiting |
 /// | `table` | its lock | items by key, for all threads |
 /// | the thread's table | its thread | see ``ThreadIdentityTable`` |
-/// | `clocks` | itself: atomics in raw memory | looked at by every hit without a reference count |
+/// | `clocks` | itself: atomics in raw memory | read by every hit without a reference count |
 ///
-/// A hit trusts an item if it finds the queue empty, then nobody taking changes out, then the item's validity unmarked, in this
-/// order. Whoever takes changes out says so before (`clocks.absorbing`) and marks all items concerned before saying that it
-/// ended. So a change is always seen in one of three places: in the queue, with whoever takes it out, or at the item.
+/// A hit trusts an item if it finds the queue empty, then no thread taking changes out, then the item's validity
+/// unmarked, in this order. A thread that takes changes out announces that before (`clocks.absorbing`), and marks all
+/// items concerned before it announces the end. So a change is always seen in one of three places: in the queue, with
+/// the thread that takes it out, or at the item.
 ///
 /// `@unchecked Sendable` for the pointer to the atomics.
 @safe
@@ -41,9 +44,9 @@ final class IdentityCache: @unchecked Sendable {
     var itemCountMax = IdentityTable.itemCountMax
     var placeCountMax = PlaceTree.placeCountMax
     var watchCountMax = PlaceTree.watchCountMax
-    /// How often a hit looks for file systems mounted and unmounted; below zero at each call.
+    /// How often a hit checks for file systems mounted and unmounted; below zero at each call.
     var mountCheckInterval = Duration.milliseconds(10)
-    /// How long what can't be watched is resolved in full before that is tried again.
+    /// How long paths that can't be watched are resolved in full before watching them is tried again.
     var retryInterval = Duration.seconds(1)
   }
 
@@ -65,7 +68,7 @@ final class IdentityCache: @unchecked Sendable {
 
   let files: any FileSystem
   let packages: PackageNames
-  /// Absent for file systems that can't tell of changes.
+  /// Absent for file systems that can't report changes.
   let changes: (any NameChangeQueue)?
   /// The same when it's the kernel's queue: to ask it without counting references, which all threads would do at one place.
   private let hostChanges: Unmanaged<HostNameChangeQueue>?
@@ -73,11 +76,11 @@ final class IdentityCache: @unchecked Sendable {
   let state: Guarded<State>?
   let table: Guarded<IdentityTable>
   let clocks: UnsafeMutablePointer<Clocks>
-  /// How old a look may be, in nanoseconds of the coarse clock; negative for one at each call.
+  /// How old a check may be, in nanoseconds of the coarse clock; negative for a check at each call.
   private let checkAgeMax: Int64
   let mountCheckAgeMax: Int64
   let retryInterval: Int64
-  /// Tells the caches of a process apart, in the tables of its threads.
+  /// Distinguishes the caches of a process, in the tables of its threads.
   let number: UInt64
   private let seed = PathFingerprint.processSeed
   private let ofThread = ThreadIdentityTable.ofThread
@@ -116,7 +119,7 @@ final class IdentityCache: @unchecked Sendable {
     func nanoseconds(_ duration: Duration) -> Int64 {
       MonotonicTime(nanoseconds: 0).advanced(by: duration).nanoseconds
     }
-    // The coarse clock may stand still for a tick: a look is up to that much older than it seems.
+    // The coarse clock may stand still for a tick: a check is up to that much older than it seems.
     checkAgeMax = nanoseconds(checkInterval) - CoarseClock.resolution
     mountCheckAgeMax = nanoseconds(limits.mountCheckInterval)
     retryInterval = nanoseconds(limits.retryInterval)
@@ -140,8 +143,8 @@ extension IdentityCache {
   /// - Parameters:
   ///   - url: A file URL.
   ///   - followingLastLink: Whether a symbolic link in the last component is followed. Links before it always are.
-  /// - Returns: The item, shared with others who ask for the same.
-  /// - Throws: What resolving the URL in full would throw.
+  /// - Returns: The item, shared with other callers that ask for the same.
+  /// - Throws: The error that resolving the URL in full would throw.
   /// - Complexity: A hit is one system call, or none within the check interval; see ``IdentityCache``.
   func item(for url: URL, followingLastLink: Bool = false) throws(FileCoordinationError) -> ResolvedItem {
     let text = url.absoluteString
@@ -155,7 +158,7 @@ extension IdentityCache {
     return try missed(url, text, kind)
   }
 
-  /// Lends the item that a URL leads to now.
+  /// Passes `body` the item that a URL leads to now.
   ///
   /// Like ``item(for:followingLastLink:)``, except that a hit touches no reference count: the entry of the thread's table keeps
   /// the item alive as long as `body` runs.
@@ -164,8 +167,8 @@ extension IdentityCache {
   ///   - url: A file URL.
   ///   - followingLastLink: Whether a symbolic link in the last component is followed.
   ///   - body: Uses the item. It may ask for other items.
-  /// - Returns: What `body` returned.
-  /// - Throws: What resolving throws, and what `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: The errors of resolving and of `body`.
   @inline(__always)
   func withItem<Result>(
     for url: URL, followingLastLink: Bool = false, _ body: (borrowing ResolvedItem) throws -> Result
@@ -180,10 +183,10 @@ extension IdentityCache {
     return try body(missed(url, text, kind))
   }
 
-  /// The item at a path that is taken at its word: no link is looked for, no system call made.
+  /// The item at a path that is taken at its word: no link is followed, no system call made.
   ///
   /// - Parameter path: An absolute path. `.`, `..` and spare slashes are removed lexically.
-  /// - Returns: The item, shared with others who ask for the same.
+  /// - Returns: The item, shared with other callers that ask for the same.
   /// - Throws: ``FileCoordinationError`` for a relative or empty path, one with a NUL, or one that is too long.
   func item(atLexicalPath path: String) throws(FileCoordinationError) -> ResolvedItem {
     let found = unsafe withKey(of: path, .lexicalPath) { hash, key -> ResolvedItem? in
@@ -195,13 +198,13 @@ extension IdentityCache {
     return try missedLexical(path)
   }
 
-  /// Lends the item at a path that is taken at its word; a hit touches no reference count.
+  /// Passes `body` the item at a path that is taken at its word; a hit touches no reference count.
   ///
   /// - Parameters:
   ///   - path: An absolute path. `.`, `..` and spare slashes are removed lexically.
   ///   - body: Uses the item. It may ask for other items.
-  /// - Returns: What `body` returned.
-  /// - Throws: ``FileCoordinationError`` as ``item(atLexicalPath:)``, and what `body` throws.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``FileCoordinationError`` as ``item(atLexicalPath:)``, and the error of `body`.
   @inline(__always)
   func withItem<Result>(
     atLexicalPath path: String, _ body: (borrowing ResolvedItem) throws -> Result
@@ -251,7 +254,7 @@ extension IdentityCache {
     return unsafe isCurrent(validity) && url.baseURL == nil
   }
 
-  /// Whether what was found out still holds; the order of the steps is explained at ``IdentityCache``.
+  /// Whether a recorded item still holds; the order of the steps is explained at ``IdentityCache``.
   @inline(__always)
   func isCurrent(_ validity: UnsafeMutablePointer<Atomic<UInt32>>) -> Bool {
     let now = CoarseClock.now

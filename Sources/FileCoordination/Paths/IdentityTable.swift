@@ -1,4 +1,4 @@
-/// Resolved items by key: what all threads of a domain share.
+/// Resolved items by key, shared by all threads of a domain.
 ///
 /// Bounded: an item not asked for since the hand of the clock last came by makes room for the next.
 struct IdentityTable {

@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
-/// Whether what was found out about a place still holds; shared by all items that were resolved through it.
+/// Whether the recorded facts about a place still hold; shared by all items that were resolved through it.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -12,29 +12,29 @@ internal import SystemInterface
 /// `@unchecked Sendable` because the pointer leads to nothing but an atomic, which any thread may use.
 @safe
 final class IdentityValidity: @unchecked Sendable {
-  /// Nobody watches the place any more: a cache must not answer from what it remembers.
+  /// The place isn't watched any more: a cache must not answer from its records.
   static let unwatched: UInt32 = 1
-  /// Something happened to the place: what was found out may be wrong.
+  /// The place has changed: its recorded facts may be wrong.
   static let stale: UInt32 = 2
-  /// Somebody asked since the cache last looked for something to forget.
+  /// The place was requested since the cache last searched for places to forget.
   static let used: UInt32 = 4
 
   let word: UnsafeMutablePointer<Atomic<UInt32>>
   private let registry: ValidityRegistry?
 
-  /// Creates the validity of something that is valid, and that nobody is going to mark.
+  /// Creates the validity of a place that is valid, and that is never going to be marked.
   init() {
     registry = nil
     unsafe word = Self.allocateWord()
   }
 
-  /// Creates the validity of something that moves in a domain concern.
+  /// Creates the validity of a place that moves in a domain concern.
   ///
   /// - Parameters:
   ///   - path: The canonical path of the place.
   ///   - spelled: How the path was spelled, with its links.
-  ///   - registry: Told about moves.
-  ///   - moveCount: The number of moves when somebody began to look at the place; a move in between makes it stale.
+  ///   - registry: The registry that is notified of moves.
+  ///   - moveCount: The number of moves when the examination of the place began; a move in between makes it stale.
   init(of path: ItemPath, spelled: ItemPath, in registry: ValidityRegistry, since moveCount: UInt64) {
     self.registry = registry
     unsafe word = Self.allocateWord()
@@ -47,7 +47,7 @@ final class IdentityValidity: @unchecked Sendable {
     unsafe UnsafeMutableRawPointer(word).deallocate()
   }
 
-  /// A cache line of its own: readers on all processors look at it, and others' writes must not take it away from them.
+  /// A cache line of its own: readers on all processors read it, and others' writes must not take it away from them.
   private static func allocateWord() -> UnsafeMutablePointer<Atomic<UInt32>> {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
     let word = unsafe memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
@@ -57,19 +57,19 @@ final class IdentityValidity: @unchecked Sendable {
 
   var isStale: Bool { unsafe word.pointee.load(ordering: .acquiring) & Self.stale != 0 }
 
-  /// Whether a cache may answer from what it remembers.
+  /// Whether a cache may answer from its records.
   var isKept: Bool { unsafe word.pointee.load(ordering: .acquiring) & (Self.stale | Self.unwatched) == 0 }
 
-  /// Sets bits, after which nobody takes the place for unchanged.
+  /// Sets bits, after which no reader takes the place for unchanged.
   func set(_ bits: UInt32) { unsafe word.pointee.bitwiseOr(bits, ordering: .acquiringAndReleasing) }
 
-  /// Clears `used` and says whether it was set.
+  /// Clears `used` and returns whether it was set.
   func takeUsed() -> Bool {
     unsafe word.pointee.bitwiseAnd(~Self.used, ordering: .relaxed).oldValue & Self.used != 0
   }
 }
 
-/// All places of a domain that are in somebody's hands, so that a move can mark those it concerns.
+/// All places of a domain that are in use, so that a move can mark those it concerns.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -93,7 +93,7 @@ final class ValidityRegistry: Sendable {
   /// How many moves there were.
   var moveCount: UInt64 { state.withLock { $0.moveCount } }
 
-  /// How many places are known.
+  /// How many places are registered.
   var count: Int { state.withLock { $0.entries.count } }
 
   fileprivate func insert(
@@ -116,7 +116,7 @@ final class ValidityRegistry: Sendable {
 
   /// Marks every place at or inside one of two paths.
   ///
-  /// - Complexity: O(places that are in somebody's hands).
+  /// - Complexity: O(places that are in use).
   func noteMove(from old: ItemPath, to new: ItemPath) {
     state.withLock { state in
       state.moveCount += 1

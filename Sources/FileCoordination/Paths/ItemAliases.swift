@@ -1,21 +1,21 @@
 internal import FileAccessArbiter
 internal import SystemInterface
 
-/// What an access claims beside the paths of its items in a domain that knows files by identity, too.
+/// The claims of an access beside those of its items, in a domain that coordinates files by identity, too.
 ///
-/// An item has an alias for itself, by device and inode, and one for each directory on the way, with the rest of the path behind
-/// it. Hard links have the first in common. Paths below a directory that's mounted at several places have those from that
-/// directory on in common, also where nothing exists yet, and where another file takes the place of one. An alias is claimed
-/// like the item. So the rules for items inside of each other hold for aliases, too: whoever deletes a directory by one path waits
-/// for whoever reads in it by another.
+/// An item has an alias for itself, by device and inode, and one for each directory on the way, with the rest of the
+/// path behind it. Hard links have the first in common. Paths below a directory that's mounted at several places have
+/// those from that directory on in common, also where nothing exists yet, and where another file takes the place of
+/// one. An alias is claimed like the item. So the rules for items inside of each other hold for aliases, too: an access
+/// that deletes a directory by one path waits for an access that reads in it by another.
 enum ItemAliases {
-  /// Finds out the aliases of an item.
+  /// Determines the aliases of an item.
   ///
-  /// Directories on the way are followed where the path has a link, which only paths have that were taken at their word.
+  /// Directories on the way are followed where the path has a link. Only paths that were taken at their word have one.
   ///
   /// - Parameters:
   ///   - path: Where the item is.
-  ///   - access: What is done with it.
+  ///   - access: The kind of access.
   ///   - fileSystem: The door to the file system.
   /// - Returns: One alias for each directory on the way that exists, and one for the item if it exists.
   /// - Throws: The error of statx(2), such as EACCES.
@@ -49,7 +49,7 @@ enum ItemAliases {
     }
   }
 
-  /// Nobody presents an alias: only what conflicts matters.
+  /// An alias has no presenters: only conflicts matter.
   private static func claim(like access: ItemAccess) -> ItemAccess {
     switch (access.isWrite, access.includesContents) {
     case (false, false): .read(withoutChanges: true)
@@ -61,7 +61,7 @@ enum ItemAliases {
 }
 
 extension AccessPlan {
-  /// The aliases of all items, where a domain knows files by identity, too.
+  /// The aliases of all items, where a domain coordinates files by identity, too.
   func aliases(at paths: [ItemPath], in host: ArbiterHost) throws(FileCoordinationError) -> [AccessRequest.Item] {
     if !host.configuration.coordinatesFilesByIdentity || isPreparation { return [] }
     var result: [AccessRequest.Item] = []
@@ -89,14 +89,15 @@ extension AccessPlan {
 extension GrantedAccess {
   /// How often an access is requested anew because another file took the place of its item while it waited.
   ///
-  /// Each time somebody else got ahead with a safe save of the same item.
+  /// Each time another access got ahead with a safe save of the same item.
   static let aliasAttemptCountMax = 1000
 
-  /// Finds out whether the access claims all aliases that its items have now, when nobody else can change them any more.
+  /// Checks whether the access claims all aliases that its items have now, when no other access can change them any
+  /// more.
   ///
-  /// - Parameter plan: What was asked for.
-  /// - Returns: What to ask for instead when this access has ended; `nil` if it may go on.
-  /// - Throws: Why nobody can tell; the access has ended then.
+  /// - Parameter plan: The original request.
+  /// - Returns: The request to make instead when this access has ended; `nil` if it may go on.
+  /// - Throws: The error of the check; the access has ended then.
   func planForOtherAliases(_ plan: AccessPlan) throws(FileCoordinationError) -> AccessPlan? {
     if !host.configuration.coordinatesFilesByIdentity { return nil }
     do throws(FileCoordinationError) {
@@ -109,7 +110,7 @@ extension GrantedAccess {
   }
 }
 
-/// What's left of the deadlines of an access that is requested again, because its file has become another one meanwhile.
+/// The rest of the deadlines of an access that is requested again, because its file has become another one meanwhile.
 ///
 /// All requests together last no longer than one whose both phases take all their time.
 struct RepeatedRequest {

@@ -1,16 +1,16 @@
 internal import SystemInterface
 
-/// A name on the way to places, and what was behind it.
+/// A name on the way to places, and the file that was behind it.
 ///
 /// Part of a ``PlaceTree``, and guarded with it. A node is kept while a place depends on it or a child does.
 final class NameNode {
-  /// What a name stands for.
+  /// The file that a name stands for.
   enum Kind {
     case directory
     /// A symbolic link and its target.
     case link(SystemPath)
     case missing
-    /// Anything else, which nothing can be inside of.
+    /// Anything else, which can't contain anything.
     case other
   }
 
@@ -49,8 +49,8 @@ final class NameNode {
     children[Self.foldedHash(name)]?.first { $0.name.elementsEqual(name) }
   }
 
-  /// The children that a change of `name` may concern: also those in other letters, for the file systems that know names
-  /// in any case (the ASCII ones of XFS; directories that fold more aren't watched).
+  /// The children that a change of `name` may concern: also those in other letters, for the file systems that match
+  /// names in any case (the ASCII ones of XFS; directories that fold more aren't watched).
   func children(concernedBy name: [UInt8]) -> [NameNode] {
     children[Self.foldedHash(name[...])] ?? []
   }

@@ -29,6 +29,6 @@ enum PlaceRefusal: Error {
   case unwatchable
   /// The system has no watch or descriptor left.
   case exhausted
-  /// The way is no usual one: an error, too deep, changed again and again. The system knows best.
+  /// The way is no usual one: an error, too deep, changed again and again. Only the system can follow it.
   case irregular
 }

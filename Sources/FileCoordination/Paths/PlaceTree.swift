@@ -44,7 +44,7 @@ struct PlaceTree {
   var placeCount: Int { places.count }
   var watchCount: Int { nodesByWatch.count }
 
-  /// The place that a spelled path is known to lead to.
+  /// The place that a spelled path leads to, if that's recorded and still holds.
   func knownPlace(at spelled: SystemPath) -> Place? {
     placeIDs[spelled].flatMap { places[$0] }.flatMap { $0.validity.isKept ? $0 : nil }
   }
@@ -53,7 +53,7 @@ struct PlaceTree {
 // MARK: - Looking up
 
 extension PlaceTree {
-  /// The place that a spelled path leads to, from what is known or by looking.
+  /// The place that a spelled path leads to, from the records or by looking names up.
   ///
   /// - Parameters:
   ///   - spelled: An absolute path without `.` and spare slashes.
@@ -113,7 +113,7 @@ extension PlaceTree {
     while let name = pending.popLast() {
       let isParent = name == SystemPath.parentName[...]
       if case .missing = current.kind {
-        // What `..` means in a directory that isn't there is left to the system.
+        // The meaning of `..` in a directory that isn't there is left to the system.
         if isParent { throw .irregular }
         missing += SystemPath.root.bytes + name
         continue
@@ -149,7 +149,7 @@ extension PlaceTree {
     case .other: return (canonical, .other)
     case .link: preconditionFailure("\(canonical) is a link that wasn't followed")
     case .directory:
-      // The system would refuse to look for anything in a directory that may not be searched.
+      // The system would refuse to look up anything in a directory that may not be searched.
       do { _ = try files.status(of: canonical.appending("."), at: .workingDirectory, links: .noFollow) } catch {
         throw .irregular
       }
@@ -226,7 +226,7 @@ extension PlaceTree {
     }
   }
 
-  /// Takes in what happened: each place is stale whose way leads through a name that changed.
+  /// Takes in changes: a place is stale if its way leads through a name that changed.
   mutating func apply(_ changes: [NameChange]) {
     for change in changes {
       switch change {
@@ -266,7 +266,7 @@ extension PlaceTree {
     }
   }
 
-  /// Removes a node that nothing needs, and those above that only it needed.
+  /// Removes an unneeded node, and those above that only it needed.
   private mutating func prune(_ node: NameNode) {
     var node = node
     while node.dependents.isEmpty, node.childCount == 0, let parent = node.parent {

@@ -3,24 +3,24 @@ public import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
-/// An item whose canonical path has been found out: a handle for code that claims the same item again and again.
+/// An item with its canonical path: a handle for code that claims the same item again and again.
 ///
-/// Using a handle costs no system call and no look at the URL. The price is that it stays what it was made for: the handle
+/// Using a handle costs no system call and no work on the URL. The price is that a handle doesn't follow the URL: it
 /// names the canonical path that the URL led to when the handle was made.
 ///
-/// Moves made or announced through this library mark the handles that they concern as out of date, and those are resolved
-/// anew at each use. Nobody tells the handle when a stranger, who doesn't coordinate, replaces a directory or symbolic link
-/// *above* the item. Then the handle still claims the old canonical path, although the URL leads elsewhere now. Whoever
-/// claims the item by its URL claims the new path, and the two don't exclude each other. Make a new handle where strangers
-/// do such things, or pass the URL, which is checked at each call.
+/// Moves made or announced through this library mark the handles that they concern as out of date, and those are
+/// resolved anew at each use. A handle isn't notified when a stranger, a program that doesn't coordinate, replaces a
+/// directory or symbolic link *above* the item. Then the handle still claims the old canonical path, although the URL
+/// leads elsewhere now. An access by the URL claims the new path, and the two don't exclude each other. Make a new
+/// handle where strangers make such changes, or pass the URL, which is checked at each call.
 ///
-/// What happens to the item itself doesn't matter: it may appear, disappear and be replaced, as a path is claimed and not a
+/// Changes of the item itself don't matter: it may appear, disappear and be replaced, as a path is claimed and not a
 /// file.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | all properties | never change | |
-/// | `memo` | itself: atomic operations of the fast tier | a note that saves it a look |
+/// | `memo` | itself: atomic operations of the fast tier | a note that saves it a search |
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
 /// | `validity` | itself, see `IdentityValidity` | shared with other items of the same directory |
 ///
@@ -32,9 +32,10 @@ public final class ResolvedItem: @unchecked Sendable {
 
   /// The absolute path that's claimed, as text: without links, `.` and `..` on the way.
   ///
-  /// Accesses of one canonical path exclude each other, however it's spelled; reports and snapshots show it. A symbolic link in the last
-  /// component stays in it unless the handle was made to follow it. What isn't UTF-8 shows as U+FFFD; ``canonicalURL`` has every byte.
-  /// Of a handle that a move through this library has outdated, it's the path before that.
+  /// Accesses of one canonical path exclude each other, however it's spelled; reports and snapshots show it. A symbolic
+  /// link in the last component stays in it unless the handle was made to follow it. Bytes that aren't UTF-8 show as
+  /// U+FFFD; ``canonicalURL`` has every byte. If a move through this library has outdated the handle, it's the path
+  /// before that move.
   ///
   /// - Complexity: O(*n*) in the length of the path.
   public var canonicalPath: String { location.path.description }
@@ -57,11 +58,11 @@ public final class ResolvedItem: @unchecked Sendable {
   /// The address of a word in the same memory that is the fast tier's, see ``ClaimPath/memo``.
   private let memo: Int
 
-  /// The address of a word that tells in which state of what the process was lent the item was inside of that, see
-  /// ``DelegationCoverage``; its lowest bit tells whether for writing too.
+  /// The address of a word with the number of the delegations under which the item was last found to be covered, see
+  /// ``DelegationCoverage``; its lowest bit says whether for writing too.
   private let coverage: Int
 
-  /// The bytes that a cache finds the item by, behind the fingerprints; none for items of no cache.
+  /// The bytes by which a cache finds the item, behind the fingerprints; none for items of no cache.
   let key: UnsafeBufferPointer<UInt8>
 
   /// Whether the item is a package of its domain or lies inside one.
@@ -99,12 +100,12 @@ public final class ResolvedItem: @unchecked Sendable {
 
   var path: ItemPath { location.path }
 
-  /// Whether something is known to have happened to a directory or link on the way: the URL has to be resolved anew.
+  /// Whether a directory or link on the way is marked as changed: the URL has to be resolved anew.
   var isStale: Bool {
     unsafe validityWord.pointee.load(ordering: .acquiring) & IdentityValidity.stale != 0
   }
 
-  /// Whether the item is known to be in a directory that the process was lent.
+  /// Whether the item was found to be covered by a delegation of the process.
   @inline(__always)
   func isCovered(in current: UInt64, isWrite: Bool) -> Bool {
     let noted = ProcessMemory().loadRelaxed(coverage)
@@ -139,7 +140,7 @@ public final class ResolvedItem: @unchecked Sendable {
 extension ResolvedItem {
   /// Resolves a URL, asking the file system.
   ///
-  /// Such an item isn't told about moves; that's for those that a cache makes.
+  /// Such an item isn't notified of moves; only the items of a cache are.
   convenience init(
     _ url: URL, followingLastLink: Bool = false, in fileSystem: any FileSystem, packageExtensions: Set<String> = []
   ) throws(FileCoordinationError) {
@@ -165,11 +166,11 @@ extension ResolvedItem {
       location.url, at: location, followsLastLink: false, packages: packages, validity: Self.alwaysValid, key: key)
   }
 
-  /// Of paths that are taken at their word: nothing can happen to them.
+  /// Of paths that are taken at their word: it never ends.
   private static let alwaysValid = IdentityValidity()
 }
 
 extension PathFingerprint {
-  /// The seed of all fingerprints in this process, which nobody can know in advance.
+  /// The seed of all fingerprints in this process, which can't be predicted.
   static let processSeed = UInt64.random(in: .min ... .max)
 }

@@ -4,8 +4,8 @@ internal import SystemInterface
 /// The items that a thread asked for lately, in memory that only this thread touches: a hit costs no lock, no reference
 /// count and no allocation.
 ///
-/// One table per thread, for all domains, made at the first use and freed with the thread. Each entry keeps its item alive.
-/// While an entry is pinned it isn't replaced, so that the item can be lent without a reference.
+/// One table per thread, for all domains, made at the first use and freed with the thread. Each entry keeps its item
+/// alive. While an entry is pinned it isn't replaced, so that the item can be passed on without counting a reference.
 @safe
 struct ThreadIdentityTable {
   /// The place for one item; another one with the same remainder of its hash replaces it.
@@ -24,7 +24,7 @@ struct ThreadIdentityTable {
 
   static let entryCount = 64
 
-  /// Copied by each cache, as a global costs a look whether it's initialised.
+  /// Copied by each cache, as a global costs a check whether it's initialised.
   static let ofThread = unsafe ThreadSpecific { memory in
     guard let memory = unsafe memory else { return }
     let entries = unsafe memory.assumingMemoryBound(to: Entry.self)
@@ -49,7 +49,7 @@ struct ThreadIdentityTable {
     return unsafe memory
   }
 
-  /// Puts an item in its place, unless somebody further up on this thread is using what is there.
+  /// Puts an item in its place, unless a caller further up on this thread is using the entry.
   static func remember(_ item: ResolvedItem, _ hash: UInt64, cache: UInt64) {
     let entry = unsafe entry(for: hash, ofThread)
     if unsafe entry.pointee.pinCount > 0 { return }

@@ -1,11 +1,12 @@
 public import FoundationEssentials
 
 extension URL {
-  /// The same file by an absolute file URL, as coordination wants it.
+  /// The same file by an absolute file URL, as coordination requires.
   ///
-  /// For what people type and programs are handed: `URL(filePath: "notes.md")`, and `URL(string: "notes.md")`, whose text is taken for a
-  /// path. A URL with a base is resolved against that, any other relative one against the working directory of this moment. A `..` stays:
-  /// the system follows it, and links before it. An absolute file URL is returned as it is. Blocks for one system call at most.
+  /// For paths that people type and programs are handed: `URL(filePath: "notes.md")`, and `URL(string: "notes.md")`,
+  /// whose text is taken for a path. A URL with a base is resolved against that, any other relative one against the
+  /// working directory of this moment. A `..` stays: the system follows it, and links before it. An absolute file URL
+  /// is returned as it is. Blocks for one system call at most.
   ///
   /// - Returns: The URL.
   /// - Throws: ``FileCoordinationError`` with code `.notAFileURL` for a URL of another scheme, `.invalidPath` for an empty one or one that no

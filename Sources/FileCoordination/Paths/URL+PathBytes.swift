@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import SystemInterface
 
 extension URL {
-  /// The file URL of a path that's known byte by byte, such as an argument of a program or a name from readdir(3).
+  /// The file URL of a path that's given byte by byte, such as an argument of a program or a name from readdir(3).
   ///
   /// Names of files are bytes, and need not be UTF-8: `URL(filePath:)` takes text only. For text both make equal URLs. A relative path is
   /// placed in the working directory of this moment. Slashes at the end are dropped; `.` and `..` stay. Blocks for one system call at most.
@@ -26,7 +26,7 @@ extension URL {
 
   /// The path of an absolute file URL, byte by byte, without slashes at its end.
   ///
-  /// `URL.path` is a text, in which what isn't UTF-8 has been replaced.
+  /// `URL.path` is a text, in which bytes that aren't UTF-8 have been replaced.
   ///
   /// - Returns: The bytes, at least one.
   /// - Throws: ``FileCoordinationError`` with code `.notAFileURL`, `.relativeURL` or `.invalidPath`, for URLs that coordination refuses.

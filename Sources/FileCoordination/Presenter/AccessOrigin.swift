@@ -1,10 +1,10 @@
 internal import FileAccessArbiter
 
-/// Who caused a message, and by what.
+/// The cause of a message: a party, and its kind of access.
 public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
-  /// What the causing access does with the item.
+  /// The use of the item by the causing access.
   public enum Kind: Hashable, Sendable {
-    /// It reads, with these options; a request of several items tells those of all its reads.
+    /// It reads, with these options; a request of several items states those of all its reads.
     case reading(FileCoordinator.ReadingOptions)
     /// It writes, for the named reason.
     case writing(FileCoordinator.WritingOptions)
@@ -14,13 +14,13 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
     case preparing
     /// Something was announced outside of an access.
     case announcing
-    /// Perhaps nothing has happened: one service took the place of another, and what happened in between nobody knows.
+    /// Perhaps nothing has changed: one service took the place of another, and the changes in between are unknown.
     case missed
-    /// It doesn't coordinate: the change was seen in the file system, and nobody knows whose it is.
+    /// It doesn't coordinate: the change was seen in the file system, and its author is unknown.
     case uncoordinated
   }
 
-  /// The process identifier of the causing program; 0 if nobody knows it.
+  /// The process identifier of the causing program; 0 if it's unknown.
   public let processIdentifier: Int32
   /// The name of the causing program.
   public let processName: String
@@ -28,25 +28,25 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   public let purposeIdentifier: String
   /// The label of the causing coordinator.
   public let label: String
-  /// What the causing access does.
+  /// The use of the item by the causing access.
   public let kind: Kind
   /// Whether the change was made by a program that coordinates; see ``FilePresenter/observesUncoordinatedChanges``.
   public var isCoordinated: Bool { kind != .uncoordinated }
   /// Whether the presenter is asked while another of its callbacks waits inside an access.
   public let isReentrant: Bool
   /// Whether the item is known to have changed: `false` when size, modification time and identity are as before, `nil`
-  /// when nobody looked (C-310).
+  /// when they weren't compared (C-310).
   public let isVerified: Bool?
   /// Whether the causing access went on without this presenter's answer, because its queue didn't begin a question in time.
   ///
-  /// Only of presenters under Apple's names, and only until it's known what their class implements.
+  /// Only of presenters under Apple's names, and only until their class is known to implement the callback or not.
   public let wasPassedOver: Bool
   /// How many earlier messages were left out because this presenter had thousands waiting.
   ///
-  /// Look at everything again.
+  /// Examine everything again.
   public let omittedMessageCount: Int
 
-  /// Who and what, such as `writing by 'mailer' (pid 4711 'mail')`.
+  /// The party and its access, such as `writing by 'mailer' (pid 4711 'mail')`.
   public var description: String {
     switch kind {
     case .uncoordinated, .missed: kind.description
@@ -78,7 +78,7 @@ extension Message.Origin {
       processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
       processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
       label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant,
-      // Nobody knows whether the messages that were left out told of a change.
+      // The messages that were left out may have reported a change.
       isVerified: folded > 0 && verified == false ? nil : verified, wasPassedOver: wasPassedOver,
       omittedMessageCount: folded)
   }

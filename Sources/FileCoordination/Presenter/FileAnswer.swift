@@ -49,7 +49,7 @@ public final class FileAnswer<Value: Sendable>: Sendable {
 
   /// Suspends until the handler that `body` gets has been called or dropped.
   ///
-  /// - Parameter body: Hands the handler to whoever will call it.
+  /// - Parameter body: Hands the handler to the code that will call it.
   /// - Returns: The answer.
   /// - Throws: The error it was called with, or ``FileCoordinationError`` with code `.answerDropped`.
   public static func wait(_ body: (FileAnswer) -> Void) async throws -> Value {

@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// Takes a presented item back after somebody else's access has ended.
+/// Takes a presented item back after another party's access has ended.
 ///
 /// Runs once, as one of the presenter's callbacks.
 public typealias FileReacquirer = @Sendable () async -> Void
 
-/// What happened to a version of an item.
+/// A change of a version of an item.
 public enum FileVersionChange: String, Hashable, Sendable {
   /// A version was added.
   case gained
@@ -15,22 +15,22 @@ public enum FileVersionChange: String, Hashable, Sendable {
   case resolved
 }
 
-/// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
+/// An object that shows or holds a file or directory, and is asked before others access it and notified afterwards.
 ///
 /// Register a presenter with ``CoordinationDomain/register(_:)-748w0``. Registration is weak: it ends when the returned
 /// ``FilePresenterRegistration`` or the presenter goes away.
 ///
-/// **Where callbacks run.** One at a time for each presenter, in the order of events, on ``presentedItemExecutor`` or, for
-/// an actor, on the actor. One exception keeps two presenters from waiting for each other: while a callback waits inside
-/// an access of its own, the presenter may be asked (never told) to relinquish, save or accommodate; the origin says
-/// ``AccessOrigin/isReentrant`` and the access is granted only after that callback has returned. Set
+/// **Where callbacks run.** One at a time for each presenter, in the order of events, on ``presentedItemExecutor`` or,
+/// for an actor, on the actor. One exception keeps two presenters from waiting for each other: while a callback waits
+/// inside an access of its own, the presenter may be asked (never notified) to relinquish, save or accommodate; the
+/// origin says ``AccessOrigin/isReentrant`` and the access is granted only after that callback has returned. Set
 /// ``servesWhileWaiting`` to `false` to opt out; the deadlock is then found and one access fails.
 ///
-/// **Order.** For one access: relinquish, then save or accommodate, then whatever happened, then the reacquirer. Between
+/// **Order.** For one access: relinquish, then save or accommodate, then notifications, then the reacquirer. Between
 /// presenters there is no order.
 ///
-/// **Waiting.** Whoever accesses the item waits until the callbacks that ask have returned, and fails with the error that
-/// one of them throws. Nobody waits for callbacks that tell.
+/// **Waiting.** An access to the item waits until the callbacks that ask have returned, and fails with the error that
+/// one of them throws. No access waits for callbacks that notify.
 ///
 /// - Note: Rules C-030…C-112 and C-181…C-207.
 public protocol FilePresenter: AnyObject, Sendable {
@@ -54,48 +54,49 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// Whether the presenter may be asked while one of its own callbacks waits inside an access. `true` unless stated.
   var servesWhileWaiting: Bool { get }
 
-  /// Whether to be told as well what programs do that don't coordinate. `false` unless stated. Read once, when it registers.
+  /// Whether to be notified of changes by programs that don't coordinate as well. `false` unless stated. Read once,
+  /// when it registers.
   ///
-  /// The item is then watched in the file system, and a directory with everything inside if a callback about subitems is
-  /// declared. What happens comes through the same callbacks, with ``AccessOrigin/Kind/uncoordinated``; see
-  /// <doc:ProgramsThatDoNotCoordinate> for what is seen and what isn't (C-200, C-201).
+  /// The item is then watched in the file system, and a directory with everything inside if a callback about subitems
+  /// is declared. The changes come through the same callbacks, with ``AccessOrigin/Kind/uncoordinated``; see
+  /// <doc:ProgramsThatDoNotCoordinate> for the changes that are seen and those that aren't (C-200, C-201).
   var observesUncoordinatedChanges: Bool { get }
 
-  /// Whether a presenter of a plain directory is told ``presentedItemDidChange(origin:)`` when an entry of the directory comes, goes
-  /// or is renamed. `false` unless stated. Read once, when it registers.
+  /// Whether a presenter of a plain directory receives ``presentedItemDidChange(origin:)`` when an entry of the
+  /// directory comes, goes or is renamed. `false` unless stated. Read once, when it registers.
   ///
   /// For presenters that declare no callback about subitems, which would say more; means nothing for others (C-058).
   var observesDirectoryEntries: Bool { get }
 
-  /// The ubiquity attributes to be told about; `nil` for all. Read when the presenter gets a location (C-207).
+  /// The ubiquity attributes to be notified of; `nil` for all. Read when the presenter gets a location (C-207).
   var observedPresentedItemUbiquityAttributes: Set<String>? { get }
 
-  /// Somebody is about to read the item. Return when the presenter has let go of it.
+  /// Another party is about to read the item. Return when the presenter has let go of it.
   ///
-  /// - Parameter origin: Who asks.
-  /// - Returns: What to run when the reader has finished, if anything.
+  /// - Parameter origin: The origin of the question.
+  /// - Returns: The reacquirer to run when the reader has finished, if any.
   /// - Throws: An error to refuse the access.
   func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer?
 
-  /// Somebody is about to write the item. Return when the presenter has let go of it.
+  /// Another party is about to write the item. Return when the presenter has let go of it.
   ///
-  /// - Parameter origin: Who asks.
-  /// - Returns: What to run when the writer has finished, if anything.
+  /// - Parameter origin: The origin of the question.
+  /// - Returns: The reacquirer to run when the writer has finished, if any.
   /// - Throws: An error to refuse the access.
   func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer?
 
-  /// Save unsaved changes now: somebody needs them in the file.
+  /// Save unsaved changes now: another party needs them in the file.
   ///
-  /// Accesses by a coordinator made for this presenter go ahead of whoever waits for the save, on whatever thread or task they
-  /// are made (C-119).
+  /// Accesses by a coordinator made for this presenter go ahead of accesses that wait for the save, whichever thread or
+  /// task makes them (C-119).
   ///
-  /// - Parameter origin: Who asks.
+  /// - Parameter origin: The origin of the question.
   /// - Throws: An error to fail the access that asked.
   func savePresentedItemChanges(origin: AccessOrigin) async throws
 
   /// The item is about to be deleted or replaced. Close it, or throw to prevent that.
   ///
-  /// - Parameter origin: Who asks.
+  /// - Parameter origin: The origin of the question.
   /// - Throws: An error to fail the access that asked.
   func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws
 
@@ -104,7 +105,7 @@ public protocol FilePresenter: AnyObject, Sendable {
   /// To agree, close the item and unregister before returning. To return and stay registered, to throw, or not to declare
   /// this callback, is a veto (C-208, C-209).
   ///
-  /// - Parameter origin: Who asks.
+  /// - Parameter origin: The origin of the question.
   /// - Throws: An error to keep the contents.
   func accommodatePresentedItemEviction(origin: AccessOrigin) async throws
 
@@ -112,80 +113,81 @@ public protocol FilePresenter: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - url: The item inside the directory.
-  ///   - origin: Who asks.
+  ///   - origin: The origin of the question.
   /// - Throws: An error to fail the access that asked.
   func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws
 
-  /// The item was moved or renamed, or a directory around it was. Told when the mover's access has ended.
+  /// The item was moved or renamed, or a directory around it was. Sent when the mover's access has ended.
   ///
   /// - Parameters:
   ///   - url: Where it is now, in the spelling of ``presentedItemURL``.
-  ///   - origin: Who moved it.
+  ///   - origin: The origin of the move.
   func presentedItemDidMove(to url: URL, origin: AccessOrigin) async
 
-  /// The item may have changed: somebody had write access to it. Look before discarding anything (C-202).
+  /// The item may have changed: another party had write access to it. Check before discarding anything (C-202).
   ///
-  /// - Parameter origin: Who had access.
+  /// - Parameter origin: The origin of the access.
   func presentedItemDidChange(origin: AccessOrigin) async
 
   /// Ubiquity attributes of the item were announced to have changed.
   ///
   /// - Parameters:
   ///   - attributes: Those that changed and are observed.
-  ///   - origin: Who announced it.
+  ///   - origin: The origin of the announcement.
   func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<String>, origin: AccessOrigin) async
 
-  /// A version of the item was added, removed or resolved. Told about the presenter's own accesses too (C-112).
+  /// A version of the item was added, removed or resolved. Sent for the presenter's own accesses too (C-112).
   ///
   /// - Parameters:
-  ///   - change: What happened.
+  ///   - change: The kind of change.
   ///   - version: The name of the version, as its announcer gave it.
-  ///   - origin: Who announced it.
+  ///   - origin: The origin of the announcement.
   func presentedItemDidChangeVersion(_ change: FileVersionChange, version: String, origin: AccessOrigin) async
 
   /// A new item is inside the presented directory, at any depth.
   ///
-  /// A presenter that doesn't declare this callback is told ``presentedSubitemDidChange(at:origin:)`` instead (C-060).
+  /// A presenter that doesn't declare this callback receives ``presentedSubitemDidChange(at:origin:)`` instead (C-060).
   ///
   /// - Parameters:
   ///   - url: The new item.
-  ///   - origin: Who made it.
+  ///   - origin: The origin of the new item.
   func presentedSubitemDidAppear(at url: URL, origin: AccessOrigin) async
 
   /// An item inside the presented directory was moved, perhaps out of it.
   ///
-  /// A presenter that doesn't declare this callback is told ``presentedSubitemDidChange(at:origin:)`` instead, of each of the two
-  /// places that is inside (C-060).
+  /// A presenter that doesn't declare this callback receives ``presentedSubitemDidChange(at:origin:)`` instead, for
+  /// each of the two places that is inside (C-060).
   ///
   /// - Parameters:
   ///   - oldURL: Where it was.
   ///   - newURL: Where it is now.
-  ///   - origin: Who moved it.
+  ///   - origin: The origin of the move.
   func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL, origin: AccessOrigin) async
 
   /// An item inside the presented directory may have changed, or is gone.
   ///
-  /// A package that doesn't declare this callback is told ``presentedItemDidChange(origin:)`` instead (C-056). So is a plain directory
-  /// whose presenter ``observesDirectoryEntries`` and declares no callback about subitems, of what appears or is gone (C-058).
+  /// A package that doesn't declare this callback receives ``presentedItemDidChange(origin:)`` instead (C-056). So does
+  /// a plain directory whose presenter ``observesDirectoryEntries`` and declares no callback about subitems, for items
+  /// that appear or are gone (C-058).
   ///
   /// - Parameters:
   ///   - url: The item.
-  ///   - origin: Who had access.
+  ///   - origin: The origin of the access.
   func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async
 
   /// A version of an item inside the presented directory was added, removed or resolved.
   ///
   /// - Parameters:
   ///   - url: The item.
-  ///   - change: What happened.
+  ///   - change: The kind of change.
   ///   - version: The name of the version, as its announcer gave it.
-  ///   - origin: Who announced it.
+  ///   - origin: The origin of the announcement.
   func presentedSubitemDidChangeVersion(
     at url: URL, _ change: FileVersionChange, version: String, origin: AccessOrigin
   ) async
 }
 
-/// What a presenter does that doesn't say otherwise: it lets everybody go on.
+/// The defaults of a presenter: it lets every access go on.
 extension FilePresenter {
   /// The name of the presenter's type.
   public var presenterLabel: String { String(describing: type(of: self)) }

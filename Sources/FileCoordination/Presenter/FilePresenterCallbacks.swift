@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 
 /// The callbacks that a presenter implements.
 ///
-/// It's sent exactly these messages, and nobody waits for any other.
+/// It's sent exactly these messages, and no access waits for any other.
 ///
 /// On Linux nothing can be discovered at run time, so a presenter states what it implements. A callback that is
 /// implemented but not declared is never called; one that is declared but not implemented answers by its default.
@@ -48,7 +48,7 @@ public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
 
   /// Both relinquish callbacks.
   public static let relinquish: Self = [.relinquishToReader, .relinquishToWriter]
-  /// Every callback that only tells, so that nobody ever waits for this presenter.
+  /// Every callback that only notifies, so that no access ever waits for this presenter.
   public static let observing: Self = [
     .itemDidMove, .itemDidChange, .itemDidChangeUbiquityAttributes, .itemVersions, .subitemDidAppear, .subitemDidMove,
     .subitemDidChange, .subitemVersions,

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 internal import SystemInterface
 
-/// Something that happened to an item or inside it.
+/// A change of an item or inside it.
 public struct FilePresenterEvent: Hashable, Sendable {
-  /// What happened.
+  /// The kind of change.
   public enum Kind: Hashable, Sendable {
     /// The item may have changed.
     case itemDidChange
@@ -23,16 +23,16 @@ public struct FilePresenterEvent: Hashable, Sendable {
     case subitemDidChangeVersion(URL, FileVersionChange, version: String)
   }
 
-  /// What happened.
+  /// The kind of change.
   public let kind: Kind
-  /// Who caused it.
+  /// The origin of the change.
   public let origin: AccessOrigin
 }
 
-/// What happens to an item and inside it, for those who only want to be told.
+/// The changes of an item and inside it, for code that only needs notifications.
 ///
-/// Nobody ever waits for a consumer of this sequence. Events wait in order: up to ``bufferedEventCountMax`` here, and
-/// thousands more in the domain; beyond that events about changes are left out, and the next one says how many
+/// No access ever waits for a consumer of this sequence. Events wait in order: up to ``bufferedEventCountMax`` here,
+/// and thousands more in the domain; beyond that events about changes are left out, and the next one says how many
 /// (``AccessOrigin/omittedMessageCount``). Observation begins when the sequence is made, and ends with it. Tasks that
 /// iterate it together share the events; when one of them is cancelled, it ends for all.
 ///
@@ -66,7 +66,7 @@ public struct FilePresenterEvents: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let observation: EventObservation
 
-    /// Suspends until something happens.
+    /// Suspends until the next event.
     ///
     /// - Returns: The next event; `nil` when the task was cancelled.
     public mutating func next() async -> FilePresenterEvent? { await observation.observer.mailbox.next() }
@@ -78,10 +78,10 @@ extension CoordinationDomain {
   ///
   /// - Parameters:
   ///   - url: The item.
-  ///   - label: Who observes, in reports.
-  ///   - observingUncoordinatedChanges: Whether to watch the file system as well, for what programs do that don't
+  ///   - label: The name of the observer, in reports.
+  ///   - observingUncoordinatedChanges: Whether to watch the file system as well, for changes by programs that don't
   ///     coordinate; see ``FilePresenter/observesUncoordinatedChanges``.
-  /// - Returns: What happens from now on.
+  /// - Returns: The events from now on.
   /// - Throws: ``FileCoordinationError`` when the URL can't name a file.
   public func events(
     at url: URL, label: String = "events", observingUncoordinatedChanges: Bool = false
@@ -91,7 +91,7 @@ extension CoordinationDomain {
   }
 }
 
-/// Keeps the presenter behind a sequence registered, as long as somebody holds the sequence or an iterator.
+/// Keeps the presenter behind a sequence registered, as long as the sequence or an iterator exists.
 private final class EventObservation: Sendable {
   let observer: EventObserver
   private let registration: FilePresenterRegistration

@@ -3,7 +3,7 @@ internal import FileAccessArbiter
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// One access between its request and its end, as the host knows it.
+/// One access between its request and its end, in the host.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -30,17 +30,17 @@ final class AccessWaiter: Sendable {
     var end: WaitEnd?
     /// Items that are elsewhere than they were requested at.
     var places: [Int: Place] = [:]
-    /// Items that the accessor sees as snapshots, which nobody moves.
+    /// Items that the accessor sees as snapshots, which never move.
     var snapshots: Set<Int> = []
     /// Of the grant, in domains of several processes.
     var token: FencingToken?
-    /// Others were granted what conflicts while the process couldn't be reached.
+    /// Others were granted conflicting accesses while the process couldn't be reached.
     var isLost = false
   }
 
   let id: AccessID
   let items: [AccessPlan.Item]
-  /// What is claimed beside the items, see ``ItemAliases``.
+  /// The claims beside those of the items, see ``ItemAliases``.
   let aliases: [AccessRequest.Item]
   /// Intents that show where their items are; empty unless the caller passed some.
   let intents: [FileAccessIntent]
@@ -59,7 +59,7 @@ final class AccessWaiter: Sendable {
     self.items = items
   }
 
-  /// Of a claim that was granted before anybody knew of it.
+  /// For a claim that was granted without the arbiter.
   convenience init(_ id: AccessID, adopting claim: AdoptableClaim) {
     let item = AccessPlan.Item(access: claim.access.itemAccess, location: claim.item.location)
     self.init(id, [item], intents: [], priority: nil)
@@ -105,7 +105,7 @@ final class AccessWaiter: Sendable {
 
   /// Blocks the calling thread until there's an answer.
   ///
-  /// - Parameter server: What the thread does meanwhile, if anything.
+  /// - Parameter server: The work of the thread meanwhile, if any.
   func block(serving server: (any BlockedThreadServer)? = nil) {
     let end = WaitEnd()
     let isAnswered = state.withLock { state -> Bool in

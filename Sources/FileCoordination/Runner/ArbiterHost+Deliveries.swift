@@ -2,10 +2,10 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
-// Messages run where the presenter wants them, outside of the lock, and their answers are the next events.
+// Messages run where the presenter asks for them, outside of the lock, and their answers are the next events.
 
 extension ArbiterHost {
-  /// Where callbacks run that shall run somewhere else than on threads of the library.
+  /// The executor of callbacks that run elsewhere than on threads of the library.
   private func chosenExecutor(of record: PresenterRecord) -> (any TaskExecutor)? {
     record.executor ?? configuration.presenterExecutor
   }
@@ -30,8 +30,8 @@ extension ArbiterHost {
 
   /// Whether a task that has delivered one message may deliver this one too, so that no other thread has to wake up for it.
   ///
-  /// A chosen executor gets each message as a job, between which it may do other work. Whoever waits for an answer with a
-  /// higher priority gets a task of that priority.
+  /// A chosen executor gets each message as a job, between which it may do other work. An access that waits for an
+  /// answer with a higher priority gets a task of that priority.
   private func mayGoOn(with next: AddressedDelivery) -> Bool {
     chosenExecutor(of: next.record) == nil && (next.priority ?? .background) <= Task.currentPriority
   }
@@ -61,9 +61,9 @@ extension ArbiterHost {
     }
   }
 
-  /// Whether something is to be replaced, or deleted, that isn't there: nobody has to accommodate its end (C-078).
+  /// Whether the item to be replaced or deleted isn't there: then no presenter has to accommodate its end (C-078).
   ///
-  /// Whoever was passed over is still asked, when the item may be gone.
+  /// A presenter that was passed over is still asked, when the item may be gone.
   private func endsNothing(_ delivery: Delivery) -> Bool {
     guard case .accommodateSubitemDeletion(let path) = delivery.kind, !delivery.origin.wasPassedOver else {
       return false

@@ -2,22 +2,22 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
-// The host's side of the fast tier. Everything here happens under the host's lock, in this order: what a step is about to
-// make known is raised in the table of interests; the claims that it covers are adopted; the arbiter steps; its own changes
-// of interest go into the table; what was raised for the step is lowered.
+// The host's side of the fast tier. Everything here runs under the host's lock, in this order: the interests that a
+// step is about to add are raised in the table; the claims that they cover are adopted; the arbiter steps; its own
+// changes of interest go into the table; the interests that were raised for the step are lowered.
 
-/// Something that a step is about to make known at an item.
+/// An interest that a step is about to add at an item.
 struct Obstacle: Sendable {
   let path: ItemPath
   let interest: ItemInterest
 }
 
-/// What a step makes known: some obstacles, or so much that nobody but the arbiter grants anything meanwhile.
+/// The interests that a step adds: some obstacles, or so many that only the arbiter grants anything meanwhile.
 enum Obstacles: Sendable {
   case some([Obstacle])
   case everywhere
 
-  /// Looking through all claims once is cheaper than looking for many items one by one.
+  /// Scanning all claims once is cheaper than searching for many items one by one.
   static let countMax = 8
 
   static let none = Obstacles.some([])
@@ -33,7 +33,7 @@ extension ArbiterHost {
     _ obstacles: Obstacles, _ state: inout State, at time: Timestamp, _ step: (inout State) -> Result
   ) -> Result {
     if !state.decider.decidesAlone {
-      // A service asks for what it delegated, and this process grants nothing else to itself.
+      // A service recalls its delegations, and this process grants nothing else to itself.
       noteRevocation(&state)
       return step(&state)
     }
@@ -63,7 +63,7 @@ extension ArbiterHost {
     tier.changeInterest(key.rawValue, from: isRaised ? [] : interest, to: isRaised ? interest : [], &state.ledger)
   }
 
-  /// Lets the fast tier know what the arbiter knows now.
+  /// Publishes the arbiter's current interests to the fast tier.
   func publishInterest(_ state: inout State) {
     for change in state.decider.takeInterestChanges() {
       tier.changeInterest(change.fingerprint.rawValue, from: change.old, to: change.new, &state.ledger)
@@ -125,7 +125,7 @@ extension ArbiterHost {
     return .adopted
   }
 
-  /// Makes all claims known that concern an item or something inside it.
+  /// Adopts all claims that concern an item or something inside it.
   func adoptClaims(inside root: ItemPath, _ state: inout State, at time: Timestamp) {
     tier.adoptClaims(.all, reads: true, writes: true) { slot in
       adopt(slot, &state, at: time) { path, _ in root.isSameOrContains(path) }
@@ -148,7 +148,7 @@ extension ArbiterHost {
 
   /// The innermost access or callback of this host that something is nested in, and whether that certainly waits for it.
   ///
-  /// A claim of the fast tier that is met on the way becomes known: the arbiter has to see what waits for what.
+  /// A claim of the fast tier that is met on the way is adopted: the arbiter needs every wait.
   func context(
     of nesting: Nesting, task: UInt, _ state: inout State, at time: Timestamp
   ) -> (context: ExecutionContext, isAwaited: Bool)? {
@@ -213,13 +213,13 @@ struct AdoptableClaim {
   }
 }
 
-// MARK: - Ending and becoming known
+// MARK: - Ending and adoption
 
 extension ArbiterHost {
-  /// What became of a claim that couldn't be taken back: whether it's granted.
+  /// The outcome for a claim that couldn't be taken back: whether it's granted.
   func settle(_ claim: ClaimToken) -> Bool { withState { _ in tier.settle(claim) } }
 
-  /// Ends a claim that was adopted, or that somebody is looking at.
+  /// Ends a claim that was adopted, or that is being examined.
   func endThroughHost(_ claim: ClaimToken, key: UInt64) {
     let access = withState { state -> GrantedAccess? in
       if let access = state.adopted.removeValue(forKey: claim.slot) { return access }
@@ -241,7 +241,7 @@ extension ArbiterHost {
     }
   }
 
-  /// The same if it's known already.
+  /// The same if it's adopted already.
   func knownAccess(of claim: ClaimToken) -> GrantedAccess? {
     if !tier.state(at: claim.slot).has(SlotState.isAdopted) { return nil }
     return withState { $0.adopted[claim.slot] }
@@ -251,7 +251,7 @@ extension ArbiterHost {
 // MARK: - Observing
 
 extension ArbiterHost {
-  /// Who presents, holds and waits right now, claims of the fast tier included.
+  /// The presenters, accesses and waits right now, claims of the fast tier included.
   ///
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable` when a service has to be asked and can't.
   func snapshot() throws(FileCoordinationError) -> ArbiterSnapshot { try domainSnapshot().arbiter }
@@ -277,7 +277,8 @@ extension ArbiterHost {
     }
   }
 
-  /// While somebody observes, the fast tier grants nothing: a service delegates nothing then, and here everything is in its way.
+  /// While there's an observer, the fast tier grants nothing: a service delegates nothing then, and here everything is
+  /// in its way.
   private func observe(_ isWanted: Bool, _ state: inout State) -> Orders {
     if state.decider.decidesAlone { change(.everywhere, &state, isRaised: isWanted) }
     return state.decider.observe(isWanted)

@@ -28,7 +28,7 @@ extension ArbiterHost {
     if let question {
       transport.expectAnswer(before: nil)
       do throws(FileCoordinationError) {
-        // Until every other process knows that it has to ask.
+        // Until every other process is bound to ask it.
         _ = try question.wait()
       } catch {
         unregister(record)
@@ -62,7 +62,7 @@ extension ArbiterHost {
 
   /// A presenter without a location may have got one by the access that has just ended (C-121).
   ///
-  /// - Returns: What to wait for until every other process knows of it.
+  /// - Returns: The question to wait for until every other process is bound to ask it.
   @discardableResult
   func locate(_ record: PresenterRecord) -> ServiceQuestion? {
     guard let presenter = record.presenter, let location = try? location(of: presenter) else { return nil }
@@ -78,8 +78,8 @@ extension ArbiterHost {
     return question
   }
 
-  /// In one process the arbiter asks for it, with the access's end; here whoever has made an access on behalf of a presenter
-  /// doesn't go on before all others know where that is.
+  /// In one process the arbiter asks for it, with the access's end. Here the code that has made an access on behalf of
+  /// a presenter goes on only when all other processes have the presenter's location.
   func locateIfNeeded(_ presenter: any FilePresenter) {
     let record = withState { state -> PresenterRecord? in
       guard let record = state.record(of: presenter), let registration = state.decider.registration(of: record.id)
@@ -107,7 +107,8 @@ extension ArbiterHost {
 
   /// The directory that a symbolic link leads to, by its own path and in the spelling of the link.
   ///
-  /// What happens in it is told by where it happens, and nothing is in the link. A link to a file is presented itself (C-305).
+  /// Changes in it are reported by their own paths, and the link contains nothing. A link to a file is presented itself
+  /// (C-305).
   private func directory(behind location: FileLocation) -> FileLocation? {
     let files = configuration.fileSystem
     guard (try? files.statusIfPresent(of: location.path.systemPath))??.kind == .symbolicLink,
@@ -121,19 +122,20 @@ extension ArbiterHost {
   }
 }
 
-/// A presenter of which nobody knows what it implements: an adapter of foreign classes.
+/// A presenter whose implemented callbacks are unknown: an adapter of foreign classes.
 package protocol PresumedFilePresenter: FilePresenter {
-  /// Those of its declared callbacks that it may have or not.
+  /// The declared callbacks that it may have or lack.
   var presumedCallbacks: FilePresenterCallbacks { get }
-  /// Whether a callback that comes while another one waits runs on the thread that waits. Read once, when it registers.
+  /// Whether a callback that comes while another one waits runs on the waiting thread. Read once, when it registers.
   var nestsCallbacks: Bool { get }
 }
 
 extension FilePresenterRegistration {
-  /// What the presenter declares, or presumes, has changed since it was registered; which others it wants to hear of can't.
+  /// The callbacks that the presenter declares, or presumes, have changed since it was registered; its other interests
+  /// can't.
   package func noteChangedCallbacks() {
     guard let presenter = record.presenter else { return }
-    // Two threads may learn at once, and tell in another order than they looked.
+    // Two threads may notice at once, and report in another order than they inspected.
     var told: PresenterCallbacks?
     while true {
       let callbacks = PresenterCallbacks(declaredBy: presenter)
@@ -145,13 +147,13 @@ extension FilePresenterRegistration {
 }
 
 extension PresenterCallbacks {
-  /// What a presenter declares to implement.
+  /// The callbacks that a presenter declares to implement.
   init(declaredBy presenter: any FilePresenter) {
     self = presenter.presentedItemCallbacks.arbiterCallbacks
     if let adapter = presenter as? any PresumedFilePresenter { presumed = adapter.presumedCallbacks.arbiterCallbacks }
   }
 
-  /// The same, and what else it wants to hear of.
+  /// The same, and its other interests.
   init(of presenter: any FilePresenter) {
     self.init(declaredBy: presenter)
     if presenter.observesUncoordinatedChanges { insert(.uncoordinatedChanges) }
@@ -160,7 +162,7 @@ extension PresenterCallbacks {
   }
 }
 
-/// What a registration needs to know of a presenter; asked outside of the lock, as all foreign code.
+/// The properties of a presenter that its registration needs; read outside of the lock, as all foreign code.
 private struct RegistrationRequest {
   let label: String
   let callbacks: PresenterCallbacks
@@ -237,7 +239,7 @@ extension ArbiterHost.State {
 }
 
 extension Obstacles {
-  /// Accesses that are under way are told to the arbiter, so that the presenter hears of them.
+  /// Accesses that are under way are brought into the arbiter, so that the presenter is notified of them.
   fileprivate static func presenter(at path: ItemPath?) -> Obstacles {
     Obstacles(path.map { [Obstacle(path: $0, interest: .presenter)] } ?? [])
   }

@@ -3,11 +3,11 @@ internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
-// What happens only in domains of several processes: frames come from the service, connections begin and end, and the client's
+// Only for domains of several processes: frames come from the service, connections begin and end, and the client's
 // effects are carried out like those of an arbiter.
 
 extension ArbiterHost {
-  /// Takes in what the service tells, in its order.
+  /// Takes in the frames of the service, in their order.
   func take(_ frames: ArraySlice<ServerFrame>) {
     readChanges(before: frames)
     stepWithState { state, time in
@@ -25,7 +25,7 @@ extension ArbiterHost {
   /// A service has accepted this process, which has no delegation of it yet.
   func serviceHasAccepted(_ welcome: Welcome) {
     stepWithState { state, _ in
-      // Whatever an earlier service delegated has been forgotten. Before anybody is answered whether what's held still lasts.
+      // Delegations of an earlier service are forgotten, before any answer whether an access still lasts.
       if coverage.reset() { state.decider.noteRevocation(.everything) }
       return ((), state.decider.tellClient { $0.connected(epoch: welcome.epoch) })
     }
@@ -34,7 +34,7 @@ extension ArbiterHost {
   /// The connection has broken.
   func serviceIsGone() { stepWithState { state, _ in ((), state.decider.tellClient { $0.disconnected() }) } }
 
-  /// There's no service, and none can be elected: everybody who waits is told so.
+  /// There's no service, and none can be elected: every wait ends with the error.
   func serviceIsUnreachable(_ error: FileCoordinationError) {
     stepWithState(because: error) { state, _ in ((), state.decider.tellClient { $0.unreachable() }) }
   }
@@ -44,14 +44,14 @@ extension ArbiterHost {
     stepWithState(because: error) { state, _ in ((), state.decider.tellClient { $0.serviceIsStopped() }) }
   }
 
-  /// Ends waits whose time was up, and those that were cancelled, while no service keeps deadlines.
+  /// Ends waits whose deadlines have passed, and those that were cancelled, while no service keeps deadlines.
   func keepDeadlines(at time: MonotonicTime, because reason: FileCoordinationError) {
     stepWithState(because: reason) { state, _ in
       ((), state.decider.tellClient { $0.keepDeadlines(at: time.nanoseconds) })
     }
   }
 
-  /// When the next access that waits wants to wait no longer.
+  /// The next deadline of an access that waits.
   func nextDeadline(after time: MonotonicTime) -> MonotonicTime? {
     withState { state in
       state.decider.asClient { $0.nextDeadline(after: time.nanoseconds) }?.map(MonotonicTime.init(nanoseconds:))
@@ -60,7 +60,7 @@ extension ArbiterHost {
 
   var isAwaitingService: Bool { withState { $0.decider.asClient { $0.isAwaitingService } ?? false } }
 
-  /// Of the service that was told what this process holds; zero if there's none.
+  /// The epoch of the service to which this process reported its accesses; zero if there's none.
   var epoch: UInt64 { withState { $0.decider.asClient { $0.epoch } ?? 0 } }
 
   /// The service may have written into this process's memory while it was stopped.
@@ -135,7 +135,7 @@ extension ArbiterHost {
 // MARK: - Deciding alone
 
 extension ArbiterHost {
-  /// Looks up whether the item is in a directory that this process was delegated.
+  /// Checks whether a delegation of this process covers the item, and records that at the item.
   ///
   /// - Returns: Whether a claim is worth trying.
   @inline(never)
@@ -154,14 +154,14 @@ extension ArbiterHost {
 // MARK: - Asking
 
 extension ArbiterHost {
-  /// Who presents, holds and waits in the whole domain, and which processes take part.
+  /// The presenters, accesses and waits of the whole domain, and its processes.
   func domainSnapshot() throws(FileCoordinationError) -> SnapshotReply {
     try transport.ensureConnected()
     guard case .snapshot(let reply) = try ask(.snapshot) else { throw .snapshotTooLong }
     return reply
   }
 
-  /// Asks whether something happened, or is so.
+  /// Asks a question that is answered with yes or no.
   func isSo(_ question: DomainQuestion) throws(FileCoordinationError) -> Bool {
     guard case .happened(let answer) = try ask(question) else {
       preconditionFailure("a yes-or-no question is answered by something else")
@@ -191,7 +191,7 @@ extension ArbiterHost {
     }
   }
 
-  /// Does what may wait for the service, on a thread that may block; nobody waits in a domain of one process.
+  /// Does work that may wait for the service, on a thread that may block; in a domain of one process it never waits.
   func withoutBlocking<Result: Sendable>(
     _ work: @escaping @Sendable () throws(FileCoordinationError) -> Result
   ) async throws(FileCoordinationError) -> Result {
@@ -214,7 +214,7 @@ extension ArbiterHost.State {
   }
 }
 
-/// What a presenter of another process answered.
+/// The error with which a presenter of another process answered.
 struct PresenterErrorElsewhere: Error, CustomStringConvertible {
   let code: FileCoordinationError.Code?
   /// The error as that process describes it.

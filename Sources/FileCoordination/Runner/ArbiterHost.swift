@@ -4,7 +4,7 @@ internal import FileWatching
 internal import Synchronization
 internal import SystemInterface
 
-/// Runs what decides in a domain, a ``Decider``: feeds it events, carries out its orders.
+/// Runs the value that decides in a domain, a ``Decider``: feeds it events, carries out its orders.
 ///
 /// There is one choke point, ``step(_:raising:)``: lock, let the decider decide, find the objects that are concerned, unlock,
 /// act. Nothing foreign runs under the lock: no accessor, no callback, no clock, no deinitialiser of somebody else's object.
@@ -12,7 +12,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | the decider and the tables from its names to objects change together |
-/// | actions being performed | nobody | each is final, and a presenter is delivered only what may run now |
+/// | actions being performed | nothing | each is final, and a presenter is delivered only messages that may run now |
 final class ArbiterHost: Sendable {
   struct State {
     var decider: Decider
@@ -33,9 +33,9 @@ final class ArbiterHost: Sendable {
     /// Accesses that were claimed in the fast tier, by slot.
     var adopted: [Int: GrantedAccess] = [:]
     var ledger = InterestLedger(layout: .standard)
-    /// Shown the state after each step, so that nobody has to sleep or poll.
+    /// Shown the state after each step, so that no caller has to sleep or poll.
     var observers: [ObjectIdentifier: StateObserver] = [:]
-    /// What the service has been asked and hasn't answered.
+    /// The questions that the service hasn't answered.
     var questions: [RequestNumber: ServiceQuestion] = [:]
     /// To be performed as soon as the lock is free.
     var actions: [Action] = []
@@ -43,7 +43,7 @@ final class ArbiterHost: Sendable {
     init(_ decider: Decider) { self.decider = decider }
   }
 
-  /// A reporting timer is armed again and again under one name; the number tells the armings apart.
+  /// A reporting timer is armed again and again under one name; the number distinguishes the armings.
   struct ArmedTimer: Sendable {
     let arming: UInt64
     /// Absent between arming and the clock's answer.
@@ -54,7 +54,7 @@ final class ArbiterHost: Sendable {
     weak let identity: PresenterIdentity?
   }
 
-  /// What to do after unlocking.
+  /// The work after unlocking.
   enum Action: Sendable {
     case resolve(AccessWaiter, AccessWaiter.Answer)
     case deliver(AddressedDelivery)
@@ -72,12 +72,12 @@ final class ArbiterHost: Sendable {
     case note(ChangeBridge.Note)
   }
 
-  /// A message, and what is needed to hand it over.
+  /// A message, and the data needed to hand it over.
   struct AddressedDelivery: Sendable {
     let delivery: Delivery
     let record: PresenterRecord
     let purpose: String
-    /// Whose access caused it.
+    /// The process whose access caused it.
     let process: HostIdentity
     let priority: TaskPriority?
   }
@@ -86,16 +86,16 @@ final class ArbiterHost: Sendable {
 
   private static let lastNumber = Atomic<UInt64>(0)
 
-  /// Tells the hosts of a process apart; numbers aren't used twice.
+  /// Distinguishes the hosts of a process; numbers aren't used twice.
   let number = ArbiterHost.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   let configuration: CoordinationDomain.Configuration
   let identity = HostIdentity.current
   private let state: Guarded<State>
-  /// Grants what nobody objects to, in front of the arbiter.
+  /// Grants claims that meet no obstacle, in front of the arbiter.
   let tier: FastTier<ProcessMemory>
   /// Where URLs lead.
   let identities: IdentityCache
-  /// Carries what the client tells the service; nothing in domains of one process.
+  /// Carries the client's messages to the service; nothing in domains of one process.
   let transport: any ServiceTransport
   /// Where the processes of the domain meet; `nil` in domains of one process.
   let meetingGround: MeetingGround?
@@ -107,7 +107,7 @@ final class ArbiterHost: Sendable {
   private let coverageWord: SharedWord?
   /// Watches files for presenters that observe programs which don't coordinate; made with the first of them.
   let changeBridge = AtomicLazyReference<ChangeBridge>()
-  /// Puts a watcher in front of the system's that does what the system's does at its limits.
+  /// Puts a watcher in front of the system's that behaves like the system's at its limits.
   let watcherForTests = Guarded<(@Sendable (any FileWatcher) -> any FileWatcher)?>(nil)
 
   init(_ configuration: CoordinationDomain.Configuration, meetingAt ground: MeetingGround? = nil) {
@@ -130,25 +130,25 @@ final class ArbiterHost: Sendable {
     link?.serve(self)
   }
 
-  // Whoever claims keeps its domain, and that the host.
+  // A claimant keeps its domain, and that keeps the host.
   deinit {
     transport.end()
     state.withLock { tier.deallocate(&$0.ledger) }
   }
 
-  /// Lets the service take loans back without asking, from now on.
+  /// Lets the service take delegations back without asking, from now on.
   func attachCoverage(to session: HeldLock) throws(SystemError) { try coverage.attach(coverageWord, to: session) }
 
   var now: Timestamp { configuration.clock.now.nanoseconds }
 
-  /// Tells the decider that something happened, and carries out what it orders.
+  /// Passes an event to the decider, and carries out its orders.
   func step(_ event: ArbiterEvent, raising obstacles: Obstacles = .none) {
     stepWithState(raising: { _ in obstacles }) { state, time in ((), state.decider.step(event, at: time)) }
   }
 
-  /// Looks at the state, or changes tables that the decider doesn't know.
+  /// Inspects the state, or changes tables that the decider doesn't use.
   ///
-  /// Nothing foreign may happen in `body`.
+  /// No foreign code may run in `body`.
   func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
     state.withLock { body(&$0) }
   }
@@ -156,10 +156,10 @@ final class ArbiterHost: Sendable {
   /// Like ``step(_:raising:)``, for events that also change the host's tables.
   ///
   /// - Parameters:
-  ///   - obstacles: What the event is about to make known.
-  ///   - reason: Why waits end that end because there's no service.
+  ///   - obstacles: The interests that the event is about to add.
+  ///   - reason: The error of waits that end because there's no service.
   ///   - event: The event.
-  /// - Returns: What `event` returned.
+  /// - Returns: The result of `event`.
   @discardableResult
   func stepWithState<Result: Sendable>(
     raising obstacles: (State) -> Obstacles = { _ in .none }, because reason: FileCoordinationError? = nil,
@@ -255,7 +255,7 @@ extension ArbiterHost.State {
 
   /// Ends a wait.
   ///
-  /// What a presenter of another process answered is known by its explanation only.
+  /// The answer of a presenter of another process is available only as its explanation.
   mutating func fail(
     _ id: AccessID, _ failure: Failure, _ explanation: PresenterFailure? = nil, at time: Timestamp = 0
   ) {
@@ -298,7 +298,7 @@ extension ArbiterHost.State {
   }
 
   mutating func deliver(_ delivery: Delivery, to record: PresenterRecord, purpose: String, process: HostIdentity) {
-    // Whoever waits lends its priority to those it waits for.
+    // A waiting access passes its priority on to those that it waits for.
     let priority = delivery.origin.access.flatMap { waiters[$0]?.priority }
     actions.append(
       .deliver(

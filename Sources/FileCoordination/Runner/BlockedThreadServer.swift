@@ -2,10 +2,10 @@ internal import SystemInterface
 
 /// Does work on a thread that would only wait for access.
 ///
-/// For presenters whose callbacks run on a queue of which the waiting thread is one: what they are asked can be answered there
-/// and nowhere else.
+/// For presenters whose callbacks run on a queue to which the waiting thread belongs: only there can their questions be
+/// answered.
 package protocol BlockedThreadServer: AnyObject, Sendable {
-  /// Does on the calling thread what there is to do, until `end` is called.
+  /// Does the queue's work on the calling thread, until `end` is called.
   ///
   /// - Parameter arrange: Gets `end`, which may be called on any thread, at once too.
   func serve(until arrange: (_ end: @escaping @Sendable () -> Void) -> Void)
@@ -14,7 +14,7 @@ package protocol BlockedThreadServer: AnyObject, Sendable {
 extension FileCoordinator {
   /// The verbs that block the calling thread, which serves while it would only wait.
   ///
-  /// - Parameter server: What it does; nothing unless stated.
+  /// - Parameter server: The work of the waiting thread; none unless stated.
   /// - Returns: The verbs.
   package func blocking(serving server: (any BlockedThreadServer)?) -> BlockingFileCoordinator {
     BlockingFileCoordinator(self, serving: server)

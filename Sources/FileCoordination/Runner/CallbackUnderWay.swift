@@ -3,8 +3,8 @@ internal import FileAccessArbiter
 
 /// The presenter's callback that a task carries out.
 ///
-/// Whoever calls a method with a completion handler for it tells when that method has returned: from then on the presenter can get
-/// its next message, although the answer is still to come.
+/// If the callback is a method with a completion handler, its caller reports when that method has returned: from then
+/// on the presenter can get its next message, although the answer is still to come.
 package struct CallbackUnderWay: Sendable {
   @TaskLocal static var inTask: CallbackUnderWay?
 
@@ -19,13 +19,13 @@ package struct CallbackUnderWay: Sendable {
   /// That of the running task, if any.
   package static var current: CallbackUnderWay? { inTask }
 
-  /// The presenter's queue runs the method now, of which nobody knows whether the presenter has it: the answer is waited for.
+  /// The presenter's queue runs the method now, and the presenter may not have it: the answer is waited for.
   ///
-  /// It doesn't wait for anybody.
+  /// This never waits.
   package func hasBegun() { host?.step(.callbackBegan(message)) }
 
   /// The presenter's method has returned, and its completion handler will answer.
   ///
-  /// After the answer this changes nothing. It doesn't wait for anybody.
+  /// After the answer this changes nothing. It never waits.
   package func hasReturned() { host?.step(.callbackReturned(message)) }
 }

@@ -2,19 +2,19 @@ internal import FileAccessArbiter
 internal import SwiftRuntimeHooks
 internal import SystemInterface
 
-/// What a task runs inside of, carried to a thread that does the task's work while the task waits.
+/// The surroundings of a task's code, carried to a thread that does the task's work while the task waits.
 ///
 /// Accesses that the thread makes then belong to the accessor or callback, as if the task made them.
 package struct CarriedNesting: Sendable {
   private let lineage: Lineage?
 
-  /// Takes what the running task is inside of.
+  /// Takes the surroundings of the running code.
   package init() { lineage = Lineage.current }
 
   /// Runs `body` inside of it, on the calling thread.
   ///
   /// - Parameter body: The work.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   package func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard let lineage else { return try body() }
     let thread = ThreadRecord.current

@@ -3,12 +3,13 @@ internal import FileAccessArbiter
 
 /// Decides for a host: an arbiter of its own, or the service of the domain, through a client.
 ///
-/// The host tells it what happened and carries out what it orders; who decides is known here alone. A claim that meets another
-/// process is decided by ``CoordinationService/ServiceCore``, and the client's half of that is ``CoordinationService/ClientCore``.
+/// The host passes it events and carries out its orders; the difference between the two is known here alone. A claim
+/// that meets another process is decided by ``CoordinationService/ServiceCore``, and the client's half of that is
+/// ``CoordinationService/ClientCore``.
 ///
 /// Part of the host's state, under its lock.
 struct Decider: Sendable {
-  /// Knows nothing if the service decides.
+  /// Empty if the service decides.
   private var arbiter: FileAccessArbiter
   private var client: ClientCore?
 
@@ -20,7 +21,7 @@ struct Decider: Sendable {
   /// Whether no other process takes part.
   var decidesAlone: Bool { client == nil }
 
-  /// Tells that something happened.
+  /// Takes an event.
   mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> Orders {
     if client == nil { return Orders(arbiter.step(event, at: time)) }
     return tellClient { $0.step(event, at: time) }
@@ -30,13 +31,13 @@ struct Decider: Sendable {
     Orders(arbiter.timerFired(timer, at: time))
   }
 
-  /// Tells the client something that happens in domains of several processes only.
+  /// Passes the client an event that only domains of several processes have.
   mutating func tellClient(_ event: (inout ClientCore) -> [ClientEffect]) -> Orders {
     let effects = client?.mutated(by: event) ?? []
     return Orders(effects)
   }
 
-  /// The service has taken rights from this process; told before any other event.
+  /// The service has taken rights from this process; passed on before any other event.
   mutating func noteRevocation(_ revocation: Revocation) { client?.rightsRevoked(revocation) }
 
   /// The client's view, for its runner; `nil` in a domain of one process.
@@ -45,20 +46,20 @@ struct Decider: Sendable {
   }
 }
 
-/// What a decider orders, in the order in which to carry it out.
+/// The orders of a decider, in the order in which to carry them out.
 struct Orders: Sendable {
   /// Of an arbiter.
   var effects: [Effect] = []
   /// Of a client.
   var clientEffects: [ClientEffect] = []
 
-  /// Whether something happened that observers are to be shown.
+  /// Whether there was an event that observers are to be shown.
   var isEvent = true
 
-  /// Something happened, and nothing is to be done about it.
+  /// An event that requires nothing.
   static let none = Orders([Effect]())
 
-  /// Nothing happened: somebody has looked.
+  /// No event: the state was only inspected.
   static let noEvent: Orders = {
     var orders = Orders.none
     orders.isEvent = false
@@ -91,10 +92,10 @@ extension Decider {
   /// The token of a claim that the fast tier grants; absent in a domain of one process.
   func token(for path: ItemPath, isWrite: Bool) -> FencingToken? { client?.token(for: path, isWrite: isWrite) }
 
-  /// What the fast tier has to know of accesses and presenters since it was asked last.
+  /// The changes of accesses and presenters, since the last call, that the fast tier has to take in.
   mutating func takeInterestChanges() -> [InterestChange] { client == nil ? arbiter.takeInterestChanges() : [] }
 
-  /// Where an item is by now, as far as a presenter knows that it was moved.
+  /// The current path of an item, as far as a presenter has been notified of moves.
   func currentPath(of path: ItemPath, for presenter: PresenterID?) -> ItemPath {
     arbiter.currentPath(of: path, for: presenter)
   }
@@ -102,7 +103,7 @@ extension Decider {
 
 // MARK: - Questions
 
-/// Something that somebody wants to know of the domain, or wants to happen before going on.
+/// A question about the domain, or a step that must be complete before the caller goes on.
 enum DomainQuestion: Sendable {
   case snapshot
   /// Whether an access is held.
@@ -110,7 +111,7 @@ enum DomainQuestion: Sendable {
   /// An item was moved; whether its access covers that.
   case move(by: AccessID, from: ItemPath, to: ItemPath, replaced: Bool)
 
-  /// What the fast tier must not grant while it's answered.
+  /// The obstacles to the fast tier while it's answered.
   var obstacles: Obstacles {
     switch self {
     case .snapshot: .everywhere
@@ -173,10 +174,10 @@ extension Decider {
 // MARK: - Observers
 
 extension Decider {
-  /// Somebody wants to be shown each state, or nobody does any more.
+  /// Begins to show each state to observers, or stops.
   mutating func observe(_ isWanted: Bool) -> Orders { tellClient { $0.observe(isWanted) } }
 
-  /// The state after an event, for those who observe; the service shows it in its own time.
+  /// The state after an event, for observers; the service shows it in its own time.
   func stateToShow(at time: Timestamp) -> ArbiterSnapshot? { client == nil ? arbiter.snapshot(at: time) : nil }
 }
 
@@ -195,9 +196,9 @@ extension Decider {
   /// Purposes of accesses and messages.
   var purposesInUse: Set<PurposeID> { client?.purposesInUse ?? arbiter.purposesInUse }
 
-  /// Where a presenter is, as the service knows it; absent in a domain of one process, whose arbiter asks by itself.
+  /// The registration of a presenter with the service; absent in a domain of one process, whose arbiter asks by itself.
   func registration(of id: PresenterID) -> PresenterRegistration? { client?.registration(of: id) }
 
-  /// What's wrong with the arbiter's state; for tests.
+  /// The violated invariants of the arbiter's state; for tests.
   func invariants() -> [String] { arbiter.invariants() }
 }

@@ -2,11 +2,11 @@ internal import FileAccessArbiter
 internal import SwiftRuntimeHooks
 internal import SystemInterface
 
-/// What the current code runs inside of: an accessor or a presenter's callback.
+/// The surroundings of the current code: an accessor or a presenter's callback.
 ///
-/// Asynchronous accessors and callbacks are carried by a task-local. Child tasks inherit it; so do unstructured ones, which
-/// may outlive the accessor. Therefore ``task`` tells whether the asking code is the accessor itself. Accessors that block
-/// their thread are carried by the thread, see ``Nesting``: no task that they start inherits them.
+/// Asynchronous accessors and callbacks are carried by a task-local. Child tasks inherit it; so do unstructured ones,
+/// which may outlive the accessor. Therefore ``task`` shows whether the asking code is the accessor itself. Accessors
+/// that block their thread are carried by the thread, see ``Nesting``: no task that they start inherits them.
 final class Lineage: Sendable {
   @TaskLocal static var current: Lineage?
   static let binding = TaskLocalBinding($current)
@@ -17,7 +17,7 @@ final class Lineage: Sendable {
     case claim(ClaimToken)
   }
 
-  /// The number of the host that knows the context.
+  /// The number of the host that has the context.
   ///
   /// No reference: threads would count them at one place, and a task that outlives the host has nothing to ask it.
   let hostNumber: UInt64
@@ -25,7 +25,7 @@ final class Lineage: Sendable {
   let outer: Nesting
   /// How many accessors and callbacks this is, with those around it that ran when it began.
   let depth: Int
-  /// Keeps what `outer` names.
+  /// Keeps the lineage that `outer` names.
   private let outerLineage: Lineage?
   /// The task that runs inside of this; zero for a thread.
   let task: UInt
@@ -39,13 +39,13 @@ final class Lineage: Sendable {
     self.task = task
   }
 
-  /// Of a claim, inside of what it says.
+  /// Of a claim, inside of the surroundings that its slot names.
   convenience init(_ claim: ClaimToken, ofHost hostNumber: UInt64) {
     let note = ClaimNote(at: claim.slot, in: ProcessMemory())
     self.init(.claim(claim), ofHost: hostNumber, in: Nesting(word: note.outer), task: note.task)
   }
 
-  /// Inside of whatever the running code is inside of.
+  /// Inside of the surroundings of the running code.
   convenience init(_ context: Context, of host: ArbiterHost) {
     let task = CurrentTask.number
     self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task)

@@ -1,10 +1,10 @@
 internal import FileAccessArbiter
 internal import SystemInterface
 
-/// What some code runs inside of: nothing, an accessor that claimed in the fast tier on this thread, or a ``Lineage``.
+/// The surroundings of some code: nothing, an accessor that claimed in the fast tier on this thread, or a ``Lineage``.
 ///
-/// One word, so that a slot can keep it. It doesn't keep a lineage alive: whoever nests something in it does, or runs inside
-/// of it.
+/// One word, so that a slot can keep it. It doesn't keep a lineage alive: the code that nests something in it does, or
+/// runs inside of it.
 @safe
 struct Nesting: Hashable, Sendable {
   let word: UInt
@@ -34,7 +34,7 @@ struct Nesting: Hashable, Sendable {
     return unsafe .lineage(Unmanaged<Lineage>.fromOpaque(pointer).takeUnretainedValue())
   }
 
-  /// What this is nested in itself, and the task it runs in.
+  /// Its own surroundings, and the task it runs in.
   var surroundings: (outer: Nesting, task: UInt)? {
     switch element {
     case nil: nil
@@ -56,7 +56,7 @@ struct Nesting: Hashable, Sendable {
     }
   }
 
-  /// What the running code is inside of.
+  /// The surroundings of the running code.
   ///
   /// A thread remembers the accessor that it runs, and a task the accessor or callback that started it or that it runs. The
   /// thread's counts if it's of this task: then it's the inner one, because such an accessor can't suspend.

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
-/// Who takes part in coordination: this process, for people.
+/// A participant in coordination: this process, for people.
 struct HostIdentity: Hashable, Sendable {
   let processIdentifier: Int32
   let processName: String
@@ -27,17 +27,17 @@ final class PresenterIdentity: Sendable {
   }
 }
 
-/// One registered presenter as the host knows it.
+/// One registered presenter in the host.
 ///
-/// There may be a million of them, so what few have lies elsewhere, and what changes is kept in atomics instead of behind
-/// locks of their own.
+/// There may be a million of them, so properties that few have lie elsewhere, and properties that change are kept in
+/// atomics instead of behind locks of their own.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `extras`, and the spelling in it | itself: stored once | a presenter may get its location after it registered |
 /// | `holderCount` | itself: counted until it's gone | registrations end on any thread |
 final class PresenterRecord: Sendable {
-  /// What few presenters have.
+  /// The properties that few presenters have.
   private final class Extras: Sendable {
     let executor: (any TaskExecutor)?
     /// Absent while it has no location, and if it spells paths as they are.
@@ -62,7 +62,7 @@ final class PresenterRecord: Sendable {
   private let holderCount = Atomic<Int>(0)
   private static let isGone = -1
 
-  /// Where its callbacks run, if it wants that somewhere else than others.
+  /// Where its callbacks run, if it chose an executor.
   var executor: (any TaskExecutor)? { extras.load()?.executor }
 
   init(_ id: PresenterID, _ presenter: any FilePresenter, _ purpose: PurposeID, executor: (any TaskExecutor)?) {

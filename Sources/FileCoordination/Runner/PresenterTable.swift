@@ -11,7 +11,7 @@ struct PresenterTable {
   /// In order of registration, those that are ending excepted.
   var registered: [PresenterRecord] { byAddress.elements.sorted { $0.id < $1.id } }
 
-  /// How many are known: registered, or ending.
+  /// How many there are: registered, or ending.
   var count: Int { byNumber.count }
 
   /// Those that have been unregistered and may still run callbacks, or be owed reacquirers.
@@ -19,7 +19,7 @@ struct PresenterTable {
 
   subscript(id: PresenterID) -> PresenterRecord? { byNumber.first(withHash: Self.hash(id)) { $0.id == id } }
 
-  /// What was registered last at an address and hasn't been unregistered.
+  /// The presenter that was registered last at an address and hasn't been unregistered.
   subscript(address: ObjectIdentifier) -> PresenterRecord? {
     byAddress.first(withHash: Self.hash(address)) { $0.key == address }
   }
@@ -31,7 +31,7 @@ struct PresenterTable {
     byAddress.insert(record, hash: Self.hash(record.key)) { Self.hash($0.key) }
   }
 
-  /// A presenter that unregisters is known by its number until all is said and done.
+  /// A presenter that unregisters stays in the table by its number until its last callback and reacquirer are done.
   mutating func unregister(_ record: PresenterRecord) {
     if self[record.key] === record { forgetAddress(of: record) }
   }

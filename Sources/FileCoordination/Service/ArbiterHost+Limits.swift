@@ -1,11 +1,11 @@
 internal import CoordinationService
 internal import FileAccessArbiter
 
-// How much one process may have in a domain of several processes: what goes beyond is an error of the call, and nothing else
-// suffers from it.
+// The limits of one process in a domain of several processes: a call beyond them fails, and nothing else suffers from
+// it.
 
 extension ArbiterHost.State {
-  /// Why this process may neither request nor register anything more.
+  /// The reason why this process may neither request nor register anything more.
   ///
   /// - Parameter nestingDepth: How many accessors and callbacks the call is made in.
   /// - Returns: The error of the call; `nil` if there's room.
@@ -18,7 +18,7 @@ extension ArbiterHost.State {
 
 // MARK: - Purposes
 
-/// A purpose that has a name, in use as long as somebody keeps this.
+/// A purpose that has a name, in use as long as this object exists.
 final class NamedPurpose: Sendable {
   let id: PurposeID
   init(_ id: PurposeID) { self.id = id }
@@ -33,7 +33,7 @@ struct PurposeTable {
 
   private var entries: [String: Entry] = [:]
   private var names: [PurposeID: String] = [:]
-  /// How many there were when those that nobody uses were last forgotten.
+  /// How many there were when the unused ones were last forgotten.
   private var countAtPurge = 0
 
   var count: Int { entries.count }
@@ -41,12 +41,12 @@ struct PurposeTable {
   /// All of them in the order in which they were named first.
   var named: [(id: PurposeID, name: String)] { names.sorted { $0.key < $1.key }.map { (id: $0.key, name: $0.value) } }
 
-  /// Whether it's time to forget those that nobody uses.
+  /// Whether it's time to forget the unused ones.
   var isPurgeDue: Bool { count >= 2 * countAtPurge + 64 }
 
   func name(of id: PurposeID) -> String? { names[id] }
 
-  /// The purpose of a name that's known.
+  /// The purpose of a recorded name.
   mutating func purpose(named name: String) -> NamedPurpose? {
     guard let entry = entries[name] else { return nil }
     if let purpose = entry.purpose { return purpose }
@@ -62,7 +62,7 @@ struct PurposeTable {
     return purpose
   }
 
-  /// Forgets purposes that nobody keeps and that no access or message has.
+  /// Forgets purposes that no object keeps and that no access or message has.
   ///
   /// - Parameter used: Purposes of accesses and messages.
   /// - Returns: Those that are forgotten.

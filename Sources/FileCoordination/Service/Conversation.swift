@@ -2,16 +2,16 @@ internal import CoordinationService
 internal import Synchronization
 internal import SystemInterface
 
-/// What one service tells.
+/// The messages of one service.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | all but `stream` | the ``ReadingTurn``: whoever has taken the conversation out of it | reading may block, which nobody does under a lock |
+/// | all but `stream` | the ``ReadingTurn``: the thread that has taken the conversation out of it | reading may block, which no thread does under a lock |
 ///
 /// `@unchecked Sendable` because of that: it passes from thread to thread, and only one has it.
 final class Conversation: @unchecked Sendable {
   let stream: LocalStream
-  /// Why the service is of no use, for people who know where it is.
+  /// The reason why the service is of no use, for people, given its place.
   private(set) var refusal: ((MeetingPlace) -> FileCoordinationError)?
   /// The service has accepted this process.
   private(set) var isWelcome = false
@@ -23,11 +23,12 @@ final class Conversation: @unchecked Sendable {
 
   init(_ stream: LocalStream) {
     self.stream = stream
-    // Without it a thread that reads sees its answer only when something comes, also an answer that somebody else gave.
+    // Without it a thread that reads sees its answer only when something comes, also an answer that another thread
+    // gave.
     try? stream.limitWaiting(to: .milliseconds(200))
   }
 
-  /// Says who this process is.
+  /// Sends the identity of this process.
   func introduce(_ link: ServiceLink) throws(SystemError) {
     let process = ProcessIdentity.current
     let hello = Hello(
@@ -42,7 +43,7 @@ final class Conversation: @unchecked Sendable {
 
   /// Takes in what has arrived; if it `waits`, it blocks until something has.
   ///
-  /// Perhaps not all of it: whoever watches the stream is told again that there's more.
+  /// Perhaps not all of it: the watcher of the stream is notified again that there's more.
   func read(for link: ServiceLink, waits: Bool = false) {
     guard !isOver else { return }
     switch waits ? awaitBytes() : receive() {
@@ -71,7 +72,7 @@ final class Conversation: @unchecked Sendable {
   }
 
   private func receive(waits: Bool = false) -> LocalStream.ReadResult {
-    // A connection that breaks is no error: the next service is looked for.
+    // A connection that breaks is no error: the next service is searched for.
     unsafe buffer.withUnsafeMutableBytes { bytes in
       (try? unsafe waits ? stream.readWaiting(into: bytes) : stream.read(into: bytes)) ?? .end
     }
@@ -88,8 +89,8 @@ final class Conversation: @unchecked Sendable {
         refusal = { .refused($0, reason, explanation) }
         return isOver = true
       default:
-        // Whatever comes after the welcome is the host's, all at once.
-        // What an expelled process finds in its socket is of no worth any more, a grant least of all.
+        // All frames after the welcome are the host's, at once. Frames that an expelled process finds in its socket are
+        // of no worth any more, a grant least of all.
         guard let host = link.host, !host.coverage.isExpelled else { return isOver = true }
         return host.take(rest)
       }

@@ -1,29 +1,30 @@
 internal import Synchronization
 internal import SystemInterface
 
-/// A number by which the fast tier tells whether it may grant a claim: because the domain is of one process, or because the
-/// item is in a directory that this process was lent.
+/// A number by which the fast tier decides whether it may grant a claim: because the domain is of one process, or
+/// because a delegation of this process covers the item.
 ///
-/// Each item notes the number under which it was last found to be covered. Whoever gives a loan back takes a new number
-/// first and looks for claims then; who claims is shown first and looks at the number then.
+/// Each item records the number under which it was last found to be covered. The return of a delegation first takes a
+/// new number and then searches for claims; a claim is first shown and then compares the number.
 ///
-/// The number is in memory that the service can write too. A process that was stopped for so long that its loans were given
-/// to others finds it ``revoked`` at its next claim, before it has read a word of what the service told it meanwhile. One that
-/// was disconnected finds it ``expelled``, and takes nothing for granted that it reads from the old connection.
+/// The number is in memory that the service can write too. A process that was stopped for so long that its delegations
+/// were given to others finds it ``revoked`` at its next claim, before it has read a word of the service's messages.
+/// One that was disconnected finds it ``expelled``, and trusts nothing that it reads from the old connection.
 ///
-/// Plain memory, so that nobody counts references to look at it.
+/// Plain memory, so that reading it counts no references.
 struct DelegationCoverage: Sendable {
   private let address: Int
   private static let lastNumber = Atomic<UInt64>(0)
 
-  /// Written by the service: nothing is covered until this process has read what that is about.
+  /// Written by the service: nothing is covered until this process has read the reason.
   ///
-  /// No item has noted it, as it's odd.
+  /// No item has recorded it, as it's odd.
   static let revoked = UInt64.max
-  /// The same, and nothing that was told before counts.
+  /// The same, and no earlier message counts.
   static let expelled = UInt64.max - 2
 
-  /// - Parameter word: Where the number is, kept by whoever keeps this; `nil` in domains of one process, which need none.
+  /// - Parameter word: Where the number is, kept by the owner of this value; `nil` in domains of one process, which
+  ///   need none.
   init(in word: SharedWord?) {
     address = word?.address ?? Self.zero
     if word != nil { reset() }
@@ -39,7 +40,7 @@ struct DelegationCoverage: Sendable {
     reset()
   }
 
-  /// Zero in domains of one process, where every claim may be granted that nobody objects to.
+  /// Zero in domains of one process, where every claim without an obstacle may be granted.
   ///
   /// Otherwise an even number that no domain ever had before, or ``revoked``.
   @inline(__always)
@@ -52,19 +53,19 @@ struct DelegationCoverage: Sendable {
 
   var isExpelled: Bool { current == Self.expelled }
 
-  /// No item is known to be covered any more.
+  /// From now on no item is covered.
   func renew() {
     let current = current
     // If the service writes meanwhile, that stands.
     if !Self.isRevoked(current) { _ = ProcessMemory().compareExchange(current, Self.newNumber(), at: address) }
   }
 
-  /// This process has given back every loan because of ``revoked``.
+  /// This process has returned every delegation because of ``revoked``.
   ///
   /// The service may expel it at the same moment, which stands.
   func acknowledgeRevocation() { _ = ProcessMemory().compareExchange(Self.revoked, Self.newNumber(), at: address) }
 
-  /// A service has accepted this process, which has no loan of it yet.
+  /// A service has accepted this process, which has no delegation of it yet.
   ///
   /// - Returns: Whether an earlier one, or this one before, had expelled it.
   @discardableResult

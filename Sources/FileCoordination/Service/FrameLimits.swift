@@ -1,11 +1,11 @@
 internal import CoordinationService
 internal import FileAccessArbiter
 
-// What fits into one message between processes. Checked before it's told: what can't be sent is an error of the call, and
-// nothing else suffers from it.
+// The limits of one message between processes. They're checked before it's sent: a message that is too long is an error
+// of the call, and nothing else suffers from it.
 
 extension ArbiterHost {
-  /// How long a request may be: what it names may get longer names while it waits, and is told to another service then.
+  /// How long a request may be: its names may get longer while it waits, and it's sent to another service then.
   private static let requestByteCountMax = WireFormat.frameByteCountMax / 2
   /// Requests of so many items are short enough, because the system takes no longer paths.
   private static let shortItemCount = 1024
@@ -34,7 +34,7 @@ extension ArbiterHost {
     }
   }
 
-  /// Where to meet, unless nobody could be told what the domain treats as packages.
+  /// The meeting ground, unless the names of the domain's packages are too long to be sent.
   static func checkLength(ofPackageExtensions extensions: Set<String>, _ ground: MeetingGround) -> MeetingGround {
     // Each has its length as well.
     if extensions.reduce(0, { $0 + $1.utf8.count + 4 }) <= packageByteCountMax { return ground }

@@ -2,23 +2,25 @@ internal import CoordinationService
 internal import Synchronization
 internal import SystemInterface
 
-/// Finds a service, elects one, and reads what it tells: on a thread of the link's own, which alone knows this.
+/// Finds a service, elects one, and reads its messages: on a thread of the link's own, which alone uses this value.
 struct LinkReader: ~Copyable {
   private let link: ServiceLink
   private let turn: ReadingTurn
-  /// As long as they're held, a new service waits for this process to tell what it holds.
+  /// As long as they're held, a new service waits for this process to report its accesses and presenters.
   ///
-  /// Those of former places stay: who looks for the session at one place after the other must not miss it.
+  /// Those of former places stay: a service that searches for the session at one place after the other must not miss
+  /// it.
   private var memberships: [MeetingPlace: HeldLock] = [:]
   /// Where the service last was.
   private var place: MeetingPlace?
   /// To find the next service, or to serve, in a program that uses up all others.
   private let reserve = DescriptorReserve(count: 8)
-  /// How often in a row this process has served, run out of descriptors before it was welcomed, and found nobody else who serves.
+  /// How often in a row this process has served, run out of descriptors before it was welcomed, and found no other
+  /// service.
   private var shortageCount = 0
-  /// More than this isn't for a moment: those who wait are told.
+  /// A longer row isn't for a moment: the waits end with the error.
   private static let shortageCountMax = 1
-  /// How long a process looks for a service, or tries to become one, before it gives up.
+  /// How long a process searches for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
   /// How long a process that has a terminal leaves it to others to be elected, when a service has ended.
   private static let deference = Duration.milliseconds(50)
@@ -29,9 +31,9 @@ struct LinkReader: ~Copyable {
     link.noteTurn(turn)
   }
 
-  /// Takes part at the place of a service: before it's told anything.
+  /// Takes part at the place of a service, before anything is sent to it.
   ///
-  /// Somebody may have removed the place meanwhile, and the file of the session with it.
+  /// The place may have been removed meanwhile, and the file of the session with it.
   private mutating func join(_ place: MeetingPlace) throws(SystemError) {
     if self.place == place, memberships[place]?.hasItsName == true { return }
     do throws(SystemError) {
@@ -40,7 +42,7 @@ struct LinkReader: ~Copyable {
       try link.host?.attachCoverage(to: membership)
       memberships[place] = membership
     } catch {
-      // What it has is good enough until there's more.
+      // The old membership is good enough until there's more of the resource.
       if memberships[place] == nil || !mayPass(error) { throw error }
     }
     self.place = place
@@ -55,13 +57,13 @@ struct LinkReader: ~Copyable {
     link.stopService()
   }
 
-  /// Connects, and takes in what the service tells until it's gone.
+  /// Connects, and takes in the service's messages until it's gone.
   ///
-  /// - Throws: ``FileCoordinationError`` when there's no service, or none that wants this process.
+  /// - Throws: ``FileCoordinationError`` when there's no service, or none that accepts this process.
   mutating func talkToNextService() throws(FileCoordinationError) {
     reserve.release()
     let (place, stream) = try connect()
-    // Before it says anything: it may be stopped.
+    // Before it sends anything: it may be stopped.
     link.serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
     let conversation = Conversation(stream)
     var silence: FileCoordinationError?
@@ -72,16 +74,16 @@ struct LinkReader: ~Copyable {
       defer { turn.end(conversation) }
       if try !pump() { silence = .silent(place, try conversation.stream.peer().pid) }
     } catch {
-      // A connection that breaks is no error: the next service is looked for.
+      // A connection that breaks is no error: the next service is searched for.
     }
     if let silence { throw silence }
     if let refusal = conversation.refusal { throw refusal(place) }
     link.connectionHasEnded()
   }
 
-  /// Reads and writes until the conversation is over, which then is nobody's.
+  /// Reads and writes until the conversation is over; then it belongs to no thread.
   ///
-  /// - Returns: Whether the service has said something.
+  /// - Returns: Whether the service has sent something.
   private mutating func pump() throws(SystemError) -> Bool {
     var deadline: MonotonicTime? = HostClock.shared.now.advanced(by: Self.patience)
     while !link.isEnded {
@@ -111,11 +113,11 @@ extension LinkReader {
     case connected(MeetingPlace, LocalStream)
     /// This process serves now.
     case elected
-    /// Nobody can be reached yet, for this reason.
+    /// No service can be reached yet, for this reason.
     case notYet(FileCoordinationError)
   }
 
-  /// Connects to whoever serves; if nobody does, some process is elected, perhaps this one.
+  /// Connects to the serving process; if there's none, some process is elected, perhaps this one.
   private mutating func connect() throws(FileCoordinationError) -> (MeetingPlace, LocalStream) {
     let start = HostClock.shared.now
     let deadline = start.advanced(by: Self.patience)
@@ -126,7 +128,7 @@ extension LinkReader {
       case .elected: continue
       case .notYet(let error): if HostClock.shared.now >= deadline { throw error }
       }
-      // Somebody else has been elected and will listen in a moment; there's no event for that.
+      // Another process has been elected and will listen in a moment; there's no event for that.
       link.pause(pause)
       pause = min(pause * 2, .milliseconds(10))
     }
@@ -157,7 +159,7 @@ extension LinkReader {
     let former = link.service.withLock { $0 }
     if former?.hasJustGivenWay == true || defers(since: start) { return false }
     guard let right = try link.ground.tryToServe() else { return false }
-    // It would run out of them again, and again, and nobody would ever hear why.
+    // It would run out of them again, and again, and the reason would never be reported.
     if let shortage = former?.takeShortage() {
       right.release()
       shortageCount += 1
@@ -171,7 +173,7 @@ extension LinkReader {
     } catch { throw .unreachable(right.place, error) }
   }
 
-  /// Whether others are to be elected first, because somebody may stop this process from its terminal.
+  /// Whether others are to be elected first, because this process may be stopped from its terminal.
   ///
   /// Only if a service has ended: then there may be others. The first process of a domain doesn't wait.
   private func defers(since start: MonotonicTime) -> Bool {
@@ -180,7 +182,7 @@ extension LinkReader {
       && ProcessIdentity.hasTerminal(HostProcess.processIdentifier) == true
   }
 
-  /// Whether the process is short of something for a moment: what it holds isn't given up for that.
+  /// Whether the process is short of something for a moment: its possessions aren't given up for that.
   private func mayPass(_ error: SystemError) -> Bool {
     link.epoch != 0 && shortageCount <= Self.shortageCountMax
       && error.isOne(

@@ -5,15 +5,16 @@ internal import SystemInterface
 ///
 /// There may be several at once, see ``RuntimeDirectory``. Three rules keep the domain in one piece:
 ///
-/// * Whoever serves holds the locks of all places (``ServingRight``), and has looked for further ones after it got them. Places
-///   are never removed. So of two that want to serve at the same time the one that looks later finds the places of the
-///   other, one of whose locks it can't get.
-/// * Whoever wants to be served tries all places, and makes a further one only if there is none.
-/// * A process keeps its session at each place where it ever was served, and a service looks for sessions at all of them.
+/// * The serving process holds the locks of all places (``ServingRight``), and has searched for further ones after it
+///   got them. Places are never removed. So if two want to serve at the same time, the later searcher finds the places
+///   of the other, and can't get one of their locks.
+/// * A process that wants to be served tries all places, and makes a further one only if there is none.
+/// * A process keeps its session at each place where it ever was served, and a service searches for sessions at all of
+///   them.
 struct MeetingGround: Sendable {
   typealias Finder = @Sendable () throws(FileCoordinationError) -> [MeetingPlace]
 
-  /// Finds the places, at least one, in an order that's the same for everybody.
+  /// Finds the places, at least one, in an order that's the same for all processes.
   private let findAll: Finder
   /// Finds the place where processes meet as a rule, at little cost.
   let findUsual: @Sendable () -> MeetingPlace?
@@ -35,9 +36,9 @@ struct MeetingGround: Sendable {
 extension MeetingGround {
   private static let socketName = "service.socket"
 
-  /// Where all processes of the user meet, whatever their environment says.
+  /// The ground of all processes of the user, whatever their environment says.
   ///
-  /// - Parameter base: The directory that all of them see, and where nobody removes what belongs to others.
+  /// - Parameter base: The directory that all of them see, and where no user removes the files of others.
   /// - Returns: The ground.
   static func ofUser(in base: SystemPath = RuntimeDirectory.commonBase) -> MeetingGround {
     MeetingGround { () throws(FileCoordinationError) in
@@ -61,23 +62,23 @@ extension MeetingGround {
     }
   }
 
-  /// Nowhere, for a reason that everybody is told who wants to meet.
+  /// Nowhere: every attempt to meet fails with this error.
   static func nowhere(because error: FileCoordinationError) -> MeetingGround {
     MeetingGround { () throws(FileCoordinationError) in throw error }
   }
 }
 
-// MARK: - Finding who serves
+// MARK: - Finding the serving process
 
 extension MeetingGround {
   enum Encounter {
     case served(MeetingPlace, LocalStream)
-    /// Nobody listens anywhere.
+    /// No process listens anywhere.
     case nobody(MeetingPlace, SystemError)
     case failed(MeetingPlace, SystemError)
   }
 
-  /// Connects to whoever serves, wherever that is.
+  /// Connects to the serving process, at whatever place.
   func connect() throws(FileCoordinationError) -> Encounter {
     if let usual = findUsual() {
       let encounter = Self.connect(to: usual)

@@ -1,10 +1,11 @@
 internal import CoordinationService
 internal import SystemInterface
 
-/// Where processes of a domain meet: the names of the socket, of the lock that elects who serves, and of the sessions.
+/// Where processes of a domain meet: the names of the socket, of the lock that decides the election, and of the
+/// sessions.
 struct MeetingPlace: Hashable, Sendable {
   let address: LocalAddress
-  /// Whoever holds it serves, if it holds those of all places of the domain; keeps the number of the last service.
+  /// Its holder serves, if it holds those of all places of the domain; keeps the number of the last service.
   let lock: LockFile
   /// One file for each process that takes part, locked as long as it lives.
   let sessions: SystemPath
@@ -26,21 +27,21 @@ struct MeetingPlace: Hashable, Sendable {
 // MARK: - Sessions
 
 extension MeetingPlace {
-  /// Takes part: as long as the returned lock is held, a new service waits for this session to tell what it holds.
+  /// Takes part: as long as the returned lock is held, a new service waits for this session to report its accesses.
   func join(_ session: UInt64) throws(SystemError) -> HeldLock {
     try prepareSessions()
-    // Whoever looks whether the session lives holds the lock for a moment.
+    // A check whether the session lives holds the lock for a moment.
     return try LockFile(path(of: session)).lock()
   }
 
-  /// Sees to it that processes can join.
+  /// Ensures that processes can join.
   func prepareSessions() throws(SystemError) {
     try RuntimeDirectory.makePrivate(sessions, owners: try trustedUsers)
   }
 
-  /// Lets a session's process know that it isn't entitled any more to what it had.
+  /// Notifies a session's process that it has lost its former rights.
   ///
-  /// - Returns: Whether it knows, or has ended.
+  /// - Returns: Whether it has been notified, or has ended.
   func revoke(_ revocation: Revocation, of session: UInt64) -> Bool {
     let number =
       switch revocation {
@@ -59,7 +60,7 @@ extension MeetingPlace {
 
   /// The sessions whose processes live; files of those that have ended are removed.
   ///
-  /// - Throws: `SystemError` when that can't be found out, for lack of descriptors for example: then nobody may serve.
+  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may start.
   func liveSessions() throws(SystemError) -> Set<UInt64> {
     var live: Set<UInt64> = []
     for name in try sessionNames() {
@@ -71,7 +72,7 @@ extension MeetingPlace {
 
   /// Whether a session's process lives; if not, its file is removed.
   func isAlive(_ session: UInt64) -> Bool {
-    // Who can't tell takes it for alive: that costs a little time, the opposite could cost data.
+    // If it can't be determined, it counts as alive: that costs a little time, the opposite could cost data.
     guard let lock = try? LockFile(path(of: session)).tryLock() else { return true }
     // While the lock is held: a process that's about to take it then sees that the file has gone, and makes another.
     leave(session)
@@ -88,7 +89,7 @@ extension MeetingPlace {
       while let entries = try files.readDirectory(directory) { names += entries.map(\.name.description) }
       return names
     } catch {
-      // Nobody has taken part yet: a program that only serves is the first.
+      // No process has taken part yet: a program that only serves is the first.
       if error.number == .noSuchFileOrDirectory { return [] }
       throw error
     }
@@ -100,8 +101,8 @@ extension MeetingPlace {
 // MARK: - Trust
 
 extension MeetingPlace {
-  /// Whose files and services are good enough: the user's own and root's; for root, if it was sent to a place of somebody else,
-  /// also theirs.
+  /// The users whose files and services are trusted: the user itself and root; for root, if it was sent to a place of
+  /// another user, also that one.
   private var trustedUsers: Set<UInt32> {
     get throws(SystemError) {
       let user = HostUser.effectiveUserID
@@ -110,7 +111,7 @@ extension MeetingPlace {
     }
   }
 
-  /// Connects to whoever serves.
+  /// Connects to the serving process.
   ///
   /// - Returns: The connection.
   /// - Throws: EPERM when another user listens there; any error of connect(2).

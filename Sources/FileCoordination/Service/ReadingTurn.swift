@@ -1,18 +1,18 @@
 internal import CoordinationService
 internal import SystemInterface
 
-/// Whose turn it is to read what the service tells.
+/// The turn to read the service's messages.
 ///
-/// As a rule it's the reading thread's. A thread that blocks until the service answers borrows the turn and reads the answer
-/// itself, so that the kernel wakes one thread, not one that has to wake another. What else comes meanwhile it takes in for
-/// everybody.
+/// As a rule it's the reading thread's. A thread that blocks until the service answers borrows the turn and reads the
+/// answer itself, so that the kernel wakes one thread, not one that has to wake another. It takes in the other messages
+/// that come meanwhile for all.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | the turn passes between threads, and with it what wakes the reading thread |
+/// | `state` | its lock | the turn passes between threads, and with it the events that wake the reading thread |
 final class ReadingTurn: Sendable {
   private struct State: Sendable {
-    /// Absent while somebody reads, and between two services.
+    /// Absent while a thread reads, and between two services.
     var conversation: Conversation?
     /// A thread that waits for its answer has the turn.
     var isLent = false
@@ -20,7 +20,7 @@ final class ReadingTurn: Sendable {
     var isStalled = false
     /// Wakes the reading thread when the turn comes back.
     var returned: ThreadEvent?
-    /// What the reading thread is woken by.
+    /// The events that wake the reading thread.
     var interest = ReadinessPoller.Interest.readable
 
     mutating func watch(_ stream: LocalStream, by poller: ReadinessPoller) {
@@ -28,7 +28,7 @@ final class ReadingTurn: Sendable {
       if isStalled { wanted.insert(.writable) }
       if wanted == interest { return }
       interest = wanted
-      // It fails when nobody watches the stream any more.
+      // It fails when the stream isn't watched any more.
       try? poller.modify(stream, token: ReadingTurn.token, interest: wanted)
     }
   }
@@ -60,15 +60,15 @@ extension ReadingTurn {
   func wait(until deadline: MonotonicTime?) throws(SystemError) -> Bool {
     var events: [ReadinessPoller.Event] = []
     guard try poller.wait(into: &events, until: deadline) else { return false }
-    // The end of a connection is told whatever one wants to be told of, so another wait would end at once.
+    // The end of a connection is reported whatever the interest is, so another wait would end at once.
     if events.contains(where: \.isHangUp) { awaitReturn() }
     return true
   }
 
-  /// Takes the turn, if it isn't lent.
+  /// Takes the turn, if no thread has borrowed it.
   func take() -> Conversation? { state.withLock { $0.conversation.take() } }
 
-  /// Leaves the turn to whoever needs it.
+  /// Leaves the turn to the next thread that needs it.
   func leave(_ conversation: Conversation) {
     state.withLock { $0.conversation = conversation }
   }
@@ -81,7 +81,7 @@ extension ReadingTurn {
     }
   }
 
-  /// The conversation is over: nobody reads before the next one begins.
+  /// The conversation is over: no thread reads before the next one begins.
   func end(_ conversation: Conversation) {
     conversation.stream.shutdown()
     awaitReturn()
@@ -104,7 +104,7 @@ extension ReadingTurn {
 extension ReadingTurn {
   /// Takes the turn until it's given back.
   ///
-  /// - Returns: What to read; `nil` if somebody else reads, or there's nobody who tells.
+  /// - Returns: The conversation to read; `nil` if another thread reads, or there's no service.
   func borrow() -> Conversation? {
     state.withLock { state in
       guard let conversation = state.conversation, conversation.isWelcome, !conversation.isOver else { return nil }
@@ -125,21 +125,22 @@ extension ReadingTurn {
       return state.returned.take()
     }
     returned?.signal()
-    // The end has been read, and isn't told again.
+    // The end has been read, and isn't reported again.
     if isOver { wakeReader() }
   }
 }
 
 extension ServiceLink {
-  /// Runs `ask`, which asks the service something, and reads what the service tells until that's answered, if nobody else does.
+  /// Runs `ask`, which asks the service something, and reads the service's messages until that's answered, unless
+  /// another thread reads.
   ///
-  /// Blocks. When somebody else reads, or the service has gone, it returns without an answer, which comes later.
+  /// Blocks. When another thread reads, or the service has gone, it returns without an answer, which comes later.
   ///
   /// - Parameters:
-  ///   - ask: Asks, and returns what is to be answered.
-  ///   - isAnswered: Looks whether it is.
-  /// - Returns: What `ask` returned.
-  /// - Throws: What `ask` threw.
+  ///   - ask: Sends the question, and returns it.
+  ///   - isAnswered: Checks whether it's answered.
+  /// - Returns: The result of `ask`.
+  /// - Throws: The error of `ask`.
   func reading<Question, Failure: Error>(
     _ ask: () throws(Failure) -> Question, until isAnswered: (Question) -> Bool
   ) throws(Failure) -> Question {

@@ -1,7 +1,7 @@
 internal import CoordinationService
 internal import SystemInterface
 
-/// One process, as the service's thread knows it, which alone uses it.
+/// One process in the service; only the service's thread uses it.
 final class ServiceConnection {
   let stream: LocalStream
   var decoder = FrameDecoder<ClientFrame>()

@@ -4,14 +4,15 @@ internal import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
-/// Runs the service of a domain on a thread of its own: feeds its value what connections tell, carries out what it decides.
+/// Runs the service of a domain on a thread of its own: feeds its value the frames of connections, carries out its
+/// decisions.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `isStopping` | itself | any thread may stop the service |
 /// | `gaveWayAt` | itself | the process asks before it stands for election again |
-/// | `handOverCount` | itself | the process's next service is told |
-/// | all else, in ``ServiceLoop`` | nobody: only the service's thread knows it |
+/// | `handOverCount` | itself | the process's next service receives it |
+/// | all else, in ``ServiceLoop`` | nothing: only the service's thread uses it |
 final class ServiceHost: Sendable {
   private let isStopping = Atomic<Bool>(false)
   /// When it gave way to another process; zero if it didn't.
@@ -20,7 +21,7 @@ final class ServiceHost: Sendable {
   private let handOverCount: Atomic<Int>
   /// How long the process leaves it to others to be elected after that.
   private static let courtesy = Duration.seconds(1)
-  /// Why it has given way, until somebody has been told.
+  /// Why it has given way, until that has been reported.
   private let shortage = Guarded<SystemError?>(nil)
   private let poller: ReadinessPoller
   private let ended = ThreadEvent()
@@ -34,10 +35,10 @@ final class ServiceHost: Sendable {
   ///
   /// - Parameters:
   ///   - right: The right to serve, kept until the service stops; given up when this throws.
-  ///   - packageExtensions: What the domain treats as packages.
+  ///   - packageExtensions: The packages of the domain.
   ///   - former: The last service of the process.
   /// - Returns: The running service.
-  /// - Throws: `SystemError` when nobody can connect there.
+  /// - Throws: `SystemError` when no process can connect there.
   static func start(
     _ right: ServingRight, packageExtensions: [String], after former: ServiceHost?
   ) throws(SystemError) -> ServiceHost {
@@ -48,7 +49,7 @@ final class ServiceHost: Sendable {
     }
   }
 
-  /// Serves on a socket that somebody else may have made, such as a service manager.
+  /// Serves on a socket that another program may have made, such as a service manager.
   static func start(
     _ right: ServingRight, packageExtensions: [String], isDedicated: Bool, handOverCount: Int = 0,
     listening makeListener: () throws(SystemError) -> LocalListener
@@ -65,9 +66,9 @@ final class ServiceHost: Sendable {
     _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool, _ handOverCount: Int,
     _ makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
-    // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
+    // Grows from service to service, also if the file has been removed: tokens of an earlier one stay the smaller ones.
     let epoch = try right.nextEpoch(atLeast: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000))
-    // Before anybody can connect: whoever has connected already has a session.
+    // Before any process can connect: a connected process already has a session.
     let sessions = try right.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
@@ -86,7 +87,7 @@ final class ServiceHost: Sendable {
         host.handOverCount.add(1, ordering: .releasing)
         host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing)
       }
-      // The next service may be elected only when nobody is granted anything here any more.
+      // The next service may be elected only when this one grants nothing any more.
       right.release()
       host.ended.signal()
     }
@@ -106,9 +107,9 @@ final class ServiceHost: Sendable {
     ended.wait()
   }
 
-  /// What this process ran out of when it served last; told once.
+  /// The resource that this process ran out of when it served last; returned once.
   ///
-  /// It gave way to others then. When it's about to be elected again nobody else was.
+  /// It gave way to others then. When it's about to be elected again, no other process was.
   func takeShortage() -> SystemError? { shortage.withLock { exchange(&$0, with: nil) } }
 
   /// Whether this process has given way a moment ago, so that it isn't elected again before the other is.

@@ -4,7 +4,7 @@ internal import SystemInterface
 
 // From one service to the next.
 
-/// The first connection after a time without one, for those who wait for it.
+/// The first connection after a time without one, for the threads that wait for it.
 final class ConnectionAttempt: Sendable {
   private let event = ThreadEvent()
   private let failure = Guarded<FileCoordinationError?>(nil)
@@ -23,11 +23,11 @@ final class ConnectionAttempt: Sendable {
 }
 
 extension ServiceLink {
-  /// Sees to it that there's a service: blocks until there is one the first time.
+  /// Ensures that there's a service: blocks until there is one the first time.
   ///
-  /// Between two services it doesn't block: what's told meanwhile is told to the next.
+  /// Between two services it doesn't block: requests made meanwhile are sent to the next.
   ///
-  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`, which says why.
+  /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`, and the reason.
   func ensureConnected() throws(FileCoordinationError) {
     let (attempt, isMine) = state.withLock { state -> (ConnectionAttempt?, Bool) in
       switch state.phase {
@@ -46,7 +46,7 @@ extension ServiceLink {
     try attempt.wait()
   }
 
-  /// Without a thread nobody can be reached: that's told to everybody who waits.
+  /// Without a thread no service can be reached: every wait ends with that error.
   private func startReading() {
     let code = HostThread.tryStart(name: "coordination") { self.run() }
     if code != 0 { giveUp(.noThread(errno: code)) }
@@ -62,9 +62,9 @@ extension ServiceLink {
     }
   }
 
-  /// The service can't be reached: everybody who waits for it is told so.
+  /// The service can't be reached: every wait for it ends with the error.
   private func giveUp(_ error: FileCoordinationError) {
-    // All of it before somebody else may try again.
+    // All of it before another thread may try again.
     serviceProcess.store(0, ordering: .releasing)
     host?.serviceIsUnreachable(error)
     let attempt = state.withLock { state in
@@ -72,13 +72,13 @@ extension ServiceLink {
       return state.attempt.take()
     }
     attempt?.fail(error)
-    // Somebody has asked after everybody was told.
+    // A request has come after the waits had ended.
     if isAwaited { connectIfIdle() }
   }
 
-  /// Whatever has been told is to reach a service, or to fail.
+  /// Pending requests are to reach a service, or to fail.
   ///
-  /// After telling something that's answered: the link may have given up since ``ensureConnected()``.
+  /// After a request that's answered: the link may have given up since ``ensureConnected()``.
   func connectIfIdle() {
     let isIdle = state.withLock { state in
       guard case .idle = state.phase else { return false }
@@ -89,9 +89,10 @@ extension ServiceLink {
     if isIdle { startReading() }
   }
 
-  /// The service has accepted: what has been kept for it is told.
+  /// The service has accepted: the client's state is sent to it.
   func begin(_ welcome: Welcome, _ stream: LocalStream) {
-    // Not what the service says: it may be in another namespace of processes, where it has another number. Zero if it has none here.
+    // Not the number that the service states: it may be in another namespace of processes, where it has another number.
+    // Zero if it has none here.
     serviceProcess.store((try? stream.peer().pid) ?? 0, ordering: .releasing)
     let attempt = state.withLock { state -> ConnectionAttempt? in
       if case .ended = state.phase { return nil }
@@ -101,7 +102,7 @@ extension ServiceLink {
       state.isStalled = false
       return state.attempt.take()
     }
-    // Tells what has been kept for it.
+    // Sends the state that was kept for it.
     host?.serviceHasAccepted(welcome)
     attempt?.succeed()
   }

@@ -5,19 +5,20 @@ internal import SystemInterface
 
 /// A process's connection to the service of a domain, through all services that follow each other, over local sockets.
 ///
-/// A frame is put into a buffer in the order in which things happened and written by the thread that told it, so that no other
-/// thread has to wake up to write. One thread of its own reads; when the service is gone, it elects another one or finds it.
+/// A frame is put into a buffer in the order of events and written by the thread that caused it, so that no other
+/// thread has to wake up to write. One thread of its own reads; when the service is gone, it elects another one or
+/// finds it.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock, inside that of the host | any thread sends; the reading thread connects and disconnects |
-/// | `service` | its lock | the reading thread starts it, and whoever ends the process stops it |
+/// | `service` | its lock | the reading thread starts it, and the thread that ends the process stops it |
 /// | `host` | set once before the first connection | the host owns the link |
 final class ServiceLink: ServiceTransport {
   enum Phase: Sendable {
-    /// Nobody has needed the service yet, or the last attempt to reach it failed.
+    /// The service hasn't been needed yet, or the last attempt to reach it failed.
     case idle
-    /// The reading thread looks for a service.
+    /// The reading thread searches for a service.
     case connecting
     case connected(LocalStream)
     /// The host is gone.
@@ -29,7 +30,7 @@ final class ServiceLink: ServiceTransport {
     /// Encoded, and not written yet.
     var outbox: [UInt8] = []
     var writtenCount = 0
-    /// Those who wait for the first connection.
+    /// The threads that wait for the first connection.
     var attempt: ConnectionAttempt?
     var isStalled = false
   }
@@ -40,7 +41,7 @@ final class ServiceLink: ServiceTransport {
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
   private let endEvent = ThreadEvent()
-  /// Who reads; absent before the first connection.
+  /// The turn to read; absent before the first connection.
   let turn = Guarded<ReadingTurn?>(nil)
   let watch: ServiceWatch
   /// The process that serves; zero while none does.
@@ -53,7 +54,7 @@ final class ServiceLink: ServiceTransport {
 
   /// - Parameters:
   ///   - ground: Where the processes of the domain meet.
-  ///   - packageExtensions: What they have to agree on.
+  ///   - packageExtensions: The packages on which they have to agree.
   ///   - clock: Of the domain; deadlines are kept by it while no service keeps them.
   init(_ ground: MeetingGround, packageExtensions: Set<String>, clock: any CoordinationClock) {
     self.ground = ground
@@ -64,7 +65,7 @@ final class ServiceLink: ServiceTransport {
   var host: ArbiterHost? { hostReference.withLock { $0.host } }
   func serve(_ host: ArbiterHost) { hostReference.withLock { $0.host = host } }
 
-  /// Of the service that was told last what this process holds; zero if there's nothing to tell again.
+  /// The epoch of the service to which this process last reported its state; zero if there's nothing to report again.
   var epoch: UInt64 { host?.epoch ?? 0 }
 
   /// Ends the connection for good, and the service if this process hosts it.
@@ -78,7 +79,7 @@ final class ServiceLink: ServiceTransport {
   /// Waits, but not beyond the end of the link.
   func pause(_ duration: Duration) { _ = endEvent.wait(until: HostClock.shared.now.advanced(by: duration)) }
 
-  /// What the reading thread waits at from now on.
+  /// The turn at which the reading thread waits from now on.
   func noteTurn(_ turn: ReadingTurn?) { self.turn.withLock { $0 = turn } }
 
   private func wake() { turn.withLock { $0 }?.wakeReader() }
@@ -91,7 +92,7 @@ final class ServiceLink: ServiceTransport {
   }
 }
 
-// MARK: - Telling
+// MARK: - Sending
 
 extension ServiceLink {
   func send(_ frame: ClientFrame) {
@@ -111,7 +112,7 @@ extension ServiceLink {
 
   /// Goes on writing when the service may have read.
   ///
-  /// - Returns: What is written to, and whether the service still doesn't read fast enough; `nil` if it did all the time.
+  /// - Returns: The stream, and whether the service still doesn't read fast enough; `nil` if it did all the time.
   func writeAgain() -> (LocalStream, Bool)? {
     state.withLock { state in
       guard state.isStalled, case .connected(let stream) = state.phase else { return nil }

@@ -4,15 +4,16 @@ internal import SystemInterface
 
 /// The service's value and its connections, on one thread.
 struct ServiceLoop {
-  /// How much one connection may tell before others get their turn.
+  /// How many bytes one connection may send before others get their turn.
   private static let bytesPerTurn = 256 << 10
   /// How much may wait for a process that doesn't read before it's dropped.
   private static let outboxByteCountMax = 64 << 20
-  /// How much may wait for a process that doesn't read before nothing more is taken from it: what it asks for itself.
+  /// How much may wait for a process that doesn't read before nothing more is taken from it: the answers to its own
+  /// requests.
   private static let unreadByteCountMax = 1 << 20
   /// How long the first frame of a connection may be; with its name and the packages it has some hundred bytes.
   private static let helloByteCountMax = 1 << 17
-  /// How long nobody is accepted after there was no descriptor for somebody.
+  /// How long no connection is accepted after there was no descriptor for one.
   private static let acceptPause = Duration.milliseconds(100)
   static let listenerToken: UInt64 = 0
   private static let past = MonotonicTime(nanoseconds: 0)
@@ -29,19 +30,19 @@ struct ServiceLoop {
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   private var numbers = ClientNumbers()
   private var watchfulness = Watchfulness()
-  /// Connections that have been told something in this turn.
+  /// Connections to which something has been sent in this turn.
   private var dirty: Set<ClientID> = []
   private var timers = TimerQueue()
   /// When the next connection is accepted, if not at once.
   private var acceptsAgainAt: MonotonicTime?
-  /// Whether the process does nothing else, and so is preferred.
+  /// Whether the process only serves, and so is preferred.
   private let isDedicated: Bool
   private(set) var isHandedOver = false
-  /// What the process ran out of, if that's why.
+  /// The resource that the process ran out of, if that's the reason.
   private(set) var shortage: SystemError?
-  /// To whom it's left although nobody asks; `nil` if the process does nothing else.
+  /// The process to which the service is left unasked; `nil` if the process only serves.
   private var succession: Succession?
-  /// What had to happen before others are granted anything couldn't: nobody is told anything more.
+  /// A step that must come before further grants has failed: nothing more is sent to any process.
   private var isBroken = false
   /// Of processes whose connections have ended; their files go when the processes have.
   private var endedSessions: Set<UInt64> = []
@@ -63,10 +64,10 @@ struct ServiceLoop {
 
   mutating func run(until isStopping: () -> Bool) {
     var events: [ReadinessPoller.Event] = []
-    // Names that were removed before they were watched are told of by nobody.
+    // The removal of a name before it was watched is reported by no event.
     isBroken = !names.areKept()
     while !isStopping(), !isHandedOver, !isBroken {
-      // A poller that can't wait any more is of no use: whoever comes next elects another service.
+      // A poller that can't wait any more is of no use: the next process that needs a service elects another one.
       guard (try? wait(into: &events)) != nil else { break }
       for event in events {
         switch event.token {
@@ -93,7 +94,8 @@ struct ServiceLoop {
     events = found
   }
 
-  /// Takes in what has arrived already, and tells what comes of it, so that what was told in time isn't lost.
+  /// Takes in the frames that have arrived already, and sends the answers, so that nothing that was sent in time is
+  /// lost.
   private mutating func drain() {
     for id in connections.keys.sorted() { read(id, toEnd: true) }
     flush()
@@ -117,8 +119,8 @@ extension ServiceLoop {
         guard let stream = try listener.accept() else { return }
         try add(stream)
       } catch {
-        // Out of descriptors: a process that was elected leaves it to another one, which has some. Where this process does
-        // nothing else, those that are connected are served on; others wait until one of them goes.
+        // Out of descriptors: a process that was elected leaves it to another one, which has some. A process that only
+        // serves goes on serving the connected ones; others wait until one of them goes.
         if !isDedicated, error.number == .tooManyOpenFiles {
           isHandedOver = true
           shortage = error
@@ -167,13 +169,13 @@ extension ServiceLoop {
       switch fill(from: connection.stream) {
       case .wouldBlock: return
       case .end:
-        // What came before the end has been taken in.
+        // The bytes before the end have been taken in.
         return drop(id)
       case .bytes(let count):
         rest -= count
         unsafe connection.decoder.append(buffer.span.extracting(first: count).bytes)
         take(from: id, connection)
-        // If there's more, the poller tells.
+        // If there's more, the poller reports it.
         if count < buffer.count, !readsToEnd { return }
       }
     }
@@ -249,7 +251,7 @@ extension ServiceLoop {
     }
   }
 
-  /// Nobody is granted anything that somebody else takes for its own: better there's no service for a moment.
+  /// Nothing may be granted that another process takes for its own: better there's no service for a moment.
   private mutating func revoke(_ revocation: Revocation, of session: UInt64) {
     if session == 0 || right.revoke(revocation, of: session) { return }
     // The program that was elected may be out of descriptors.
@@ -263,7 +265,7 @@ extension ServiceLoop {
     do throws(WireError) {
       try connection.append(frame)
     } catch {
-      // A domain of a hundred thousand parties can't be shown, and that's no fault of who asks.
+      // A domain of a hundred thousand parties can't be shown, and the asking process isn't at fault.
       if case .observed = frame { return }
       guard let substitute = frame.substituteIfTooLong, (try? connection.append(substitute)) != nil else {
         let reason = "what it's to be told is too long: \(error)"
@@ -283,7 +285,7 @@ extension ServiceLoop {
         // It doesn't read: others mustn't pay for it with their memory.
         drop(id)
       } else {
-        // What was left in its buffer has no event of its own.
+        // The rest in its buffer has no event of its own.
         if isDone, connection.decoder.pendingByteCount > 0 { take(from: id, connection) }
         watch(id)
       }
@@ -311,7 +313,7 @@ extension ServiceLoop {
 // MARK: - Time
 
 extension ServiceLoop {
-  /// When there's something to do although nobody tells anything; `nil` when there isn't.
+  /// When there's something to do without any frame; `nil` when there isn't.
   private var nextLook: MonotonicTime? {
     let due = core.nextDeadline.map(MonotonicTime.init(nanoseconds:))
     return [timers.next, due, acceptsAgainAt, succession?.nextLook].compactMap(\.self).min()
@@ -332,10 +334,10 @@ extension ServiceLoop {
   private mutating func carryOut(_ looks: ServiceCore.Looks) {
     let ended = looks.sessions.filter { !right.isAlive($0) }
     if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: clock.now.nanoseconds)) }
-    // The kernel tells only the parent of a process that it's stopped.
+    // The kernel notifies only the parent of a process when the process is stopped.
     guard let processes = looks.processes else { return }
     let stopped = processes.filter { ProcessIdentity.isStopped($0.value) }.keys
-    // Whatever they have told before counts.
+    // Their earlier frames count.
     for id in stopped.sorted() { read(id, toEnd: true) }
     carryOut(core.processesAreStopped(Set(stopped), at: clock.now.nanoseconds))
   }

@@ -15,19 +15,19 @@ struct ServiceNames {
   /// - Parameters:
   ///   - right: The right to serve.
   ///   - listener: Where the service listens.
-  ///   - poller: Tells with ``token`` that something may have changed.
+  ///   - poller: Reports with ``token`` that something may have changed.
   init(_ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller) {
     self.right = right
     self.listener = listener
     changes = try? InotifyQueue()
     guard let changes, (try? poller.add(changes, token: Self.token, interest: .readable)) != nil else { return }
-    // The file stays open, so it's told of the loss of a name as of a change of attributes.
+    // The file stays open, so the loss of a name is reported as a change of attributes.
     for path in right.places.flatMap({ [$0.lock.path, $0.address.path] }) {
       _ = try? changes.watch(path, [.attributes, .itself], isDirectory: false)
     }
   }
 
-  /// Looks after something may have changed.
+  /// Checks the names after something may have changed.
   ///
   /// - Returns: Whether others still find the service by the names.
   func areKept() -> Bool {

@@ -1,7 +1,7 @@
 internal import CoordinationService
 internal import SystemInterface
 
-/// Something that was asked, and whose answer may come later.
+/// A question whose answer may come later.
 final class ServiceQuestion: Sendable {
   enum Answer: Sendable {
     case answered(ClientAnswer)
@@ -16,7 +16,7 @@ final class ServiceQuestion: Sendable {
   private let event = ThreadEvent()
   private let answer: Guarded<Answer?>
 
-  /// - Parameter answer: What is known already.
+  /// - Parameter answer: The answer, if there's one already.
   init(_ answer: Answer? = nil) {
     self.answer = Guarded(answer)
     if answer != nil { event.signal() }

@@ -3,32 +3,33 @@ internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
-/// Sees to it that nobody waits without end for a service whose process is stopped.
+/// Ensures that no wait for a service whose process is stopped lasts without end.
 ///
-/// Deadlines are the service's, and a process that's stopped keeps none. So while somebody waits for it, each process looks
-/// once a second, and when a deadline passes, whether it runs. If it doesn't, the process keeps its own deadlines.
+/// Deadlines are the service's, and a stopped process keeps none. So while an access waits for the service, each
+/// process checks once a second, and when a deadline passes, whether the service's process runs. If it doesn't, the
+/// waiting process keeps its own deadlines.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `nextLook` | its lock | of looks that are scheduled only the earliest counts |
-/// | `stoppedSince` | its lock | looks follow each other on the clock's thread |
+/// | `nextLook` | its lock | of scheduled checks only the earliest counts |
+/// | `stoppedSince` | its lock | checks follow each other on the clock's thread |
 final class ServiceWatch: Sendable {
   private let nextLook = Guarded<MonotonicTime?>(nil)
   private let stoppedSince = Guarded<MonotonicTime?>(nil)
   private let clock: any CoordinationClock
   private static let interval = Duration.seconds(1)
-  /// How long a service may be stopped before those who wait for it are told.
+  /// How long a service may be stopped before waits for it end.
   static let tolerance = Duration.seconds(5)
 
   init(_ clock: any CoordinationClock) { self.clock = clock }
 
   var now: MonotonicTime { clock.now }
 
-  /// Looks from time to time, as long as somebody waits.
+  /// Checks from time to time, as long as an access waits.
   ///
   /// - Parameters:
   ///   - link: The connection to the service.
-  ///   - deadline: When somebody wants to wait no longer.
+  ///   - deadline: The deadline of a wait.
   func begin(_ link: ServiceLink, before deadline: MonotonicTime? = nil) {
     let regular = clock.now.advanced(by: Self.interval)
     let time = deadline.map { min($0, regular) } ?? regular
@@ -43,7 +44,7 @@ final class ServiceWatch: Sendable {
     }
   }
 
-  /// - Returns: Whether no earlier look was scheduled after the one for this time.
+  /// - Returns: Whether no earlier check was scheduled after the one for this time.
   private func takeTurn(_ time: MonotonicTime) -> Bool {
     nextLook.withLock { next in
       guard next == time else { return false }
@@ -80,7 +81,7 @@ extension ServiceLink {
 
   func noteCancellation() { watch.begin(self, before: watch.now) }
 
-  /// Ends waits whose time is up, or that were cancelled, if the service is stopped and can't.
+  /// Ends waits whose deadlines have passed, or that were cancelled, if the service is stopped and can't.
   ///
   /// - Parameter stopped: The process that serves, if it's stopped.
   /// - Returns: When the next of the others ends.
@@ -98,7 +99,7 @@ extension ServiceLink {
       if case .connecting = state.phase { return true }
       return false
     }
-    // As a rule one is found, or elected, in much less time, and lets accesses try that don't want to wait at all.
+    // As a rule one is found, or elected, in much less time, which gives accesses a try that don't wait at all.
     if isConnecting {
       let process = serviceProcess.load(ordering: .acquiring)
       let reason = process == 0 ? FileCoordinationError.noServiceYet : .notWelcomed(by: process)
@@ -109,7 +110,7 @@ extension ServiceLink {
 
   private static let searchTime = Duration.seconds(1)
 
-  /// Whether somebody waits for the service's answer.
+  /// Whether any wait depends on the service's answer.
   var isAwaited: Bool {
     state.withLock { $0.attempt != nil } || host?.isAwaitingService == true
   }
@@ -122,7 +123,7 @@ extension ServiceLink {
     return nil
   }
 
-  /// Those who wait are told why, instead of waiting for as long as somebody holds up another process.
+  /// Ends waits with the reason, instead of making them last as long as another process is stopped.
   func giveUpOnStopped(_ process: Int32) {
     let error = FileCoordinationError.serviceStopped(process, name: ProcessIdentity.name(of: process) ?? "")
     state.withLock { $0.attempt.take() }?.fail(error)

@@ -21,7 +21,7 @@ struct ServingRight: Sendable {
   /// Whether others still find the locks by their names.
   var isKept: Bool { locks.allSatisfy(\.hasItsName) }
 
-  /// A number that's greater than that of each service before, at whatever place.
+  /// A number that's greater than that of each service before, at any place.
   ///
   /// - Parameter floor: The least that it may be.
   /// - Returns: The number, which all places keep.
@@ -38,19 +38,19 @@ struct ServingRight: Sendable {
 // MARK: - Election
 
 extension MeetingGround {
-  /// How often somebody may make a further place meanwhile.
+  /// How often further places may be made meanwhile.
   private static let lookCountMax = 16
 
-  /// Takes the right to serve, if nobody has it.
+  /// Takes the right to serve, if no process has it.
   ///
-  /// - Returns: The right; `nil` if somebody else has it, or is about to take it.
+  /// - Returns: The right; `nil` if another process has it, or is about to take it.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`.
   func tryToServe() throws(FileCoordinationError) -> ServingRight? {
     var places = try places()
     for _ in 0..<Self.lookCountMax {
       guard let locks = try Self.tryLock(places) else { return nil }
       let right = ServingRight(places, locks)
-      // Whoever makes a place from now on finds one of these locks taken.
+      // A process that makes a place from now on finds one of these locks taken.
       do {
         places = try self.places()
       } catch {
@@ -63,7 +63,8 @@ extension MeetingGround {
     return nil
   }
 
-  /// Whether nobody serves at the usual place just now, as far as that can be told without looking for others.
+  /// Whether no process serves at the usual place just now, as far as that can be determined without searching for
+  /// other places.
   ///
   /// Much cheaper than ``tryToServe()``, for a process that asks again and again.
   var isUsualPlaceFree: Bool {
@@ -87,7 +88,7 @@ extension MeetingGround {
           return nil
         }
         locks.append(lock)
-        // Where it isn't, nobody can tell who takes part.
+        // Where it isn't, the participants can't be determined.
         try place.prepareSessions()
       } catch {
         for lock in locks { lock.release() }
@@ -103,7 +104,7 @@ extension MeetingGround {
 extension ServingRight {
   /// The sessions whose processes live; files of those that have ended are removed.
   ///
-  /// - Throws: `SystemError` when that can't be found out, for lack of descriptors for example: then nobody may serve.
+  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may start.
   func liveSessions() throws(SystemError) -> Set<UInt64> {
     var live: Set<UInt64> = []
     for place in places { live.formUnion(try place.liveSessions()) }
@@ -113,11 +114,11 @@ extension ServingRight {
   /// Whether a session's process lives; if not, its files are removed.
   func isAlive(_ session: UInt64) -> Bool { places.contains { $0.isAlive(session) } }
 
-  /// Lets a session's process know that it isn't entitled any more to what it had.
+  /// Notifies a session's process that it has lost its former rights.
   ///
-  /// - Returns: Whether it knows, or has ended.
+  /// - Returns: Whether it has been notified, or has ended.
   func revoke(_ revocation: Revocation, of session: UInt64) -> Bool {
-    // Each of its files: it looks at one of them.
+    // Each of its files: it reads one of them.
     places.reduce(true) { $1.revoke(revocation, of: session) && $0 }
   }
 }

@@ -2,7 +2,7 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
-/// To whom an elected process leaves the service, because somebody may stop it from its terminal.
+/// The process to which an elected process leaves the service, because it may be stopped from its terminal.
 ///
 /// Control-Z in one shell would keep all processes of the domain from being granted anything. So a process that has a controlling
 /// terminal serves only while all others have one, too. A process that comes without one gets the service when it has stayed for a
@@ -15,7 +15,7 @@ struct Succession {
   private static let stay = Duration.seconds(2)
   private static let doublingsMax = 10
 
-  /// What is seen of processes.
+  /// The inspection of processes.
   struct Sight: Sendable {
     var hasTerminal: @Sendable (Int32) -> Bool? = { ProcessIdentity.hasTerminal($0) }
     var isStopped: @Sendable (Int32) -> Bool = { ProcessIdentity.isStopped($0) }
@@ -23,26 +23,26 @@ struct Succession {
 
   private let sight: Sight
   private let stay: Duration
-  /// Whether this process has a terminal, and so looks for another one.
+  /// Whether this process has a terminal, and so searches for another one.
   private var isLooking: Bool
   private var processes: [ClientID: Int32] = [:]
-  /// When it's looked at, of each that may serve.
+  /// When each process that may serve is to be checked.
   private var looks: [ClientID: MonotonicTime] = [:]
 
   /// - Parameters:
   ///   - handOverCount: How often this process has left the service to others before.
-  ///   - sight: What is seen of processes.
+  ///   - sight: The inspection of processes.
   init(handOverCount: Int, _ sight: Sight = Sight()) {
     self.sight = sight
     stay = Self.stay * (1 << min(handOverCount, Self.doublingsMax))
     isLooking = sight.hasTerminal(HostProcess.processIdentifier) == true
   }
 
-  /// Somebody has connected.
+  /// A process has connected.
   mutating func connected(_ id: ClientID, _ peer: PeerCredentials, at now: MonotonicTime) {
     guard isLooking, peer.pid > 0, peer.pid != HostProcess.processIdentifier else { return }
     processes[id] = peer.pid
-    // What root makes here the user can't remove.
+    // The user can't remove files that root makes here.
     if peer.uid == HostUser.effectiveUserID { looks[id] = now.advanced(by: stay) }
   }
 
@@ -53,14 +53,14 @@ struct Succession {
     looks[id] = nil
   }
 
-  /// When there's somebody to look at; `nil` when there's nobody.
+  /// When the next process is to be checked; `nil` when there's none.
   var nextLook: MonotonicTime? { looks.values.min() }
 
-  /// Looks at those who have stayed for long enough.
+  /// Checks the processes that have stayed for long enough.
   ///
   /// - Parameters:
   ///   - now: The time.
-  ///   - isQuiet: Whether nobody loses anything by a change of the service, such as the time that is left of a deadline.
+  ///   - isQuiet: Whether a change of the service costs nothing, such as the time that is left of a deadline.
   ///   - isMember: Whether a process takes part, and so would be elected.
   /// - Returns: Whether the service is to be left to another process now.
   mutating func isDue(at now: MonotonicTime, isQuiet: Bool, isMember: (ClientID) -> Bool) -> Bool {
@@ -80,6 +80,6 @@ struct Succession {
     return false
   }
 
-  /// Who is stopped can't tell the next service in time what it holds, and would lose it.
+  /// A stopped process can't report its accesses to the next service in time, and would lose them.
   private var isAnybodyStopped: Bool { processes.values.contains(where: sight.isStopped) }
 }

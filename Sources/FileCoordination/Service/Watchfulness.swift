@@ -1,26 +1,26 @@
 internal import SystemInterface
 
-/// How long a thread stays awake for what it waits for.
+/// How long a thread stays awake for an event.
 ///
-/// Two processes that talk to each other answer in less time than the kernel takes to put a thread to sleep and to wake it
-/// again, from another processor above all. As long as that is so, it's worth looking again and again for a moment. Where
-/// it takes longer, because somebody has to be waited for or nobody says anything, less and less is spent on that.
+/// Two processes that talk to each other answer in less time than the kernel takes to put a thread to sleep and to wake
+/// it again, from another processor above all. As long as that is so, polling for a moment pays. Where answers take
+/// longer, because of waits or silence, less and less time is spent on that.
 struct Watchfulness {
-  /// How long it looks at most.
+  /// How long it polls at most.
   private static let durationMax = Duration.microseconds(50)
   private static let durationMin = Duration.microseconds(1)
-  /// Who was woken so soon would have seen it awake, as the wake-up takes time as well.
+  /// A thread that was woken so soon would have seen the event awake, as the wake-up takes time as well.
   private static let shortWait = Duration.microseconds(100)
 
   private var duration = durationMin
 
-  /// Looks again and again for a moment, then sleeps.
+  /// Polls for a moment, then sleeps.
   ///
   /// - Parameters:
-  ///   - look: Looks whether it's there, without waiting.
+  ///   - look: Checks for the event, without waiting.
   ///   - sleep: Waits for it.
-  /// - Returns: What one of them found.
-  /// - Throws: What one of them throws.
+  /// - Returns: The result of one of them.
+  /// - Throws: The error of one of them.
   mutating func await<Result, Failure: Error>(
     _ look: () throws(Failure) -> Result?, orSleep sleep: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

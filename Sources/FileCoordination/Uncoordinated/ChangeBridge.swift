@@ -3,19 +3,19 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// Tells the arbiter of a domain what happens to the items of presenters that observe programs which don't coordinate.
+/// Reports to the arbiter of a domain the changes of items whose presenters observe programs which don't coordinate.
 ///
-/// Made with the first such presenter; its thread lives as long as there's one, and sleeps while nothing happens.
+/// Made with the first such presenter; its thread lives as long as there's one, and sleeps while nothing changes.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock, outside of the host's | what is read out of the queue is told before anybody else reads |
-/// | `inbox` | its lock, inside of all others | the host tells something in the middle of its own steps |
+/// | `state` | its lock, outside of the host's | events that a thread reads out of the queue are reported before another thread reads |
+/// | `inbox` | its lock, inside of all others | the host adds notes in the middle of its own steps |
 ///
-/// The lock of `state` is held while files are looked at: who waits for it is the thread that ends a coordinated write, and
-/// what was done before that has to be told first.
+/// The lock of `state` is held while files are inspected: the thread that waits for it is one that ends a coordinated
+/// write, and the changes before that have to be reported first.
 final class ChangeBridge: Sendable {
-  /// What others have to tell the reader.
+  /// The notes of others to the reader.
   enum Note: Sendable {
     case follow(PresenterID, ItemPath)
     case lookAgain(ItemChange)
@@ -37,10 +37,10 @@ final class ChangeBridge: Sendable {
   /// How long a move waits for something to take the place of the item: programs that save a file move the old one away
   /// first, and write the new one right after.
   static let moveSettleInterval = Duration.milliseconds(100)
-  /// How long an item has to be left alone before its change is told, so that one write is one message.
+  /// How long an item has to be left alone before its change is reported, so that one write is one message.
   static let changeSettleInterval = Duration.milliseconds(100)
   private static let turnCount = 4
-  /// How many changes are told in one frame.
+  /// How many changes are reported in one frame.
   private static let changeCountMax = 64
 
   private weak let host: ArbiterHost?
@@ -63,7 +63,7 @@ extension ChangeBridge {
     state.withLock { state in
       if state.reader == nil { start(&state, host) }
       state.reader?.add(id, at: path, observesInside: observesInside)
-      // The presenter looks at its item after it has registered, and is told of problems there.
+      // The presenter inspects its item after it has registered, and learns of problems there.
       _ = state.reader?.takeOutput()
     }
   }
@@ -88,7 +88,7 @@ extension ChangeBridge {
     watcher?.wake()
   }
 
-  /// Why not everything is seen that happens to an item.
+  /// The reason why some changes of an item may be missed.
   func problem(of id: PresenterID) -> SystemError? {
     state.withLock { state in
       guard let reader = state.reader else { return state.failure }
@@ -144,14 +144,14 @@ extension ChangeBridge {
     watcher?.wake()
   }
 
-  /// Tells the arbiter of everything that has happened until now.
+  /// Reports everything to the arbiter that has changed until now.
   ///
-  /// Whatever was done before the call has been told when it returns: by this thread, or by one that was faster.
+  /// Every change before the call has been reported when it returns: by this thread, or by one that was faster.
   func readEverything() {
     guard let host else { return }
     let actions = state.withLock { state -> [ArbiterHost.Action] in
       var actions: [ArbiterHost.Action] = []
-      // What the arbiter has to say about changes comes back in notes: at most to look again, and then to follow.
+      // The arbiter's answers about changes come back in notes: at most to look again, and then to follow.
       for _ in 0..<Self.turnCount {
         let notes = inbox.withLock { inbox in exchange(&inbox.notes, with: []) }
         for note in notes { state.reader?.take(note) }

@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-// From events to what happened to items.
+// From events to the changes of items.
 
 extension ChangeReader {
   /// Takes in everything that waits in the queue.
@@ -90,7 +90,7 @@ extension ChangeReader {
       }
     case .arrived(let cookie):
       if halves.isPaired(cookie) { return }
-      // Alone, it comes from elsewhere, or its departure has been told already.
+      // Alone, it comes from elsewhere, or its departure has been reported already.
       if isWanted(site) { noteAppearance(site, byRename: true) }
     }
   }
@@ -101,21 +101,22 @@ extension ChangeReader {
 extension ChangeReader {
   private mutating func noteAppearance(_ site: Site, byRename: Bool) {
     let path = site.path
-    // Whatever it was is gone again: nobody has to know. Its end is told as well, if it was known.
+    // It's gone again already, so nothing is reported. Its end is reported as well, if it was known.
     if isDeep(site), !isPresent(path) { return }
     let wasKnown = enter(site)
     let wasPresent = presenters(of: path).contains { presented[$0]?.handle != nil }
     let armed = rearm(at: path)
     if moves[path] != nil { moves[path]?.isRefuted = true }
-    // A directory that was made is read after it's watched, so what was found there is told a second time.
+    // A directory that was made is read after it's watched, so its entries may be reported a second time.
     if wasKnown, !byRename, armed.isEmpty { return }
     output.see(wasKnown || wasPresent ? .changed(path) : .appeared(path))
     for place in armed where place != path && isPresent(place) { output.see(.appeared(place)) }
   }
 
-  /// A name is known from now on, and what is inside is watched if the directory around it is watched with everything inside.
+  /// A name is recorded from now on, and what is inside is watched if the directory around it is watched with
+  /// everything inside.
   ///
-  /// - Returns: Whether the name was known.
+  /// - Returns: Whether the name was recorded before.
   @discardableResult
   private mutating func enter(_ site: Site) -> Bool {
     guard isDeep(site) else { return false }
@@ -131,7 +132,7 @@ extension ChangeReader {
     return wasKnown
   }
 
-  /// Looks out anew for what presenters await at a place.
+  /// Watches anew for the items that presenters await at a place.
   ///
   /// - Returns: Where their items are to be.
   @discardableResult
@@ -169,11 +170,11 @@ extension ChangeReader {
     }
     guard isWanted(target) || isFollowed else { return noteDisappearance(site) }
     let wasKnownHere = leave(site)
-    // A temporary file that was gone before anybody looked: what it became is all there is to tell.
+    // A temporary file that was gone before it was inspected: only its new name can be reported.
     if isDeep(site), !wasKnownHere, !isFollowed { return noteAppearance(target, byRename: true) }
     let hadTarget = presenters(of: new).contains { presented[$0]?.handle != nil }
     if moves[new] != nil { moves[new]?.isRefuted = true }
-    // Watches of what presenters have there stay where the arbiter knows them until they're told to follow.
+    // Watches of presenters' items there stay where the arbiter has them until the presenters are to follow.
     if !isFollowed {
       if isDeep(target) { places.move(from: old, to: new) } else { unwatchInside(old) }
     }
@@ -204,14 +205,14 @@ extension ChangeReader {
     }
   }
 
-  /// A directory on the way to some items was moved: each of them knows where it is.
+  /// A directory on the way to some items was moved: each of their handles shows the new place.
   private mutating func lookAtHandles(inside top: ItemPath = .root) {
     var moved: [ItemPath] = []
     let items = presented.values.compactMap { item in item.path.map { ($0, item.handle) } }
     for (path, handle) in items.sorted(by: { $0.0.bytes.count < $1.0.bytes.count }) where top.isSameOrContains(path) {
       guard moves[path] == nil, !moved.contains(where: { $0.isSameOrContains(path) }), let handle else { continue }
       guard let target = handle.currentPath else {
-        // Nobody can tell where it went.
+        // Its new place can't be determined.
         if !handle.isHeld { output.see(.vanished(path)) }
         continue
       }
@@ -229,7 +230,7 @@ extension ChangeReader {
   }
 }
 
-// MARK: - Looking again
+// MARK: - Checking again
 
 extension ChangeReader {
   /// No coordinated write accounts for a change: it's confirmed if it lasts.
@@ -266,7 +267,7 @@ extension ChangeReader {
       return output.unsettledChanges.append(path)
     }
     changes[path] = nil
-    // Of what's gone by now the end is told.
+    // If it's gone by now, only the end is reported.
     if isPresent(path) { output.confirmed.append(unsettled.change) }
   }
 

@@ -2,50 +2,50 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// Makes of events in the file system what happened to presented items, and keeps watching them.
+/// Turns events in the file system into changes of presented items, and keeps watching them.
 ///
-/// A value that decides: it looks at files, and changes what is watched, but has no thread, clock or lock.
+/// A value that decides: it inspects files, and changes the set of watches, but has no thread, clock or lock.
 ///
 /// | watched | for |
 /// | --- | --- |
 /// | the item itself | its contents and attributes, through any hard link |
 /// | the deepest directory on the way to it that exists | names: that it's replaced, removed, moved, or appears |
 /// | the directories above | that they're moved themselves |
-/// | all directories inside, if the presenter wants to know of subitems | names, contents and attributes |
+/// | all directories inside, if the presenter observes subitems | names, contents and attributes |
 struct ChangeReader: Sendable {
   /// An item of a presenter that observes strangers.
   struct Presented: Sendable {
-    /// As the arbiter knows it; absent while the item has never been saved.
+    /// Its place in the arbiter; absent while the item has never been saved.
     var path: ItemPath?
-    /// Whether the presenter wants to know what happens inside, if it's a directory.
+    /// Whether the presenter observes the inside, if the item is a directory.
     let observesInside: Bool
     /// Absent while nothing is there.
     var handle: ItemHandle?
-    /// The first component on the way that doesn't exist, or the item itself: the name to look out for.
+    /// The first component on the way that doesn't exist, or the item itself: the name to watch for.
     var awaited: ItemPath?
-    /// The arbiter has been told of a move, and hasn't yet said that the presenter is to follow it.
+    /// A move has been reported to the arbiter, which hasn't yet said that the presenter is to follow it.
     var isFollowing = false
-    /// Something was told meanwhile about the former place, where the arbiter knows nobody any more.
+    /// A change was reported meanwhile at the former place, where the arbiter has no presenter any more.
     var hasChangedMeanwhile = false
   }
 
-  /// A move that no coordinated write accounts for, until it's known whether something takes the place of the item.
+  /// A move that no coordinated write accounts for, until it's clear whether something takes the place of the item.
   struct UnsettledMove: Sendable {
     var target: ItemPath
     let replaced: Bool
-    /// Something did, and that was told.
+    /// Something took its place, and that was reported.
     var isRefuted = false
   }
 
   /// A change that no coordinated write accounts for, until its item has been left alone for a moment.
   struct UnsettledChange: Sendable {
     var change: ItemChange
-    /// Something has happened since the last look.
+    /// Another change has come since the last check.
     var isRenewed = false
     var lookCount = 0
   }
 
-  /// What to tell the arbiter, and to wait for.
+  /// The reports to the arbiter, and the times to wait for.
   struct Output: Sendable {
     private(set) var seen: [ItemChange] = []
     private var known: Set<ItemChange> = []
@@ -64,7 +64,7 @@ struct ChangeReader: Sendable {
   let watcher: any FileWatcher
   let files: any FileSystem
   var presented: [PresenterID: Presented] = [:]
-  /// Presenters by the place of their item, and by what they await.
+  /// Presenters by the place of their item, and by the name that they await.
   var byPlace: [ItemPath: Set<PresenterID>] = [:]
   var places = WatchedPlaces()
   var moves: [ItemPath: UnsettledMove] = [:]
@@ -78,7 +78,7 @@ struct ChangeReader: Sendable {
   static let watchCountMax = 262_144
   static let moveCountMax = 1024
   static let changeCountMax = 1024
-  /// How many looks at an item that's written all the time, before it's told nevertheless.
+  /// How many checks of an item that's written all the time precede its report.
   static let lookCountMax = 10
   static let problemCountMax = 64
 
@@ -95,7 +95,7 @@ struct ChangeReader: Sendable {
 
   func isPresent(_ path: ItemPath) -> Bool { ((try? files.statusIfPresent(of: path.systemPath)) ?? nil) != nil }
 
-  /// Whether somebody presents this very item.
+  /// The presenters of this very item.
   func presenters(of path: ItemPath) -> [PresenterID] {
     byPlace[path, default: []].filter { presented[$0]?.path == path }.sorted()
   }
@@ -111,7 +111,7 @@ extension ChangeReader {
   /// - Parameters:
   ///   - id: The presenter.
   ///   - path: Its item; `nil` while that has never been saved.
-  ///   - observesInside: Whether it wants to know what happens inside a directory.
+  ///   - observesInside: Whether it observes the inside of a directory.
   mutating func add(_ id: PresenterID, at path: ItemPath?, observesInside: Bool) {
     presented[id] = Presented(path: path, observesInside: observesInside)
     arm(id)
@@ -152,7 +152,7 @@ extension ChangeReader {
     let missing = watchWay(to: path)
     var handle: ItemHandle?
     if missing == nil {
-      // Before looking at what is there, so that what follows isn't missed.
+      // Before inspecting the item, so that later changes aren't missed.
       watch(path, [.contents, .itself], isDirectory: false)
       handle = ItemHandle(path, in: files)
       if handle?.kind == .directory, item.observesInside { watchInside(path, telling: false) }
@@ -201,7 +201,7 @@ extension ChangeReader {
       return .watched
     } catch {
       if error.isAbsence { return .absent }
-      // Directories that can't be listed may be moved, which is all that's wanted of those further up.
+      // Directories that can't be listed may be moved, and only that matters for those further up.
       if interest != .itself { note(error, at: path) }
       return .failed
     }
@@ -217,7 +217,7 @@ extension ChangeReader {
   ///
   /// - Parameters:
   ///   - top: The directory.
-  ///   - isTelling: Whether what is found and wasn't known is told.
+  ///   - isTelling: Whether entries that weren't recorded are reported.
   mutating func watchInside(_ top: ItemPath, telling isTelling: Bool) {
     var directories = [top]
     while let directory = directories.popLast() {
@@ -257,7 +257,7 @@ extension ChangeReader {
     if let watch = places.remove(path) { watcher.unwatch(watch) }
   }
 
-  /// Watches that nobody needs are ended when there are about as many as those that somebody needs.
+  /// Unneeded watches are ended when there are about as many as needed ones.
   private mutating func notePruning() {
     removalCount += 1
     if removalCount <= presented.count / 2 { return }

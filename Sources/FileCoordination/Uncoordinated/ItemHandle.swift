@@ -4,11 +4,11 @@ internal import SystemInterface
 
 /// Holds on to an item itself, wherever it's moved to.
 ///
-/// An open descriptor without access to the contents (`O_PATH`, open(2)): the kernel tells where the item is, by
+/// An open descriptor without access to the contents (`O_PATH`, open(2)): the kernel shows where the item is, by
 /// proc_pid_fd(5). While it's open the file system can't be unmounted.
 ///
-/// A program may present more items than it may have files open. So handles take no more than ``shareOfDescriptors`` of its
-/// descriptors. Further ones know what the item is, and find it only where it's expected.
+/// A program may present more items than it may have files open. So handles take no more than ``shareOfDescriptors`` of
+/// its descriptors. Further ones keep only the identity of the item, and find it only where it's expected.
 final class ItemHandle: Sendable {
   let identity: FileIdentity
   let kind: FileKind
@@ -22,7 +22,7 @@ final class ItemHandle: Sendable {
   private static let openCount = Atomic<Int>(0)
   private static let deletionMark = Array(" (deleted)".utf8)
 
-  /// - Returns: `nil` when nothing is there, or when it can't be looked at.
+  /// - Returns: `nil` when nothing is there, or when it can't be inspected.
   init?(_ path: ItemPath, in files: any FileSystem) {
     let opened = Self.open(path, in: files)
     let status =

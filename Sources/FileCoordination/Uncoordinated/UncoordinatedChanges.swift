@@ -3,11 +3,11 @@ internal import Synchronization
 internal import SystemInterface
 
 extension FilePresenterRegistration {
-  /// Why not every change by programs that don't coordinate is seen; `nil` while all are, or if none are to be.
+  /// Why some changes by programs that don't coordinate are missed; `nil` while all are seen, or if none are to be.
   ///
-  /// Presenters that set ``FilePresenter/observesUncoordinatedChanges`` should look here after they registered, and when
-  /// ``AccessOrigin/isVerified`` is `nil` in a message marked `.uncoordinated`. Code `.uncoordinatedChangesMissed`. May be
-  /// called on any thread; may block while a directory is read.
+  /// Presenters that set ``FilePresenter/observesUncoordinatedChanges`` should check it after they registered, and when
+  /// ``AccessOrigin/isVerified`` is `nil` in a message marked `.uncoordinated`. Code `.uncoordinatedChangesMissed`. May
+  /// be called on any thread; may block while a directory is read.
   ///
   /// - Note: inotify(7), "Limitations and caveats".
   public var uncoordinatedChangesProblem: FileCoordinationError? {
@@ -35,8 +35,8 @@ extension FileCoordinationError {
 }
 
 extension CoordinationDomain {
-  /// Takes in what has happened in the file system until now, so that the arbiter knows of it.
+  /// Takes in the changes in the file system until now, so that the arbiter has them.
   ///
-  /// For tests, which have no other event to await when nothing is to be told.
+  /// For tests, which have no other event to await when nothing is to be reported.
   package func readUncoordinatedChanges() { host.changeBridge.load()?.readEverything() }
 }

@@ -7,9 +7,9 @@ struct WatchedPlaces: Sendable {
   /// A watched item at one of its paths; a file with several names may have several.
   struct Place: Sendable {
     var path: ItemPath
-    /// Inside of a directory whose presenter wants to know of everything inside: then the names in it are known.
+    /// Inside of a directory whose presenter observes everything inside: then the names in it are recorded.
     var isDeep = false
-    /// What is in the directory, by hash: eight bytes for each name.
+    /// The names in the directory, by hash: eight bytes for each name.
     var names: Set<Int> = []
   }
 
@@ -38,7 +38,7 @@ struct WatchedPlaces: Sendable {
     return former
   }
 
-  /// - Returns: The watch, if it stands for nothing any more.
+  /// - Returns: The watch, if it stands for no place any more.
   mutating func remove(_ path: ItemPath) -> WatchID? {
     guard let watch = watches.removeValue(forKey: path) else { return nil }
     places[watch]?.removeAll { $0.path == path }
@@ -49,7 +49,7 @@ struct WatchedPlaces: Sendable {
 
   /// The watch has ended.
   ///
-  /// - Returns: What it stood for.
+  /// - Returns: The places it stood for.
   mutating func end(_ watch: WatchID) -> [Place] {
     let ended = places.removeValue(forKey: watch) ?? []
     for place in ended where watches[place.path] == watch { watches[place.path] = nil }

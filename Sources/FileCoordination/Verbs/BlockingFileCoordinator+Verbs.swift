@@ -22,7 +22,7 @@ extension BlockingFileCoordinator {
     }
   }
 
-  /// Changes the contents of a file depending on what they are.
+  /// Changes the contents of a file depending on the present ones.
   ///
   /// Blocks.
   ///
@@ -33,7 +33,7 @@ extension BlockingFileCoordinator {
   ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
-  /// - Returns: What `change` returned.
+  /// - Returns: The result of `change`.
   /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was, unless the message
   ///   says that the change is in place.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.update'")

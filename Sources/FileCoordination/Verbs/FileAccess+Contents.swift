@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import SystemInterface
 
-// The contents of the item inside an accessor, so that nobody has to nest a verb or to save unsafely.
+// The contents of the item inside an accessor, as an alternative to nested verbs and unsafe saving.
 
 extension FileAccess {
   /// The contents of the file.

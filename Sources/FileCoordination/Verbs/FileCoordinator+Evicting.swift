@@ -5,14 +5,14 @@ internal import SystemInterface
 extension FileCoordinator {
   /// Removes the contents of an item that is kept elsewhere too, if every presenter agrees by unregistering.
   ///
-  /// For those who provide files from elsewhere. Waits for everything inside the item, like deleting. A presenter that
-  /// doesn't declare `.accommodateEviction`, answers with an error, or stays registered, is a veto.
+  /// For programs that provide files from elsewhere. Waits for everything inside the item, like deleting. A presenter
+  /// that doesn't declare `.accommodateEviction`, answers with an error, or stays registered, is a veto.
   ///
   /// - Parameters:
   ///   - url: The item.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: Removes the contents.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.evictionRefused` after a veto, or the error thrown by `accessor`.
   /// - Note: Rules C-208 and C-209.
   public func evict<Result>(
@@ -41,7 +41,7 @@ extension BlockingFileCoordinator {
   ///   - url: The item.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: Removes the contents, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.evictionRefused` after a veto, or the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.evict'")
   public func evict<Result>(

@@ -11,7 +11,7 @@ extension FileCoordinator {
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.presenterWithoutURL` when there's no presenter or it has no URL, or
   ///   the error thrown by `accessor`.
   public func readPresentedItem<Result>(
@@ -29,7 +29,7 @@ extension FileCoordinator {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.presenterWithoutURL` when there's no presenter or it has no URL, or
   ///   the error thrown by `accessor`.
   public func writePresentedItem<Result>(
@@ -59,7 +59,7 @@ extension BlockingFileCoordinator {
   ///   - options: How it's read.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.presenterWithoutURL` when there's no presenter or it has no URL, or
   ///   the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.readPresentedItem'")
@@ -80,7 +80,7 @@ extension BlockingFileCoordinator {
   ///   - options: Why it's written; at most one.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - accessor: The work to do while the access lasts, on the calling thread.
-  /// - Returns: What `accessor` returned.
+  /// - Returns: The result of `accessor`.
   /// - Throws: ``FileCoordinationError``, with code `.presenterWithoutURL` when there's no presenter or it has no URL, or
   ///   the error thrown by `accessor`.
   @available(*, noasync, message: "blocks the thread; use 'try await coordinator.writePresentedItem'")

@@ -2,8 +2,8 @@ internal import FileAccessArbiter
 public import FoundationEssentials
 internal import SystemInterface
 
-// What people do with files, each with the right options, the announcements, and no moment without a whole file.
-// The work on the file system runs on threads of this library that may block.
+// The usual work with files, each with the right options, the announcements, and no moment without a whole file. The
+// work on the file system runs on threads of this library that may block.
 
 extension FileCoordinator {
   /// The contents of a file, after presenters have saved.
@@ -25,7 +25,8 @@ extension FileCoordinator {
     }
   }
 
-  /// Changes the contents of a file depending on what they are: presenters save first, and nobody comes in between.
+  /// Changes the contents of a file depending on the present ones: presenters save first, and no other access comes in
+  /// between.
   ///
   /// The new contents are saved safely, see ``replaceContents(of:with:options:deadlines:)``. If `change` leaves them as they are,
   /// nothing is written.
@@ -35,7 +36,7 @@ extension FileCoordinator {
   ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   ///   - change: Changes the bytes in place.
-  /// - Returns: What `change` returned.
+  /// - Returns: The result of `change`.
   /// - Throws: ``FileCoordinationError``, or the error thrown by `change`; then the file is as it was, unless the message
   ///   says that the change is in place.
   public func update<Result>(
@@ -58,9 +59,10 @@ extension FileCoordinator {
   /// of the old one, is synced, and takes its place by rename(2); then the directory is synced. A crash at any point, even of
   /// the machine, leaves the old or the new contents. To presenters it remains the same item.
   ///
-  /// Only root can give a file to another user, and only members of a group can give it to that group. So a file of somebody
-  /// else belongs to whoever saved it last. Where the group or the access list can't be kept, group and others get at most
-  /// what both got: a file `rw-r-----` of a group that the saver isn't in becomes `rw-------`.
+  /// Only root can give a file to another user, and only members of a group can give it to that group. So a file of
+  /// another user belongs to the user that saved it last. Where the group or the access list can't be kept, group and
+  /// others get at most the permissions that both had: a file `rw-r-----` of a group that the saver isn't in becomes
+  /// `rw-------`.
   ///
   /// - Parameters:
   ///   - url: The file; it's made if there's none.
@@ -93,7 +95,7 @@ extension FileCoordinator {
     }
   }
 
-  /// Moves or renames an item, and tells everybody who presents it or waits for it.
+  /// Moves or renames an item, and notifies all presenters of it and all accesses that wait for it.
   ///
   /// Between file systems it's copied, synced, put in place, and only then deleted at the old place.
   ///
