@@ -1,13 +1,13 @@
 internal import FileAccessArbiter
 
-/// Keeps callbacks of one presenter one after the other also when one service takes the place of another, which doesn't know
-/// what the presenters are doing.
+/// Keeps callbacks of one presenter one after the other also when one service takes the place of another. The new
+/// service doesn't know the callbacks that run.
 struct CallbackOrder: Hashable, Sendable {
   /// Callbacks that run.
   private(set) var running: [MessageID: PresenterID] = [:]
-  /// Those of which the present service doesn't know.
+  /// Those that the present service doesn't know.
   private(set) var stale: Set<MessageID> = []
-  /// What waits until others have returned, in its order.
+  /// The callbacks that wait until others have returned, in their order.
   private(set) var heldBack: [PresenterID: [HeldBack]] = [:]
   private var released: [ClientEffect] = []
 
@@ -38,8 +38,8 @@ struct CallbackOrder: Hashable, Sendable {
   /// A callback is to run.
   ///
   /// - Parameters:
-  ///   - delivery: What it's about.
-  ///   - origin: Who caused it; `nil` if no service knows of it.
+  ///   - delivery: The callback.
+  ///   - origin: The origin of the callback; `nil` if no service knows of it.
   ///   - isAnyoneNested: Whether a callback may wait for an access that waits for this very callback.
   /// - Returns: Whether it has to wait.
   mutating func holdsBack(_ delivery: Delivery, _ origin: DeliveryOrigin?, isAnyoneNested: Bool) -> Bool {
@@ -52,7 +52,7 @@ struct CallbackOrder: Hashable, Sendable {
     return true
   }
 
-  /// The service puts its own callbacks of a presenter one after the other, and knows none of the others.
+  /// The service puts its own callbacks of a presenter one after the other, and doesn't know the others.
   private func mayRun(_ entry: HeldBack) -> Bool {
     let presenter = entry.delivery.presenter
     if entry.isStale { return !running.values.contains(presenter) }
@@ -66,7 +66,7 @@ struct CallbackOrder: Hashable, Sendable {
 
   /// A callback has returned.
   ///
-  /// - Returns: Whose it was.
+  /// - Returns: Its presenter.
   @discardableResult
   mutating func noteEnd(of message: MessageID) -> PresenterID? {
     guard let presenter = running.removeValue(forKey: message) else { return nil }
@@ -75,7 +75,7 @@ struct CallbackOrder: Hashable, Sendable {
     return presenter
   }
 
-  /// A callback begins to wait for an access, which may wait for what was held back.
+  /// A callback begins to wait for an access, which may wait for a callback that was held back.
   mutating func letAllGo() {
     for presenter in heldBack.keys.sorted() { release(of: presenter) { $1.origin != nil } }
   }

@@ -3,15 +3,16 @@ internal import FileAccessArbiter
 // From one service to the next.
 
 extension ClientCore {
-  /// A service has accepted this process: it's told what has been kept for it.
+  /// A service has accepted this process: the frames that have been kept for it are sent.
   ///
   /// - Parameter epoch: That of the service.
-  /// - Returns: What to do.
+  /// - Returns: The effects.
   package mutating func connected(epoch: UInt64) -> [ClientEffect] {
     self.epoch = epoch
     isConnected = true
-    // Others may have been inside of what this process holds, and may have gone already. A service that hears now what is held
-    // protects it again if nobody is inside any more, and can't tell who was meanwhile.
+    // Others may have been inside of the items that this process holds, and may have left already. A service that now
+    // receives the accesses protects them again if no other process is inside any more, and can't tell which ones were
+    // meanwhile.
     if revocation == .everything, !has(.expulsionForgotten) {
       for (id, access) in accesses.sorted(by: { $0.key < $1.key }) where access.phase == .held {
         effects.append(.noteLoss(id))
@@ -22,10 +23,10 @@ extension ClientCore {
     return takeEffects()
   }
 
-  /// The connection has broken: what was delegated is no more, and what's held is to be told to the next service.
+  /// The connection has broken: delegations have ended, and accesses are to be reported to the next service.
   package mutating func disconnected() -> [ClientEffect] { collectAll(.disconnection) }
 
-  /// There's no service, and none can be elected: whoever waits learns so.
+  /// There's no service, and none can be elected: every wait ends with the error.
   package mutating func unreachable() -> [ClientEffect] { collectAll(.unreachability) }
 
   private mutating func collectAll(_ purpose: ClaimCollection) -> [ClientEffect] {
@@ -41,9 +42,9 @@ extension ClientCore {
     var moves: [ClientFrame] = []
     for (number, frame) in questions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       switch frame {
-      // The presenter is among what's told again.
+      // The presenter is among the registrations that are sent again.
       case .presenterEvent: if !resumed.contains(number) { resumed.append(number) }
-      // Perhaps carried out already, so it comes before whatever others want by now.
+      // Perhaps carried out already, so it comes before the later requests of others.
       case .itemMoved where !has(.movesToldLate): moves.append(frame)
       default: backlog.append(frame)
       }
@@ -70,24 +71,24 @@ extension ClientCore {
       isObserving = false
       effects.append(.endObservation)
     }
-    // Nothing of what was held before is to be told again as held.
+    // No earlier access is to be reported again as held.
     epoch = 0
     backlog = resumption()
   }
 
-  /// What was delegated is no more, and nobody knows of messages any more.
+  /// Delegations have ended, and no service has the messages any more.
   private mutating func forgetService() {
     delegations.removeAll()
     callbacks.forgetService()
-    // Those who waited have been told why they needn't, and nobody is left to answer.
+    // The program's waits for these have ended already, and no service is left to answer.
     for (id, access) in accesses where access.phase == .abandoned { forget(id) }
     for message in debts.keys { debts[message]?.isStale = true }
-    // Nobody else would give the turn to presenters that have unregistered.
+    // Otherwise presenters that have unregistered would never get their turn.
     for message in reacquirers.sorted() where isOrphaned(message) { giveTurn(for: message) }
     forgetEndingPresenters()
   }
 
-  /// No service knows presenters that have unregistered under an earlier one, so none will say that nothing more comes.
+  /// No service knows presenters that have unregistered under an earlier one, so none will report their last message.
   private mutating func forgetEndingPresenters() {
     unknownPresenters = endingPresenters
     for id in endingPresenters.sorted() where !callbacks.isBusy(id) { forgetEnding(id) }
@@ -99,7 +100,7 @@ extension ClientCore {
     effects.append(.forgetPresenter(id))
   }
 
-  /// Everything that a service has to know that takes the place of another.
+  /// Everything that a service must know when it takes the place of another.
   private func resumption() -> [ClientFrame] {
     var frames: [ClientFrame] = purposes.sorted { $0.key < $1.key }.map { .purposeNamed($0.key, $0.value) }
     for (id, registration) in registrations.sorted(by: { $0.key < $1.key }) {

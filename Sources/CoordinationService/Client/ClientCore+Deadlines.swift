@@ -8,14 +8,14 @@ extension ClientCore {
     !questions.isEmpty || accesses.values.contains { $0.phase == .waiting }
   }
 
-  /// When the next access that waits wants to wait no longer.
+  /// The next deadline of an access that waits.
   ///
   /// - Complexity: O(accesses), while no service runs.
   package func nextDeadline(after time: Timestamp) -> Timestamp? {
     accesses.values.lazy.compactMap { $0.phase == .waiting ? $0.deadline : nil }.filter { $0 > time }.min()
   }
 
-  /// Nobody else keeps deadlines: ends waits whose time was up at a given time, and those that were cancelled.
+  /// No service keeps deadlines: ends waits whose deadlines have passed at a given time, and those that were cancelled.
   package mutating func keepDeadlines(at time: Timestamp) -> [ClientEffect] {
     abandon(by: ClientEffect.cancel) { $0.isCancelled }
     abandon(by: ClientEffect.timeOut) { $0.deadline.map { $0 <= time } == true }
@@ -30,7 +30,7 @@ extension ClientCore {
     return takeEffects()
   }
 
-  /// Ends waits, and lets the service know when it listens again.
+  /// Ends waits, and notifies the service when it listens again.
   private mutating func abandon(by end: (AccessID) -> ClientEffect, where isChosen: (Access) -> Bool) {
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) where access.phase == .waiting && isChosen(access) {
       accesses[id]?.phase = .abandoned

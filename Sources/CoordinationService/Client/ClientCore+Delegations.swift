@@ -1,6 +1,6 @@
 package import FileAccessArbiter
 
-// What this process may decide alone.
+// The accesses that this process may decide alone.
 
 extension ClientCore {
   /// Whether this process may grant such a claim to itself.
@@ -20,9 +20,9 @@ extension ClientCore {
 
   /// The service has written into this process's memory that rights are taken from it.
   ///
-  /// Told before any other event: the process may have been stopped, and know less than others do.
+  /// Called before any other event: the process may have been stopped, and may not know what others know.
   ///
-  /// - Parameter revocation: What was taken.
+  /// - Parameter revocation: The rights that were taken.
   package mutating func rightsRevoked(_ revocation: Revocation) {
     if self.revocation != .everything { self.revocation = revocation }
   }
@@ -35,16 +35,16 @@ extension ClientCore {
         ? [:].lazy.map { ($0.key, $0.value) } : accesses.lazy.map { ($0.key, $0.value.request) })
   }
 
-  /// Gives back what would keep a request waiting that the service is about to be told of.
+  /// Returns the delegations that would keep a request waiting, before the request is sent to the service.
   ///
-  /// It saves that the service asks for it, and lets the service know that a request which comes while a delegation lasts was
+  /// It saves the service the recall, and shows the service that a request which comes while a delegation lasts was
   /// under way before the delegation.
   mutating func makeWay(for request: AccessRequest) {
     if has(.delegationKeptDespiteRequest) { return }
     for id in delegations.inTheWay(of: request) { giveBack(id) }
   }
 
-  /// Gives back what was delegated, after telling what was granted under it and still lasts.
+  /// Returns a delegation, after reporting the accesses that were granted under it and still last.
   mutating func giveBack(_ id: DelegationID) {
     if revocation != nil { return effects.append(.collectClaims(inside: .root, .revocation)) }
     guard let delegation = delegations[id] else { return }
@@ -52,17 +52,17 @@ extension ClientCore {
     effects.append(.collectClaims(inside: delegation.root, .delegation(id)))
   }
 
-  /// Claims of the fast tier have been told by `ArbiterEvent.accessAdopted`, as far as they lasted.
+  /// Claims of the fast tier have been reported by `ArbiterEvent.accessAdopted`, as far as they lasted.
   ///
-  /// - Parameter purpose: What they were collected for.
-  /// - Returns: What to do before anything else.
+  /// - Parameter purpose: The purpose for which they were collected.
+  /// - Returns: The effects that come before all others.
   package mutating func claimsCollected(_ purpose: ClaimCollection) -> [ClientEffect] {
     switch purpose {
     case .delegation(let id):
       if !has(.delegationKept) { delegations.remove(id) }
       tell(.delegationReturned(id))
     case .revocation:
-      // This process was stopped when the service wanted something back, and others don't wait for that any more.
+      // This process was stopped when the service recalled something, and others don't wait for that any more.
       for (id, _) in delegations.sorted { tell(.delegationReturned(id)) }
       delegations.removeAll()
       effects.append(.acknowledgeRevocation)

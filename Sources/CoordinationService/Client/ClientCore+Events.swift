@@ -1,14 +1,14 @@
 package import FileAccessArbiter
 
-// What happens in the process.
+// The events of the process.
 
 extension ClientCore {
-  /// Tells that something happened in the process.
+  /// Takes an event of the process.
   ///
   /// - Parameters:
-  ///   - event: What happened. A presenter's registration and its location are questions, see ``takeQuestion()``.
+  ///   - event: The event. A presenter's registration and its location are questions, see ``takeQuestion()``.
   ///   - time: When.
-  /// - Returns: What to do.
+  /// - Returns: The effects.
   package mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> [ClientEffect] {
     switch event {
     case .accessRequested(let id, let request): note(id, request, event, at: time)
@@ -37,7 +37,7 @@ extension ClientCore {
     case .presenterRemoved(let id):
       if registrations.removeValue(forKey: id) != nil { endingPresenters.insert(id) }
       tell(.event(event))
-      // What waited for its earlier callbacks isn't received (C-191).
+      // Messages that waited for its earlier callbacks aren't received (C-191).
       for message in callbacks.drop(of: id) { tell(.event(.messageAnswered(message, hasReacquirer: false))) }
     case .presenterLearned(let id, let callbacks):
       if let known = registrations[id]?.callbacks {
@@ -71,11 +71,11 @@ extension ClientCore {
     tell(.event(event))
   }
 
-  /// Whether a callback may wait for an access, or for what is done in an access.
+  /// Whether a callback may wait for an access, or for code in an access.
   func isInsideCallback(_ request: AccessRequest) -> Bool {
     var context = request.context
     while let current = context {
-      // One that the service doesn't know any more may be in any callback.
+      // One that the service has forgotten may be in any callback.
       guard case .access(let id) = current, let outer = accesses[id] else { return true }
       context = outer.request.context
     }
@@ -101,13 +101,14 @@ extension ClientCore {
     tell(.event(event))
   }
 
-  /// Whether nobody will give a presenter its turn back: it has unregistered, and the service that knew of it is gone.
+  /// Whether no service will give a presenter its turn back: it has unregistered, and the service that knew of it is
+  /// gone.
   func isOrphaned(_ message: MessageID) -> Bool {
     guard let debt = debts[message], !has(.reacquirerOfRemovedForgotten) else { return false }
     return debt.isStale && registrations[debt.presenter] == nil
   }
 
-  /// Lets a reacquirer run of which no service knows.
+  /// Runs a reacquirer that no service knows.
   mutating func giveTurn(for message: MessageID) {
     guard reacquirers.remove(message) != nil, let debt = debts.removeValue(forKey: message) else { return }
     let origin = Message.Origin(client: ClientID(1), purpose: PurposeID(0), label: "")
@@ -119,7 +120,7 @@ extension ClientCore {
   /// A callback has returned.
   private mutating func noteEnd(of message: MessageID) {
     guard let presenter = callbacks.noteEnd(of: message) else { return }
-    // Nobody will say that nothing more comes.
+    // No service will report its last message.
     if unknownPresenters.contains(presenter), !callbacks.isBusy(presenter) { forgetEnding(presenter) }
   }
 }
@@ -141,10 +142,10 @@ extension ClientCore {
     return takeEffects()
   }
 
-  /// Purposes of accesses that the service knows.
+  /// Purposes of accesses that the service has.
   package var purposesInUse: Set<PurposeID> { Set(accesses.values.lazy.map(\.request.purpose)) }
 
-  /// Somebody wants to be shown the state after each event, or nobody does any more.
+  /// Begins to show the state to observers after each event, or stops.
   package mutating func observe(_ isWanted: Bool) -> [ClientEffect] {
     isObserving = isWanted
     tell(.observationWanted(isWanted))
@@ -161,6 +162,6 @@ extension ClientCore {
   /// Whether the process may neither request nor register anything more.
   package var isFull: Bool { partyCount >= limits.partyCountMax }
 
-  /// The registration of a presenter as the service knows it.
+  /// The registration of a presenter as the service has it.
   package func registration(of id: PresenterID) -> PresenterRegistration? { registrations[id] }
 }

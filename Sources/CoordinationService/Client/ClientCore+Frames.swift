@@ -1,16 +1,16 @@
 internal import FileAccessArbiter
 
-// What the service tells.
+// The frames of the service.
 
 extension ClientCore {
-  /// The service told something.
+  /// Takes a frame of the service.
   ///
-  /// The runner has settled an echo, `ServerFrame.settle`, before it tells of any frame that came with it.
+  /// The runner has settled an echo, `ServerFrame.settle`, before it passes on any frame that came with it.
   ///
   /// - Parameter frame: Any but a welcome or a refusal, which are ``connected(epoch:)`` and ``unreachable()``.
-  /// - Returns: What to do.
+  /// - Returns: The effects.
   package mutating func received(_ frame: ServerFrame) -> [ClientEffect] {
-    // What an expelled process finds in its socket is of no worth any more, a grant least of all.
+    // Frames that an expelled process finds in its socket are of no worth any more, a grant least of all.
     if revocation == .everything, !has(.staleFramesTaken) { return [] }
     switch frame {
     case .welcome, .refused, .settle: break
@@ -48,7 +48,7 @@ extension ClientCore {
 
   private mutating func take(_ grant: Grant, _ token: FencingToken, of id: AccessID) {
     guard accesses[id]?.phase == .waiting || has(.abandonedGrantKept) else {
-      // Nobody waits for it any more.
+      // The program doesn't wait for it any more.
       forget(id)
       return tell(.event(.accessReleased(id, [])))
     }
@@ -92,7 +92,7 @@ extension ClientCore {
     effects.append(.deliver(delivery, origin))
   }
 
-  /// Whether a callback, or what it does, waits for an access.
+  /// Whether a callback, or code that it runs, waits for an access.
   private var isAnyoneNested: Bool {
     accesses.values.contains { $0.phase == .waiting && isInsideCallback($0.request) }
   }

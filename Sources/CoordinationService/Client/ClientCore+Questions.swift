@@ -1,12 +1,12 @@
 internal import FileAccessArbiter
 
-// What the service is asked and answers.
+// The questions to the service, and their answers.
 
 extension ClientCore {
   /// Asks the service something.
   ///
   /// - Parameter makeFrame: The question of the given number.
-  /// - Returns: The number, and what to do.
+  /// - Returns: The number, and the effects.
   package mutating func ask(_ makeFrame: (RequestNumber) -> ClientFrame) -> (RequestNumber, [ClientEffect]) {
     let number = pose(makeFrame)
     return (number, takeEffects())

@@ -1,22 +1,22 @@
 package import FileAccessArbiter
 
-/// Decides for one process of a domain what to tell the service, and what to do about its answers: a value, without
-/// socket, thread, clock or lock.
+/// Decides for one process of a domain which frames to send to the service, and how to react to its answers: a value,
+/// without socket, thread, clock or lock.
 ///
-/// It's the other half of ``ServiceCore``. Each mutating method is one thing that happened; it returns what to do about it,
-/// in order. All that a process keeps from one service to the next is here: accesses, presenters, reacquirers that are owed,
-/// delegations, questions. Claims that the process grants itself under a delegation are the fast tier's: the core orders them
-/// to be collected before it gives a delegation back.
+/// It's the other half of ``ServiceCore``. Each mutating method is one event; it returns the effects, in order. All
+/// that a process keeps from one service to the next is here: accesses, presenters, reacquirers that are owed,
+/// delegations, questions. Claims that the process grants itself under a delegation are the fast tier's: the core
+/// orders them to be collected before it gives a delegation back.
 ///
-/// Where what lives: events of the program `+Events`, frames of the service `+Frames`, what was delegated `+Delegations`, from
-/// one service to the next `+Connection`, questions `+Questions`, deadlines while no service keeps them `+Deadlines`.
+/// The parts: events of the program `+Events`, frames of the service `+Frames`, delegations `+Delegations`, from one
+/// service to the next `+Connection`, questions `+Questions`, deadlines while no service keeps them `+Deadlines`.
 package struct ClientCore: Sendable {
-  /// An access that the service knows or is to hear of.
+  /// An access that the service has, or is to receive.
   struct Access: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
-      /// It ends by a grant, a failure, or when nobody waits any more.
+      /// It ends by a grant, a failure, or when the program doesn't wait any more.
       case waiting
-      /// Nobody waits any more, and the service may not have read that. It ends by the service's answer.
+      /// The program doesn't wait any more, and the service may not have read that. It ends by the service's answer.
       case abandoned
       /// Its accessor runs. It ends by its release.
       case held
@@ -25,29 +25,30 @@ package struct ClientCore: Sendable {
     /// With where its items are by now.
     var request: AccessRequest
     var phase: Phase
-    /// When it wants to wait no longer.
+    /// When its wait is to end.
     var deadline: Timestamp?
-    /// The program has given up, and the news may be lost with the service.
+    /// The program has given up, and that frame may be lost with the service.
     var isCancelled = false
   }
 
-  /// For whom a presenter relinquished: from the message until the reacquirer's turn.
+  /// A presenter's debt for an access it relinquished for: from the message until the reacquirer's turn.
   struct Debt: Hashable, Sendable {
     let presenter: PresenterID
     let origin: DebtOrigin
-    /// The service that asked is gone, and the next one has to be told whose turn it'll be.
+    /// The service that asked is gone, and the next one must be informed of the presenter whose turn it'll be.
     var isStale = false
   }
 
   /// Names this process's meeting with the domain.
   package let session: UInt64
   package var limits = ProcessLimits.standard
-  /// Of the last service that this process told what it holds; zero if there's nothing to tell again.
+  /// The epoch of the last service to which this process reported its accesses; zero if there's nothing to report
+  /// again.
   package internal(set) var epoch: UInt64 = 0
   package internal(set) var isConnected = false
 
   var accesses: [AccessID: Access] = [:]
-  /// Accesses whose accessors run and that the service doesn't know any more: it granted to others what conflicts.
+  /// Accesses whose accessors run and that the service doesn't have any more: it granted conflicting ones to others.
   var lost: Set<AccessID> = []
   var registrations: [PresenterID: PresenterRegistration] = [:]
   /// Presenters that have unregistered, until the service has forgotten them.
@@ -59,22 +60,23 @@ package struct ClientCore: Sendable {
   var reacquirers: Set<MessageID> = []
   var callbacks = CallbackOrder()
   var delegations = DelegationTable()
-  /// What may be taken from this process before it has read a word of that; see ``rightsRevoked(_:)``.
+  /// The rights that may be taken from this process before it has read a word of that; see ``rightsRevoked(_:)``.
   var revocation: Revocation?
   /// In the order in which they were asked.
   var questions: [RequestNumber: ClientFrame] = [:]
   var lastQuestion: UInt64 = 0
-  /// Questions about presenters that were told again to another service: answered when everybody has told everything.
+  /// Questions about presenters that were sent again to another service: answered when all processes have reported
+  /// everything.
   var resumed: [RequestNumber] = []
   /// Those that the program has named, in the order of their numbers.
   var purposes: [PurposeID: String] = [:]
   var isObserving = false
-  /// What the service is to be told as soon as there's one.
+  /// The frames for the next service.
   var backlog: [ClientFrame] = []
   /// Of the event under way.
   var effects: [ClientEffect] = []
 
-  /// With more accesses than this, looking through them for each delegation would cost more than delegations save.
+  /// With more accesses than this, searching them for each delegation would cost more than delegations save.
   static let companionCountMax = 4096
 
   #if DEBUG
@@ -106,10 +108,10 @@ package struct ClientCore: Sendable {
   }
 }
 
-/// What the runner of a client is to do.
+/// The work of the runner of a client.
 ///
-/// Carried out in the order in which they are returned, under the lock under which the event was told; ``collectClaims(inside:_:)``
-/// is reported by ``ClientCore/claimsCollected(_:)`` before the next one is carried out.
+/// Carried out in the order in which they are returned, under the lock under which the event was passed on;
+/// ``collectClaims(inside:_:)`` is reported by ``ClientCore/claimsCollected(_:)`` before the next one is carried out.
 package enum ClientEffect: Hashable, Sendable {
   case send(ClientFrame)
   case grant(AccessID, Grant, FencingToken)
@@ -120,32 +122,32 @@ package enum ClientEffect: Hashable, Sendable {
   case timeOut(AccessID)
   /// The wait ends, because there's no service, or none that runs.
   case giveUp(AccessID)
-  /// Others may have been inside of what this access holds.
+  /// Others may have been inside of the items of this access.
   case noteLoss(AccessID)
   case itemMoved(AccessID, item: Int, to: ItemPath)
-  /// A callback of a presenter, or a reacquirer; its end is told by `ArbiterEvent.messageAnswered`.
+  /// A callback of a presenter, or a reacquirer; its end is reported by `ArbiterEvent.messageAnswered`.
   case deliver(Delivery, DeliveryOrigin?)
   case presenterMoved(PresenterID, to: ItemPath)
   case locatePresenter(PresenterID)
   case forgetPresenter(PresenterID)
   case report(AccessID, WaitReport)
   case lookAgain(ItemChange)
-  /// Somebody has moved an item: what was found out about places inside it is out of date.
+  /// Another process has moved an item: recorded places inside it are out of date.
   case noteMove(from: ItemPath, to: ItemPath)
   case answer(RequestNumber, ClientAnswer)
-  /// For those who observe the domain.
+  /// For observers of the domain.
   case show(SnapshotReply)
   /// There's nothing to observe any more.
   case endObservation
   /// From here on the fast tier grants nothing that was covered until now.
   case forbidClaims
-  /// Tell `ArbiterEvent.accessAdopted` of each claim of the fast tier inside a directory.
+  /// Report each claim of the fast tier inside a directory by `ArbiterEvent.accessAdopted`.
   case collectClaims(inside: ItemPath, ClaimCollection)
-  /// This process has given back what was taken from it.
+  /// This process has given back the rights that were taken from it.
   case acknowledgeRevocation
 }
 
-/// What claims of the fast tier are collected for.
+/// The purpose for which claims of the fast tier are collected.
 package enum ClaimCollection: Hashable, Sendable {
   /// A delegation is given back.
   case delegation(DelegationID)
@@ -158,9 +160,9 @@ package enum ClaimCollection: Hashable, Sendable {
   case unreachability
 }
 
-/// What became of a question.
+/// The outcome of a question.
 package enum ClientAnswer: Hashable, Sendable {
-  /// What was asked for has happened, or is so; or isn't possible.
+  /// Whether the request has been fulfilled, or the answer is yes.
   case happened(Bool)
   case snapshot(SnapshotReply)
   /// There's no service, or none that runs.
@@ -169,30 +171,30 @@ package enum ClientAnswer: Hashable, Sendable {
 
 /// A mistake that a test can build in to show that it would be found.
 package enum ClientFault: String, Hashable, Sendable, CaseIterable {
-  /// A client goes on granting itself what it has given back.
+  /// A client goes on granting itself accesses under a returned delegation.
   case delegationKept
-  /// A client grants itself something beside what it had requested before it was delegated the directory.
+  /// A client grants itself something beside earlier requests of its own inside a delegated directory.
   case companionsForgotten
   /// A client asks for an access that a delegation keeps waiting, and keeps the delegation.
   case delegationKeptDespiteRequest
-  /// A client gives back without telling what it granted itself.
+  /// A client returns a delegation without reporting the accesses that it granted itself.
   case claimsNotCollected
-  /// A client without a service answers as if the earlier one would still listen.
+  /// A client without a service answers as if the earlier one were still listening.
   case debtAnsweredToNobody
   /// A presenter that has gone doesn't get its turn back when the service that asked it is gone too.
   case reacquirerOfRemovedForgotten
-  /// A client that was expelled takes what it held before for untouched.
+  /// A client that was expelled takes its former items for untouched.
   case expulsionForgotten
-  /// A client tells a move again after it has told what it holds.
+  /// A client reports a move again after it has reported its accesses.
   case movesToldLate
-  /// A client takes in what an earlier service had told it before it was expelled.
+  /// A client takes in frames that an earlier service had sent before it was expelled.
   case staleFramesTaken
   /// Callbacks of a presenter run beside one that an earlier service asked for.
   case callbacksOverlap
-  /// A client doesn't tell the next service what it was waiting for.
+  /// A client doesn't report its waiting requests to the next service.
   case waitingForgotten
-  /// An access that nobody waits for is kept when it's granted.
+  /// An abandoned access is kept when it's granted.
   case abandonedGrantKept
-  /// Where a granted item is by now isn't told to the next service.
+  /// The current place of a granted item isn't reported to the next service.
   case itemMoveForgotten
 }

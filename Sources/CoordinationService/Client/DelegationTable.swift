@@ -1,16 +1,17 @@
 package import FileAccessArbiter
 
-/// What a process was delegated: where it may grant itself plain accesses.
+/// The delegations of a process: where it may grant itself plain accesses.
 ///
-/// The service delegates a directory while requests of the process may be under way, and grants those that the directory covers
-/// as if they had been granted under the delegation. So the process grants itself nothing beside them, see ``Held/companions``.
-/// A later request in the way of a delegation is told after the delegation has been given back, see ``inTheWay(of:)``.
+/// The service delegates a directory while requests of the process may be under way, and grants those that the
+/// directory covers as if they had been granted under the delegation. So the process grants itself nothing beside them,
+/// see ``Held/companions``. A later request in the way of a delegation is sent after the delegation has been returned,
+/// see ``inTheWay(of:)``.
 package struct DelegationTable: Sendable {
   /// A directory about which the process decides alone for now.
   package struct Held: Hashable, Sendable {
     package let root: ItemPath
     package let mode: DelegationMode
-    /// Accesses of the process that the service knew, or was about to know, when it delegated this, until they end.
+    /// Accesses of the process that the service had, or was about to receive, when it delegated this, until they end.
     package fileprivate(set) var companions: [AccessID: [AccessRequest.Item]]
 
     fileprivate func covers(_ path: ItemPath, isWrite: Bool) -> Bool {
@@ -42,13 +43,13 @@ package struct DelegationTable: Sendable {
 
   package subscript(id: DelegationID) -> Held? { held[id] }
 
-  /// The service has delegated something.
+  /// The service has delegated a directory.
   ///
   /// - Parameters:
   ///   - id: The delegation.
   ///   - root: The directory.
-  ///   - mode: What may be done alone inside.
-  ///   - known: The accesses of the process that the service knows or has been told of, wherever they are.
+  ///   - mode: The accesses that may be granted alone inside.
+  ///   - known: The accesses of the process that the service has or has been sent, wherever they are.
   package mutating func add(
     _ id: DelegationID, _ root: ItemPath, _ mode: DelegationMode, beside known: some Sequence<(AccessID, AccessRequest)>
   ) {
@@ -62,7 +63,7 @@ package struct DelegationTable: Sendable {
     idsByRoot[root] = id
   }
 
-  /// An access that the service knew has ended.
+  /// An access that the service had has ended.
   package mutating func accessEnded(_ access: AccessID) {
     for id in accompanied {
       held[id]?.companions[access] = nil

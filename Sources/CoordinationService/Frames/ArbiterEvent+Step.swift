@@ -1,7 +1,7 @@
 package import FileAccessArbiter
 
 extension FileAccessArbiter {
-  /// Tells the arbiter of an event.
+  /// Passes an event to the arbiter.
   package mutating func step(_ event: ArbiterEvent, at time: Timestamp) -> [Effect] {
     switch event {
     case .accessRequested(let id, let request): accessRequested(id, request, at: time)

@@ -2,7 +2,7 @@ package import FileAccessArbiter
 
 /// One event for an arbiter as a value, so that it can travel between processes.
 ///
-/// What each means is told by the method of `FileAccessArbiter` of that name.
+/// The method of `FileAccessArbiter` of the same name explains each case.
 package enum ArbiterEvent: Hashable, Sendable {
   case accessRequested(AccessID, AccessRequest)
   /// Was granted under a delegation, which the receiver still counts as held.
@@ -18,7 +18,7 @@ package enum ArbiterEvent: Hashable, Sendable {
   case callbackReturned(MessageID)
   /// The presenter's queue has begun to run the callback.
   case callbackBegan(MessageID)
-  /// What the presenter implements is known better than before.
+  /// The callbacks that the presenter implements are known better than before.
   case presenterLearned(PresenterID, PresenterCallbacks)
   case messageFailed(MessageID, explanation: PresenterFailure)
   case ubiquityAttributesChanged(Announcement, Set<String>)
@@ -28,12 +28,12 @@ package enum ArbiterEvent: Hashable, Sendable {
   case echoSettled(ClientID, EchoID)
 }
 
-/// What a presenter answered instead of doing what it was asked, as other processes can know it.
+/// A presenter's answer when it didn't comply, in the form that other processes receive.
 package struct PresenterFailure: Hashable, Sendable {
   /// The code of the library's error, if it is one; else empty.
   package var code: String
   package var text: String
-  /// The cycle, if the presenter itself was kept from what it was asked by a deadlock.
+  /// The cycle, if a deadlock kept the presenter itself from complying.
   package var deadlock: [WaitMember]
 
   package init(code: String = "", text: String, deadlock: [WaitMember] = []) {

@@ -1,6 +1,6 @@
 package import FileAccessArbiter
 
-/// What the service tells a process, in the process's own numbers.
+/// The frames from the service to a process, in the process's own numbers.
 package enum ServerFrame: Hashable, Sendable {
   /// The first frame of a connection that's accepted.
   case welcome(Welcome)
@@ -17,27 +17,27 @@ package enum ServerFrame: Hashable, Sendable {
   case reported(AccessID, WaitReport)
   /// From now on the process may decide alone about the root and everything inside it.
   case delegated(DelegationID, root: ItemPath, mode: DelegationMode)
-  /// Somebody has moved an item: what was found out about places inside it is out of date.
+  /// Another process has moved an item: recorded places inside it are out of date.
   case moved(from: ItemPath, to: ItemPath)
-  /// The delegation is wanted back: the process tells what was granted under it, and returns it.
+  /// The delegation is recalled: the process reports the accesses that were granted under it, and returns it.
   case recalled(DelegationID)
-  /// What the process waited for has happened, or isn't possible.
+  /// Whether the request that the process waited for has been fulfilled.
   case answered(RequestNumber, Bool)
-  /// Tell all that was granted under delegations, and answer `ClientFrame.surveyed`.
+  /// Report all that was granted under delegations, and answer `ClientFrame.surveyed`.
   case survey(RequestNumber)
   case snapshot(RequestNumber, SnapshotReply)
   /// The state after an event, for a process that observes.
   case observed(SnapshotReply)
-  /// The process came too late with its re-assertion: others have been granted what conflicts with it.
+  /// The process came too late with its re-assertion: others have been granted conflicting accesses.
   case lost(AccessID)
-  /// A write has ended: tell all changes that have been seen by now, and then `ArbiterEvent.echoSettled`.
+  /// A write has ended: report all changes that have been seen by now, and then `ArbiterEvent.echoSettled`.
   case settle(EchoID)
-  /// No coordinated write accounts for the change: see whether it lasts, and tell `ArbiterEvent.changesConfirmed`.
+  /// No coordinated write accounts for the change: check whether it lasts, and report `ArbiterEvent.changesConfirmed`.
   case lookAgain(ItemChange)
   /// Re-assertions have been taken in, and new accesses are granted again.
   case graceEnded
 
-  /// What to tell instead when the frame is longer than a frame may be; `nil` if there's nothing.
+  /// The frame to send instead when this one is longer than a frame may be; `nil` if there's none.
   package var substituteIfTooLong: ServerFrame? {
     switch self {
     case .snapshot(let number, _): .answered(number, false)
@@ -53,7 +53,7 @@ package enum ServerFrame: Hashable, Sendable {
   }
 }
 
-/// What a process learns when it's accepted.
+/// The answer to a process that's accepted.
 package struct Welcome: Hashable, Sendable {
   /// Grows with each service of a domain, so that nothing of an earlier one is taken for a later one's.
   package var epoch: UInt64
@@ -75,7 +75,7 @@ package enum Refusal: UInt8, Hashable, Sendable, CaseIterable {
   case tooSlow = 6
 }
 
-/// Numbers that grow with each grant of a domain, so that whoever stores something can refuse what comes of an older grant.
+/// Numbers that grow with each grant of a domain, so that a store can refuse data of an older grant.
 package struct FencingToken: Hashable, Sendable, Comparable {
   package var epoch: UInt64
   package var sequence: UInt64

@@ -1,6 +1,6 @@
 internal import FileAccessArbiter
 
-/// What a process was lent, the oldest first.
+/// The delegations of a process, the oldest first.
 ///
 /// Each change costs O(1), over many of them.
 struct DelegationOrder: Hashable, Sendable {

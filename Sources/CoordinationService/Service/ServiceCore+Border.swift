@@ -32,7 +32,7 @@ extension ServiceCore {
     return PurposeID(try Self.global(purpose.rawValue, client))
   }
 
-  /// A purpose that the service itself has: client zero is nobody.
+  /// A purpose that the service itself has: client zero is no process.
   mutating func namePurpose(_ purpose: PurposeID, _ name: String, of client: ClientID) throws(Malformed) {
     let count = clients[client].map { $0.purposes.count - $0.leavingPurposes.count } ?? 0
     if count >= Self.purposeCountMax { throw Malformed("it names too many purposes") }
@@ -48,12 +48,12 @@ extension ServiceCore {
     clients[client]?.leavingPurposes.remove(purpose)
   }
 
-  /// What's held back until the grace is over may have the purpose, but it doesn't count any more.
+  /// Frames that are held back until the grace is over may have the purpose, but it doesn't count any more.
   mutating func noteLeavingPurpose(_ purpose: PurposeID, of client: ClientID) {
     if clients[client]?.purposes[purpose] != nil { clients[client]?.leavingPurposes.insert(purpose) }
   }
 
-  /// Forgets names that nobody uses, each time their number has doubled.
+  /// Forgets unused names, each time their number has doubled.
   private mutating func newPurpose() -> PurposeID {
     if purposeIDs.count > 2 * purposeCountAtPurge + 1024 {
       let used = Set(clients.values.lazy.flatMap(\.purposes.values)).union(arbiter.purposesInUse)
@@ -72,7 +72,7 @@ extension ServiceCore {
   }
 }
 
-// MARK: - What a process tells
+// MARK: - Frames of a process
 
 extension ServiceCore {
   func checked(_ request: AccessRequest, of client: ClientID) throws(Malformed) -> AccessRequest {
@@ -94,14 +94,15 @@ extension ServiceCore {
     case nil: return nil
     case .access(let id):
       let outer = try Self.global(id, client)
-      // One that's lost isn't known any more, and one that's still to come, or waits, isn't around anything yet.
+      // One that's lost isn't in the arbiter any more, and one that's still to come, or waits, isn't around anything
+      // yet.
       guard arbiter.phase(of: outer) == .granted else { return nil }
       if arbiter.nestingDepth(of: outer) >= Self.nestingDepthMax {
         throw Malformed("it nests accesses more than \(Self.nestingDepthMax) deep")
       }
       return .access(outer)
     case .message(let id):
-      // One of an earlier epoch isn't known any more.
+      // One of an earlier epoch isn't in the arbiter any more.
       guard let presenter = arbiter.recipient(of: id) else { return nil }
       if Self.owner(of: presenter.rawValue) != client { throw Malformed("it names \(id), which isn't for it") }
       return .message(id)

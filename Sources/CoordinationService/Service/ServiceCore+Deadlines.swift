@@ -1,28 +1,28 @@
 package import FileAccessArbiter
 
-// What a service does although nobody tells it anything. The runner looks when it's time; the arbiter's own timers are effects.
+// The work of a service without any frame. The runner checks when it's time; the arbiter's own timers are effects.
 
 extension ServiceCore {
-  /// How long a new service waits for processes to tell what they hold.
+  /// How long a new service waits for processes to report their accesses.
   package static let graceDuration: Nanoseconds = 1_000_000_000
-  /// How often the runner looks meanwhile whether they still live.
+  /// How often the runner checks meanwhile whether they still live.
   static let sessionInterval: Nanoseconds = 5_000_000
   /// How long a process may take to say hello after it has connected, or to read that it's refused.
   package static let silenceMax: Nanoseconds = 5_000_000_000
-  /// How often the runner looks which processes are stopped, while somebody waits.
+  /// How often the runner checks which processes are stopped, while any access waits.
   static let processInterval: Nanoseconds = 500_000_000
-  /// How long those who ask for a snapshot wait for all processes to tell what they granted themselves.
+  /// How long a request for a snapshot waits for all processes to report the accesses that they granted themselves.
   static let surveyPatience: Nanoseconds = 500_000_000
 
-  /// What the runner is to look at, and tell; see ``timePassed(at:)``.
+  /// The checks for the runner to make, and to report; see ``timePassed(at:)``.
   package struct Looks: Sendable {
     /// Sessions that may have ended: `sessionsEnded(_:at:)`.
     package var sessions: Set<UInt64> = []
-    /// Processes that others wait for and that may be stopped: `processesAreStopped(_:at:)`, told also when none is.
+    /// Processes that others wait for and that may be stopped: `processesAreStopped(_:at:)`, called also when none is.
     package var processes: [ClientID: Int32]?
   }
 
-  /// When ``timePassed(at:)`` is to be told; `nil` if there's nothing to do before somebody tells something.
+  /// When ``timePassed(at:)`` is to be called; `nil` if there's nothing to do before a frame comes.
   ///
   /// - Complexity: O(processes that haven't said hello).
   package var nextDeadline: Timestamp? {
@@ -33,9 +33,9 @@ extension ServiceCore {
     return times.min()
   }
 
-  /// It's so late now.
+  /// Takes the current time.
   ///
-  /// - Returns: What to do, and what to look at after that.
+  /// - Returns: The effects, and the checks to make after them.
   package mutating func timePassed(at time: Timestamp) -> (effects: [ServiceEffect], looks: Looks) {
     var looks = Looks()
     if let grace, time >= grace.nextLook || time >= grace.end {
@@ -55,7 +55,7 @@ extension ServiceCore {
     return (takeEffects(at: time), looks)
   }
 
-  /// It's dropped unless it does soon what it's waited for.
+  /// The client is dropped unless it soon does what is expected of it.
   mutating func hurry(_ id: ClientID, at time: Timestamp) {
     clients[id]?.deadline = time + Self.silenceMax
     hurried.insert(id)
@@ -66,7 +66,7 @@ extension ServiceCore {
     hurried.remove(id)
   }
 
-  /// What was done, and when to look next at what came of it.
+  /// The effects, and the time of the next check of their results.
   mutating func takeEffects(at time: Timestamp) -> [ServiceEffect] {
     surveyEnd = surveys.isEmpty ? nil : surveyEnd ?? time + Self.surveyPatience
     processLook = isAnybodyWaiting ? processLook ?? time + Self.processInterval : nil

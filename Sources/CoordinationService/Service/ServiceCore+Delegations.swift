@@ -2,7 +2,7 @@ package import FileAccessArbiter
 
 // The rights of processes to decide alone about a directory, and their recall.
 
-/// A right that a process has been lent.
+/// A right of one process to decide alone about a directory.
 struct Delegation: Sendable {
   /// Its number in the arbiter, where it counts as held by the process.
   let access: AccessID
@@ -16,10 +16,11 @@ struct Delegation: Sendable {
 /// Something that a process waits for until delegations have been returned.
 struct OpenQuestion: Sendable {
   enum Subject: Sendable {
-    /// The arbiter knows the presenter already; its process is to hear so when everybody else does.
+    /// The arbiter has the presenter already; its process is to be notified when all other processes are bound to ask
+    /// it.
     case registration
     case move(Move)
-    /// A process that came too late has told everything.
+    /// A process that came too late has reported everything.
     case resumption
   }
 
@@ -37,10 +38,10 @@ struct Move: Sendable {
   let isReplacement: Bool
 }
 
-// MARK: - Lending
+// MARK: - Delegating
 
 extension ServiceCore {
-  /// After a process has used a directory for a while, and nobody else has, it may decide alone about it.
+  /// After a process has used a directory for a while, and no other process has, it may decide alone about it.
   mutating func considerDelegation(at path: ItemPath, isWrite: Bool, to client: ClientID, at time: Timestamp) {
     guard !isInGrace, surveys.isEmpty, observers.isEmpty, let parent = path.parent else { return }
     let use = usage.note(parent, by: client, isWrite: isWrite)
@@ -63,7 +64,7 @@ extension ServiceCore {
   private mutating func delegate(_ root: ItemPath, _ mode: DelegationMode, to client: ClientID, at time: Timestamp) {
     let own = ownDelegations(of: client, around: root)
     if own.contains(where: { $0.root == root && !$0.isRecalled }) { return }
-    // A number like those of grants: it's the token of what is granted under it.
+    // A number like those of grants: it's the token of everything that is granted under it.
     lastGrant += 1
     // Client zero's numbers are the service's.
     let access = AccessID(lastGrant)
@@ -80,7 +81,7 @@ extension ServiceCore {
     limitDelegations(of: client, at: time)
   }
 
-  /// What a process was lent of what an item is in, and inside it.
+  /// The delegations of a process that contain an item or lie inside it.
   private func ownDelegations(of client: ClientID, around path: ItemPath) -> [Delegation] {
     arbiter.delegations(overlapping: path).compactMap { delegations[$0] }.filter { $0.client == client }
   }
@@ -98,7 +99,7 @@ extension ServiceCore {
 // MARK: - Asking back
 
 extension ServiceCore {
-  /// Somebody else wants what was lent.
+  /// Another process needs a delegated item.
   mutating func recall(_ access: AccessID, at time: Timestamp) {
     if let delegation = delegations[access], !delegation.isRecalled { usage.noteRecall(delegation.root) }
     askBack(access, at: time)
@@ -116,7 +117,7 @@ extension ServiceCore {
   mutating func returned(_ id: DelegationID, by client: ClientID, at time: Timestamp) {
     let access = AccessID(id.rawValue)
     guard let delegation = delegations[access], delegation.client == client else { return }
-    // The process itself asks for something that the loan would keep waiting.
+    // The process itself asks for something that the delegation would keep waiting.
     if !delegation.isRecalled { usage.noteRecall(delegation.root) }
     forget(delegation)
     carryOut(arbiter.delegationReturned(access, at: time), at: time)
@@ -130,7 +131,7 @@ extension ServiceCore {
     for index in questions.indices { questions[index].awaited.remove(delegation.access) }
   }
 
-  /// An access that a process granted itself becomes known.
+  /// An access that a process granted itself is entered into the arbiter.
   mutating func adopt(
     _ id: AccessID, _ request: AccessRequest, by client: ClientID, at time: Timestamp
   ) throws(Malformed) {
@@ -143,13 +144,14 @@ extension ServiceCore {
   }
 }
 
-// MARK: - Requests under what was lent
+// MARK: - Requests under delegations
 
 extension ServiceCore {
-  /// Grants what a process requested before it heard that it was lent what the request is for.
+  /// Grants an access that a process requested before it learned of the delegation that covers it.
   ///
-  /// Nothing has to be asked back for that: a process gives back by itself what's in the way of its requests, so whatever
-  /// comes while a loan lasts was under way before, and the process grants itself nothing beside it, see `LoanTable`.
+  /// Nothing has to be recalled for that: a process returns by itself the delegations that are in the way of its
+  /// requests. So a request that comes while a delegation lasts was under way before, and the process grants itself
+  /// nothing beside it, see `DelegationTable`.
   ///
   /// - Returns: Whether it's granted.
   mutating func grantUnderDelegation(
@@ -159,13 +161,15 @@ extension ServiceCore {
     guard let own = delegations(covering: request, of: client), !own.contains(where: \.isRecalled),
       arbiter.accessAdopted(id, request, under: Set(own.map(\.access)), at: time)
     else { return false }
-    // With the number of what it's granted under, like all that the process grants itself there: numbers of an item never decrease.
+    // With the number of the delegation, like all that the process grants itself there: numbers of an item never
+    // decrease.
     let number = own.map(\.id.rawValue).max() ?? lastGrant
     sendGrant(id, Grant(), FencingToken(epoch: epoch, sequence: number))
     return true
   }
 
-  /// What a process was lent of what the items of a request are in, and inside them, if it may grant itself the request.
+  /// The delegations of a process that contain the items of a request or lie inside them, if it may grant itself the
+  /// request.
   private func delegations(covering request: AccessRequest, of client: ClientID) -> [Delegation]? {
     if request.ownPresenter != nil || request.isPreparation { return nil }
     var own: [Delegation] = []
@@ -181,7 +185,7 @@ extension ServiceCore {
   }
 }
 
-// MARK: - What has to wait for it
+// MARK: - Questions that wait for it
 
 extension ServiceCore {
   /// Answers a question as soon as no process decides alone about these items any more.
@@ -209,7 +213,7 @@ extension ServiceCore {
       case .registration: send(.answered(question.number, true), to: question.client)
       case .resumption: send(.graceEnded, to: question.client)
       case .move(let move):
-        // Nobody could be told of a longer path.
+        // A longer path couldn't be sent to any process.
         let isCovered =
           arbiter.mayAnnounceMove(move.access, from: move.old, to: move.new)
           && arbiter.longestPathByteCount(afterMovingFrom: move.old, to: move.new) <= WireFormat.pathByteCountMax
@@ -225,9 +229,9 @@ extension ServiceCore {
   }
 }
 
-// MARK: - Looking at everything
+// MARK: - Surveys
 
-/// A snapshot that waits until every process has told what it granted itself.
+/// A snapshot that waits until every process has reported the accesses that it granted itself.
 struct Survey: Sendable {
   let number: RequestNumber
   let asker: ClientID
@@ -272,7 +276,7 @@ extension ServiceCore {
     finishSurveys(at: time)
   }
 
-  /// Some process doesn't answer: those who ask are shown what's known.
+  /// Some process doesn't answer: the askers are shown the incomplete state.
   package mutating func surveysAreLate(at time: Timestamp) -> [ServiceEffect] {
     for index in surveys.indices { surveys[index].awaited = [] }
     finishSurveys(at: time)
@@ -296,7 +300,7 @@ extension ServiceCore {
         delegations: delegations.values.filter { $0.client == id }.sorted { $0.id < $1.id }.map(\.root))
     }
     var snapshot = arbiter.snapshot(at: time)
-    // They're told with the processes that have them: nobody accesses anything by a delegation alone.
+    // They're listed with the processes that have them: a delegation alone accesses nothing.
     snapshot.accesses.removeAll { delegations[$0.summary.id] != nil }
     return SnapshotReply(arbiter: snapshot, processes: processes, epoch: epoch, isInGrace: isInGrace)
   }

@@ -1,6 +1,6 @@
 internal import FileAccessArbiter
 
-// From what a process tells to the arbiter's events, and from the arbiter's effects to what processes are told.
+// From the frames of a process to the arbiter's events, and from the arbiter's effects to the frames for processes.
 
 extension ServiceCore {
   mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
@@ -20,7 +20,8 @@ extension ServiceCore {
     case .event(let event): try take(event, from: id, at: time)
     case .presenterEvent(let number, let event): try takePresenter(event, number, from: id, at: time)
     case .itemMoved(let number, _, _, _, _) where clients[id]?.isSettled == false:
-      // Told again, and too late: whatever has been granted at the old place since isn't what was moved.
+      // Sent again, and too late: the file at the old place may have been granted since, and isn't the one that was
+      // moved.
       send(.answered(number, true), to: id)
     case .itemMoved(let number, let access, let old, let new, let replaced):
       let move = Move(access: try Self.global(access, id), old: old, new: new, isReplacement: replaced)
@@ -82,7 +83,7 @@ extension ServiceCore {
     }
   }
 
-  /// Whether an answer concerns a message that's known; one of an earlier epoch isn't any more.
+  /// Whether an answer concerns a message of the arbiter; one of an earlier epoch isn't there any more.
   private func isRecipient(_ client: ClientID, of message: MessageID) throws(Malformed) -> Bool {
     guard let presenter = arbiter.recipient(of: message) else { return false }
     if Self.owner(of: presenter.rawValue) != client { throw Malformed("it answers \(message), which isn't for it") }
@@ -102,7 +103,8 @@ extension ServiceCore {
     if let plain { considerDelegation(at: plain.path, isWrite: plain.isWrite, to: id, at: time) }
   }
 
-  /// Presenters that have followed a move are presenters of another place: nobody decides alone about that any more.
+  /// Presenters that have followed a move are presenters of another place: no process may decide alone about that any
+  /// more.
   private mutating func confirm(_ changes: [ItemChange], seenBy id: ClientID, at time: Timestamp) {
     carryOut(arbiter.changesConfirmed(changes, by: id, at: time), at: time)
     for case .moved(_, let place, _) in changes {
@@ -164,7 +166,7 @@ extension ServiceCore {
     sendToOwner(of: id.rawValue, .granted(Self.local(id), grant, token))
   }
 
-  /// A process that's being torn down is told nothing any more.
+  /// A process that's being torn down is sent nothing any more.
   private mutating func sendToOwner(of number: UInt64, _ frame: ServerFrame) {
     sendIfPresent(frame, to: Self.owner(of: number))
   }
@@ -183,7 +185,7 @@ extension ServiceCore {
       if delivery.kind.isRelinquish {
         debtOrigin = DebtOrigin(session: cause?.session ?? 0, access: Self.local(access))
       }
-      // The receiver knows only its own.
+      // The receiver has only its own numbers.
       origin.access = origin.client == owner ? Self.local(access) : AccessID(Self.localNumberEnd)
     }
     let process = DeliveryOrigin(

@@ -1,22 +1,23 @@
 package import FileAccessArbiter
 
-// A service that takes the place of one that's gone. What processes hold they tell again; until all have, nothing is granted.
+// A service that takes the place of one that's gone. Processes report again what they hold; until all have, nothing is
+// granted.
 
 struct Grace: Sendable {
-  /// Sessions that live and haven't told everything yet.
+  /// Sessions that live and haven't reported everything yet.
   var expected: Set<UInt64>
-  /// When sessions that haven't told everything come too late.
+  /// When sessions that haven't reported everything come too late.
   let end: Timestamp
-  /// When to look which sessions live.
+  /// When to check which sessions live.
   var nextLook: Timestamp
-  /// What has to wait until everybody has told, in the order in which it came.
+  /// Frames that have to wait until all processes have reported, in the order in which they came.
   var heldBack: [(client: ClientID, frame: ClientFrame)] = []
-  /// Moves that the earlier service hadn't answered, and perhaps had carried out: those who want something at the old place want what
-  /// is there after them.
+  /// Moves that the earlier service hadn't answered, and perhaps had carried out: requests for the old place are for
+  /// the item that is there after the moves.
   var movesToldAgain: [(client: ClientID, frame: ClientFrame)] = []
-  /// Presenters that were told again.
+  /// Presenters that were reported again.
   var presenters: [PresenterID] = []
-  /// Presenters that are owed a reacquirer for an access that may still be told of.
+  /// Presenters that are owed a reacquirer for an access that may still be reported.
   var debts: [Debt] = []
 
   struct Debt: Sendable {
@@ -32,7 +33,7 @@ extension ServiceCore {
     if hello.previousEpoch == 0 { settle(id, at: time) }
   }
 
-  /// Whether something has to wait until everybody has told what it holds.
+  /// Whether a frame has to wait until all processes have reported their accesses.
   func holdsBack(_ frame: ClientFrame) -> Bool {
     if grace == nil || has(.noGrace) { return false }
     switch frame {
@@ -76,13 +77,13 @@ extension ServiceCore {
     carryOut(arbiter.debtReasserted(debt.message, of: debt.presenter, for: access, origin, at: time), at: time)
   }
 
-  /// Writes may have ended while no service knew the presenter, or their end was told to one that's gone.
+  /// Writes may have ended while no service had the presenter, or their end was reported to one that's gone.
   private mutating func tellOfMissedChanges(_ presenter: PresenterID, at time: Timestamp) {
     if has(.missedChangesIgnored) { return }
     carryOut(arbiter.changesMayBeMissed(by: presenter, at: time), at: time)
   }
 
-  /// A process has told everything.
+  /// A process has reported everything.
   mutating func settle(_ id: ClientID, at time: Timestamp) {
     clients[id]?.isSettled = true
     if grace == nil {
@@ -106,7 +107,7 @@ extension ServiceCore {
     return takeEffects(at: time)
   }
 
-  /// Sessions that haven't told what they hold.
+  /// Sessions that haven't reported their accesses.
   package var awaitedSessions: Set<UInt64> { grace?.expected ?? [] }
 
   /// A process that hasn't reported its accesses by now is late.
@@ -118,14 +119,15 @@ extension ServiceCore {
   private mutating func endGrace(at time: Timestamp) {
     guard let ended = grace else { return }
     grace = nil
-    // Others may be inside of what these hold from now on. Who hasn't come may not even have noticed that the service has changed.
-    // A process that has connected and hasn't reported everything connects once more: later no record shows other accesses meanwhile.
+    // Others may be inside of the items of these from now on. A process that hasn't come may not even have noticed that
+    // the service has changed. A process that has connected and hasn't reported everything connects once more: later no
+    // record shows other accesses meanwhile.
     let connected = Set(clients.values.map(\.session))
     for session in ended.expected.subtracting(connected).sorted() { revoke(.everything, of: session) }
     for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hello != nil && !client.isSettled {
       if !has(.lateCompanyForgotten) { expel(id, at: time) }
     }
-    // First what changed, then whose turn it is.
+    // The changes first, then the turns.
     for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }
     for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.isSettled { send(.graceEnded, to: id) }

@@ -3,15 +3,15 @@ package import FileAccessArbiter
 // Processes that live and don't run: stopped by a signal, a terminal or a debugger.
 
 extension ServiceCore {
-  /// How long a presenter that registers, or an item that moves, waits for what a stopped process was lent.
+  /// How long a presenter that registers, or an item that moves, waits for the delegations of a stopped process.
   ///
-  /// Nobody is granted anything by that, so there's no limit of anybody's to keep to.
+  /// No access is granted by that, so there's no caller's limit to keep to.
   static let toleranceOfQuestions: Nanoseconds = 5_000_000_000
 
-  /// Whether anybody waits, so that it's worth looking at the processes from time to time.
+  /// Whether any party waits, so that checking the processes from time to time is worth it.
   package var isAnybodyWaiting: Bool { arbiter.waitingCount > 0 || questions.contains { !$0.awaited.isEmpty } }
 
-  /// The processes that others wait for, and their numbers as the kernel knows them.
+  /// The processes that others wait for, and their numbers in the kernel.
   package var processesInTheWay: [ClientID: Int32] {
     var ids = arbiter.clientsInTheWay
     for question in questions { ids.formUnion(question.awaited.compactMap { delegations[$0]?.client }) }
@@ -22,12 +22,12 @@ extension ServiceCore {
 
   /// Which processes are stopped; all others run.
   ///
-  /// Whatever they told before has been received. Told again and again while ``isAnybodyWaiting``.
+  /// All their earlier frames have been received. Called again and again while ``isAnybodyWaiting``.
   ///
   /// - Parameters:
   ///   - stopped: The processes, among those that others wait for.
-  ///   - time: When that was seen.
-  /// - Returns: What to do.
+  ///   - time: When they were checked.
+  /// - Returns: The effects.
   package mutating func processesAreStopped(_ stopped: Set<ClientID>, at time: Timestamp) -> [ServiceEffect] {
     stoppedSince = stoppedSince.filter { stopped.contains($0.key) }
     for id in stopped where stoppedSince[id] == nil { stoppedSince[id] = time }
@@ -38,9 +38,9 @@ extension ServiceCore {
     return takeEffects(at: time)
   }
 
-  /// What the process holds is free from now on, as if it had ended.
+  /// The items that the process holds are free from now on, as if it had ended.
   ///
-  /// When it runs again it connects anew, tells what it holds, and hears what it lost.
+  /// When it runs again it connects anew, reports its accesses, and is notified of the lost ones.
   mutating func expel(_ id: ClientID, at time: Timestamp) {
     guard let client = clients.removeValue(forKey: id) else { return }
     hurried.remove(id)
@@ -54,8 +54,8 @@ extension ServiceCore {
     effects.append(.revoke(revocation, session: session))
   }
 
-  /// A presenter may register where a stopped process has been lent something: whatever that has granted itself it granted
-  /// before, and it grants itself nothing more before it has read that the loan is wanted back.
+  /// A presenter may register where a stopped process has a delegation: every access that the process has granted
+  /// itself it granted before, and it grants itself nothing more before it has read the recall.
   private mutating func answerWithoutStopped(at time: Timestamp) {
     for index in questions.indices {
       for access in questions[index].awaited.sorted() {

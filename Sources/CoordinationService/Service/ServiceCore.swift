@@ -2,19 +2,18 @@ package import FileAccessArbiter
 
 /// Decides for all processes of a domain: a value, without thread, clock or socket.
 ///
-/// It stands between an arbiter and processes that it doesn't trust. Each mutating method is one thing that happened; it
-/// returns what to do about it, in order. What a process tells is checked before the arbiter hears of it, and a process that
-/// tells what can't be is disconnected: its mistakes harm nobody else.
+/// It stands between an arbiter and processes that it doesn't trust. Each mutating method is one event; it returns the
+/// effects, in order. Every frame of a process is checked before it reaches the arbiter, and a process that sends an
+/// impossible one is disconnected: its mistakes harm no other process.
 ///
-/// Where what lives: numbers and checks `+Border`, events and their effects `+Events`, who may decide alone `+Delegations`,
-/// what's taken over from an earlier service `+Grace`, processes that are stopped `+Stopped`, what's due without a frame
-/// `+Deadlines`.
+/// The parts: numbers and checks `+Border`, events and their effects `+Events`, delegations `+Delegations`, the
+/// takeover from an earlier service `+Grace`, processes that are stopped `+Stopped`, work without a frame `+Deadlines`.
 package struct ServiceCore: Sendable {
   /// One connection.
   struct Client: Sendable {
-    /// Absent until it has said who it is.
+    /// Absent until it has introduced itself.
     var hello: Hello?
-    /// As the kernel knows it.
+    /// The number in the kernel.
     let processIdentifier: Int32
     /// Every message of this epoch that it may have had under an earlier connection has this number or a smaller one.
     let lastMessageBefore: MessageID
@@ -22,17 +21,17 @@ package struct ServiceCore: Sendable {
     var purposes: [PurposeID: PurposeID] = [:]
     /// Those of them that are forgotten when the grace is over.
     var leavingPurposes: Set<PurposeID> = []
-    /// It has told everything that it held under an earlier service.
+    /// It has reported everything that it held under an earlier service.
     var isSettled = false
-    /// What it re-asserted too late: it may release that before it hears so.
+    /// Accesses that it re-asserted too late: it may release one before it's notified.
     var lost: Set<AccessID> = []
-    /// Messages of earlier connections that it said it holds a reacquirer of: each is told once.
+    /// Messages of earlier connections whose reacquirers it has claimed to hold: each is reported once.
     var restatedDebts: Set<MessageID> = []
-    /// Where it presents something as was told after the grace.
+    /// The places of presenters that it reported after the grace.
     var latePaths: [ItemPath] = []
-    /// What it was delegated and hasn't been asked back.
+    /// Its delegations that haven't been recalled.
     var delegated = DelegationOrder()
-    /// When it's dropped, unless it has said hello by then, or read why it's refused.
+    /// When it's dropped, unless it has said hello by then, or read the reason of its refusal.
     var deadline: Timestamp?
 
     var session: UInt64 { hello?.session ?? 0 }
@@ -45,11 +44,11 @@ package struct ServiceCore: Sendable {
   let packageExtensions: [String]
   var arbiter: FileAccessArbiter
   var clients: [ClientID: Client] = [:]
-  /// The client whose end is being told to others, which are told its name.
+  /// The client whose end is being reported to others, with its name.
   var departing: (id: ClientID, client: Client)?
   var lastGrant: UInt64 = 0
   var lastPurpose: UInt64 = 0
-  /// How many names there were when those that nobody uses were last forgotten.
+  /// How many names there were when the unused ones were last forgotten.
   var purposeCountAtPurge = 0
   var purposeIDs: [String: PurposeID] = [:]
   var purposeNames: [PurposeID: String] = [:]
@@ -69,22 +68,22 @@ package struct ServiceCore: Sendable {
   var stoppedSince: [ClientID: Timestamp] = [:]
   /// Clients that have a deadline.
   var hurried: Set<ClientID> = []
-  /// When those who ask for a snapshot are shown what's known.
+  /// When the askers of a snapshot are shown the incomplete state.
   var surveyEnd: Timestamp?
-  /// When to look which processes are stopped.
+  /// When to check which processes are stopped.
   var processLook: Timestamp?
   /// Of the event under way.
   var effects: [ServiceEffect] = []
 
-  /// How many directories one process may be lent at a time.
+  /// How many delegations one process may have at a time.
   package static let delegationCountMax = 1024
   /// All numbers of clients are smaller.
   package static let clientNumberEnd: UInt64 = 1 << 24
   /// How many processes may ever be connected at once.
   package static let clientCountLimit = 4096
-  /// How many accesses and presenters one process may have, what it was delegated included.
+  /// How many accesses and presenters one process may have, its delegations included.
   package static let partyCountLimit = ProcessLimits.standard.partyCountMax + 1 << 16
-  /// How long a process's name may be, and what it's told when it's refused.
+  /// How long a process's name may be, and the explanation of its refusal.
   static let nameByteCountMax = 4096
   static let explanationByteCountMax = 8192
   /// How deep accesses may be nested in each other, those included that processes grant themselves.
@@ -110,8 +109,8 @@ package struct ServiceCore: Sendable {
   ///   - epoch: Larger than that of every earlier service of the domain.
   ///   - processIdentifier: Of the process that runs it.
   ///   - packageExtensions: Directories with one of these extensions are packages.
-  ///   - sessions: Of processes that were connected to an earlier service and still live: nothing is granted until each of
-  ///     them has told what it holds, or is gone, or ``graceDuration`` is over.
+  ///   - sessions: Of processes that were connected to an earlier service and still live: nothing is granted until each
+  ///     of them has reported its accesses, or is gone, or ``graceDuration`` is over.
   ///   - time: When it begins.
   package init(
     epoch: UInt64, processIdentifier: Int32, packageExtensions: [String], expecting sessions: Set<UInt64>,
@@ -132,21 +131,21 @@ package struct ServiceCore: Sendable {
 
   package var isInGrace: Bool { grace != nil }
 
-  /// The session of a client that has said who it is.
+  /// The session of a client that has introduced itself.
   package func session(of client: ClientID) -> UInt64? { clients[client]?.hello?.session }
 
   /// How much memory the arbiter's tables have.
   package var reservedByteCount: Int { arbiter.reservedByteCount }
 }
 
-/// What the runner of a service is to do.
+/// The work of the runner of a service.
 ///
 /// Carried out in the order in which they are returned.
 package enum ServiceEffect: Hashable, Sendable {
   case send(ServerFrame, to: ClientID)
   /// After everything that's been sent to it.
   case disconnect(ClientID)
-  /// The connection ends at once; told by `clientDisconnected(_:at:)` like any other end.
+  /// The connection ends at once; reported by `clientDisconnected(_:at:)` like any other end.
   case drop(ClientID)
   case armTimer(ArbiterTimer, after: Nanoseconds)
   case cancelTimer(ArbiterTimer)
@@ -156,15 +155,15 @@ package enum ServiceEffect: Hashable, Sendable {
   case revoke(Revocation, session: UInt64)
   /// The connection ends at once; the process may come back.
   case expel(ClientID)
-  /// A program that does nothing but serve wants to: end, unless this is one.
+  /// A program that only serves asks to serve: end, unless this is one.
   case handOver
 }
 
-/// What a process isn't entitled to any more.
+/// The rights that a process has lost.
 package enum Revocation: Hashable, Sendable {
-  /// It grants itself nothing before it has read that its delegations are wanted back.
+  /// It grants itself nothing before it has read the recall of its delegations.
   case delegations
-  /// It was disconnected: what was granted to it and isn't read yet is void as well, until it has connected again.
+  /// It was disconnected: grants that it hasn't read yet are void as well, until it has connected again.
   case everything
 }
 
@@ -182,23 +181,23 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case lostAccessForgotten
   case lateCompanyForgotten
   case delegationsOutliveExpulsion
-  /// Only 28 bits of an epoch count when messages of an earlier one are told from those of this one.
+  /// Only 28 bits of an epoch count in the distinction between messages of an earlier one and those of this one.
   case messageNumbersWrap
-  /// A save that's under way elsewhere doesn't pass whoever asked for it.
+  /// A save that's under way elsewhere doesn't pass the access that asked for it.
   case savePriorityIgnored
 }
 
 // MARK: - Connections
 
 extension ServiceCore {
-  /// A process has connected; it's to say who it is.
+  /// A process has connected; it has to introduce itself.
   ///
   /// - Parameters:
   ///   - id: A number that no other client of this service has.
-  ///   - processIdentifier: As the kernel knows it.
+  ///   - processIdentifier: The number in the kernel.
   ///   - isSameUser: Whether the process belongs to the user whom the service serves.
   ///   - time: When.
-  /// - Returns: What to do.
+  /// - Returns: The effects.
   package mutating func clientConnected(
     _ id: ClientID, processIdentifier: Int32, isSameUser: Bool, at time: Timestamp
   ) -> [ServiceEffect] {
@@ -217,7 +216,7 @@ extension ServiceCore {
     return takeEffects(at: time)
   }
 
-  /// A connection has ended, and everything that came through it has been told.
+  /// A connection has ended, and all its frames have been received.
   package mutating func clientDisconnected(_ id: ClientID, at time: Timestamp) -> [ServiceEffect] {
     hurried.remove(id)
     if let client = clients.removeValue(forKey: id), client.hello != nil { depart(id, client, at: time) }
@@ -226,7 +225,7 @@ extension ServiceCore {
   }
 
   mutating func depart(_ id: ClientID, _ client: Client, at time: Timestamp) {
-    // It may live, and not know yet that it was disconnected; unless it has connected again.
+    // It may live, and not have noticed yet that it was disconnected; unless it has connected again.
     if !clients.values.contains(where: { $0.session == client.session }) { revoke(.everything, of: client.session) }
     for delegation in delegations.values where delegation.client == id { forget(delegation) }
     questions.removeAll { $0.client == id }
@@ -242,7 +241,7 @@ extension ServiceCore {
     sessionIsGone(client.session, at: time)
   }
 
-  /// A process told something.
+  /// Takes a frame of a process.
   package mutating func received(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) -> [ServiceEffect] {
     // Not a copy of the client: its tables would be copied with each change.
     if clients[id] == nil { return [] }
@@ -263,7 +262,7 @@ extension ServiceCore {
     return takeEffects(at: time)
   }
 
-  /// A connection carries what nobody understands.
+  /// A connection carries bytes that can't be decoded, or a frame that can't be.
   package mutating func receivedGarbage(
     from id: ClientID, _ reason: String, at time: Timestamp
   ) -> [ServiceEffect] {
@@ -299,7 +298,7 @@ extension ServiceCore {
         "the process \(Self.describe(hello.packageExtensions)), and the domain \(Self.describe(packageExtensions)). "
           + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
     }
-    // A process has one connection. An earlier one has broken, and nobody has noticed: what was held through it is told again.
+    // A process has one connection. An earlier one has broken unnoticed: everything held through it is reported again.
     for (earlier, client) in clients.sorted(by: { $0.key < $1.key })
     where earlier != id && client.hello != nil && client.session == hello.session {
       expel(earlier, at: time)
@@ -318,7 +317,7 @@ extension ServiceCore {
   }
 
   mutating func refuse(_ id: ClientID, at time: Timestamp, _ refusal: Refusal, _ explanation: String) {
-    // May quote what a process has told.
+    // May quote a frame of the process.
     send(.refused(refusal, explanation: explanation.fitting(Self.explanationByteCountMax)), to: id)
     effects.append(.disconnect(id))
     // It may not read.
@@ -328,7 +327,7 @@ extension ServiceCore {
   mutating func send(_ frame: ServerFrame, to client: ClientID) { effects.append(.send(frame, to: client)) }
 }
 
-/// A process told what can't be.
+/// A process has sent something impossible.
 struct Malformed: Error {
   let reason: String
   init(_ reason: String) { self.reason = reason }

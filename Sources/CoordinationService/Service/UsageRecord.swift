@@ -1,9 +1,9 @@
 internal import FileAccessArbiter
 
-/// How often which process has used a directory lately, to lend it to a process that's alone with it.
+/// How often each process has used a directory lately, to delegate the directory to a process that's alone with it.
 ///
-/// A directory that has to be asked back often is lent ever more seldom, so that two processes that take turns don't pay
-/// for a loan at each turn.
+/// A directory that has to be recalled often is delegated ever more seldom, so that two processes that take turns don't
+/// pay for a delegation at each turn.
 struct UsageRecord: Hashable, Sendable {
   struct Use: Hashable, Sendable {
     var count = 0

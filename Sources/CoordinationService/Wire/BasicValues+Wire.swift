@@ -66,7 +66,7 @@ extension Array: WireValue where Element: WireValue {
   package init(from reader: inout WireReader) throws(WireError) {
     let count = try reader.listCount()
     self.init()
-    // Elements can be much smaller on the way than here: what is reserved is bounded by the bytes, not by the count.
+    // Elements can be much smaller on the way than here: the reserved memory is bounded by the bytes, not by the count.
     reserveCapacity(Swift.min(count, reader.remainingByteCount / MemoryLayout<Element>.stride))
     for _ in 0..<count { append(try reader.read()) }
   }

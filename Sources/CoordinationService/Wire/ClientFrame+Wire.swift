@@ -84,7 +84,7 @@ extension Hello: WireValue {
       version, session, processIdentifier, processStartTime, processName, packageExtensions, previousEpoch)
   }
 
-  /// Of a process of another version nothing but the version is understood, and the rest is empty.
+  /// Only the version is understood of a process of another version, and the rest is empty.
   package init(from reader: inout WireReader) throws(WireError) {
     let version: UInt32 = try reader.read()
     guard version == Hello.currentVersion else {

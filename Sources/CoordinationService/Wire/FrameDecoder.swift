@@ -1,9 +1,9 @@
 /// Finds frames in a stream of bytes that comes in pieces of any size.
 ///
-/// It keeps what has arrived of an unfinished frame and no more, whatever length that frame claims to have. After an error
-/// there is no telling where the next frame begins: the decoder throws the same error ever after.
+/// It keeps the bytes of an unfinished frame and no more, whatever length that frame claims to have. After an error the
+/// beginning of the next frame can't be found: the decoder throws the same error ever after.
 package struct FrameDecoder<Frame: WireValue> {
-  /// What has arrived, from the first frame that wasn't returned on; before it, frames that were.
+  /// The bytes from the first frame that wasn't returned on; before it, frames that were.
   private var buffer: [UInt8] = []
   /// How many bytes of the buffer are done with.
   private var start = 0

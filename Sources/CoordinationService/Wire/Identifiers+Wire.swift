@@ -1,7 +1,7 @@
 internal import FileAccessArbiter
 
 // Numbers that a process gives to its own things have a limit, those that the service gives have none. In reports and
-// origins, numbers are somebody else's and read without the limit.
+// origins, numbers belong to other processes and are read without the limit.
 
 extension AccessID: WireValue {
   package func encode(into writer: inout WireWriter) { writer.append(ownNumber: rawValue) }

@@ -15,7 +15,7 @@ extension ItemPath: WireValue {
   private static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
 
-  /// What keeps bytes from being a canonical path; `nil` when they are one.
+  /// The reason why bytes aren't a canonical path; `nil` when they are one.
   private static func flaw(in bytes: [UInt8]) -> String? {
     guard bytes.first == slash else { return "it doesn't begin with a slash" }
     if bytes.count == 1 { return nil }

@@ -1,6 +1,6 @@
 internal import FileAccessArbiter
 
-// What reports say about accesses and messages of any process: the numbers are not the receiver's own.
+// Reports about accesses and messages of any process: the numbers are not the receiver's own.
 
 extension AccessSummary.Phase: TagCorrespondent {
   enum Tag: UInt8, WireTag {

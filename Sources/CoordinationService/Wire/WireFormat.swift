@@ -1,7 +1,7 @@
-/// How frames look as bytes between two processes of one machine.
+/// The form of frames as bytes between two processes of one machine.
 ///
 /// A frame is its length, and as many bytes of payload. Every value has exactly one spelling, and nothing in the payload
-/// says what comes next: both sides have the same version, see `Hello.currentVersion`.
+/// announces the next value: both sides have the same version, see `Hello.currentVersion`.
 ///
 /// | value | bytes |
 /// | --- | --- |
@@ -11,7 +11,7 @@
 /// | number of a message | 16: the epoch, and the number in it |
 /// | count of things, bits of options | 8; option sets as wide as their raw value |
 /// | `Bool` | 1: 0 or 1 |
-/// | case of an enum | 1: its tag, then what belongs to the case |
+/// | case of an enum | 1: its tag, then the values of the case |
 /// | text | length in 4, then valid UTF-8 |
 /// | path | length in 2, then its bytes; canonical |
 /// | optional | 1: 0, or 1 and then the value |
@@ -19,10 +19,10 @@
 /// | set of texts | as a list in strictly ascending order |
 /// | struct | its fields in the order of declaration |
 ///
-/// Two things must never change, so that processes of different versions can tell each other so: `ClientFrame.hello` has
+/// Two things must never change, so that processes of different versions can refuse each other: `ClientFrame.hello` has
 /// the tag 1 and begins with the version, and `ServerFrame.refused` has the tag 2 and is a refusal and a text.
 ///
-/// A writer keeps to the limits that a reader checks: what could be encoded can be decoded.
+/// A writer keeps to the limits that a reader checks: everything that could be encoded can be decoded.
 package enum WireFormat {
   /// How long the payload of a frame may be.
   package static let frameByteCountMax = 16 << 20
@@ -32,7 +32,7 @@ package enum WireFormat {
 
   /// How long a text may be: a name, or an explanation for people.
   ///
-  /// So what one process names fits into what others are told together with it.
+  /// So the name of one process fits into a frame that carries it to others.
   package static let textByteCountMax = Int(UInt16.max)
 
   /// How long a path may be.
@@ -40,7 +40,7 @@ package enum WireFormat {
 
   /// All numbers that a process gives to its accesses, presenters and purposes are smaller.
   ///
-  /// The service tells its clients' numbers apart by the bits above.
+  /// The service distinguishes its clients' numbers by the bits above.
   package static let ownNumberLimit: UInt64 = 1 << 40
 
   /// The bytes before the payload.
@@ -48,7 +48,7 @@ package enum WireFormat {
 
   /// How many bytes the payload of a frame has.
   ///
-  /// - Parameter frame: What to tell the other side.
+  /// - Parameter frame: The frame for the other side.
   /// - Returns: The count.
   /// - Throws: `WireError` when the frame is beyond one of the limits.
   package static func byteCount(of frame: some WireValue) throws(WireError) -> Int {
@@ -57,12 +57,12 @@ package enum WireFormat {
     return bytes.count - headerByteCount
   }
 
-  /// Appends a whole frame to what's to be sent.
+  /// Appends a whole frame to the bytes to be sent.
   ///
   /// - Parameters:
-  ///   - frame: What to tell the other side.
+  ///   - frame: The frame for the other side.
   ///   - bytes: Where the frame goes. After an error it is as it was before.
-  /// - Throws: `WireError` when the frame is beyond one of the limits; nobody would accept it.
+  /// - Throws: `WireError` when the frame is beyond one of the limits; no reader would accept it.
   package static func append(_ frame: some WireValue, to bytes: inout [UInt8]) throws(WireError) {
     let start = bytes.count
     var writer = WireWriter(takingOver: &bytes)

@@ -34,10 +34,10 @@ package struct WireReader {
     }
   }
 
-  /// Of another version nothing more is understood.
+  /// Nothing more of another version is understood.
   mutating func skipRest() { position = end }
 
-  /// An error about what comes next, or began so many bytes ago.
+  /// An error about the next byte, or about a value that began so many bytes ago.
   @inline(never)
   func error(_ code: WireError.Code, _ explanation: String, back byteCount: Int = 0) -> WireError {
     WireError(code, at: position - byteCount - start, explanation)

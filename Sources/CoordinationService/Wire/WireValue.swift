@@ -1,6 +1,6 @@
 /// A value that can travel between processes.
 ///
-/// `WireFormat` says how it looks on the way.
+/// `WireFormat` describes its form on the way.
 package protocol WireValue {
   func encode(into writer: inout WireWriter)
   init(from reader: inout WireReader) throws(WireError)

@@ -1,14 +1,14 @@
 /// Turns values into the bytes of one frame.
 package struct WireWriter {
-  /// What's written, and zeros behind it: to overwrite them is several times as fast as to append.
+  /// The written bytes, and zeros behind them: to overwrite zeros is several times as fast as to append.
   private var bytes: [UInt8] = []
   /// Where in `bytes` the zeros begin.
   private var end: Int
   /// Where in `bytes` the frame begins.
   private let start: Int
-  /// The first thing that can't be sent.
+  /// The first value that can't be sent.
   ///
-  /// What's written after it is of no use.
+  /// Everything written after it is of no use.
   private var failure: WireError?
 
   private static let room = [UInt8](repeating: 0, count: 256)
