@@ -11,9 +11,10 @@ package protocol Boxed: ~Copyable, Sendable {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | the value | the uniqueness of `owner` | copies share it, and a box copies it before it changes what is shared |
+/// | the value | the uniqueness of `owner` | copies share it, and a box copies a shared one before it changes it |
 ///
-/// `@unchecked Sendable` for the pointer and the object: they lead to one sendable value that nobody changes while it's shared.
+/// `@unchecked Sendable` for the pointer and the object: they lead to one sendable value that never changes while it's
+/// shared.
 @safe
 package struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
   @usableFromInline var owner: BoxOwner<Value>

@@ -64,7 +64,7 @@ package struct NodeNameStore: Sendable {
   @inlinable package mutating func insert(_ bytes: RawSpan) -> NodeName {
     if bytes.byteCount <= NodeName.shortCountMax { return NodeName(short: bytes) }
     var block: Int32 = -1
-    // From the end, so that each block knows the next one.
+    // From the end, so that each block has the index of the next one.
     var offset =
       NodeName.headSize + Block.size * ((bytes.byteCount - NodeName.headSize + Block.size - 1) / Block.size)
     while offset > NodeName.headSize {

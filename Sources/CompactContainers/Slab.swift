@@ -1,12 +1,12 @@
 /// An array with holes that are used again, so that an index stays valid while its element lives.
 ///
-/// The elements lie in chunks. So a slab never moves what it holds, however it grows, and gives back a chunk that has
+/// The elements lie in chunks. So a slab never moves its elements, however it grows, and gives back a chunk that has
 /// become empty; only one empty chunk is kept, so that coming and going costs no allocation.
 ///
 /// A large slab gets and gives back its chunks sixty-four at a time: such a *block* has whole pages of its own, which the
 /// kernel gets back also when others have allocated around it meanwhile.
 ///
-/// | elements        | memory                                | what is kept when it's empty                               |
+/// | elements        | memory                                | memory that is kept when it's empty                        |
 /// | --------------- | ------------------------------------- | ---------------------------------------------------------- |
 /// | 0 to 4,095      | a chunk for each 64 of them           | one chunk                                                  |
 /// | from 4,096 on   | a block for each 4,096 of them        | one block, while there are more than 2,048 elements        |
@@ -18,7 +18,7 @@
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | chunks | the uniqueness of `owner` | copies share them, and a slab copies them before it changes what is shared |
+/// | chunks | the uniqueness of `owner` | copies share them, and a slab copies them before it changes shared ones |
 ///
 /// `@unchecked Sendable` for the pointer and the object: they lead to sendable elements that nobody changes while they're shared.
 @safe package struct Slab<Element: Sendable>: @unchecked Sendable {

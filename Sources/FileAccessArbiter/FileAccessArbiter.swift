@@ -3,8 +3,8 @@ internal import CompactContainers
 /// Decides who may access which item when, and who is asked and told: a value, without thread, clock or file.
 ///
 /// Each mutating method is one event: something that happened. It returns the effects to carry out, in order. The host
-/// makes one call at a time, carries effects out after the call, and tells what came of them through further events.
-/// Bad input is the host's to refuse: an event that cannot have happened is a broken invariant and traps.
+/// makes one call at a time, carries effects out after the call, and reports their results through further events. Bad
+/// input is the host's to refuse: an event that cannot have happened is a broken invariant and traps.
 ///
 /// An access goes through these phases:
 ///
@@ -14,12 +14,12 @@ internal import CompactContainers
 /// | ------- | --------------------------------------------------- | -------------------------------------------- |
 /// | waiting | an earlier conflicting access is in the way         | the last such access ends, or this one fails |
 /// | asking  | presenters owe answers                              | the last answer, or failure                  |
-/// | ready   | all answered; somebody with priority went ahead     | they end, or failure                         |
+/// | ready   | all answered; an access with priority went ahead    | they end, or failure                         |
 /// | granted | the accessor runs                                   | `accessReleased`, departure                  |
 ///
-/// Where what lives: who conflicts `ConflictRules`, who is asked `MessageRules`, waiting `+Waiting`, asking
-/// `+Negotiation`, delivery `+Mailboxes`, telling `+Notifications`, moves `+Moves`, deadlocks `+WaitForGraph` and
-/// `+DeadlockResolution`, what others may do unasked `+Interest`.
+/// The parts: conflicts `ConflictRules`, questions `MessageRules`, waiting `+Waiting`, asking `+Negotiation`, delivery
+/// `+Mailboxes`, notifying `+Notifications`, moves `+Moves`, deadlocks `+WaitForGraph` and `+DeadlockResolution`,
+/// accesses of others unasked `+Interest`.
 package struct FileAccessArbiter: Sendable {
   /// Everything that is more than a number, behind one reference.
   ///
@@ -27,18 +27,18 @@ package struct FileAccessArbiter: Sendable {
   private var state: Box<State>
   private var treeBox: Box<ItemTree>
   var lastSequence: UInt64 = 0
-  /// Tells its messages from those of earlier arbiters.
+  /// Distinguishes its messages from those of earlier arbiters.
   let epoch: UInt64
   var lastMessage: UInt64 = 0
   var delegationCount = 0
-  /// How many accesses sleep until somebody else does something.
+  /// How many accesses sleep until another party does something.
   package var waitingCount = 0
   /// The time of the event under way.
   var now: Timestamp = 0
 
   /// How many callbacks of one presenter may be nested by serving it while its own callback waits.
   package static let callbackNestingMax = 8
-  /// How many told (not asked) messages may wait for one presenter before further ones are folded into one.
+  /// How many notifications (not questions) may wait for one presenter before further ones are folded into one.
   package static let pendingMessageCountMax = 4096
 
   #if DEBUG
@@ -53,13 +53,13 @@ package struct FileAccessArbiter: Sendable {
     @inline(__always) func has(_: SeededFault) -> Bool { false }
   #endif
 
-  /// Creates an arbiter that knows nobody.
+  /// Creates an arbiter without accesses and presenters.
   ///
   /// - Parameters:
   ///   - packageExtensions: Directories with one of these extensions are packages.
   ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
   ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
-  ///   - epoch: Tells its messages from those of arbiters whose place it takes.
+  ///   - epoch: Distinguishes its messages from those of arbiters whose place it takes.
   package init(
     packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false,
     epoch: UInt64 = 0
@@ -119,7 +119,7 @@ extension FileAccessArbiter {
     func duplicate() -> State { self }
   }
 
-  /// What a request needs only if it has to wait, which most don't.
+  /// The data that a request needs only if it has to wait, which most don't.
   struct Newcomer: Sendable {
     let id: AccessID
     let limits: AccessRequest.Limits
@@ -177,7 +177,7 @@ extension FileAccessArbiter {
     _modify { yield &state.value.suspects }
   }
 
-  /// The request under way, until it's known to wait.
+  /// The request under way, until it waits.
   var newcomer: Newcomer? {
     _read { yield state.value.newcomer }
     _modify { yield &state.value.newcomer }
@@ -187,7 +187,7 @@ extension FileAccessArbiter {
 extension FileAccessArbiter {
   /// How much memory the tables of accesses, presenters, messages and items have, used or not.
   ///
-  /// What few entries have for themselves is not in it.
+  /// It leaves out the memory that a few entries have for themselves.
   ///
   /// - Complexity: O(entries / 64).
   package var reservedByteCount: Int {

@@ -47,11 +47,11 @@ extension FileAccessArbiter {
   private mutating func sendNewsOnce(
     _ news: SubitemNews, to presenter: PresenterID, _ relation: PresenterRelation
   ) {
-    // Nobody's purpose.
+    // No coordinator's purpose.
     for kind in messages(about: news, to: presenter, relation, from: PurposeID(0)) { sendOnce(kind, to: presenter) }
   }
 
-  /// What happened isn't known: the presenter has to look at everything.
+  /// The changes are unknown: the presenter has to examine everything.
   private mutating func tellLoss(to presenter: PresenterID) {
     guard let node = presenters[presenter].node else { return }
     let callbacks = presenters[presenter].callbacks
@@ -60,7 +60,7 @@ extension FileAccessArbiter {
     sendOnce(kind, to: presenter, verified: nil)
   }
 
-  /// Like a coordinated move, but only those follow who want to know of strangers.
+  /// Like a coordinated move, but only presenters that observe strangers follow.
   private mutating func tellMove(from old: ItemPath, to new: ItemPath, replaced: Bool, _ concerned: Concerned) {
     var movers: [(PresenterID, ItemTree.NodeIndex)] = []
     for (presenter, relation) in concerned {
@@ -82,7 +82,7 @@ extension FileAccessArbiter {
     for (presenter, _) in movers { presenters[presenter].node.map { askNewcomer(presenter, at: tree.path(of: $0)) } }
   }
 
-  /// Leaves a message out that waits already, unless the presenter is told of a move in between.
+  /// Leaves a message out if an equal one waits already, unless the presenter is notified of a move in between.
   private mutating func sendOnce(_ kind: Message.Kind, to presenter: PresenterID, verified: Bool? = true) {
     for id in presenters[presenter].pending.suffix(ChangeLedger.lookBackCountMax).reversed() {
       let message = messages[id]
@@ -94,7 +94,7 @@ extension FileAccessArbiter {
 }
 
 extension Message.Origin {
-  /// Nobody knows who.
+  /// Of an unknown party.
   fileprivate static func uncoordinated(verified: Bool?) -> Self {
     var origin = Self(client: ClientID(0), purpose: PurposeID(0), label: "", verified: verified)
     origin.isUncoordinated = true

@@ -2,9 +2,10 @@ internal import CompactContainers
 
 // One mailbox per presenter. Delivery is serial: the next message goes out when the callback before it has finished.
 // One exception keeps presenters that coordinate inside a callback from waiting for each other: while a presenter's
-// callback waits inside an access, the presenter is still asked (never told), re-entrantly. Not so to save, or to let go of
-// the item, while what waits is its own write: presenters save one after the other, so the second save would wait for the
-// first, and nobody would know. The write passes those who ask instead; where that can't be, the question is put after all.
+// callback waits inside an access, the presenter is still asked (never notified), re-entrantly. Questions to save, or
+// to let go of the item, are exempt while the waiting access is the presenter's own write: presenters save one after
+// the other, so the second save would wait for the first, and no search would find that. The write passes the askers
+// instead; where that can't be, the question is put after all.
 
 extension FileAccessArbiter {
   /// Puts a message into the presenter's mailbox and delivers it if the presenter is free.
@@ -29,7 +30,8 @@ extension FileAccessArbiter {
     return id
   }
 
-  /// Told messages say that something changed; a presenter with thousands of them waiting has to look anyway.
+  /// Notifications say that something changed; a presenter with thousands of them waiting has to examine everything
+  /// anyway.
   private func mayFold(_ kind: Message.Kind) -> Bool {
     switch kind {
     case .itemDidChange, .subitemDidChange, .subitemDidAppear, .subitemDidMove, .subitemVersion: true
@@ -40,7 +42,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Delivers what can be delivered now.
+  /// Delivers the messages that can be delivered now.
   mutating func pump(_ id: PresenterID) {
     while let position = nextDeliverable(presenters[id]) {
       let message = presenters[id].pending.remove(at: position)
@@ -50,7 +52,7 @@ extension FileAccessArbiter {
     suspectHeldBack(presenters[id])
   }
 
-  /// Those whose questions wait for the end of a save may be what the save waits for.
+  /// An access whose question waits for the end of a save may be the one that the save waits for.
   private mutating func suspectHeldBack(_ presenter: Presenter) {
     if presenter.running.isEmpty || presenter.pending.isEmpty { return }
     if presenter.ownAccesses.isEmpty, !mayBeServed(presenter) { return }
@@ -70,7 +72,7 @@ extension FileAccessArbiter {
     return presenter.pending.firstIndex { isServed(messages[$0].kind, whileSaving: isSaving) }
   }
 
-  /// Whether it tells of a move whose mover still has access: a presenter that looks at the new place would wait for that.
+  /// Whether it reports a move whose mover still has access: a presenter that reads the new place would wait for that.
   func isHeldMove(_ message: Message) -> Bool {
     guard case .itemDidMove = message.kind, let mover = message.origin.access, !has(.moveToldBeforeItsEnd) else {
       return false
@@ -129,11 +131,11 @@ extension FileAccessArbiter {
     suspectOwnAccesses(of: presenter)
   }
 
-  /// Whether what runs in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.
+  /// Whether code in `context` waits inside an access, on a thread or task that leaves the presenter's executor free.
   private func isServable(_ context: ExecutionContext, isActor: Bool) -> Bool {
     children(of: context).contains { child in
       let access = accesses[child]
-      // Who isn't awaited doesn't keep the callback from running on.
+      // An access that isn't awaited doesn't keep the callback from running on.
       return access.isAwaitedByContext && leavesExecutorFree(child, isActor: isActor)
     }
   }
@@ -154,7 +156,7 @@ extension FileAccessArbiter {
 
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
     let isReentrant = !presenters[presenter].running.isEmpty
-    // What waits in the callbacks below waits for this one from now on.
+    // Accesses that wait in the callbacks below wait for this one from now on.
     for below in presenters[presenter].running {
       suspects += descendants(of: children(of: .message(below))).filter { accesses.find($0)?.isWaiting == true }
     }
@@ -184,7 +186,7 @@ extension FileAccessArbiter {
 extension FileAccessArbiter {
   /// A callback returned.
   ///
-  /// `hasReacquirer` tells that a relinquish message was answered with one.
+  /// `hasReacquirer` says that a relinquish message was answered with one.
   ///
   /// An answer that comes twice, or after its presenter's process has gone, changes nothing (C-188).
   package mutating func messageAnswered(
@@ -207,7 +209,8 @@ extension FileAccessArbiter {
 
   /// The callback has returned, and its completion handler will answer.
   ///
-  /// The presenter's next message can be delivered. One that nobody answers, or that was answered already, changes nothing.
+  /// The presenter's next message can be delivered. If the answer isn't awaited, or has come already, this changes
+  /// nothing.
   package mutating func callbackReturned(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     if let message = messages.find(id), case .running = message.state, message.kind.mustBeAnswered {
@@ -222,7 +225,7 @@ extension FileAccessArbiter {
 
   /// A callback threw.
   ///
-  /// Whoever waits for the answer fails (C-038, C-075).
+  /// Accesses that wait for the answer fail (C-038, C-075).
   package mutating func messageFailed(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     if let message = messages.find(id), message.isUnanswered {
@@ -275,7 +278,7 @@ extension FileAccessArbiter {
       accesses[access].debts.append(debt)
       presenters[message.presenter].reacquirersOwed += 1
     } else {
-      // Nobody accesses anything any more: it gets its turn at once (C-165).
+      // The access has ended: the reacquirer gets its turn at once (C-165).
       enqueue(.reacquire(debt.message), to: debt.presenter, message.origin)
     }
   }

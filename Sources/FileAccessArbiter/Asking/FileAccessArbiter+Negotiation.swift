@@ -47,13 +47,13 @@ extension FileAccessArbiter {
     return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.0, $0.value.1) }
   }
 
-  /// Own presenters, and presenters of the same purpose, are asked and told nothing (C-110).
+  /// Own presenters, and presenters of the same purpose, are neither asked nor notified (C-110).
   func isOwn(_ presenter: Presenter, _ access: Access) -> Bool {
     if has(.ownPresenterAsked) { return false }
     return presenter.id == access.ownPresenter || presenter.purpose == access.purpose
   }
 
-  /// What the access is part of: what it was requested inside of, and what its presenter is asked meanwhile.
+  /// The surroundings of the access: those it was requested inside of, and the questions to its presenter meanwhile.
   private func contexts(of access: Access) -> [ExecutionContext] {
     guard let own = access.ownPresenter, let presenter = presenters.find(own), !isAwaited(access.id, by: presenter)
     else { return access.lineage }
@@ -62,7 +62,8 @@ extension FileAccessArbiter {
 
   /// Whether the access is part of a save of this presenter, be it asked for or not.
   ///
-  /// Two editors that save by merging would ask each other to save for ever: what the presenter has is on its way already.
+  /// Two editors that save by merging would ask each other to save for ever: the presenter's changes are on their way
+  /// already.
   private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
     var contexts = contexts(of: access)
     var seen: Set<ExecutionContext> = []
@@ -81,7 +82,7 @@ extension FileAccessArbiter {
 
   /// Whether the access is a save, too, for which a save of this presenter waits already: asked once more, it would wait for itself.
   ///
-  /// What this presenter has comes after what the other one saves.
+  /// The changes of this presenter come after those that the other one saves.
   private func isSaveWaiting(of presenter: PresenterID, for id: AccessID) -> Bool {
     if !isPresumablyAwaited(id) { return false }
     return presenters[presenter].unanswered.contains { message in
@@ -126,8 +127,8 @@ extension FileAccessArbiter {
 
   /// One answer arrived: ask that presenter's next question, or go on when it was the last one.
   ///
-  /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: of thousands who are
-  ///   asked at once each answers, and none of these answers can close a cycle.
+  /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: if
+  ///   thousands are asked at once, each answers, and none of these answers can close a cycle.
   mutating func answered(_ message: Message, of id: AccessID) {
     guard accesses.contains(id), let index = accesses[id].indexOfNegotiation(message) else { return }
     accesses[id].setOutstanding(nil, at: index)
@@ -137,7 +138,7 @@ extension FileAccessArbiter {
     if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }
   }
 
-  /// Whether a question waits for anything, as far as can be told without a search.
+  /// Whether a question waits for anything, as far as can be determined without a search.
   func mayWait(_ message: Message) -> Bool {
     message.state == .pending || !presenters[message.presenter].ownAccesses.isEmpty
       || message.state == .returned && !presenters[message.presenter].running.isEmpty
@@ -158,7 +159,7 @@ extension FileAccessArbiter {
       accesses[id].setOutstanding(nil, at: index)
       withdraw(message)
     }
-    // Who was asked stays known, so as not to be asked again.
+    // The list of asked presenters stays, so that none is asked again.
     for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].remaining = [] }
   }
 
@@ -183,7 +184,7 @@ extension FileAccessArbiter {
     for id in accessesConcerning(path) { askNewcomers(of: id) }
   }
 
-  /// What a coordinator of the presenter requested before it registered is on its behalf as well.
+  /// A request by a coordinator of the presenter before it registered is on its behalf as well.
   ///
   /// - Complexity: O(accesses) if any of them waits.
   private mutating func noteOwnAccesses(of presenter: PresenterID) {
@@ -199,7 +200,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Asks those whom the access concerns by now and who weren't asked yet.
+  /// Asks the presenters that the access concerns by now and that weren't asked yet.
   mutating func askNewcomers(of id: AccessID) {
     guard let access = accesses.find(id), access.phase == .asking || access.phase == .ready else { return }
     let asked = Set(access.negotiations.map(\.presenter))
@@ -234,9 +235,10 @@ extension FileAccessArbiter {
     return found.sorted { accesses[$0].sequence < accesses[$1].sequence }
   }
 
-  /// Whether there are presenters of the items, of what is around them or, if asked, inside them; own ones count too.
+  /// Whether there are presenters of the items, of directories around them or, if asked, of items inside them; own ones
+  /// count too.
   ///
-  /// Most accesses concern nobody, also where millions present other items: then this is all that they pay.
+  /// Most accesses concern no presenter, also where millions present other items: then this is all that they pay.
   ///
   /// - Complexity: O(items, and the depth of each).
   func isAnyoneConcerned(by id: AccessID, withInside: Bool) -> Bool {
@@ -246,7 +248,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Calls `body` with each presenter of the item, of what encloses it and, if asked, of what is inside it.
+  /// Calls `body` with each presenter of the item, of directories around it and, if asked, of items inside it.
   func forEachPresenter(
     around path: ItemPath, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
   ) {
@@ -258,8 +260,8 @@ extension FileAccessArbiter {
     }
   }
 
-  /// The same for an item of an access, without a look at its path.
-  /// - Complexity: O(depth of the item) when nobody is concerned.
+  /// The same for an item of an access, without resolving its path.
+  /// - Complexity: O(depth of the item) when no presenter is concerned.
   func forEachPresenter(
     aroundItem index: Int, of access: Access, withInside: Bool, _ body: (PresenterID, PresenterRelation) -> Void
   ) {

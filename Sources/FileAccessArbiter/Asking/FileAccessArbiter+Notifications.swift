@@ -3,11 +3,11 @@ internal import CompactContainers
 // Telling presenters what happened (C-053…C-064, C-090…C-095, C-112, C-203…C-206).
 
 extension FileAccessArbiter {
-  /// Tells what a write did, when it ends.
+  /// Reports the result of a write, when it ends.
   ///
   /// The origin says whether anything is known to have changed (C-310). A write that failed and changed nothing is
-  /// told only to presenters that consented to the end of the item. If all were told, two presenters that read the item to
-  /// see what happened, and whose saves fail, would tell each other without end.
+  /// reported only to presenters that consented to the end of the item. If it were reported to all, two presenters that
+  /// then read the item, and whose saves fail, would notify each other without end.
   mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {
     if accesses[id].isPreparation || !isAnyoneConcerned(by: id, withInside: false) { return }
     let access = accesses[id]
@@ -16,7 +16,7 @@ extension FileAccessArbiter {
       guard case .write(let intent) = item.access else { continue }
       let outcome = outcomes.isEmpty ? ItemOutcome.unknown : outcomes[index]
       if item.wasMoveDestination || item.isAlias || outcome == .abandoned && !intent.endsTheItem { continue }
-      // Presenters of an item that was moved look at it anyway: a file that is written and then moved is one message.
+      // Presenters of an item that was moved read it anyway: a file that is written and then moved is one message.
       if [.untouched, .unknown].contains(outcome), access.hasFormerClaims(of: index) { continue }
       var origin = origin(of: id)
       origin.itemAccess = item.access
@@ -46,7 +46,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Whether a write of this access would be told to anybody, so that it's worth looking at the items.
+  /// Whether a write of this access would be reported to any presenter, so that inspecting the items is worth it.
   func isAnyoneToBeTold(of id: AccessID) -> Bool {
     if !isAnyoneConcerned(by: id, withInside: false) { return false }
     let access = accesses[id]
@@ -86,17 +86,18 @@ extension FileAccessArbiter {
     }
   }
 
-  /// What a presenter is told about something inside its directory: what isn't declared is told as the next more general thing that is.
+  /// The notification of a presenter about something inside its directory: a callback that isn't declared is replaced
+  /// by the next more general one that is.
   ///
-  /// | what happened | declared, in this order | rules |
+  /// | event | declared, in this order | rules |
   /// | --- | --- | --- |
   /// | came | did appear; subitem did change | C-060 |
   /// | moved | did move; subitem did change, of each of its places inside | C-060, C-092 |
   /// | changed or gone | subitem did change | C-054, C-061 |
   /// | any of them, in a package | did change | C-056, C-093 |
-  /// | an entry of a plain directory came, went or was renamed | did change, if wanted and nothing about subitems is declared | C-058 |
+  /// | an entry of a plain directory came, went or was renamed | did change, if chosen and nothing about subitems is declared | C-058 |
   ///
-  /// Its own presenter hears of nothing that it did but versions (C-110, C-112).
+  /// Its own presenter is notified of none of its actions but versions (C-110, C-112).
   func messages(
     about news: SubitemNews, to id: PresenterID, _ relation: PresenterRelation, from purpose: PurposeID
   ) -> [Message.Kind] {
@@ -110,14 +111,14 @@ extension FileAccessArbiter {
     }
     guard callbacks.contains(.itemDidChange) else { return [] }
     if relation == .enclosingPackage { return [.itemDidChange] }
-    // Rather one message too many to a class of which nobody knows yet.
+    // Rather one message too many to a class whose callbacks are unknown yet.
     let known = callbacks.subtracting(callbacks.presumed)
     let wantsEntries = callbacks.contains(.directoryEntries) && known.isDisjoint(with: .subitemNews)
     return wantsEntries && news.entries.contains { $0.parent == directory } ? [.itemDidChange] : []
   }
 }
 
-/// What happened to something inside a directory.
+/// A change of something inside a directory.
 enum SubitemNews: Hashable, Sendable {
   case appeared(ItemPath)
   case vanished(ItemPath)
@@ -140,7 +141,7 @@ enum SubitemNews: Hashable, Sendable {
     return false
   }
 
-  /// Where to look.
+  /// The places of the change.
   var places: [ItemPath] {
     switch self {
     case .appeared(let path), .vanished(let path), .changed(let path), .version(let path, _, _): [path]
@@ -179,7 +180,7 @@ extension ItemOutcome {
 
 // MARK: - Announcements that are no access
 
-/// Who announces something, and at which item.
+/// The party that announces something, and the item.
 package struct Announcement: Hashable, Sendable {
   package var client: ClientID
   package var purpose: PurposeID
@@ -199,7 +200,7 @@ package struct Announcement: Hashable, Sendable {
 }
 
 extension FileAccessArbiter {
-  /// Ubiquity attributes changed: told to presenters of the item that observe at least one of them (C-205, C-206).
+  /// Ubiquity attributes changed: reported to presenters of the item that observe at least one of them (C-205, C-206).
   package mutating func ubiquityAttributesChanged(
     _ announcement: Announcement, _ attributes: Set<String>, at time: Timestamp
   ) -> [Effect] {
@@ -216,7 +217,8 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// A version of the item was added, removed or resolved: told to all its presenters, the own one too (C-112, C-203).
+  /// A version of the item was added, removed or resolved: reported to all its presenters, the own one too (C-112,
+  /// C-203).
   package mutating func versionChanged(
     _ announcement: Announcement, _ change: Message.VersionChange, version: String, at time: Timestamp
   ) -> [Effect] {

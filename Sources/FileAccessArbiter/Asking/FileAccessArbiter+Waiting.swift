@@ -11,7 +11,7 @@ extension FileAccessArbiter {
       if let blocker = blocker(of: id) { return park(id, on: blocker) }
       startAsking(id)
       guard accesses.contains(id) else { return }
-      // Somebody who is asked may have priority, and go ahead at once.
+      // A presenter that is asked may have an access with priority, which goes ahead at once.
       isWayFree = accesses[id].negotiations.isEmpty
     }
     if accesses[id].phase == .asking {
@@ -77,7 +77,7 @@ extension FileAccessArbiter {
     if messages.isEmpty || has(.overlappingCallbacks) { return nil }
     var waiter = id
     for context in accesses[id].lineage {
-      // Beyond an access that nobody awaits, no callback goes on because of this grant.
+      // Beyond an access that isn't awaited, no callback goes on because of this grant.
       guard accesses.find(waiter)?.isAwaitedByContext == true else { return nil }
       switch context {
       case .access(let outer): waiter = outer
@@ -92,7 +92,7 @@ extension FileAccessArbiter {
   }
 }
 
-// MARK: - Who is in the way
+// MARK: - The accesses in the way
 
 extension FileAccessArbiter {
   /// One access that `id` has to wait for, or `nil`.
@@ -115,12 +115,12 @@ extension FileAccessArbiter {
     forEachBlocker(of: id, among: { $0 }, body)
   }
 
-  /// The same for those whose claims `filter` leaves.
+  /// The same for accesses whose claims `filter` leaves.
   func forEachBlocker(of id: AccessID, among filter: ClaimFilter, _ body: (AccessID) -> Bool) -> Bool {
     let access = accesses.present(id)
     let items = accesses[at: access].items
     let isInOrder = !accesses[at: access].traits.contains(.isOvertaken)
-    // A request that names one item a thousand times has a thousand claims there; looking at them once is enough.
+    // A request that names one item a thousand times has a thousand claims there; checking them once is enough.
     var seen: Set<ClaimedPlace> = []
     for item in items {
       if item.claim == ItemTree.none { continue }
@@ -138,8 +138,8 @@ extension FileAccessArbiter {
 
   /// The same for one claim, by the table of ``ConflictRules``.
   ///
-  /// With `queueIsInOrder` those that wait behind it at the same item are left out: they can't be in its way. So a look at
-  /// a long queue ends at the neighbour.
+  /// With `queueIsInOrder` those that wait behind it at the same item are left out: they can't be in its way. So the
+  /// search of a long queue ends at the neighbour.
   private func forEachBlocker(
     ofClaim index: ItemTree.ClaimIndex, queueIsInOrder: Bool, _ filter: ClaimFilter, _ body: (AccessID) -> Bool
   ) -> Bool {

@@ -5,20 +5,21 @@ internal import CompactContainers
 // 1. Same lineage: a request does not wait for the accesses it is nested in        → `areExempt`
 // 2. Serving: a presenter whose callback waits is still asked                      → `+Mailboxes`
 // 3. Own presenter: never asked about its own access                              → `isOwn`
-// 4. Save priority: what a presenter accesses while it's asked belongs to that, and passes who asks → `+OwnAccesses`
-// 5. Lineage priority and soft edges: whom only the order keeps passes the queue  → `+QueueOrder`
+// 4. Save priority: an access of an asked presenter belongs to the question, and passes the asker → `+OwnAccesses`
+// 5. Lineage priority and soft edges: an access that only the order keeps passes the queue → `+QueueOrder`
 // 6. A presenter that waits for its own access made elsewhere is asked meanwhile   → `serveMeanwhile`
 // 7. A question that was kept from the middle of a save is put                     → `serveDespiteSave`
 // 8. Otherwise one waiting access of the cycle fails                              → `victim`
 //
-// Steps 1 to 6 are taken for cycles that are merely possible, too; the others only for likely ones, see `+OwnAccesses`. A cycle
-// fails nobody that goes through a question which its access goes on without after a while, see `+Presumptions`.
+// Steps 1 to 6 are taken for cycles that are merely possible, too; the others only for likely ones, see `+OwnAccesses`.
+// A cycle fails no access if it goes through a question which its access goes on without after a while, see
+// `+Presumptions`.
 
 extension FileAccessArbiter {
-  /// Looks at every access that got a new reason to wait in this event, until no cycle is left.
+  /// Examines every access that got a new reason to wait in this event, until no cycle is left.
   mutating func resolveDeadlocks() {
     var next = 0
-    // Their turn comes last: what ends another cycle may make an end of theirs as well.
+    // Their turn comes last: the end of another cycle may end theirs as well.
     var stuck: [AccessID] = []
     while true {
       if next < suspects.count {
@@ -34,12 +35,12 @@ extension FileAccessArbiter {
     suspects = []
   }
 
-  /// - Returns: Whether there's no cycle left that has to be ended by changing a decision, or by failing somebody.
+  /// - Returns: Whether there's no cycle left that has to be ended by changing a decision, or by failing an access.
   private mutating func endCycles(through suspect: AccessID) -> Bool {
     while mayBeInCycle(suspect), let cycle = cycle(through: suspect, .possible) {
       if resolve(cycle, .possible) || serveMeanwhile(cycle, despiteSave: false) { continue }
       if !messages.isEmpty { return endLikelyCycles(through: suspect) }
-      // Nobody has been asked anything: there's nothing to presume, and nobody to be asked meanwhile.
+      // No question has been asked: there's nothing to presume, and no presenter to be asked meanwhile.
       if !takeBackPass(cycle) { failVictim(of: cycle) }
     }
     return true
@@ -67,7 +68,7 @@ extension FileAccessArbiter {
       || serveMeanwhile(cycle, despiteSave: true)
   }
 
-  /// Nobody waits for the newest access while it queues, unless it's nested in something or went ahead of somebody.
+  /// No access waits for the newest one while it queues, unless it's nested in something or went ahead of another.
   private func mayBeInCycle(_ id: AccessID) -> Bool {
     guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
     if access.phase == .asking, access.overtakes.isEmpty, waitsOnlyForCallbacks(access), callbackAbove(id) == nil {
@@ -77,7 +78,8 @@ extension FileAccessArbiter {
       || !access.overtakes.isEmpty || isPresumablyAwaited(id)
   }
 
-  /// Whether all that an access waits for are callbacks that have begun and have requested nothing, so that nobody waits in them.
+  /// Whether an access waits only for callbacks that have begun and have requested nothing, so that no code waits in
+  /// them.
   private func waitsOnlyForCallbacks(_ access: Access) -> Bool {
     if access.traits.contains(.isOvertaken) { return false }
     return access.negotiations.allSatisfy { negotiation in
@@ -86,7 +88,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Changes the order of the queues so that whom nothing else keeps can go on.
+  /// Changes the order of the queues so that accesses can go on that nothing else keeps.
   private mutating func resolve(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
     let passes = passes(endingAll: cycle, presumption).passes
     for (id, passed) in passes {
@@ -102,11 +104,11 @@ extension FileAccessArbiter {
     return !passes.isEmpty
   }
 
-  /// Lets an access go ahead of one that passed it before anybody knew of a reason why it shouldn't have: that it would ask the
+  /// Lets an access go ahead of one that passed it before the reason against the pass was known: that it would ask the
   /// presenter of the other, for instance.
   ///
-  /// Not if they wait for each other then, and no pass helps. Whoever has gone ahead in this way doesn't give way in it, so no two take turns at
-  /// this for ever.
+  /// Not if they wait for each other then, and no pass helps. An access that has gone ahead in this way doesn't give
+  /// way in it, so no two take turns at this for ever.
   private mutating func takeBackPass(_ cycle: [WaitNode]) -> Bool {
     var passes: [(other: AccessID, own: AccessID)] = []
     var members: Set<AccessID> = []
@@ -120,7 +122,7 @@ extension FileAccessArbiter {
       if members.isEmpty { for case .access(let id) in cycle { members.insert(id) } }
       for own in overtakes where members.contains(own) && accesses[own].isWaiting { passes.append((other, own)) }
     }
-    // First those for whose sake somebody may wait already.
+    // First those on which another access may wait already.
     for isAwaited in [true, false] {
       for (other, own) in passes where isPresumablyAwaited(own) == isAwaited {
         if takeBackPass(of: other, over: own) { return true }
@@ -159,7 +161,7 @@ extension FileAccessArbiter {
     accesses[other].traits.insert(.isOvertaken)
   }
 
-  /// Who waits, went ahead of an access and is in its way.
+  /// The waiting accesses that went ahead of an access and are in its way.
   private func passers(of own: AccessID) -> [AccessID] {
     var found: Set<AccessID> = []
     _ = forEachBlocker(of: own) { id in

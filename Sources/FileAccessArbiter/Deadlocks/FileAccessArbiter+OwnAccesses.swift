@@ -2,9 +2,10 @@ internal import CompactContainers
 
 // What a presenter accesses outside of its callbacks while it is asked something.
 //
-// A document saves on another queue and calls the completion handler afterwards. An editor lets its saves take turns, so a
-// question waits for an earlier save. No request says so. Therefore an access on behalf of a presenter belongs to what the
-// presenter is asked meanwhile: the question counts as waiting for it. Therefore the access passes whoever asks (C-119).
+// A document saves on another queue and calls the completion handler afterwards. An editor lets its saves take turns,
+// so a question waits for an earlier save. No request says so. Therefore an access on behalf of a presenter belongs to
+// the questions that the presenter is asked meanwhile: a question counts as waiting for it. Therefore the access passes
+// the asker (C-119).
 
 extension FileAccessArbiter {
   /// How certain it is that a callback waits for an access of its presenter that was made elsewhere.
@@ -48,7 +49,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Whether a callback of the presenter made the access itself, and so is known to wait for it.
+  /// Whether a callback of the presenter made the access itself, and so certainly waits for it.
   func isAwaited(_ id: AccessID, by presenter: Presenter) -> Bool {
     var waiter = id
     for context in accesses[id].lineage {
@@ -61,13 +62,13 @@ extension FileAccessArbiter {
     return false
   }
 
-  /// Whether the presenter of the access is being asked something, so that somebody may wait for it already.
+  /// Whether the presenter of the access is being asked something, so that another access may wait for it already.
   func isPresumablyAwaited(_ id: AccessID) -> Bool {
     guard let own = accesses[id].ownPresenter, let presenter = presenters.find(own) else { return false }
     return !presenter.unanswered.isEmpty
   }
 
-  /// Looks for cycles through the presenter again: what its callbacks are presumed to wait for has changed.
+  /// Searches for cycles through the presenter again: the presumed waits of its callbacks have changed.
   mutating func suspectOwnAccesses(of id: PresenterID) {
     guard let presenter = presenters.find(id), !presenter.ownAccesses.isEmpty else { return }
     for message in presenter.unanswered + presenter.pending {
@@ -76,7 +77,7 @@ extension FileAccessArbiter {
     for own in presenter.ownAccesses where accesses[own].isWaiting { suspects.append(own) }
   }
 
-  /// The same for the presenters in whose callbacks something was requested that has stopped to wait.
+  /// The same for the presenters whose callbacks made a request that has stopped to wait.
   mutating func suspectOwnAccesses(above lineage: [ExecutionContext]) {
     for case .message(let message) in lineage {
       if let presenter = messages.find(message)?.presenter { suspectOwnAccesses(of: presenter) }

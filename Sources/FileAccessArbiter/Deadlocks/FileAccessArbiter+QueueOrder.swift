@@ -3,14 +3,15 @@ internal import CompactContainers
 // Soft edges: who has to pass whom in the queues so that a cycle disappears (D-3).
 
 extension FileAccessArbiter {
-  /// Who has to pass whom so that everybody goes on whom nothing but the order of arrival keeps; none when that helps nobody.
+  /// The passes that let accesses go on which only the order of arrival keeps; none when they help no access.
   ///
   /// They're enough if the cycle is none any more then.
   ///
-  /// Everything that the cycle waits for is played to its end: whoever waits for nothing any more is done. When nobody
-  /// is left who can go on, one whom only queued accesses keep passes those: first requests with a context, and those of presenters
-  /// that are asked something, since others wait for what they are part of. The others stay in order of arrival for as long as that
-  /// keeps nobody: a stranger that came later passes no writer because of a save that both wait for.
+  /// Everything that the cycle waits for is played to its end: a node that waits for nothing any more is done. When
+  /// none is left that can go on, one that only queued accesses keep passes those: first requests with a context, and
+  /// those of presenters that are asked something, since others wait for their surroundings. The others stay in order
+  /// of arrival as long as that keeps none from its end: a stranger that came later passes no writer because of a save
+  /// that both wait for.
   ///
   /// - Complexity: O(nodes and edges reachable from the cycle), and the waiting ones again for each pass.
   func passes(
@@ -47,7 +48,7 @@ extension FileAccessArbiter {
     return first.map { ($0.number, $0.id) }
   }
 
-  /// Whether others may wait for what the access is part of.
+  /// Whether others may wait for the surroundings of the access.
   private func isAwaitedByAnybody(_ id: AccessID) -> Bool {
     if isPresumablyAwaited(id) { return true }
     guard let context = accesses[id].lineage.first, accesses[id].isAwaitedByContext else { return false }
@@ -68,10 +69,10 @@ extension FileAccessArbiter {
 /// Nodes go by their numbers. Edges lie one after the other in one array, not in an array for each node.
 private struct QueuePlan {
   private var nodes = WaitNodeNumbers()
-  /// What each node waits for, everything once.
+  /// The nodes that each node waits for, each once.
   private var waits = Edges()
   private var waiters = Edges()
-  /// How much of what each node waits for isn't finished.
+  /// How many of the nodes that each node waits for aren't finished.
   private var unfinishedWaitCounts: [Int32] = []
   private var finished: [Bool] = []
   private var free: [Int32] = []
@@ -79,7 +80,7 @@ private struct QueuePlan {
   /// Takes in everything reachable from `start`.
   init(from start: [WaitNode], _ forEachWait: (WaitNode, (WaitNode) -> Void) -> Void) {
     for node in start { _ = nodes.insert(node) }
-    // Who was last seen to wait for the node, so that it's noted once.
+    // The last waiter seen for each node, so that it's recorded once.
     var lastWaiter = [Int](repeating: -1, count: nodes.count)
     var next = 0
     while next < nodes.count {
@@ -113,7 +114,7 @@ private struct QueuePlan {
 
   mutating func finish(_ number: Int) { free.append(Int32(number)) }
 
-  /// Ends everybody who waits for nobody any more.
+  /// Ends all nodes that wait for nothing any more.
   mutating func finishWhoCan() {
     while let number = free.popLast().map({ Int($0) }) {
       if finished[number] { continue }

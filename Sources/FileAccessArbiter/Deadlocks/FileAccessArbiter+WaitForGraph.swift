@@ -61,7 +61,7 @@ extension FileAccessArbiter {
         forEachAwaitedChild(message.children, body)
         forEachOwnAccess(of: message, presumption) { body(.access($0)) }
         if let above = nestedCallback(above: message) { body(.message(above)) }
-        // What is left to do may be waiting for its queue.
+        // The remaining work may be waiting for its queue.
         if presumption == .possible, message.state == .returned, let top = presenters[message.presenter].running.last {
           body(.message(top))
         }
@@ -91,8 +91,8 @@ extension FileAccessArbiter {
 
   /// The shortest-first chain of waits from `start` to a node that satisfies `isGoal`, both included; `nil` if there's none.
   ///
-  /// - Complexity: O(nodes reachable from `start`, and the depth of their items); no recursion, whatever the length. A queue of
-  ///   *n* accesses has *n*²/2 waits, but who has been reached once isn't looked at again.
+  /// - Complexity: O(nodes reachable from `start`, and the depth of their items); no recursion, whatever the length. A
+  ///   queue of *n* accesses has *n*²/2 waits, but a node that has been reached once isn't examined again.
   func chainOfWaits(
     from start: WaitNode, _ presumption: Presumption = .likely, to isGoal: (WaitNode) -> Bool
   ) -> [WaitNode]? {
@@ -133,8 +133,8 @@ extension FileAccessArbiter {
 
   /// Calls `body` with everything that one of several accesses waits for, each once.
   ///
-  /// - Complexity: O(accesses that are waited for, and the depth of the items): a queue of *n* accesses has *n*²/2 waits, but
-  ///   who has been reached isn't looked at again.
+  /// - Complexity: O(accesses that are waited for, and the depth of the items): a queue of *n* accesses has *n*²/2
+  ///   waits, but an access that has been reached isn't examined again.
   func forEachWait(ofAny ids: [AccessID], _ body: (WaitNode) -> Void) {
     var reached = WaitNodeNumbers()
     var skips = ClaimSkips()
@@ -153,7 +153,7 @@ extension FileAccessArbiter {
   }
 }
 
-/// Claims that a search looks at no more, and where it goes on instead.
+/// Claims that a search examines no more, and where it goes on instead.
 private struct ClaimSkips {
   private var targets: [ItemTree.ClaimIndex: ItemTree.ClaimIndex] = [:]
 
@@ -169,7 +169,7 @@ private struct ClaimSkips {
     return index
   }
 
-  /// The claim, or what comes in its place; chains of skips become short on the way.
+  /// The claim, or the one in its place; chains of skips become short on the way.
   private mutating func target(of claim: ItemTree.ClaimIndex) -> ItemTree.ClaimIndex {
     if targets.isEmpty { return claim }
     var end = claim

@@ -2,25 +2,27 @@ internal import CompactContainers
 
 // Changes that programs make which don't coordinate (C-200…C-202).
 //
-// Processes watch the items of their presenters and tell what they see, in the order in which it happened. Most of that
-// was done by coordinated writes, of which presenters are told when the write ends. The kernel queues an event inside the
-// system call that causes it, and a process reads its queue empty before it ends a write of its own, and, when asked to,
-// after the end of somebody else's: until then that write's *echo* stands for it. So whatever a write did is told here
-// while the write is granted or its echo stands, and what is told otherwise was done by a stranger.
+// Processes watch the items of their presenters and report the changes that they see, in order. Most of those were made
+// by coordinated writes, of which presenters are notified when the write ends. The kernel queues an event inside the
+// system call that causes it. A process reads its queue empty before it ends a write of its own, and, when asked to,
+// after the end of another process's write: until then that write's *echo* stands for it. So every change by a write is
+// reported here while the write is granted or its echo stands, and a change that is reported otherwise was made by a
+// stranger.
 
 extension FileAccessArbiter {
-  /// A process has seen changes; what no coordinated write accounts for is told to its presenters that want to know.
+  /// A process has seen changes; those that no coordinated write accounts for are reported to its presenters that
+  /// observe them.
   ///
-  /// A move comes back by the effect `.lookAgain`: programs that save a file move it away and make it anew. So does what
-  /// may be a temporary file of a write, when that has ended, and whatever has changed or appeared: a write is many events, and is
-  /// told when the item has been left alone for a moment.
+  /// A move comes back by the effect `.lookAgain`: programs that save a file move it away and make it anew. So does a
+  /// possible temporary file of a write, when the write has ended, and every item that has changed or appeared: a write
+  /// is many events, and is reported when the item has been left alone for a moment.
   package mutating func changesSeen(_ changes: [ItemChange], by client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     for change in changes { judge(change, by: client) }
     return finish()
   }
 
-  /// A process has looked again at changes that came back, and found them to last.
+  /// A process has checked again changes that came back, and found them to last.
   package mutating func changesConfirmed(
     _ changes: [ItemChange], by client: ClientID, at time: Timestamp
   ) -> [Effect] {
@@ -34,7 +36,7 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// A process has told everything that was in its queue when the write of this and of earlier echoes had ended.
+  /// A process has reported everything that was in its queue when the write of this and of earlier echoes had ended.
   package mutating func echoSettled(_ echo: EchoID, by client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     let settled = Set(ledger.echoes.filter { $0.client == client && $0.id <= echo }.map(\.id))
@@ -47,7 +49,7 @@ extension FileAccessArbiter {
   }
 }
 
-// MARK: - Who did it
+// MARK: - The authors of changes
 
 extension FileAccessArbiter {
   typealias Concerned = [(presenter: PresenterID, relation: PresenterRelation)]
@@ -83,7 +85,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// The client's presenters that a change concerns and that no write will tell, or has told, about it.
+  /// The client's presenters that a change concerns and that no write will notify, or has notified, of it.
   private func unexplained(at path: ItemPath, of client: ClientID) -> Concerned {
     let presenters = observers(around: path, withInside: false, of: client)
     if presenters.isEmpty { return [] }
@@ -98,7 +100,7 @@ extension FileAccessArbiter {
       .allSatisfy { isExplained(path, to: $0.presenter, by: covers) }
   }
 
-  /// A write of a directory in place is told to presenters of that directory and around it, but not inside.
+  /// A write of a directory in place is reported to presenters of that directory and around it, but not inside.
   private func isExplained(_ path: ItemPath, to presenter: PresenterID, by covers: [ChangeLedger.Cover]) -> Bool {
     covers.contains { cover in
       if cover.isDeep || cover.place == path { return true }
@@ -107,13 +109,13 @@ extension FileAccessArbiter {
     }
   }
 
-  /// What writes that are granted, or whose echo stands, account for at an item.
+  /// The places at an item that are accounted for by granted writes and by standing echoes.
   private func covers(at path: ItemPath, for client: ClientID) -> [ChangeLedger.Cover] {
     var covers = ledger.echoes.filter { $0.client == client }.flatMap(\.covers)
     var (node, _) = tree.deepestNode(on: path)
     let top = tree.lockNode(of: node)
     if top != node || tree.nodes[node].isPackage {
-      // Whoever writes a part of a package has the whole of it.
+      // A write of a part of a package covers the whole of it.
       _ = tree.forEachNode(inSubtreeOf: top, where: { $0.claimCountInSubtree > 0 }) { part in
         forEachGrantedWrite(at: part) { covers.append(cover(by: $0, at: top)) }
         return true
@@ -176,7 +178,7 @@ extension FileAccessArbiter {
   }
 }
 
-// MARK: - What may be temporary
+// MARK: - Possible temporary files
 
 extension FileAccessArbiter {
   private func isParked(_ path: ItemPath, of client: ClientID) -> Bool {
@@ -224,7 +226,7 @@ extension FileAccessArbiter {
 // MARK: - The end of a write
 
 extension FileAccessArbiter {
-  /// Before anybody is told of the end of a write: processes whose presenters it concerned are to read their queues.
+  /// Before any notification of the end of a write: processes whose presenters it concerned are to read their queues.
   ///
   /// The process that made it has done so.
   mutating func noteEndOfWrite(_ id: AccessID) {
@@ -245,7 +247,7 @@ extension FileAccessArbiter {
     for client in clients.sorted() where client != access.client {
       leaveEcho(of: id, in: client, covers)
     }
-    // What it moved there after that was seen is told as its move.
+    // Files that it moved there after they were seen are reported as its moves.
     ledger.parked.removeAll { parked in
       parked.writes.contains(id)
         && covers.contains { $0.place == parked.path || ($0.isDeep && $0.place.contains(parked.path)) }

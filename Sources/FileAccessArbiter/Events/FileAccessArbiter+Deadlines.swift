@@ -63,7 +63,7 @@ extension FileAccessArbiter {
     if let interval = access.limits.reporting { effects.append(.armTimer(timer, after: interval)) }
   }
 
-  /// Who waits behind an access, as far as a report names them, and how many more.
+  /// The accesses that wait behind an access, as far as a report names them, and how many more.
   private func followers(of access: Access) -> [WaitMember] {
     let named = access.parked.prefix(FileAccessArbiter.reportedMemberCountMax)
     let rest = access.parked.count - named.count
@@ -71,7 +71,7 @@ extension FileAccessArbiter {
   }
 
   private mutating func answersAreLate(_ access: Access) {
-    // That nobody knows what a presenter has must not fail anybody.
+    // No access may fail because a presenter's callbacks are unknown.
     if access.phase == .asking {
       passOverQuestions(of: access.id, dueBy: .max)
       if !accesses[access.id].owesAnswers { return advance(access.id) }
@@ -94,7 +94,7 @@ extension FileAccessArbiter {
   /// An eviction needs everybody's consent (C-209).
   func needsConsent(_ id: AccessID) -> Bool { accesses[id].items.contains { $0.access == .write(.evicting) } }
 
-  /// The grant is to say whose answer it did without.
+  /// The grant is to name the presenter whose answer it did without.
   mutating func noteUnanswered(_ message: MessageID, _ id: AccessID, because reason: String = "") {
     let presenter = messages[message].presenter
     let text = "\(presenters[presenter].label) (\(messages[message].kind.callbackName))" + reason
@@ -104,8 +104,8 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Whose answers an access does without: those that it asked itself, and those of its items that a preparation around it
-  /// asked for it, because nobody asks them again (C-141).
+  /// The presenters whose answers an access does without: those that it asked itself, and those of its items that a
+  /// preparation around it asked for it, because they aren't asked again (C-141).
   func unanswered(of id: AccessID) -> [String] {
     var result = accesses[id].unanswered
     for case .access(let outer) in accesses[id].lineage {

@@ -3,20 +3,21 @@ internal import CompactContainers
 // Rights to decide alone about a directory and everything inside it, lent to participants.
 //
 // A delegation is an access without an end of its own: it holds its item like a read or write of everything inside. So
-// whoever comes waits for it in the queue, with deadlines and reports like behind any other access, and the host only has to
-// ask for it back.
+// newcomers wait for it in the queue, with deadlines and reports like behind any other access, and the host only has to
+// recall it.
 
 extension FileAccessArbiter {
-  /// Whether nothing known here would be in the way of a participant that decides alone about an item and all inside it.
+  /// Whether nothing here would be in the way of a participant that decides alone about an item and all inside it.
   ///
-  /// For reading nobody may write or present anything inside; for writing nobody may be there at all, nor wait to be.
+  /// For reading no other party may write or present anything inside; for writing none may be there at all, nor wait to
+  /// be.
   ///
   /// - Complexity: O(length of the path), and for reading the items inside that are claimed, up to a bound.
   package func mayDelegate(_ root: ItemPath, forWriting: Bool) -> Bool {
     tree.mayDelegate(root, forWriting: forWriting)
   }
 
-  /// A participant is lent the right to decide alone.
+  /// A participant is delegated the right to decide alone.
   ///
   /// - Precondition: ``mayDelegate(_:forWriting:)``.
   package mutating func delegationGranted(
@@ -32,14 +33,14 @@ extension FileAccessArbiter {
     delegationCount += 1
   }
 
-  /// A delegation is over: what was granted under it and still lasts has been adopted.
+  /// A delegation is over: accesses that were granted under it and still last have been adopted.
   package mutating func delegationReturned(_ id: AccessID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     end(id)
     return finish()
   }
 
-  /// The delegations of this item, of those around it, and of what is inside, in the order in which they were granted.
+  /// The delegations of this item, of those around it, and of items inside, in the order in which they were granted.
   package func delegations(overlapping path: ItemPath) -> [AccessID] {
     if delegationCount == 0 { return [] }
     var found: Set<AccessID> = []
@@ -65,11 +66,11 @@ extension FileAccessArbiter {
     for delegation in wanted.sorted() { effects.append(.delegationWanted(delegation)) }
   }
 
-  /// An access that was granted under a delegation becomes known, while the delegation still holds its place.
+  /// An access that was granted under a delegation is adopted, while the delegation still holds its place.
   ///
-  /// It counts as granted: nobody is asked, no `.grant` is returned, and it ends by `accessReleased`.
+  /// It counts as granted: no presenter is asked, no `.grant` is returned, and it ends by `accessReleased`.
   ///
-  /// - Returns: Whether it could be granted; if not, its participant has granted itself what it had no right to, and nothing
+  /// - Returns: Whether it could be granted; if not, its participant had no right to grant it to itself, and nothing
   ///   has changed.
   package mutating func accessAdopted(
     _ id: AccessID, _ request: AccessRequest, under delegations: Set<AccessID>, at time: Timestamp
@@ -89,7 +90,7 @@ extension FileAccessArbiter {
     return isFree
   }
 
-  /// What was granted elsewhere takes its place among those that are held.
+  /// An access that was granted elsewhere takes its place among those that are held.
   mutating func becomeKnown(_ id: AccessID, _ request: AccessRequest) {
     accesses[id].traits.insert(.wasGrantedElsewhere)
     noteContext(of: id, request.context)
@@ -97,7 +98,7 @@ extension FileAccessArbiter {
 }
 
 extension ItemTree {
-  /// How many items inside a directory are looked at before it counts as too busy to be delegated.
+  /// How many items inside a directory are visited before it counts as too busy to be delegated.
   private static let visitedNodeCountMax = 64
 
   func mayDelegate(_ root: ItemPath, forWriting: Bool) -> Bool {
@@ -123,7 +124,7 @@ extension ItemTree {
       }
   }
 
-  /// Calls `body` for each claim of the item, of those around it, and of what is inside.
+  /// Calls `body` for each claim of the item, of those around it, and of items inside.
   func forEachClaim(overlapping path: ItemPath, _ body: (Claim) -> Void) {
     func visit(_ node: NodeIndex) -> Bool {
       forEachClaim(at: node) { _, claim in

@@ -5,8 +5,8 @@ internal import CompactContainers
 extension FileAccessArbiter {
   /// A participant's process has ended, or its connection is closed.
   ///
-  /// Nothing of it is granted or asked any more: first everything it waits for is withdrawn, then its presenters go, then
-  /// what it holds, and only then does anybody else go on.
+  /// Nothing of it is granted or asked any more: first everything it waits for is withdrawn, then its presenters go,
+  /// then its accesses, and only then does any other party go on.
   package mutating func clientDeparted(_ client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     let own = accesses.sortedKeys.filter { accesses[$0].client == client }
@@ -25,7 +25,7 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// Removes a presenter whose process can't be reached: what it was asked counts as answered, what it's owed lapses.
+  /// Removes a presenter whose process can't be reached: its questions count as answered, its reacquirers lapse.
   private mutating func drop(_ id: PresenterID) {
     if !presenters[id].isRemoved { remove(id) }
     guard let presenter = presenters.find(id) else { return }
@@ -41,7 +41,7 @@ extension FileAccessArbiter {
     for access in released { advance(access) }
   }
 
-  /// Nobody is left to run the reacquirers that the presenter handed over.
+  /// No process is left to run the reacquirers that the presenter handed over.
   private mutating func lapseDebts(to id: PresenterID) {
     for access in accesses.sortedKeys { accesses[access].debts.removeAll { $0.presenter == id } }
     presenters[id].reacquirersOwed = 0

@@ -23,12 +23,12 @@ extension FileAccessArbiter {
     return isUnit && locked.isSameOrContains(path)
   }
 
-  /// The holder of a granted write says that it has moved an item.
+  /// The holder of a granted write announces that it has moved an item.
   ///
-  /// `replaced` tells that something was at the new place.
+  /// `replaced` says that something was at the new place.
   ///
-  /// Presenters are told first, by where they were. Then presenters, claims and waiting requests of the item and of
-  /// everything inside it get their new places; only waiting replacers keep theirs (C-079).
+  /// Presenters are notified first, by their places before the move. Then presenters, claims and waiting requests of
+  /// the item and of everything inside it get their new places; only waiting replacers keep theirs (C-079).
   package mutating func itemMoved(
     by id: AccessID, from old: ItemPath, to new: ItemPath, replaced: Bool, at time: Timestamp
   ) -> [Effect] {
@@ -50,7 +50,7 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// How many bytes the longest path will have of what follows a move.
+  /// The number of bytes that the longest path after a move will have.
   ///
   /// - Complexity: O(items inside that are claimed or presented), and no more than O(length of the path) for a move to a path
   ///   that isn't longer.
@@ -65,7 +65,7 @@ extension FileAccessArbiter {
     return longest + growth
   }
 
-  /// What was at the destination is known to everybody by the move.
+  /// The end of the item at the destination is announced by the move.
   private mutating func noteDestination(_ path: ItemPath, of id: AccessID) {
     let access = accesses[id]
     for index in access.items.indices where !access.hasFormerClaims(of: index) {
@@ -110,7 +110,8 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Where an item is that a presenter names by a location from before a move it hasn't been told of yet (C-317).
+  /// The current place of an item, from a location before a move of which the presenter hasn't been notified yet
+  /// (C-317).
   package func currentPath(of path: ItemPath, for own: PresenterID?) -> ItemPath {
     guard let own, let presenter = presenters.find(own), !presenter.unseenMoves.isEmpty else { return path }
     return presenter.unseenMoves.reduce(path) { path, move in
@@ -137,7 +138,7 @@ extension FileAccessArbiter {
     effects.append(.presenterMoved(id, to: path))
   }
 
-  /// The claims of the item and of what is inside, in order of request.
+  /// The claims of the item and of items inside, in order of request.
   ///
   /// Places that are only still protected stay.
   private func claimsInside(_ path: ItemPath) -> [(access: AccessID, item: Int)] {
@@ -194,7 +195,7 @@ extension FileAccessArbiter {
   private mutating func lookAgain(at affected: Set<AccessID>) {
     for id in inOrder(affected) where accesses.contains(id) {
       guard accesses[id].isWaiting else {
-        // It may stand in somebody's way now, and itself wait for what its accessor requested.
+        // It may stand in another's way now, and itself wait for requests of its accessor.
         suspects += descendants(of: accesses[id].children).filter { accesses[$0].isWaiting }
         continue
       }

@@ -74,8 +74,8 @@ extension FileAccessArbiter {
 
   /// A presenter unregistered or is gone.
   ///
-  /// Whoever waits for its answers goes on (C-192), except an eviction that it is agreeing to (C-209); it's sent nothing new (C-191), except reacquirers that it
-  /// handed over.
+  /// Accesses that wait for its answers go on (C-192), except an eviction that it is agreeing to (C-209); it's sent
+  /// nothing new (C-191), except reacquirers that it handed over.
   package mutating func presenterRemoved(_ id: PresenterID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     if let presenter = presenters.find(id), !presenter.isRemoved { remove(id) }
@@ -97,7 +97,7 @@ extension FileAccessArbiter {
       withdraw(message)
     }
     for access in released { advance(access) }
-    // What waited behind the news of a move comes now.
+    // Messages that waited behind the notification of a move come now.
     pump(id)
     forgetIfDone(id)
   }

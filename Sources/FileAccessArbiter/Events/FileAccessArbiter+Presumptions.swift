@@ -2,15 +2,16 @@ internal import CompactContainers
 
 // Presenters of which nobody knows what they implement.
 //
-// A class may have written a method, and only calling it tells. If the presenter's queue isn't free, nobody learns anything, and
-// most such classes have written nothing. So a question by a presumed callback is waited for without a bound only once the
-// queue has begun to run it. Before that it's waited for as long as `Message.Kind.patience` says, from when the access first
-// asked that presenter; then the access goes on. The message stays in its place and is delivered when the queue runs.
+// A class may have written a method, and only calling it shows that. If the presenter's queue isn't free, the call
+// shows nothing, and most such classes have written nothing. So a question by a presumed callback is waited for without
+// a bound only once the queue has begun to run it. Before that it's waited for as long as `Message.Kind.patience` says,
+// from when the access first asked that presenter; then the access goes on. The message stays in its place and is
+// delivered when the queue runs.
 
 extension FileAccessArbiter {
   /// The presenter's queue has begun to run the callback: from now on the answer is waited for like any other.
   ///
-  /// Of a message that's answered, or isn't waited for any more, this changes nothing.
+  /// If the message is answered, or isn't waited for any more, this changes nothing.
   package mutating func callbackBegan(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     if let message = messages.find(id), !message.hasBegun {
@@ -21,11 +22,11 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// What a presenter implements is known better than before.
+  /// The callbacks that a presenter implements are known better than before.
   ///
-  /// A question by what it has turned out not to implement counts as answered, one about eviction as refused, unless its queue runs
-  /// that right now. News that wait
-  /// are delivered all the same: whoever calls the presenter tells them by the next more general callback.
+  /// A question by a callback that has turned out not to be implemented counts as answered, one about eviction as
+  /// refused, unless its queue runs that right now. News that wait are delivered all the same: the code that calls the
+  /// presenter uses the next more general callback for them.
   package mutating func presenterLearned(
     _ id: PresenterID, _ callbacks: PresenterCallbacks, at time: Timestamp
   ) -> [Effect] {
@@ -39,7 +40,7 @@ extension FileAccessArbiter {
         return kind.mustBeAnswered && !callbacks.contains(kind.requiredCallback) && !messages[message].hasBegun
       }
       for message in unneeded { answerByDefault(message) }
-      // What it's known to have written is waited for as long as it takes.
+      // Questions by callbacks that are known to be written are waited for as long as they take.
       for message in (presenters[id].pending + presenters[id].unanswered) {
         if let access = messages[message].awaitingAccess { suspects.append(access) }
       }
@@ -48,7 +49,7 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// Nobody has to wait for a question that does nothing.
+  /// A question that does nothing need not be waited for.
   ///
   /// About an eviction it's a veto to do nothing (C-208).
   private mutating func answerByDefault(_ id: MessageID) {
@@ -75,7 +76,7 @@ extension FileAccessArbiter {
     effects.append(.armTimer(timer(id, .beginning), after: max(0, due - now)))
   }
 
-  /// The same after one more question: a timer that's armed for an earlier one looks at this one too.
+  /// The same after one more question: a timer that's armed for an earlier one checks this one too.
   ///
   /// - Complexity: O(1) unless the question is by a presumed callback and has to have begun before all others.
   mutating func armBeginningTimer(of id: AccessID, for index: Int) {
@@ -110,7 +111,7 @@ extension FileAccessArbiter {
     suspects.append(id)
   }
 
-  /// Goes on without the answers to questions that nobody has begun and that perhaps do nothing.
+  /// Goes on without the answers to questions that haven't begun and that perhaps do nothing.
   mutating func passOverQuestions(of id: AccessID, dueBy time: Timestamp) {
     for index in accesses[id].negotiations.indices {
       // The question after one that wasn't begun may be too late as well.

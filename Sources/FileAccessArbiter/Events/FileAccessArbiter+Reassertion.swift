@@ -3,14 +3,14 @@ internal import CompactContainers
 // What survives the arbiter: a new one in the place of one that's gone is told what participants hold.
 
 extension FileAccessArbiter {
-  /// A participant says that an earlier arbiter granted it an access, whose accessor still runs.
+  /// A participant reports that an earlier arbiter granted it an access, whose accessor still runs.
   ///
   /// - Parameters:
   ///   - id: The access.
-  ///   - request: What it was, with the places where its items are now.
-  ///   - isTrusted: Whether nothing has been granted anew yet, so that whatever overlaps did so before.
+  ///   - request: The original request, with the current places of its items.
+  ///   - isTrusted: Whether nothing has been granted anew yet, so that any overlap was there before.
   ///   - time: When.
-  /// - Returns: Whether it's held now. If not, others have been granted what conflicts with it.
+  /// - Returns: Whether it's held now. If not, others have been granted conflicting accesses.
   package mutating func accessReasserted(
     _ id: AccessID, _ request: AccessRequest, isTrusted: Bool, at time: Timestamp
   ) -> Bool {
@@ -28,9 +28,9 @@ extension FileAccessArbiter {
     return isFree
   }
 
-  /// A presenter says that it relinquished for an access of an earlier arbiter, and holds a reacquirer.
+  /// A presenter reports that it relinquished for an access of an earlier arbiter, and holds a reacquirer.
   ///
-  /// If nobody holds that access any more, it gets its turn at once.
+  /// If that access isn't held any more, the reacquirer gets its turn at once.
   package mutating func debtReasserted(
     _ message: MessageID, of presenter: PresenterID, for access: AccessID?, _ origin: Message.Origin, at time: Timestamp
   ) -> [Effect] {
@@ -46,7 +46,7 @@ extension FileAccessArbiter {
     return finish()
   }
 
-  /// Nobody knew a presenter for a while: what it presents may have been written, nobody can say by whom.
+  /// No arbiter had a presenter for a while: its item may have been written, by an unknown party.
   package mutating func changesMayBeMissed(by presenter: PresenterID, at time: Timestamp) -> [Effect] {
     begin(at: time)
     if let known = presenters.find(presenter), known.node != nil {

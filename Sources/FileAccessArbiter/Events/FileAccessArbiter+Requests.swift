@@ -10,7 +10,7 @@ extension FileAccessArbiter {
     clients.insert(Client(id: client, givenName: name))
   }
 
-  /// Somebody asks for access.
+  /// A coordinator asks for access.
   ///
   /// All items are enqueued, and later granted, as one unit (C-023, C-024).
   ///
@@ -29,7 +29,7 @@ extension FileAccessArbiter {
 
   /// The accessor has returned.
   ///
-  /// `outcomes` has one entry per item, or is empty when nobody looked.
+  /// `outcomes` has one entry per item, or is empty when the items weren't inspected.
   package mutating func accessReleased(
     _ id: AccessID, outcomes: [ItemOutcome] = [], at time: Timestamp
   ) -> [Effect] {
@@ -86,7 +86,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Enters a new access into what it was requested inside of.
+  /// Enters a new access into the surroundings it was requested in.
   mutating func noteContext(of id: AccessID, _ context: ExecutionContext?) {
     switch context {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
@@ -117,9 +117,10 @@ extension FileAccessArbiter {
   /// Takes an access out of everything, and lets those behind it go on.
   mutating func end(_ id: AccessID) { wake(leave(id)) }
 
-  /// Takes an access out of everything: claims, messages, debts, timers.
+  /// Removes an access from everything: claims, messages, debts, timers.
   ///
-  /// - Returns: Those who slept until its end: behind it, or inside of it until a callback above ends, of which they're free now.
+  /// - Returns: The accesses that slept until its end: behind it, or inside of it until a callback above ends, of which
+  ///   they're free now.
   mutating func leave(_ id: AccessID) -> [AccessID] {
     withdrawQuestions(of: id)
     disarmTimer(of: id)
@@ -149,7 +150,7 @@ extension FileAccessArbiter {
     return access.parked + descendants(of: access.children).filter { accesses[$0].phase == .ready }
   }
 
-  /// Lets accesses look again whether they can go on, in order of request.
+  /// Lets accesses check again whether they can go on, in order of request.
   mutating func wake(_ sleepers: [AccessID]) {
     for id in sleepers.filter(accesses.contains).sorted(by: { sequence($0) < sequence($1) }) { advance(id) }
   }
@@ -159,7 +160,7 @@ extension FileAccessArbiter {
     for item in accesses[id].items where item.claim != ItemTree.none { tree.detachClaim(item.claim) }
   }
 
-  /// Those who still wait for a path that this access deleted or replaced are told so with their grant.
+  /// Accesses that still wait for a path that this access deleted or replaced learn so with their grant.
   private mutating func noteReplacement(by id: AccessID) {
     guard accesses[id].phase == .granted else { return }
     var seen: Set<ItemTree.NodeIndex> = []

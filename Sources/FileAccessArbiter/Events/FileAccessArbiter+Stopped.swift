@@ -5,7 +5,7 @@ internal import CompactContainers
 extension FileAccessArbiter {
   /// The participants that others wait for, be it for an access or for the answer of a presenter.
   ///
-  /// Whoever hosts the arbiter finds out which of them don't run, and tells by ``clientsAreStopped(_:at:)``.
+  /// The host of the arbiter determines which of them don't run, and calls ``clientsAreStopped(_:at:)``.
   ///
   /// - Complexity: O(accesses) for each participant that waits for something, however long the queues are.
   package var clientsInTheWay: Set<ClientID> {
@@ -30,7 +30,8 @@ extension FileAccessArbiter {
 
   /// Some participants live and don't run, all others do.
   ///
-  /// Who has waited long enough for a presenter of one of them goes on without its answer, by its own limits.
+  /// Accesses that have waited long enough for a presenter of one of them go on without its answer, by their own
+  /// limits.
   package mutating func clientsAreStopped(_ stopped: Set<ClientID>, at time: Timestamp) -> [Effect] {
     begin(at: time)
     for client in clients.sortedKeys {
@@ -66,7 +67,7 @@ extension FileAccessArbiter {
     return now - max(since, start) >= limit
   }
 
-  /// The stopped participants that hold something for longer than somebody wants to wait for that.
+  /// The stopped participants that hold something for longer than the limit of an access that waits for it.
   ///
   /// - Complexity: O(waits).
   package func clientsHoldingForTooLong(at time: Timestamp) -> Set<ClientID> {

@@ -2,20 +2,20 @@ internal import CompactContainers
 
 // What others may do without asking, and those of them who become known.
 //
-// A host may grant an access to itself while nothing known here is in the way of it, and tell the arbiter only when
-// somebody comes who would have to wait for it. For that it needs two things: to learn at once what is in whose way
-// (`takeInterestChanges`), and to make such an access known (`accessAdopted`) before the request or presenter in whose way
-// it is. Then nobody can tell it from an access that was requested.
+// A host may grant an access to itself while nothing here is in the way of it, and enter it into the arbiter only when
+// another party comes that would have to wait for it. For that it needs two things: to learn at once which items have
+// interests (`takeInterestChanges`), and to have such an access adopted (`accessAdopted`) before the request or
+// presenter in whose way it is. Then it can't be distinguished from an access that was requested.
 
 extension FileAccessArbiter {
-  /// What has changed since the last call at the items that are claimed or presented: one entry for each such item.
+  /// The changes since the last call at the items that are claimed or presented: one entry for each such item.
   ///
   /// Empty unless the arbiter was made with `tracksInterest`.
   ///
   /// - Complexity: O(items at which claims or presenters came, went or moved since).
   package mutating func takeInterestChanges() -> [InterestChange] { tree.takeInterestChanges() }
 
-  /// Whether nothing known here is in the way of a claim, whatever its purpose.
+  /// Whether nothing here is in the way of a claim, whatever its purpose.
   ///
   /// Only reads and plain writes outside of packages are ever admitted.
   ///
@@ -27,10 +27,10 @@ extension FileAccessArbiter {
   /// Whether the item is a package or inside one, at any depth.
   package func isInPackage(_ path: ItemPath) -> Bool { tree.isInPackage(path) }
 
-  /// An access that was granted without the arbiter becomes known.
+  /// An access that was granted without the arbiter is adopted.
   ///
-  /// It counts as granted: nobody is asked, no `.grant` is returned, and it ends by `accessReleased`. What it was requested
-  /// inside of has to be known before it, and likewise before any request that is made inside of it.
+  /// It counts as granted: no presenter is asked, no `.grant` is returned, and it ends by `accessReleased`. The access
+  /// in which it is nested has to be adopted before it, and it before any request that is nested in it.
   ///
   /// - Precondition: ``admits(_:at:)`` for each of its items, and no presenter of its own.
   package mutating func accessAdopted(_ id: AccessID, _ request: AccessRequest, at time: Timestamp) -> [Effect] {

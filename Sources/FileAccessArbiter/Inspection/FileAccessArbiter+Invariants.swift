@@ -22,13 +22,13 @@ extension FileAccessArbiter {
     return broken
   }
 
-  /// Whether nothing is left of anybody but registered presenters: true when all accesses have ended and all is delivered.
+  /// Whether only registered presenters are left: true when all accesses have ended and all is delivered.
   package var isQuiescent: Bool {
     accesses.isEmpty && messages.isEmpty && tree.claims.count == 0
       && presenters.sortedKeys.allSatisfy { presenters[$0].unanswered.isEmpty && presenters[$0].pending.isEmpty }
   }
 
-  /// What an access claims, and what decides whether another may be granted beside it.
+  /// The claims of an access, and the properties that decide whether another may be granted beside it.
   private struct Lock {
     struct Item {
       /// The outermost package around the item, or the item.
@@ -43,7 +43,7 @@ extension FileAccessArbiter {
     let isMoved: Bool
     let overlaps: Bool
     let wasGrantedElsewhere: Bool
-    /// Who decides alone, if it's a delegation.
+    /// The participant that decides alone, if it's a delegation.
     let borrower: ClientID?
     let client: ClientID
     /// Without its former places.
@@ -139,7 +139,8 @@ extension FileAccessArbiter {
     !forEachBlocker(of: id) { $0 != other }
   }
 
-  /// Finds a cycle in another way than the search that resolves deadlocks: whoever has been left is never met again.
+  /// Finds a cycle in another way than the search that resolves deadlocks: a node that has been left is never met
+  /// again.
   private func checkCycles(_ ids: [AccessID], _ broken: inout [String]) {
     let waiting = ids.filter { accesses[$0].isWaiting }
     if !hasCycle(reachableFrom: waiting) { return }
@@ -148,7 +149,7 @@ extension FileAccessArbiter {
     if cycles.isEmpty { broken.append("a deadlock survived, and searches don't find it") }
   }
 
-  /// Goes down the graph of waits, each node once; a node that leads to itself is met again while it's being looked at.
+  /// Goes down the graph of waits, each node once; a node that leads to itself is met again while it's being examined.
   private func hasCycle(reachableFrom ids: [AccessID]) -> Bool {
     var isLeft: [WaitNode: Bool] = [:]
     var hasCycle = false
@@ -171,7 +172,7 @@ extension FileAccessArbiter {
     return hasCycle
   }
 
-  /// Nobody is passed over but to break a deadlock, by save priority, or because an announced move led there.
+  /// No access is passed over but to break a deadlock, by save priority, or because an announced move led there.
   private func checkOrder(_ locks: [Lock], _ broken: inout [String]) {
     for waiter in locks where waiter.phase == .waiting && !waiter.isMoved {
       for winner in locks where winner.phase == .granted && winner.sequence > waiter.sequence {
@@ -207,7 +208,7 @@ extension FileAccessArbiter {
       }
       for message in presenter.unanswered + presenter.pending {
         guard let kind = messages.find(message)?.kind else { continue }
-        // What's under way may teach that it wasn't worth sending, and news that it's told by other means.
+        // A message under way may turn out not to be implemented, and news are then delivered by other callbacks.
         let isQuestion = messages.find(message)?.state == .pending && kind.mustBeAnswered
         if isQuestion, !presenter.callbacks.contains(kind.requiredCallback) {
           broken.append("\(id) is sent \(kind.callbackName), which it didn't declare")
@@ -234,7 +235,7 @@ extension FileAccessArbiter {
     for id in presenters.sortedKeys where presenters[id].reacquirersOwed != owed[id, default: 0] {
       broken.append("\(id) is owed \(owed[id, default: 0]) reacquirers, not \(presenters[id].reacquirersOwed)")
     }
-    // Of the same presenter: what participants say of an earlier arbiter's messages nobody can compare.
+    // Of the same presenter: the participants' statements about an earlier arbiter's messages can't be compared.
     var seen: Set<Access.Debt> = []
     for id in messages.sortedKeys {
       guard case .reacquire(let message) = messages[id].kind else { continue }
@@ -243,7 +244,8 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Who was requested inside of something that lives is known there, or deadlocks through it would be missed.
+  /// An access that was requested inside of something that lives is listed there, or deadlocks through it would be
+  /// missed.
   private func checkContexts(_ ids: [AccessID], _ broken: inout [String]) {
     for id in ids {
       guard let context = accesses[id].lineage.first else { continue }

@@ -35,10 +35,10 @@ extension FileAccessArbiter {
   /// How many accesses and callbacks an access was requested inside of; zero when it's gone.
   package func nestingDepth(of id: AccessID) -> Int { accesses.find(id)?.lineage.count ?? 0 }
 
-  /// Whose presenter a message was sent to; `nil` if it has been answered, or never was.
+  /// The presenter that a message was sent to; `nil` if it has been answered, or never was.
   package func recipient(of id: MessageID) -> PresenterID? { messages.find(id)?.presenter }
 
-  /// Where the only item of a live access is and whether it's written, if the access asks for nothing special: a
+  /// The place of the only item of a live access and whether it's written, if the access asks for nothing special: a
   /// participant could have granted it itself.
   package func plainAccess(_ id: AccessID) -> (path: ItemPath, isWrite: Bool)? {
     guard let access = accesses.find(id), access.items.count == 1, !access.isPreparation, access.ownPresenter == nil,

@@ -39,7 +39,7 @@ extension FileAccessArbiter {
     }
   }
 
-  /// What an access waits for itself, each named once, and how many more there are than a report names.
+  /// The direct blockers of an access, each named once, and how many more there are than a report names.
   func directBlockers(of id: AccessID) -> [WaitMember] {
     var seen: Set<WaitNode> = []
     var result: [WaitMember] = []
@@ -52,7 +52,7 @@ extension FileAccessArbiter {
     return result
   }
 
-  /// What an access waits for right now; empty when it's granted or gone.
+  /// The blockers of an access right now; empty when it's granted or gone.
   package func blockers(of id: AccessID) -> [WaitMember] {
     guard let access = accesses.find(id), access.isWaiting else { return [] }
     return directBlockers(of: id)

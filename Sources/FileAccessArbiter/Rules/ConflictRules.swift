@@ -44,7 +44,7 @@ enum ItemRelation: Hashable, Sendable {
   case secondContainsFirst
 }
 
-/// Who blocks whom, as one table.
+/// The conflicts between accesses, as one table.
 ///
 /// | relation                      | read, read | read, write | write, write | rules                      |
 /// | ----------------------------- | ---------- | ----------- | ------------ | -------------------------- |
@@ -55,7 +55,7 @@ enum ItemRelation: Hashable, Sendable {
 /// | outer claim reads all         | no         | block       | –            | C-046, see below           |
 /// | unrelated paths               | no         | no          | no           | C-005                      |
 ///
-/// Apple knows no read of everything inside. We need one for `.forUploading` of a plain directory: an archive of files
+/// Apple has no read of everything inside. We need one for `.forUploading` of a plain directory: an archive of files
 /// that are being written is no consistent snapshot (C-046).
 ///
 /// Not in the table because it comes before it: claims of one purpose, of one request, and of a request with the

@@ -8,11 +8,12 @@ enum PresenterRelation: Hashable, Sendable {
   case enclosingPackage
   /// Presents something inside the item (PD).
   case inside
-  /// Presents a plain directory around the item (PA). Told afterwards, and asked before only if the item is deleted or replaced.
+  /// Presents a plain directory around the item (PA). Notified afterwards, and asked before only if the item is deleted
+  /// or replaced.
   case enclosingDirectory
 }
 
-/// Who is asked what before an access, as one table (C-411).
+/// The questions to presenters before an access, as one table (C-411).
 ///
 /// | access                      | item (PI)             | enclosing package (PK)   | inside (PD)           | rules      |
 /// | --------------------------- | --------------------- | ------------------------ | --------------------- | ---------- |
@@ -27,9 +28,9 @@ enum PresenterRelation: Hashable, Sendable {
 /// | eviction                    | eviction, or veto     | eviction, or veto        | eviction, or veto     | C-208, C-209 |
 /// | `prepare`                   | save or deletion as above, without relinquish; PD like PI           || C-136, C-137 |
 ///
-/// Presenters of enclosing plain directories are asked nothing but to accommodate the deletion of a subitem (C-034, C-073).
+/// Presenters of enclosing plain directories are only asked to accommodate the deletion of a subitem (C-034, C-073).
 struct MessageRules {
-  /// What one presenter is asked for one access, in the order in which it's asked (C-030, C-070).
+  /// The questions to one presenter for one access, in the order in which they're asked (C-030, C-070).
   struct Questions: Hashable, Sendable {
     enum Relinquish: Int, Hashable, Sendable { case none, toReader, toWriter }
     var relinquish = Relinquish.none
@@ -47,7 +48,8 @@ struct MessageRules {
       for path in other.subitemDeletions where !subitemDeletions.contains(path) { subitemDeletions.append(path) }
     }
 
-    /// The messages for a presenter with `callbacks`: what it didn't declare counts as answered (C-036, C-037).
+    /// The messages for a presenter with `callbacks`: questions that it didn't declare count as answered (C-036,
+    /// C-037).
     func messages(for callbacks: PresenterCallbacks) -> [Message.Kind] {
       var kinds: [Message.Kind] = []
       switch relinquish {
@@ -100,7 +102,7 @@ struct MessageRules {
     return questions
   }
 
-  /// Whether presenters inside the item have to be looked for.
+  /// Whether presenters inside the item have to be searched for.
   static func concernsInside(_ access: ItemAccess, isPreparation: Bool) -> Bool {
     switch access {
     case .read: isPreparation

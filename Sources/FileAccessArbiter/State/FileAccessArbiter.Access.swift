@@ -3,14 +3,14 @@ internal import CompactContainers
 extension FileAccessArbiter {
   /// One access as long as it lives.
   ///
-  /// There may be a million that are granted and do nothing but hold their claims. So what most of them don't need lies in
-  /// ``Details``, which an access has only while it needs them.
+  /// There may be a million that are granted and do nothing but hold their claims. So data that most of them don't need
+  /// lies in ``Details``, which an access has only while it needs them.
   struct Access: TableElement {
     /// See the table at ``FileAccessArbiter``.
     enum Phase: Hashable, Sendable { case waiting, asking, ready, granted }
 
     struct Item: Sendable {
-      /// What happened to it, for its accessor and for those who are told.
+      /// The events of its wait, for its accessor and for notified presenters.
       struct Marks: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         /// Another access moved it, so that it may stand among those it was granted before.
@@ -22,7 +22,7 @@ extension FileAccessArbiter {
         static let alias = Self(rawValue: 1 << 3)
       }
 
-      /// Its claim, which knows where it is, or ``ItemTree/none`` for preparations, which claim nothing.
+      /// Its claim, which has its place, or ``ItemTree/none`` for preparations, which claim nothing.
       var claim: ItemTree.ClaimIndex
       let access: ItemAccess
       var marks: Marks = []
@@ -40,7 +40,7 @@ extension FileAccessArbiter {
       static let blocksThread = Self(rawValue: 1 << 2)
       static let isOnMainThread = Self(rawValue: 1 << 3)
       static let proceedsWithoutLateAnswers = Self(rawValue: 1 << 4)
-      /// Some access may pass this one: the order of requests doesn't tell everything about who is in its way.
+      /// Some access may pass this one: the order of requests alone doesn't show which accesses are in its way.
       static let isOvertaken = Self(rawValue: 1 << 5)
       /// A move announced by this or another access put it where a conflicting access was granted already.
       static let overlapsByMove = Self(rawValue: 1 << 6)
@@ -95,10 +95,10 @@ extension FileAccessArbiter.Access.Traits {
   }
 }
 
-// MARK: - What few accesses need
+// MARK: - Data that few accesses need
 
 extension FileAccessArbiter.Access {
-  /// What one presenter still has to answer.
+  /// The questions that one presenter still has to answer.
   struct Negotiation: Sendable {
     let presenter: PresenterID
     /// In reverse order: the next is the last.
@@ -117,7 +117,7 @@ extension FileAccessArbiter.Access {
   /// A presenter that a preparation did without.
   struct PassedOver: Sendable {
     let presenter: PresenterID
-    /// Who it is, and what it didn't answer.
+    /// The presenter, and the question that it didn't answer.
     let text: String
   }
 
@@ -158,7 +158,7 @@ extension FileAccessArbiter.Access {
     }
   }
 
-  /// Forgets what only a wait needs.
+  /// Forgets data that only a wait needs.
   mutating func dropDetailsOfWait() {
     if details.isEmpty { return }
     details[0].limits = .never
@@ -178,7 +178,7 @@ extension FileAccessArbiter.Access {
     }
   }
 
-  /// What the request was made inside of, innermost first.
+  /// The surroundings in which the request was made, innermost first.
   var lineage: [ExecutionContext] { details.isEmpty ? [] : details[0].lineage }
 
   var readingOptions: UInt { details.isEmpty ? 0 : details[0].readingOptions }
@@ -219,7 +219,7 @@ extension FileAccessArbiter.Access {
     }
   }
 
-  /// One access that is in this one's way; when it ends this one is looked at again.
+  /// One access that is in this one's way; when it ends this one is examined again.
   var parkedOn: AccessID? {
     get { details.isEmpty ? nil : details[0].parkedOn }
     _modify {
@@ -254,7 +254,7 @@ extension FileAccessArbiter.Access {
     return isAwaited ? index : nil
   }
 
-  /// Notes what a presenter is asked, or that it isn't asked anything.
+  /// Records the question to a presenter, or that it isn't asked anything.
   mutating func setOutstanding(_ message: MessageID?, at index: Int) {
     let old = details[0].negotiations[index].outstanding
     details[0].negotiations[index].outstanding = message
@@ -296,7 +296,7 @@ extension FileAccessArbiter.Access {
     }
   }
 
-  /// Presenters whose queues didn't begin a question in time, for what they're told about this access.
+  /// Presenters whose queues didn't begin a question in time, for their notifications about this access.
   var absentPresenters: [PresenterID] {
     get { details.isEmpty ? [] : details[0].absentPresenters }
     _modify {
@@ -343,7 +343,7 @@ extension FileAccessArbiter.Access {
   var isWaiting: Bool { phase != .granted }
   var isPreparation: Bool { traits.contains(.isPreparation) }
 
-  /// Whether what it was requested inside of certainly waits for it.
+  /// Whether the surroundings it was requested in certainly wait for it.
   var isAwaitedByContext: Bool { traits.contains(.isAwaitedByContext) }
 
   func hasFormerClaims(of item: Int) -> Bool {
@@ -352,8 +352,8 @@ extension FileAccessArbiter.Access {
 
   /// Whether it was requested inside of another access, or of one that was.
   ///
-  /// What follows an access in a lineage is that access's own lineage, so its place is known; an access that wasn't known when the lineage
-  /// was made is the end of it.
+  /// Behind an access in a lineage comes that access's own lineage, so its place is known; an access that wasn't in the
+  /// arbiter when the lineage was made is the end of it.
   ///
   /// - Complexity: O(1).
   func isInside(_ outer: FileAccessArbiter.Access) -> Bool {

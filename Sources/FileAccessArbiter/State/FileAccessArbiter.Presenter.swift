@@ -10,8 +10,8 @@ extension FileAccessArbiter {
 
   /// One registered presenter.
   ///
-  /// There may be a million to whom nothing happens. So what only the others need lies in ``Details``, and what many have in
-  /// common in one ``PresenterProfile``.
+  /// There may be a million that receive no messages. So data that only the others need lies in ``Details``, and
+  /// properties that many have in common in one ``PresenterProfile``.
   struct Presenter: TableElement {
     let id: PresenterID
     let purpose: PurposeID
@@ -66,7 +66,7 @@ extension FileAccessArbiter.Presenter {
 
   private mutating func needDetails() { if details.isEmpty { details.append(Details()) } }
 
-  /// Forgets what it doesn't need any more.
+  /// Forgets data that it doesn't need any more.
   mutating func dropUselessDetails() {
     if !details.isEmpty, details[0].isUseless { details = [] }
   }
@@ -110,7 +110,7 @@ extension FileAccessArbiter.Presenter {
     }
   }
 
-  /// Moves of its item that it hasn't been told of to the end: until then it goes by its former location.
+  /// Moves of its item of which it hasn't been completely notified: until then it goes by its former location.
   var unseenMoves: [FileAccessArbiter.UnseenMove] {
     get { details.isEmpty ? [] : details[0].unseenMoves }
     _modify {

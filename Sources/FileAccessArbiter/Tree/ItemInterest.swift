@@ -2,9 +2,9 @@ internal import CompactContainers
 
 /// What claims and presenters at one item keep others from doing without asking the arbiter.
 ///
-/// A host may let others access an item without telling the arbiter while these sets say that nobody would mind. They are
-/// the conflicts of ``ConflictRules`` and the questions of ``MessageRules`` without regard to purpose and nesting: who is
-/// kept from going ahead alone asks the arbiter, which knows better.
+/// A host may let others access an item without the arbiter while these sets show no obstacle. They are the conflicts
+/// of ``ConflictRules`` and the questions of ``MessageRules`` without regard to purpose and nesting: a party that may
+/// not go ahead alone asks the arbiter, which decides by those too.
 ///
 /// | at the item         | reads of it | writes of it | reads below | writes below |
 /// | ------------------- | ----------- | ------------ | ----------- | ------------ |
@@ -14,8 +14,8 @@ internal import CompactContainers
 /// | deep write          | kept        | kept         | kept        | kept         |
 /// | presenter           | kept        | kept         | –           | kept         |
 ///
-/// A claim counts while it waits as well: who comes later waits behind it. A presenter of a directory is told what is
-/// written inside.
+/// A claim counts while it waits as well: later requests wait behind it. A presenter of a directory is notified of
+/// writes inside.
 package struct ItemInterest: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -24,9 +24,9 @@ package struct ItemInterest: OptionSet, Hashable, Sendable {
   /// Keeps from plain writes of the item.
   package static let blocksWriting = Self(rawValue: 1 << 1)
   package static let blocksReadingBelow = Self(rawValue: 1 << 2)
-  /// Keeps from plain writes of what is inside the item.
+  /// Keeps from plain writes of items inside the item.
   package static let blocksWritingBelow = Self(rawValue: 1 << 3)
-  /// Somebody presents the item, so whoever wants it has to ask: trying again soon is no use.
+  /// The item has a presenter, so each access has to ask: trying again soon is no use.
   package static let isPresented = Self(rawValue: 1 << 4)
 
   /// Of each presenter of the item.
@@ -50,7 +50,7 @@ package struct ItemInterest: OptionSet, Hashable, Sendable {
 
 /// The interests at one item are others than before.
 ///
-/// Two items may have the same fingerprint; each is reported for itself. So who keeps a table by fingerprints has to count.
+/// Two items may have the same fingerprint; each is reported for itself. So a table by fingerprints has to count.
 package struct InterestChange: Hashable, Sendable {
   package let fingerprint: PathFingerprint
   package let old: ItemInterest

@@ -47,18 +47,18 @@ package struct ItemPath: Hashable, Comparable, Sendable {
     return ItemPath(canonical: (new.isRoot ? [] : new.bytes) + rest)
   }
 
-  /// Names an item by something that isn't its path, so that accesses meet that know it by different paths.
+  /// Names an item by something that isn't its path, so that accesses by different paths meet.
   ///
   /// No file has such a path: it begins with `/`, a zero byte and another slash, and names of files have no zeros.
   ///
   /// - Parameters:
-  ///   - name: What the participants agree to call it: one component.
+  ///   - name: A name on which the participants agree: one component.
   ///   - rest: Nothing, or a slash and the way to an item inside.
   package init(alias name: String, followedBy rest: some Sequence<UInt8>) {
     self.init(canonical: [ItemPath.slash, 0, ItemPath.slash] + name.utf8 + rest)
   }
 
-  /// Whether this isn't the path of a file: nobody presents such an item, and nobody hears of it.
+  /// Whether this isn't the path of a file: such an item has no presenters, and none is notified of it.
   package var isAlias: Bool { ItemPath.isAlias(bytes) }
 
   /// The same of bytes that may be no canonical path.

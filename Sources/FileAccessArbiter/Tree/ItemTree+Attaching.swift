@@ -127,7 +127,7 @@ extension ItemTree {
     return node
   }
 
-  /// Newcomers go to the end at once; only a claim that was moved here has to look for its place.
+  /// Newcomers go to the end at once; only a claim that was moved here has to search for its place.
   private mutating func insertIntoList(_ claim: ClaimIndex, in branch: Int32) {
     let isHeld = claims[claim].isHeld
     var previous = branches[branch][claims: isHeld].last
@@ -147,7 +147,7 @@ extension ItemTree {
     claims[claim].next = ItemTree.none
   }
 
-  /// Lets what is before a gap point to `follower`, and what is behind it to `leader`.
+  /// Makes the claim before a gap point to `follower`, and the one behind it to `leader`.
   private mutating func connect(
     _ previous: ClaimIndex, _ next: ClaimIndex, _ follower: ClaimIndex, _ leader: ClaimIndex, isHeld: Bool,
     in branch: Int32

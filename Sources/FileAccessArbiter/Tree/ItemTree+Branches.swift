@@ -3,7 +3,7 @@ internal import CompactContainers
 // Nodes with more than one thing attached to them or below them, and those with less.
 
 extension ItemTree {
-  /// What is attached to a node and below it, whether it has a branch or not.
+  /// The claims, presenters and counts at a node and below it, whether it has a branch or not.
   @inline(__always)
   func branch(of index: NodeIndex) -> Branch {
     let node = unsafe nodes.address(of: index)
@@ -68,7 +68,7 @@ extension ItemTree {
     nodes[node].content == .branch ? branches[nodes[node].attachment].firstChild : ItemTree.none
   }
 
-  /// Whether somebody presents this very item.
+  /// Whether there's a presenter of this very item.
   func hasPresenters(at node: NodeIndex) -> Bool {
     switch nodes[node].content {
     case .nothing, .claim: false
@@ -77,6 +77,6 @@ extension ItemTree {
     }
   }
 
-  /// What keeps others from this very item.
+  /// The interest that keeps others from this very item.
   func interest(at node: NodeIndex) -> ItemInterest { branch(of: node).interest }
 }

@@ -2,10 +2,10 @@ internal import CompactContainers
 
 // What keeps others from an item, and the journal that tells how it changed.
 
-/// Where the interests in items have changed since somebody looked.
+/// The places where interests in items have changed since the journal was last read.
 struct InterestJournal: Sendable {
   let isKept: Bool
-  /// Nodes to look at, some of them perhaps removed since, and others in their place.
+  /// Nodes to check, some of them perhaps removed since, and others in their place.
   var dirtyNodes: [ItemTree.NodeIndex] = []
   /// Of nodes that are no more.
   var removals: [InterestChange] = []
@@ -28,7 +28,7 @@ extension ItemTree.Branch {
 extension ItemTree {
   /// Whether no claim and no presenter of the item, or of a directory around it, keeps from such an access.
   ///
-  /// Deep accesses, and packages with what is inside, have more in their way than this looks at: never admitted.
+  /// Deep accesses, and packages with their contents, have more in their way than this checks: never admitted.
   ///
   /// - Complexity: O(length of the path), without allocation.
   func admits(_ access: ItemAccess, at path: ItemPath) -> Bool {
@@ -60,7 +60,7 @@ extension ItemTree {
     journal.removals.append(InterestChange(fingerprint: nodes[node].fingerprint, old: old, new: []))
   }
 
-  /// What has changed since the last call.
+  /// The changes since the last call.
   ///
   /// Nodes that are gone come last, so that an item that lost its node and got another one is never without interest.
   mutating func takeInterestChanges() -> [InterestChange] {
@@ -76,7 +76,7 @@ extension ItemTree {
       changes.append(InterestChange(fingerprint: nodes[node].fingerprint, old: old, new: new))
     }
     changes += journal.removals
-    // Room for what steps usually change is kept, room for a hundred thousand items is not.
+    // Room for the changes of a usual step is kept, room for a hundred thousand items is not.
     journal.dirtyNodes.removeAll(keepingCapacity: journal.dirtyNodes.count < 256)
     journal.removals.removeAll(keepingCapacity: journal.removals.count < 256)
     return changes

@@ -2,8 +2,8 @@ internal import CompactContainers
 
 /// The tree of items that somebody claims or presents, keyed by the components of canonical paths.
 ///
-/// A node lives while a claim or presenter is attached to it or below it. Nodes count what is attached below them, so
-/// that a look at a path costs in proportion to its depth, whatever is claimed or presented elsewhere.
+/// A node lives while a claim or presenter is attached to it or below it. Nodes count the claims and presenters below
+/// them, so that a search along a path costs in proportion to its depth, whatever is claimed or presented elsewhere.
 ///
 /// There may be millions of nodes, claims and presenters: they are plain bytes in slabs, linked by indices, without an
 /// object of their own.
@@ -15,10 +15,10 @@ struct ItemTree: ~Copyable, Sendable {
 
   /// One item.
   ///
-  /// Most have one claim or one presenter and nothing below them, and there may be a million of those: what only the others
-  /// need lies in a ``Branch``.
+  /// Most have one claim or one presenter and nothing below them, and there may be a million of those: data that only
+  /// the others need lie in a ``Branch``.
   struct Node: HashedElement {
-    /// What `attachment` is.
+    /// The kind of `attachment`.
     enum Content: UInt8, Sendable { case nothing, claim, seat, branch }
 
     let name: NodeName
@@ -33,15 +33,15 @@ struct ItemTree: ~Copyable, Sendable {
     var attachment = ItemTree.none
     var content = Content.nothing
     let isPackage: Bool
-    /// The interest that the journal has told of.
+    /// The interest that the journal has reported.
     var journalledInterest: ItemInterest = []
-    /// The interest may be another one than the journal has told of.
+    /// The interest may be another one than the journal has reported.
     var isInterestDirty = false
 
     var hash: UInt64 { fingerprint.rawValue }
   }
 
-  /// What is attached to one item and below it.
+  /// The claims and presenters of one item, and the counts below it.
   struct Branch: Hashable, Sendable {
     var firstChild = ItemTree.none
     /// Held claims on this very item.
@@ -109,7 +109,7 @@ struct ItemTree: ~Copyable, Sendable {
 
     var mode: LockMode { LockMode(bits: UInt8(bits >> 1 & 3)) }
 
-    /// Its access is granted, so it's in everybody's way, whoever was first.
+    /// Its access is granted, so it's in the way of all others, whichever was first.
     var isHeld: Bool {
       get { bits & 1 != 0 }
       set { bits = bits & ~1 | (newValue ? 1 : 0) }

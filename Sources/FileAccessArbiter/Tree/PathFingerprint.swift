@@ -2,9 +2,9 @@ internal import CompactContainers
 
 /// 64 bits that stand for a path, made component by component, so that one pass gives those of all directories on the way.
 ///
-/// Two different paths may have the same fingerprint. Whoever decides by fingerprints must therefore take equality for
-/// "perhaps the same path"; different fingerprints do mean different paths. The seed is chosen per process, so that nobody can
-/// prepare names that collide.
+/// Two different paths may have the same fingerprint. Code that decides by fingerprints must therefore take equality
+/// for "perhaps the same path"; different fingerprints do mean different paths. The seed is chosen per process, so that
+/// names that collide can't be prepared.
 ///
 /// Zero is no fingerprint: tables may use it to say "nothing".
 package struct PathFingerprint: Hashable, Sendable {
@@ -34,7 +34,7 @@ package struct PathFingerprint: Hashable, Sendable {
       hash = Mixing.fold(hash ^ word, Self.firstFactor)
       offset &+= 8
     }
-    // The last one to seven bytes; the length above tells "a" from "a\0".
+    // The last one to seven bytes; the length above distinguishes "a" from "a\0".
     var rest: UInt64 = 0
     var shift: UInt64 = 0
     while offset < count {

@@ -4,12 +4,12 @@ internal import CompactContainers
 ///
 /// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).
 package enum ItemAccess: Hashable, Sendable {
-  /// A read. With `withoutChanges` nobody is asked to save first.
+  /// A read. With `withoutChanges` no presenter is asked to save first.
   case read(withoutChanges: Bool)
   /// A read of the item and of everything inside it in one consistent state: for snapshots.
   case readAll(withoutChanges: Bool)
   case write(WriteIntent)
-  /// A participant decides alone about the item and everything inside it, and gives that back when it's wanted.
+  /// A participant decides alone about the item and everything inside it, until that's recalled.
   case delegated(forWriting: Bool)
 
   package var isWrite: Bool {
@@ -19,7 +19,8 @@ package enum ItemAccess: Hashable, Sendable {
     }
   }
 
-  /// Whether the access concerns nothing but the item itself: whoever decides alone about a directory grants it unasked.
+  /// Whether the access concerns only the item itself: a participant that decides alone about a directory grants it
+  /// unasked.
   package var isPlain: Bool {
     switch self {
     case .read: true
@@ -90,12 +91,12 @@ package struct AccessRequest: Hashable, Sendable {
 
   package var client: ClientID
   package var purpose: PurposeID
-  /// The presenter on whose behalf the access is made: it is asked and told nothing about it.
+  /// The presenter on whose behalf the access is made: it is neither asked nor notified about it.
   package var ownPresenter: PresenterID?
-  /// Who asks, for people.
+  /// The name of the requester, for people.
   package var label: String
   package var items: [Item]
-  /// The bits of the options of its reads, for the origin of messages only: what they mean is in `items`.
+  /// The bits of the options of its reads, for the origin of messages only: their consequences are in `items`.
   package var readingOptions: UInt = 0
   /// Asks the presenters, claims nothing (C-135).
   package var isPreparation = false
@@ -105,7 +106,7 @@ package struct AccessRequest: Hashable, Sendable {
   ///
   /// A request that only inherited its context may run on while the context ends; such an edge proves no deadlock.
   package var isAwaitedByContext = true
-  /// The requesting thread sleeps until the answer; nothing else can run on it meanwhile.
+  /// The requesting thread sleeps until the answer; no other code can run on it meanwhile.
   package var blocksThread = false
   package var isOnMainThread = false
   package var limits: Limits

@@ -20,8 +20,9 @@ package struct PresenterID: TableKey, Hashable, Comparable, Sendable, CustomStri
 
 /// Names one message to one presenter.
 ///
-/// The arbiter assigns these, in the order in which messages are enqueued. Presenters may still be busy with messages of an
-/// earlier arbiter: the epoch tells them apart, so that however long an epoch is, and whenever it began, no number is used twice.
+/// The arbiter assigns these, in the order in which messages are enqueued. Presenters may still be busy with messages
+/// of an earlier arbiter: the epoch distinguishes them, so that however long an epoch is, and whenever it began, no
+/// number is used twice.
 package struct MessageID: TableKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   /// That of the arbiter; zero for one that never takes the place of another.
   package let epoch: UInt64
@@ -58,13 +59,13 @@ package struct PurposeID: Hashable, Comparable, Sendable, CustomStringConvertibl
   package var description: String { "purpose \(rawValue)" }
 }
 
-/// A point in time, told by the host with each event: nanoseconds since an origin of the host's choice.
+/// A point in time, passed by the host with each event: nanoseconds since an origin of the host's choice.
 package typealias Timestamp = Int64
 
 /// A length of time in nanoseconds.
 package typealias Nanoseconds = Int64
 
-/// What a request was made inside of: an access whose accessor runs, or a presenter's callback that runs.
+/// The surroundings of a request: an access whose accessor runs, or a presenter's callback that runs.
 package enum ExecutionContext: Hashable, Sendable {
   case access(AccessID)
   case message(MessageID)

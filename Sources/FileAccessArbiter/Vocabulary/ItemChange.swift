@@ -8,7 +8,7 @@ package enum ItemChange: Hashable, Sendable {
   case appeared(ItemPath)
   /// There is nothing at this place any more.
   case vanished(ItemPath)
-  /// An item stands at another place; `replaced` tells that something was there.
+  /// An item stands at another place; `replaced` says that something was there.
   case moved(from: ItemPath, to: ItemPath, replaced: Bool)
   /// Changes were lost: the item and everything inside may be different.
   case unknown(ItemPath)
@@ -21,16 +21,16 @@ package struct EchoID: Hashable, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What has to be remembered to tell changes of strangers from those of coordinated writes.
+/// The records that distinguish changes of strangers from those of coordinated writes.
 struct ChangeLedger: Sendable {
   /// A place that a write accounts for.
   struct Cover: Hashable, Sendable {
     let place: ItemPath
-    /// Everything inside as well, whoever presents it: the item is deleted, moved or replaced.
+    /// Everything inside as well, for all presenters: the item is deleted, moved or replaced.
     let isDeep: Bool
   }
 
-  /// Of a write that has ended: what its process has done may still be in the queue of another process.
+  /// Of a write that has ended: events of its process's changes may still be in the queue of another process.
   struct Echo: Sendable {
     let id: EchoID
     /// The process that hasn't said yet that its queue is empty.
@@ -47,7 +47,7 @@ struct ChangeLedger: Sendable {
     var echoes: Set<EchoID>
   }
 
-  /// A change that isn't told before the item has been left alone for a moment, so that one write is one message.
+  /// A change that isn't reported before the item has been left alone for a moment, so that one write is one message.
   struct Settling: Sendable {
     struct Key: Hashable {
       let client: ClientID
@@ -56,11 +56,11 @@ struct ChangeLedger: Sendable {
 
     /// There was nothing before.
     var isNew: Bool
-    /// Those whom no write has told of it.
+    /// The presenters that no write has notified of it.
     var presenters: Set<PresenterID>
   }
 
-  /// Registered presenters that want to know of strangers' changes.
+  /// Registered presenters that observe strangers' changes.
   var observerCount = 0
   var echoes: [Echo] = []
   var parked: [Parked] = []
@@ -69,10 +69,10 @@ struct ChangeLedger: Sendable {
 
   /// A process that doesn't read its queue for so long hears of later writes as if strangers had made them.
   static let echoCountMax = 1024
-  /// What appears beyond that is told at once.
+  /// Items that appear beyond that are reported at once.
   static let parkedCountMax = 1024
-  /// Beyond that all are forgotten: then some are told once too often.
+  /// Beyond that all are forgotten: then some are reported once too often.
   static let settlingCountMax = 1024
-  /// How many waiting messages are looked through for an equal one.
+  /// How many waiting messages are searched for an equal one.
   static let lookBackCountMax = 64
 }

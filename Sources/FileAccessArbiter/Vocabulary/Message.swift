@@ -2,9 +2,9 @@ internal import CompactContainers
 
 /// One message to one presenter.
 package struct Message: TableElement {
-  /// What the presenter is asked, told, or given back.
+  /// The question, the notification, or the reacquirer.
   package enum Kind: Hashable, Sendable {
-    // Asked: somebody waits for the answer.
+    // Questions: an access waits for the answer.
     case relinquishToReader
     case relinquishToWriter
     case saveChanges
@@ -13,7 +13,7 @@ package struct Message: TableElement {
     case accommodateSubitemDeletion(ItemPath)
     // Given back: the reacquirer that came with the answer to the named relinquish message.
     case reacquire(MessageID)
-    // Told: nobody waits.
+    // Notifications: no access waits.
     case itemDidChange
     case itemDidMove(to: ItemPath)
     case itemDidChangeUbiquityAttributes([String])
@@ -24,25 +24,25 @@ package struct Message: TableElement {
     case subitemVersion(ItemPath, VersionChange, String)
   }
 
-  /// What happened to a version of an item.
+  /// A change of a version of an item.
   package enum VersionChange: String, Hashable, Sendable, CaseIterable { case gained, lost, resolved }
 
-  /// Who caused the message.
+  /// The party that caused the message.
   package struct Origin: Hashable, Sendable {
     package var access: AccessID?
     package var client: ClientID
     package var purpose: PurposeID
     package var label: String
-    /// What the causing access does, as far as it concerns this presenter.
+    /// The use of the item by the causing access, as far as it concerns this presenter.
     package var itemAccess: ItemAccess?
     /// The options of the access's reads, as its requester gave them.
     package var readingOptions: UInt = 0
     package var isPreparation = false
-    /// Whether size, date or identity are known to have changed; `nil` when nobody looked.
+    /// Whether size, date or identity are known to have changed; `nil` when they weren't compared.
     package var verified: Bool?
     /// Messages to this presenter that were folded into others because it had too many waiting.
     package var folded = 0
-    /// Done by somebody who doesn't coordinate, and seen in the file system.
+    /// Done by a program that doesn't coordinate, and seen in the file system.
     package var isUncoordinated = false
     /// The access went on without this presenter's answer, because its queue didn't begin a question in time.
     package var wasPassedOver = false
@@ -64,7 +64,7 @@ package struct Message: TableElement {
   }
 
   enum State: Hashable, Sendable {
-    /// In the mailbox. Ends by delivery or, when nobody waits for it any more, by withdrawal.
+    /// In the mailbox. Ends by delivery or, when no access waits for it any more, by withdrawal.
     case pending
     /// The presenter's callback runs. Ends by `messageAnswered`, `messageFailed` or `callbackReturned`.
     case running(isReentrant: Bool)
@@ -77,14 +77,14 @@ package struct Message: TableElement {
   let kind: Kind
   var origin: Origin
   var state: State = .pending
-  /// The access that waits for the answer; `nil` when nobody does, or not any more.
+  /// The access that waits for the answer; `nil` when none does, or not any more.
   var awaitingAccess: AccessID?
   /// Live accesses that were requested inside the callback.
   var children: [AccessID] = []
   /// The sequence number of the newest access when it was delivered.
   var deliverySequence: UInt64 = 0
   var since: Timestamp
-  /// The presenter's queue has begun to run it; only told of questions by presumed callbacks.
+  /// The presenter's queue has begun to run it; only reported for questions by presumed callbacks.
   var hasBegun = false
   var link: Int32 = -1
   /// Its position among the negotiations of the access that waits for the answer.
@@ -112,9 +112,9 @@ extension Message.Kind {
   /// Whether presenters answer it by saving, or may: such a question isn't put into the middle of a save.
   var mayNeedSave: Bool { mustBeAnswered && !isRelinquish }
 
-  /// How long somebody waits for a queue to begin this, if nobody knows whether the presenter has the callback.
+  /// How long an access waits for a queue to begin this, if it's unknown whether the presenter has the callback.
   ///
-  /// `nil` for what is waited for in any case.
+  /// `nil` for messages that are waited for in any case.
   package var patience: Nanoseconds? {
     switch self {
     case .relinquishToReader, .relinquishToWriter: 1_000_000_000

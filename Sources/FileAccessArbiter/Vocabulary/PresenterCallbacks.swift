@@ -2,7 +2,7 @@ internal import CompactContainers
 
 /// The callbacks that a presenter declares to implement.
 ///
-/// Nobody is sent a message they did not declare.
+/// No presenter is sent a message that it didn't declare.
 package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -22,18 +22,18 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   package static let subitemDidChange = Self(rawValue: 1 << 12)
   package static let subitemVersions = Self(rawValue: 1 << 13)
 
-  /// Not a callback, and not in ``all``: the presenter also wants to hear of what strangers do.
+  /// Not a callback, and not in ``all``: the presenter also observes changes by strangers.
   package static let uncoordinatedChanges = Self(rawValue: 1 << 14)
 
-  /// Not a callback, and not in ``all``: the presenter of a plain directory also wants `itemDidChange` when an entry comes,
-  /// goes or is renamed, unless it has declared a callback about subitems (C-058).
+  /// Not a callback, and not in ``all``: the presenter of a plain directory also receives `itemDidChange` when an entry
+  /// comes, goes or is renamed, unless it has declared a callback about subitems (C-058).
   package static let directoryEntries = Self(rawValue: 1 << 15)
 
   /// Not a callback, and not in ``all``: a callback that's put while another one waits runs on the thread that waits, so the
   /// one below doesn't go on before the one above is over, whatever becomes of its access.
   package static let nestedCallbacks = Self(rawValue: 1 << 30)
 
-  /// What's chosen when the presenter registers, and not a callback.
+  /// The choices of a presenter when it registers, which aren't callbacks.
   package static let choices: Self = [.uncoordinatedChanges, .directoryEntries, .nestedCallbacks]
 
   package static let all = Self(rawValue: (1 << 14) - 1)
@@ -41,14 +41,15 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
   /// The same choices with other callbacks.
   package func replacing(callbacks: Self) -> Self { intersection(.choices).union(callbacks.subtracting(.choices)) }
 
-  /// The callbacks whose messages tell what happened inside a directory.
+  /// The callbacks whose messages report changes inside a directory.
   package static let subitemNews: Self = [.subitemDidAppear, .subitemDidMove, .subitemDidChange]
 
   private static let presumedShift: UInt32 = 16
 
-  /// Those of the callbacks that nobody knows whether the presenter has.
+  /// Those of the callbacks that the presenter may have or lack.
   ///
-  /// A presumed callback is declared like others. But whoever asks by it waits only for a while for the presenter's queue.
+  /// A presumed callback is declared like others. But an access that asks by it waits only for a while for the
+  /// presenter's queue.
   package var presumed: Self {
     get { Self(rawValue: rawValue >> Self.presumedShift & Self.all.rawValue) }
     set {

@@ -77,7 +77,7 @@ extension [WaitMember] {
   }
 }
 
-/// Who waits for what, and since when.
+/// A wait: the waiter, its blockers, and since when.
 package struct WaitReport: Hashable, Sendable {
   package let waiter: AccessSummary
   package let waiting: Nanoseconds
