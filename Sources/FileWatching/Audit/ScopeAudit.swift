@@ -1,16 +1,16 @@
 public import SystemInterface
 
-/// What a comparison of an index with a fresh walk through the file system has found.
+/// The result of comparing an index with a fresh walk through the file system.
 ///
 /// - Note: Rule L17.
 public struct ScopeAudit: Hashable, Sendable {
-  /// One path of which the index says something else than the file system.
+  /// One path at which the index and the file system differ.
   public struct Difference: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of difference.
     public enum Fault: Hashable, Sendable {
-      /// The file is there, and the index doesn't know it; what is in it, if it's a directory, isn't listed.
+      /// The file is there, and the index doesn't have it; if it's a directory, its contents aren't listed.
       case missing
-      /// The index knows a file that isn't there.
+      /// The index has a file that isn't there.
       case surplus
       /// The index has other values; there's at least one.
       case outdated([Value])
@@ -18,17 +18,17 @@ public struct ScopeAudit: Hashable, Sendable {
 
     /// One value that the index has and the file hasn't.
     public struct Value: Hashable, Sendable {
-      /// What it's a value of.
+      /// The property that has the values.
       public let aspect: Aspect
-      /// What the index says; times in nanoseconds since 1970.
+      /// The value in the index; times in nanoseconds since 1970.
       public let indexed: Int64
-      /// What the file system says.
+      /// The value in the file system.
       public let found: Int64
     }
 
     /// The absolute path, byte by byte.
     public let path: SystemPath
-    /// What is wrong.
+    /// The kind of difference.
     public let fault: Fault
 
     /// The fault, the path, and the values that differ.
@@ -43,7 +43,7 @@ public struct ScopeAudit: Hashable, Sendable {
     }
   }
 
-  /// What an index knows of a file.
+  /// The properties of a file in an index.
   public enum Aspect: String, Hashable, Sendable, CaseIterable {
     /// Kind and permissions, `st_mode`.
     case mode
@@ -60,9 +60,9 @@ public struct ScopeAudit: Hashable, Sendable {
 
   /// How many files the walk met.
   public let fileCount: Int
-  /// What is wrong, by path.
+  /// The differences, by path.
   public let differences: [Difference]
-  /// How many paths differed and went on changing, so that nothing can be said of them.
+  /// How many paths differed and went on changing, so that no statement about them is possible.
   public let unsettledCount: Int
 
   /// Whether the index agrees with the file system.
@@ -72,7 +72,7 @@ public struct ScopeAudit: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - fileCount: How many files the walk met.
-  ///   - differences: What is wrong.
+  ///   - differences: The differences.
   ///   - unsettledCount: How many paths went on changing.
   public init(fileCount: Int, differences: [Difference], unsettledCount: Int = 0) {
     self.fileCount = fileCount
@@ -82,12 +82,13 @@ public struct ScopeAudit: Hashable, Sendable {
 }
 
 extension ScopeAudit.Difference.Value {
-  /// What differs in two sets of facts; of a file of which only the name has been read, only what that tells.
+  /// The differences between two sets of facts; if only the name of a file has been read, only in the facts that come
+  /// with it.
   static func differences(_ indexed: FileFacts, _ found: FileFacts) -> [Self] {
     var pairs: [(ScopeAudit.Aspect, Int64, Int64)] = [
       (.inode, Int64(bitPattern: indexed.identity.inode), Int64(bitPattern: found.identity.inode))
     ]
-    // Beyond the number of devices and owners that the index has room for, it doesn't know them.
+    // Beyond the number of devices and owners that the index has room for, it has none.
     if indexed.identity.device != 0 {
       pairs.append((.device, Int64(bitPattern: indexed.identity.device), Int64(bitPattern: found.identity.device)))
     }

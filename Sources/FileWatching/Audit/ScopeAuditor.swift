@@ -2,21 +2,21 @@ package import SystemInterface
 
 /// Compares an index with a fresh walk through the file system.
 ///
-/// The walk shares nothing with what keeps the index current but the call that lists a directory. It goes on while files change: whatever
-/// differs is looked at once more, before and after the index is current, and counts if the file system said the same both times, and does so
-/// still a moment later.
+/// The walk shares only the call that lists a directory with the code that keeps the index current. It goes on while
+/// files change: a path that differs is checked once more, before and after the index is current, and counts if the
+/// file system gave the same answer both times, and still gives it a moment later.
 package struct ScopeAuditor: Sendable {
   private let files: any FileSystem
   private let options: ScopeOptions
   private let clock: any CoordinationClock
   private let unentered: NamePatterns
 
-  /// How often what differs is looked at again while it goes on changing.
+  /// How often differing paths are checked again while they go on changing.
   private static let roundCountMax = 8
-  /// For how long a call that alters a file is expected to go on after others see what it has done.
+  /// For how long a call that alters a file is expected to go on after others see its effect.
   ///
-  /// The kernel tells of it when it ends. Who writes much is held up within write(2) until some of it is on the disk, for 200 ms each time,
-  /// after the size of the file is another one.
+  /// The kernel reports it when it ends. A program that writes much is held up within write(2) until some of it is on
+  /// the disk, for 200 ms each time, after the size of the file is another one.
   static let callDurationMax = Duration.seconds(1)
 
   package init(_ files: any FileSystem, options: ScopeOptions, clock: any CoordinationClock) {
@@ -28,8 +28,9 @@ package struct ScopeAuditor: Sendable {
 
   /// Audits an index.
   ///
-  /// - Parameter current: Gives the index when it knows everything that was done before the call; `nil` when nobody keeps it any more.
-  /// - Returns: What was found; `nil` when nobody keeps the index any more, or the task was cancelled.
+  /// - Parameter current: Gives the index when it contains everything that was done before the call; `nil` when the
+  ///   index isn't kept any more.
+  /// - Returns: The audit; `nil` when the index isn't kept any more, or the task was cancelled.
   package func audit(_ current: () async -> FileTable?) async -> ScopeAudit? {
     guard let table = await current() else { return nil }
     let walk = await Self.onThread { self.walk(table) }
@@ -44,7 +45,7 @@ package struct ScopeAuditor: Sendable {
       unsettledCount: findings.unsettled.count)
   }
 
-  /// Looks at paths until the file system says the same before and after the index is current.
+  /// Checks paths until the file system gives the same answer before and after the index is current.
   private func findings(at paths: Set<SystemPath>, _ current: () async -> FileTable?) async -> Findings? {
     var findings = Findings(unsettled: paths)
     for _ in 0..<Self.roundCountMax where !findings.unsettled.isEmpty {
@@ -59,7 +60,7 @@ package struct ScopeAuditor: Sendable {
     return findings
   }
 
-  /// Waits until calls have ended of which the file system shows already what they do.
+  /// Waits for the end of calls whose effect the file system shows already.
   private func pause() async {
     let end = Barrier()
     let alarm = clock.schedule(at: clock.now.advanced(by: Self.callDurationMax)) { end.end() }
@@ -71,7 +72,7 @@ package struct ScopeAuditor: Sendable {
     alarm.cancel()
   }
 
-  /// Runs what blocks on a thread of its own.
+  /// Runs blocking work on a thread of its own.
   private static func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
       let code = HostThread.tryStart(name: "file-audit") { continuation.resume(returning: body()) }
@@ -81,13 +82,13 @@ package struct ScopeAuditor: Sendable {
 }
 
 extension ScopeAuditor {
-  /// What several paths have turned out to be.
+  /// The results for several paths.
   private struct Findings {
     var differences: Set<ScopeAudit.Difference> = []
     /// Paths that go on changing.
     var unsettled: Set<SystemPath>
 
-    /// What differs otherwise by now goes on changing; what doesn't differ any more was told late.
+    /// Paths that differ otherwise by now go on changing; paths that don't differ any more were reported late.
     mutating func confirm(with later: Findings) {
       unsettled.formUnion(later.unsettled)
       unsettled.formUnion(later.differences.subtracting(differences).map(\.path))
@@ -145,7 +146,7 @@ extension ScopeAuditor {
       }
       for name in known.keys { walk.suspects.insert(path.appending(name)) }
     } catch {
-      // What can't be read isn't in the index either, which says so in its health.
+      // Directories that can't be read aren't in the index either, which its health shows.
       if error.isDisplacement { walk.suspects.insert(path) }
     }
   }
@@ -164,24 +165,24 @@ extension ScopeAuditor {
   }
 }
 
-// MARK: - Looking again
+// MARK: - Checking again
 
 extension ScopeAuditor {
-  /// What is at each path; `nil` for nothing.
+  /// The file at each path; `nil` for none.
   private func look(at paths: Set<SystemPath>) -> [SystemPath: FileFacts?] {
     var found: [SystemPath: FileFacts?] = [:]
     for path in paths {
       do throws(SystemError) {
         found.updateValue(try status(of: path), forKey: path)
       } catch {
-        // What can't be looked at is neither right nor wrong.
+        // A path that can't be inspected is neither right nor wrong.
         if error.isDisplacement { found.updateValue(nil, forKey: path) }
       }
     }
     return found
   }
 
-  /// What is at a path on which there's no symbolic link.
+  /// The file at a path on which there's no symbolic link.
   private func status(of path: SystemPath) throws(SystemError) -> FileFacts {
     if path == .root { return FileFacts(try files.status(of: path, at: .workingDirectory, links: .noFollow)) }
     let directory = try files.openDirectory(path.parent, flags: .pathOnly)
@@ -189,9 +190,9 @@ extension ScopeAuditor {
     return FileFacts(try files.status(of: path.lastComponent, at: directory, links: .noFollow))
   }
 
-  /// Compares paths with an index that was made current after they were looked at.
+  /// Compares paths with an index that was made current after they were inspected.
   ///
-  /// - Returns: What is wrong, and the paths that have changed since.
+  /// - Returns: The differences, and the paths that have changed since.
   private func compare(
     _ before: [SystemPath: FileFacts?], _ table: FileTable
   ) -> (settled: [ScopeAudit.Difference], unsettled: Set<SystemPath>) {
@@ -227,7 +228,7 @@ extension FileTable {
     return members
   }
 
-  /// What is known of the files at some paths.
+  /// The recorded facts of the files at some paths.
   ///
   /// - Complexity: O(*n*) in the number of files in the directories on the way.
   func facts(at paths: Set<SystemPath>) -> [SystemPath: FileFacts] {

@@ -1,19 +1,19 @@
 internal import Glibc
 package import SystemInterface
 
-/// Keeps one index for all who follow the same trees, on a thread of its own that ends with the last of them.
+/// Keeps one index for all followers of the same trees, on a thread of its own that ends with the last of them.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `inbox` | its lock | any thread gives orders, the engine's thread takes them; the end is decided under it, so no order is lost |
 /// | index, watches, followers | the engine's thread | they are in an ``IndexLoop`` that no one else can reach |
-/// | `engines` | its lock, around that of an inbox | whoever finds no engine makes one that the next one finds |
+/// | `engines` | its lock, around that of an inbox | a caller that finds no engine makes one that the next caller finds |
 package final class IndexEngine: Sendable {
-  /// What is followed, and how.
+  /// The places that are followed, and the options.
   package struct Key: Hashable, Sendable {
     /// Directories that are searched, none of which is inside another one; sorted.
     package let roots: [SystemPath]
-    /// Places that are looked at themselves, none of which is inside a directory that's searched; sorted.
+    /// Places that are results themselves, none of which is inside a directory that's searched; sorted.
     package let items: [SystemPath]
     package let options: ScopeOptions
 
@@ -23,7 +23,7 @@ package final class IndexEngine: Sendable {
       self.options = options
     }
 
-    /// What of each place may be a result.
+    /// The possible results at each place.
     package var reaches: [(path: SystemPath, reach: RootReach)] {
       let both = Set(roots).intersection(items)
       return roots.map { ($0, both.contains($0) ? .itemAndContents : .contents) }
@@ -33,7 +33,7 @@ package final class IndexEngine: Sendable {
 
   private struct Inbox: Sendable {
     var orders: [any IndexOrder] = []
-    /// Ends with the engine, also if somebody still has that: it holds descriptors and watches.
+    /// Ends with the engine, also if another object still refers to it: it holds descriptors and watches.
     var watcher: (any FileWatcher)?
   }
 
@@ -44,7 +44,7 @@ package final class IndexEngine: Sendable {
   private static let engines = Guarded<[Key: Reference]>([:])
   private let inbox: Guarded<Inbox>
 
-  /// Starts an engine that nobody else finds.
+  /// Starts an engine that no other caller finds.
   ///
   /// - Throws: EAGAIN of pthread_create(3), when there are too many threads.
   package init(
@@ -84,22 +84,23 @@ package final class IndexEngine: Sendable {
     return watcher != nil
   }
 
-  /// Gives an order, which is ended if nobody is there to carry it out.
+  /// Gives an order, which is ended if the engine isn't there to carry it out.
   package func give(_ order: any IndexOrder) {
     if !accept(order) { order.end() }
   }
 
-  /// Has followers look what there is to do for them.
+  /// Makes followers check their pending work.
   package func wake() { inbox.withLock { $0.watcher }?.wake() }
 
-  /// The index when it knows everything that was done before the call; `nil` when the engine has ended.
+  /// The index when it contains everything that was done before the call; `nil` when the engine has ended.
   package func currentTable() async -> FileTable? {
     await withCheckedContinuation { give(TableOrder(continuation: $0)) }
   }
 
-  /// Keeps what is known when it's everything that was done before the call, for a later run.
+  /// Keeps the index for a later run, when it contains everything that was done before the call.
   ///
-  /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the engine has ended; errors of writing a file.
+  /// - Throws: EINVAL if the options name no directory for it; ECANCELED when the engine has ended; errors of writing a
+  ///   file.
   package func save() async throws(SystemError) {
     let error = await withCheckedContinuation { give(SavingOrder(continuation: $0)) }
     if let error { throw error }
@@ -123,7 +124,7 @@ package final class IndexEngine: Sendable {
   }
 }
 
-/// Give the index when it knows everything that was done before.
+/// Gives the index when it contains everything that was done before.
 private struct TableOrder: IndexOrder {
   let continuation: CheckedContinuation<FileTable?, Never>
 
@@ -140,7 +141,7 @@ private struct TableOrder: IndexOrder {
   func end() { continuation.resume(returning: nil) }
 }
 
-/// Keep the index when it knows everything that was done before.
+/// Keeps the index when it contains everything that was done before.
 private struct SavingOrder: IndexOrder {
   let continuation: CheckedContinuation<SystemError?, Never>
 
@@ -158,7 +159,7 @@ private struct SavingOrder: IndexOrder {
 }
 
 extension SystemError {
-  /// Nobody follows the trees of which the index was to be kept.
+  /// The trees of the index that was to be kept have no follower.
   package static var notFollowing: SystemError {
     SystemError(call: "saveIndex", errno: ECANCELED, advice: "Keep the index before the query or watcher is stopped.")
   }

@@ -1,15 +1,15 @@
 internal import Glibc
 package import SystemInterface
 
-/// What the thread of an engine does: orders, events, reading, telling, in turns.
+/// The work of an engine's thread: orders, events, reading, notifying, in turns.
 package final class IndexLoop {
-  /// What is carried out when everything is known that was done before it was asked for.
+  /// An action that is carried out when the index contains everything that was done before the request.
   package struct Awaited {
-    /// The follower for whom it's done, if it's for one: with that it ends.
+    /// The follower for which it's done, if it's for one: with that it ends.
     let follower: ObjectIdentifier?
     /// Says whether it's done; otherwise it's asked again after the next turn.
     let carryOut: () -> Bool
-    /// Nobody carries it out.
+    /// It isn't carried out.
     let end: () -> Void
 
     package init(
@@ -37,14 +37,15 @@ package final class IndexLoop {
   private var limboCountMax = IndexLoop.limboCountMin
   /// Where the index is kept between runs.
   private let store: IndexStore?
-  /// What was done before this, as files get it for their times, was in the index at the end of a turn.
+  /// Everything that was done before this moment, as files get it for their times, was in the index at the end of a
+  /// turn.
   private var settledMoment: Int64?
 
   /// How many directories are read before orders and followers have their turn.
   private static let directoryCountMax = 1024
   /// After how many files no further directory is begun before orders and followers have their turn.
   private static let memberCountMax = 1 << 14
-  /// From how many numbers on that nobody can use those are looked for that somebody can.
+  /// From how many given-up numbers on a search begins for those that may be used again.
   private static let limboCountMin = 4096
   /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
   private static let helperCount = min(4, HostThread.usableProcessorCount)
@@ -71,7 +72,7 @@ package final class IndexLoop {
     while let orders = engine.takeOrders(endingIf: hasBegun && followers.isEmpty) {
       for order in orders { order.carryOut(on: self) }
       dropFollowers()
-      // Nobody is interested any more; somebody may be in the meantime.
+      // There's no follower any more; one may come in the meantime.
       if hasBegun, followers.isEmpty { continue }
       let (isIdle, hasNextTurn) = turn()
       if !isIdle || indexer.hasWork || hasNextTurn { continue }
@@ -85,13 +86,13 @@ package final class IndexLoop {
     end(error)
   }
 
-  /// - Returns: Whether there was nothing to read, and whether something is asked for that needs a further turn.
+  /// - Returns: Whether there was nothing to read, and whether an order needs a further turn.
   private func turn() -> (isIdle: Bool, hasNextTurn: Bool) {
     let moment = CoarseClock.fileTime
     indexer.processEvents()
     let isIdle = !indexer.hasWork
     indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
-    // Whatever was done before the turn is known then, even if somebody makes directories all the time.
+    // Everything that was done before the turn is in the index then, even if directories are made all the time.
     let isSettled = (isIdle || !indexer.hasWork) && !indexer.isBehind
     let turn = IndexTurn(
       changes: indexer.takeChanges(), table: indexer.index.table, health: indexer.health, isIdle: isIdle,
@@ -112,12 +113,13 @@ package final class IndexLoop {
   /// Nothing is left to be read.
   private func settle() -> Bool {
     isGathered = true
-    // Whatever comes now is told with what can be compared later.
+    // Facts that come now are reported with ones that can be compared later.
     indexer.readsFacts = true
     return awaited.finish { $0.carryOut() }
   }
 
-  /// Lets numbers be used again that followers don't compare any more; all of them know what has been given up.
+  /// Makes numbers usable again that followers don't compare any more; all of them have been notified of the given-up
+  /// ones.
   private func recycle() {
     let limboCount = indexer.index.limboCount
     if limboCount == 0 { return }
@@ -125,7 +127,7 @@ package final class IndexLoop {
       indexer.recycleNumbers()
       limboCountMax = Self.limboCountMin
     } else if limboCount >= limboCountMax {
-      // Nobody takes what there is to tell: what came and went meanwhile takes no room.
+      // The pending changes aren't taken: files that came and went meanwhile take no room.
       indexer.recycleNumbers(notIn: followers.flatMap(\.comparedTables))
       limboCountMax = max(Self.limboCountMin, 2 * indexer.index.limboCount)
     }
@@ -146,7 +148,7 @@ package final class IndexLoop {
   }
 
   private func end(_ error: SystemError?) {
-    // Nobody is there to be told if that can't be; then everything is read the next time.
+    // A failure can't be reported to any caller; then everything is read the next time.
     if error == nil, let (store, state) = keeping { try? store.save(state) }
     for awaited in awaited.takeAll() { awaited.end() }
     for follower in followers { follower.end(error) }
@@ -157,29 +159,29 @@ package final class IndexLoop {
   }
 }
 
-// MARK: - What orders and followers do
+// MARK: - The interface for orders and followers
 
 extension IndexLoop {
-  /// Adds a follower, who hasn't heard of anything that's in the index.
+  /// Adds a follower, which has been notified of nothing in the index.
   package func add(_ follower: any IndexFollower) {
     hasBegun = true
     followers.append(follower)
   }
 
-  /// The first follower of a type that's the one looked for.
+  /// The first follower of a type that satisfies a condition.
   package func follower<Follower: IndexFollower>(where isWanted: (Follower) -> Bool) -> Follower? {
     followers.lazy.compactMap { $0 as? Follower }.first(where: isWanted)
   }
 
-  /// Looks at everything that isn't watched: when that's done, all is known that was done before the call.
+  /// Checks everything that isn't watched: when that's done, the index contains all that was done before the call.
   package func look() { indexer.poll() }
 
-  /// Does something when all is known that was done before the call.
+  /// Does something when the index contains all that was done before the call.
   package func whenCurrent(_ action: Awaited) {
     if awaited.add(action) { look() }
   }
 
-  /// Where to keep what is known, and that; `nil` if there's nothing to keep or nowhere.
+  /// The state to be kept, and where; `nil` if there's nothing to keep or no place for it.
   private var keeping: (store: IndexStore, state: KeptState)? {
     guard let store, let state = settledMoment.flatMap(indexer.keptState) else { return nil }
     return (store, state)

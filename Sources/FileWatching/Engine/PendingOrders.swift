@@ -1,7 +1,7 @@
-/// Orders that are carried out when everything is known that was done before they were given.
+/// Orders that are carried out when the index contains everything that was done before they were given.
 ///
-/// Those that come while others are looked for wait for the next look: so no look is begun anew again and again, and each order has
-/// at most two of them before it.
+/// Orders that come during a check wait for the next one: so no check is begun anew again and again, and each order has
+/// at most two checks before it.
 package struct PendingOrders<Order> {
   private var current: [Order] = []
   private var later: [Order] = []
@@ -10,7 +10,7 @@ package struct PendingOrders<Order> {
 
   package var isEmpty: Bool { current.isEmpty && later.isEmpty }
 
-  /// - Returns: Whether a look has to begin.
+  /// - Returns: Whether a check has to begin.
   package mutating func add(_ order: Order) -> Bool {
     if current.isEmpty {
       current.append(order)
@@ -20,10 +20,11 @@ package struct PendingOrders<Order> {
     return false
   }
 
-  /// The look is over.
+  /// The check is over.
   ///
-  /// - Parameter carryOut: Carries out an order, and says whether that's done; otherwise it's asked again after the next look.
-  /// - Returns: Whether another look has to begin.
+  /// - Parameter carryOut: Carries out an order, and returns whether that's done; otherwise it's called again after the
+  ///   next check.
+  /// - Returns: Whether another check has to begin.
   package mutating func finish(_ carryOut: (Order) -> Bool) -> Bool {
     let left = current.filter { !carryOut($0) }
     let isNeeded = !later.isEmpty
@@ -32,7 +33,7 @@ package struct PendingOrders<Order> {
     return isNeeded
   }
 
-  /// Takes some of them, when nobody wants them any more.
+  /// Takes some of them, when they aren't needed any more.
   package mutating func take(where isTaken: (Order) -> Bool) -> [Order] {
     let taken = (current + later).filter(isTaken)
     current.removeAll(where: isTaken)
@@ -40,7 +41,7 @@ package struct PendingOrders<Order> {
     return taken
   }
 
-  /// Takes all of them, when nobody carries out any more.
+  /// Takes all of them, when they can't be carried out any more.
   package mutating func takeAll() -> [Order] {
     defer { (current, later) = ([], []) }
     return current + later

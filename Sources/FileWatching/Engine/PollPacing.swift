@@ -1,20 +1,20 @@
 package import SystemInterface
 
-/// When to look at what isn't watched.
+/// The times of polling, for places that aren't watched.
 package struct PollPacing: Sendable {
   private let interval: Duration
-  /// When to look next, if at all.
+  /// The time of the next poll, if any.
   package private(set) var next: MonotonicTime?
-  /// When the look began that goes on.
+  /// When the present poll began.
   private var began: MonotonicTime?
 
-  /// Looking takes at most one part in so many of the time.
+  /// Polling takes at most one part in so many of the time.
   private static let share = 20
 
-  /// - Parameter interval: How often to look, at most.
+  /// - Parameter interval: How often to poll, at most.
   package init(interval: Duration) { self.interval = interval }
 
-  /// Has the indexer look if it's time, and plans when it's time again.
+  /// Makes the indexer poll if it's time, and plans the next time.
   package mutating func poll(_ indexer: ScopeIndexer, at now: MonotonicTime) {
     if indexer.hasWork { return }
     let cost = began.map { $0.duration(to: now) } ?? .zero

@@ -2,9 +2,9 @@ package import SystemInterface
 
 /// When everything is read again because events were lost.
 ///
-/// Once is done at once. Where events are lost again soon after, because somebody does more than can be looked at, reading everything
-/// over and over would make that worse: then it waits for as long as the last reading took, twice as long the next time, and so on.
-/// Whoever waits for what is current doesn't wait for that.
+/// The first time is at once. Where events are lost again soon after, because more is changed than can be read, reading
+/// everything over and over would make that worse: then it waits for as long as the last reading took, twice as long
+/// the next time, and so on. A caller that waits for the current state isn't held up by that.
 package struct RereadPacing: Sendable {
   /// When to read, if that has to wait.
   package private(set) var next: MonotonicTime?
@@ -14,7 +14,7 @@ package struct RereadPacing: Sendable {
   private var ended: MonotonicTime?
   /// When it was seen that events had been lost since.
   private var lost: MonotonicTime?
-  /// What the last reading took.
+  /// How long the last reading took.
   private var cost = Duration.zero
   /// How many times as long nothing is read.
   private var share = 0
@@ -24,11 +24,11 @@ package struct RereadPacing: Sendable {
 
   package init() {}
 
-  /// Has the indexer read everything again if it's behind and it's time, and plans when it's time otherwise.
+  /// Makes the indexer read everything again if it's behind and it's time, and plans the time otherwise.
   ///
   /// - Parameters:
-  ///   - indexer: Who reads.
-  ///   - isAwaited: Whether somebody waits for what is current.
+  ///   - indexer: The indexer that reads.
+  ///   - isAwaited: Whether a caller waits for the current state.
   ///   - now: The time.
   package mutating func readAgain(_ indexer: ScopeIndexer, isAwaited: Bool, at now: MonotonicTime) {
     if indexer.hasWork { return }

@@ -54,7 +54,7 @@ struct ChildTable: Sendable {
     for slot in old where slot.number != .none { place(slot) }
   }
 
-  /// Takes out a file whose parent and name are still in the table.
+  /// Removes a file whose parent and name are still in the table.
   mutating func remove(_ number: FileNumber, _ table: FileTable) {
     var hole = home(Self.hash(of: number, table))
     while slots[hole].number != number {

@@ -1,6 +1,6 @@
 package import SystemInterface
 
-/// What an index knows of a file apart from its name: what statx(2) tells.
+/// The record of a file in an index apart from its name: the results of statx(2).
 package struct FileFacts: Hashable, Sendable {
   /// Kind and permissions, `st_mode`.
   package var mode: UInt16
@@ -38,10 +38,10 @@ package struct FileFacts: Hashable, Sendable {
     isLinked = status.linkCount > 1 && status.kind != .directory
   }
 
-  /// What a directory tells of something that isn't a directory.
+  /// The facts that a directory has about an entry that isn't a directory.
   ///
   /// - Parameters:
-  ///   - kind: What it is.
+  ///   - kind: The kind of file.
   ///   - identity: Its device and inode.
   ///   - moment: The time that it would have got if it had been changed when it was read.
   package init(kind: FileKind, _ identity: FileIdentity, readAt moment: Int64) {
@@ -56,7 +56,7 @@ package struct FileFacts: Hashable, Sendable {
     isRead = false
   }
 
-  /// What a listing tells of a member for which there's no error.
+  /// The facts that a listing has about a member without an error.
   init(_ listing: DirectoryListing, _ member: DirectoryListing.Member, device: UInt64, readAt moment: Int64) {
     if let status = listing.status(of: member) {
       self.init(status)
@@ -79,9 +79,9 @@ package struct FileFacts: Hashable, Sendable {
     isRead = row.isRead
   }
 
-  /// Whether a file hasn't altered since, as far as these facts tell.
+  /// Whether a file hasn't altered since, as far as these facts show.
   ///
-  /// One of which only the name was known hasn't if it was changed last before that was read.
+  /// If only its name had been read, it hasn't altered if its last change was before that.
   package func hold(for later: FileFacts) -> Bool {
     if isRead || !later.isRead { return self == later }
     return kind == later.kind && identity == later.identity && later.changeTime < changeTime

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 extension FileIndex {
-  /// What of a listing needs more than a row.
+  /// The parts of a listing that need more than a row.
   struct Remarkable {
     /// Directories, symbolic links, and files with several names.
     var files: [(FileNumber, FileFacts)] = []
@@ -18,7 +18,7 @@ extension FileIndex {
   ///   - device: The device that it's on.
   ///   - moment: When it was read, as files get it for their times.
   ///   - numbers: Gets the new numbers.
-  /// - Returns: What the caller has to take note of.
+  /// - Returns: The members that need more work.
   /// - Complexity: O(*n*).
   mutating func insert(
     _ listing: DirectoryListing, in directory: FileNumber, device: UInt64, readAt moment: Int64,

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 extension FileIndex {
-  /// What is wrong with the index; empty unless there's a mistake in it.
+  /// The violated invariants of the index; empty unless there's a mistake in it.
   ///
   /// - Complexity: O(*n*).
   package var violations: [String] {

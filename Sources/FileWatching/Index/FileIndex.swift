@@ -2,11 +2,12 @@ package import SystemInterface
 
 /// The files of a scope, by number and by name.
 ///
-/// Renaming a directory touches nothing below it: a file knows its directory and its name, and its path is put together when it's asked for.
+/// Renaming a directory touches nothing below it: a file has its directory and its name, and its path is put together
+/// when it's asked for.
 ///
 /// A value without threads and files; ``table`` is the part that readers copy.
 package struct FileIndex: Sendable {
-  /// What is known of each file.
+  /// The record of each file.
   package private(set) var table = FileTable()
   private(set) var childTable = ChildTable()
   private var recentNames = RecentNames()
@@ -17,7 +18,7 @@ package struct FileIndex: Sendable {
   /// Numbers that were given up, and when.
   private(set) var limbo: [(moment: Int, number: FileNumber)] = []
   private var deadNameByteCount = 0
-  /// Counts what's given up, see ``recycle(before:)``.
+  /// Counts the numbers that are given up, see ``recycle(before:)``.
   package private(set) var moment = 0
   /// How many files there are.
   package private(set) var count = 0
@@ -41,7 +42,7 @@ package struct FileIndex: Sendable {
   /// How many bytes names take, also those of files that are gone.
   package var nameByteCount: Int { table.names.byteCount }
 
-  /// How many bytes the index takes, without what the allocator adds and what hard links and owners need.
+  /// How many bytes the index takes, without the overhead of the allocator and without hard links and owners.
   package var byteCount: Int { table.byteCount + childTable.byteCount + recentNames.byteCount }
 
   /// All known names of a file that has several.
@@ -101,10 +102,10 @@ extension FileIndex {
     return true
   }
 
-  /// Gives a file another directory and name, in which there's nothing.
+  /// Gives a file another directory and name; the name must be free.
   ///
   /// - Returns: `false` when there's no room for the name.
-  /// - Complexity: O(1), whatever is in the directory that is moved.
+  /// - Complexity: O(1), however large the directory that is moved.
   package mutating func move(_ number: FileNumber, to directory: FileNumber, as name: SystemPath) -> Bool {
     let hash = NameHash(name.bytes.span)
     guard let place = recentNames.place(of: name.bytes.span, hash, in: &table.names) else { return false }
@@ -118,7 +119,7 @@ extension FileIndex {
 
   /// Gives two files, neither of which is in the other one, each the directory and the name of the other.
   ///
-  /// - Complexity: O(1), whatever is in them.
+  /// - Complexity: O(1), however large they are.
   package mutating func exchange(_ first: FileNumber, _ second: FileNumber) {
     let (directory, otherDirectory) = (table[first].parent, table[second].parent)
     let (name, otherName) = (table[first].name, table[second].name)
@@ -155,9 +156,9 @@ extension FileIndex {
     return numbers
   }
 
-  /// Lets numbers be used again that were given up at or before a moment.
+  /// Makes numbers usable again that were given up at or before a moment.
   ///
-  /// Those who compare two states of the index need them to stand for one file in both.
+  /// Comparing two states of the index needs them to stand for one file in both.
   package mutating func recycle(before moment: Int) {
     var end = 0
     while end < limbo.count, limbo[end].moment <= moment {
@@ -167,9 +168,10 @@ extension FileIndex {
     limbo.removeFirst(end)
   }
 
-  /// Lets numbers be used again of files that former states don't have: whoever compares them with a later one doesn't miss them.
+  /// Makes numbers usable again of files that former states don't have: a comparison with a later state doesn't miss
+  /// them.
   ///
-  /// - Parameter tables: The former states, and the only ones that anybody still compares.
+  /// - Parameter tables: The former states, and the only ones that are still compared.
   /// - Complexity: O(*n*) in the number of numbers that were given up, for each state.
   package mutating func recycle(notIn tables: [FileTable]) {
     let isFree = { (number: FileNumber) in !tables.contains { $0.contains(number) } }

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// What is kept of a file: 64 bytes.
+/// The record of a file: 64 bytes.
 @usableFromInline
 package struct FileRow: Hashable, Sendable {
   /// The directory it's in; none for the top of a scope, and for a number that isn't used.
@@ -8,7 +8,7 @@ package struct FileRow: Hashable, Sendable {
   /// The neighbours among the members of that directory.
   @usableFromInline package var previous = FileNumber.none
   @usableFromInline package var next = FileNumber.none
-  /// The members of this directory are a list; only the top of it is known here.
+  /// The members of this directory are a list; only its first element is here.
   @usableFromInline package var firstChild = FileNumber.none
   /// Where the name is; the top of a scope has none.
   @usableFromInline package var name: UInt32 = 0
@@ -25,7 +25,7 @@ package struct FileRow: Hashable, Sendable {
   package init() {}
 
   static let noTime = Int64.min
-  /// The time of creation of what statx(2) hasn't been asked of.
+  /// The time of creation of a file for which statx(2) hasn't been called.
   static let unread = Int64.min + 1
 
   @inlinable package var changeTime: Int64 { changeTimeAndLink & ~1 }
@@ -55,7 +55,7 @@ package struct FileRow: Hashable, Sendable {
 
 /// The devices and owners of files, each combination once.
 ///
-/// Has room for 65,535; whatever is beyond has no known owner and device.
+/// Has room for 65,535; further ones are recorded without owner and device.
 package struct VolumeTable: Sendable {
   package struct Volume: Hashable, Sendable {
     package var device: UInt64

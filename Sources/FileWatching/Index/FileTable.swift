@@ -1,6 +1,6 @@
 package import SystemInterface
 
-/// What is known of the files of a scope: a value of which a copy costs little, and stays as it is.
+/// The records of the files of a scope: a value that's cheap to copy, and whose copies stay as they are.
 ///
 /// A later change copies the page it's in; all others are shared.
 @usableFromInline
@@ -12,7 +12,7 @@ package struct FileTable: Sendable {
   var volumes = VolumeTable()
   /// The absolute paths of the tops of scopes.
   package internal(set) var rootPaths: [FileNumber: SystemPath] = [:]
-  /// What of them may be results; nothing for those of which it's the contents.
+  /// The possible results at each of them; nothing for those of which it's the contents.
   package internal(set) var rootReaches: [FileNumber: RootReach] = [:]
 
   package init() {}
@@ -54,7 +54,7 @@ extension FileTable {
 
   package var pageCount: Int { pages.count }
 
-  /// Calls `body` for each number of some pages, used or not, with what is kept of it.
+  /// Calls `body` for each number of some pages, used or not, with its record.
   @inlinable @inline(__always)
   package func forEachRow(inPages range: Range<Int>, _ body: (FileNumber, borrowing FileRow) -> Void) {
     for page in range {
@@ -75,7 +75,7 @@ extension FileTable {
     Int(number.rawValue) < capacity && self[number].isUsed
   }
 
-  /// What is known of a file.
+  /// The recorded facts of a file.
   package func facts(of number: FileNumber) -> FileFacts {
     let row = self[number]
     return FileFacts(row, volumes[row.volume])

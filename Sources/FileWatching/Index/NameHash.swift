@@ -31,7 +31,7 @@ struct NameHash {
   /// The place in a table of a power of two.
   func place(in count: Int) -> Int { Int(truncatingIfNeeded: value) & (count - 1) }
 
-  /// What ``place(in:)`` leaves out of the hash; never 0.
+  /// The part of the hash that ``place(in:)`` leaves out; never 0.
   var tag: UInt32 { UInt32(truncatingIfNeeded: value >> 32) | 1 }
 
   /// A hash of the name in a directory.

@@ -88,7 +88,7 @@ package struct NameReader: ~Copyable {
 struct RecentNames: Sendable {
   private static let count = 4096
 
-  /// A place, and a part of the hash of the name there: another name is seldom looked at in vain.
+  /// A place, and a part of the hash of the name there: another name is seldom compared in vain.
   private struct Slot {
     var place: UInt32 = 0
     var tag: UInt32 = 0

@@ -1,4 +1,4 @@
-/// Tells which files have the same path in two states of an index.
+/// Determines which files have the same path in two states of an index.
 ///
 /// Makes no path, and compares that of a directory once for members that are asked for one after the other.
 package struct PathComparison {

@@ -5,10 +5,11 @@ internal import SystemInterface
 struct IndexStore: Sendable {
   private let directory: SystemPath
   private let file: SystemPath
-  /// What the index is of: another one is of no use.
+  /// The description of the scope: the index of another one is of no use.
   private let scope: [UInt8]
 
-  /// - Returns: `nil` if the index isn't to be kept, or that's no use because statx(2) is asked of everything anyway.
+  /// - Returns: `nil` if the index isn't to be kept, or if that's no use because statx(2) is called for everything
+  ///   anyway.
   init?(_ key: IndexEngine.Key) {
     guard let directory = key.options.indexDirectory.flatMap(SystemPath.init), key.options.gatheringDepth == .names
     else { return nil }
@@ -23,12 +24,12 @@ struct IndexStore: Sendable {
 
   /// The same in each run: FNV-1a.
   ///
-  /// What the file is of stands in it as well.
+  /// The file contains the description of its scope as well.
   private static func digest(_ bytes: [UInt8]) -> String {
     String(bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }, radix: 16)
   }
 
-  /// What was kept; `nil` if there's nothing that can be used, so that everything is read.
+  /// The kept index; `nil` if there's none that can be used, so that everything is read.
   func load() -> KeptIndexReader? {
     guard isTrusted, let bytes = try? files.contents(of: file) else { return nil }
     return KeptIndexReader(bytes, scope: scope)
@@ -43,7 +44,7 @@ struct IndexStore: Sendable {
     } catch {
       if error.errno != EEXIST { throw error }
     }
-    // Whose it is would stay as it is.
+    // Its owner would stay as it is.
     if !isTrusted { try? files.unlink(file, at: .workingDirectory, .file) }
     try files.replaceContents(of: file, with: state.bytes(scope: scope))
     // Some users' umask lets a group write new files, which wouldn't be used.

@@ -1,23 +1,24 @@
 internal import CompactContainers
 internal import SystemInterface
 
-/// How an index is written to a file: little-endian numbers, and for each place that's searched its path and its files, directories before
-/// what is in them.
+/// The format of an index in a file: little-endian numbers, and for each place that's searched its path and its files,
+/// directories before their contents.
 ///
 /// | part | contents |
 /// | --- | --- |
 /// | head | ``magic``, the length of the description of the scope and its bytes, the number of places |
-/// | place | the length of its path and its bytes, the record of what is there |
+/// | place | the length of its path and its bytes, the record of the file there |
 /// | record | kind and flags (1), inode (8); of a directory also its facts (56) and the number of its members (4); length of the name (1), the name |
 /// | end | a checksum of all before (4) |
 enum KeptIndexFormat {
   /// Another one with each change of the format.
   static let magic = Array("fileidx1".utf8)
-  /// The bit of a directory that was known to be followed, so that nothing in it is new as long as its times are the same.
+  /// The bit of a directory that was completely followed, so that nothing in it is new as long as its times are the
+  /// same.
   static let trustedFlag: UInt8 = 0x80
   static let directoryKind = UInt8(FileKind.directory.modeBits >> 12)
 
-  /// What is known of a directory without the names in it, in the order in which it's written.
+  /// The facts of a directory without the names in it, in the order in which they're written.
   static func directoryFields(_ facts: FileFacts) -> [UInt64] {
     [
       facts.identity.device, UInt64(facts.mode) | UInt64(facts.owner) << 32, UInt64(facts.group),
@@ -58,7 +59,7 @@ struct KeptIndexWriter {
 
   /// Writes everything.
   ///
-  /// - Parameter scope: What describes the scope: an index of another one is of no use.
+  /// - Parameter scope: The description of the scope: an index of another one is of no use.
   /// - Returns: The bytes of the file.
   consuming func write(scope: [UInt8]) -> [UInt8] {
     bytes.reserveCapacity(24 * table.capacity)
@@ -101,18 +102,18 @@ struct KeptIndexWriter {
 
 /// Reads an index, record by record.
 ///
-/// What follows the checksum's advice can be relied on; nothing that's read makes it trap, whatever the bytes are.
+/// Bytes with a right checksum can be relied on; no bytes that are read make it trap.
 struct KeptIndexReader {
   struct Record {
     let kind: FileKind
     let isTrusted: Bool
     let inode: UInt64
-    /// What was known of a directory.
+    /// The former facts of a directory.
     let fields: [UInt64]
     let memberCount: Int
     let name: Range<Int>
 
-    /// What it is if nothing else is known.
+    /// Its facts if no better ones are known.
     func facts(device: UInt64, readAt moment: Int64) -> FileFacts {
       kind == .directory
         ? KeptIndexFormat.facts(ofDirectory: fields, inode: inode, readAt: moment)

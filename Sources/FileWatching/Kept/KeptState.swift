@@ -1,15 +1,15 @@
 internal import SystemInterface
 
-/// An index with what has to be known to keep it: a value that any thread may write.
+/// An index with the data needed to keep it: a value that any thread may write.
 struct KeptState: Sendable {
   let table: FileTable
   let watches: WatchMap
-  /// Directories of which the kernel doesn't tell everything.
+  /// Directories of which the kernel doesn't report every change.
   let blind: Set<FileNumber>
   /// All that was done before is in the index, as files get it for their times.
   let moment: Int64
 
-  /// How long before that a directory must have changed last, so that nothing can have changed in it since at the same time.
+  /// How long before that a directory must have changed last, so that no later change in it can have the same time.
   ///
   /// File systems count in steps of up to two seconds.
   static let restDuration: Int64 = 3_000_000_000
@@ -22,22 +22,22 @@ struct KeptState: Sendable {
 }
 
 extension ScopeCore {
-  /// What is known, to be kept for a later run.
+  /// The index, to be kept for a later run.
   ///
   /// - Parameter moment: When everything was in the index that had been done before.
-  /// - Returns: That, with all that's needed to write it; `nil` if it isn't everything.
+  /// - Returns: The index, with all that's needed to write it; `nil` if it isn't complete.
   func keptState(settledAt moment: Int64) -> KeptState? {
     if isFull { return nil }
     return KeptState(
       table: index.table, watches: watches, blind: polled.union(unreadable).union(doubles), moment: moment)
   }
 
-  /// Begins with what was known at the end of a former run, of which each directory is looked at before it counts.
+  /// Begins with the index at the end of a former run. Each of its directories is checked before it counts.
   ///
-  /// To be called before anything is read. Whatever the index was, what is known after reading is what is there.
+  /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
   ///
   /// - Parameters:
-  ///   - reader: What was kept.
+  ///   - reader: The kept index.
   ///   - moment: The time, as files get it.
   mutating func restore(_ reader: KeptIndexReader, at moment: Int64) {
     var reader = reader
@@ -49,12 +49,12 @@ extension ScopeCore {
       let root = roots.first { $0.path == place && $0.reach != .item }?.number
       if !restorer.restore(root, from: &reader, in: &self) { break }
     }
-    // Directories before those that are in them: what isn't there any more takes its own with it.
+    // Directories before those that are in them: a directory that isn't there any more takes its contents with it.
     for directory in restorer.directories.reversed() where index.table.contains(directory) { queue.push(directory) }
   }
 }
 
-/// Puts what was kept into an index.
+/// Puts a kept index into a new one.
 private struct KeptIndexRestorer {
   /// Directories whose members have been put into the index.
   private(set) var directories: [FileNumber] = []
@@ -65,9 +65,9 @@ private struct KeptIndexRestorer {
   /// Reads one place.
   ///
   /// - Parameters:
-  ///   - root: What the place stands for, if anything is there.
+  ///   - root: The file at the place, if there's one.
   ///   - reader: Where to read.
-  ///   - core: What gets the files.
+  ///   - core: Receives the files.
   /// - Returns: Whether the whole place could be read.
   mutating func restore(_ root: FileNumber?, from reader: inout KeptIndexReader, in core: inout ScopeCore) -> Bool {
     guard let record = reader.record() else { return false }

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// A directory that is to be read, with all that has to be known for that: any thread can do it.
+/// An order to read a directory, with all the data needed: any thread can carry it out.
 struct ReadOrder: Sendable {
   /// Whether to watch the directory.
   enum Watching: Sendable {
@@ -18,15 +18,15 @@ struct ReadOrder: Sendable {
   let boundary: UInt64?
   let watching: Watching
   let depth: DirectoryListing.Depth
-  /// What it was in a former run: if it's still that, it needn't be read.
+  /// Its facts in a former run: if they're still the same, it needn't be read.
   let kept: KeptDirectory?
 }
 
-/// What reading a directory has brought.
+/// The result of reading a directory.
 struct DirectoryReading: Sendable {
   enum Outcome: Sendable {
     case failed(SystemError)
-    /// Something else is where it should be.
+    /// Another file is at its place.
     case displaced
     /// It's beyond the boundary.
     case excluded(FileFacts)
@@ -36,7 +36,7 @@ struct DirectoryReading: Sendable {
   }
 
   struct Contents: Sendable {
-    /// What it was when it was being watched.
+    /// Its facts when it was being watched.
     let facts: FileFacts
     /// `nil` if it wasn't to be watched.
     let watch: Result<WatchID, SystemError>?
@@ -45,12 +45,12 @@ struct DirectoryReading: Sendable {
     var listings: [DirectoryListing]
     /// Why the rest of it couldn't be read.
     var error: SystemError?
-    /// Whether there's more to read, which is told part by part.
+    /// Whether there's more to read, which is reported part by part.
     var hasMore = false
   }
 
   let directory: FileNumber
-  /// What was ordered, whatever has come of it.
+  /// The watching that was ordered, whatever the outcome.
   let watching: ReadOrder.Watching
   let outcome: Outcome
 }
@@ -58,7 +58,7 @@ struct DirectoryReading: Sendable {
 /// A directory of which only a part has been taken yet.
 struct UnfinishedReading: Sendable {
   let directory: FileNumber
-  /// What it was, without what is in it.
+  /// Its facts, without its members.
   var contents: DirectoryReading.Contents
   /// Members that haven't been seen yet.
   var missing: Set<FileNumber>
@@ -71,10 +71,10 @@ struct DirectoryReader: Sendable {
   let files: any FileSystem
   let watcher: any FileWatcher
 
-  /// How many parts of a directory are kept in memory; whoever takes them reads the rest part by part.
+  /// How many parts of a directory are kept in memory; the receiver reads the rest part by part.
   private static let listingCountMax = 8
 
-  /// - Returns: What was read, and the descriptor to read on with if there's more, which is to be closed by whoever takes it.
+  /// - Returns: The reading, and the descriptor to read on with if there's more, which the receiver has to close.
   func read(_ order: ReadOrder) -> (DirectoryReading, rest: FileDescriptor?) {
     var rest: FileDescriptor?
     var outcome: DirectoryReading.Outcome
@@ -94,9 +94,9 @@ struct DirectoryReader: Sendable {
     else { return .displaced }
     if let boundary = order.boundary, boundary != found.identity.device { return .excluded(found) }
     let watch = order.watching == .wanted ? watch(descriptor) : nil
-    // Only now: what had happened before it was watched may have changed its times.
+    // Only now: changes before it was watched may have changed its times.
     let facts = watch == nil ? found : try facts(of: descriptor)
-    // Where all changes are told, they set the time too.
+    // Where all changes are reported, they set the time too.
     if let kept = order.kept, case .success(let watch)? = watch, kept.holds(for: facts) {
       return .unaltered(facts, watch)
     }

@@ -4,13 +4,13 @@ internal import SystemInterface
 struct FollowedLinks {
   /// Where each link leads, as a canonical path; nothing for one that leads nowhere or mustn't be followed.
   private(set) var targets: [FileNumber: SystemPath] = [:]
-  /// Links to be looked at.
+  /// Links to be resolved.
   private(set) var changed: Set<FileNumber> = []
-  /// Links that lead through others, of which nobody tells when they lead elsewhere.
+  /// Links that lead through others, of whose changes there are no events.
   private(set) var indirect: Set<FileNumber> = []
-  /// All that have been looked at.
+  /// All that have been resolved.
   private var known: Set<FileNumber> = []
-  /// Whether links are gone since it was decided last what is searched.
+  /// Whether links are gone since the searched targets were last determined.
   private var hasLost = false
 
   var hasWork: Bool { hasLost || !changed.isEmpty }
@@ -39,10 +39,11 @@ struct FollowedLinks {
   }
 }
 
-// Following symbolic links: what a link leads to is searched as a further root, under its own path.
+// Following symbolic links: the target of a link is searched as a further root, under its own path.
 //
-// So each file is found once, however many links lead to it, and loops end by themselves. Which targets are searched follows from the
-// links that can be reached from the places that were asked for: it's decided anew after links have changed, or the way to a target.
+// So each file is found once, however many links lead to it, and loops end by themselves. The searched targets follow
+// from the links that can be reached from the places that were asked for: they're determined anew after links have
+// changed, or the way to a target.
 
 extension ScopeCore {
   /// A link is new, another one, or in another place.
@@ -55,7 +56,7 @@ extension ScopeCore {
     if options.followsSymbolicLinks { links.noteAll() }
   }
 
-  /// What is to be done to find out where a link leads; `nil` if there's none any more.
+  /// The order that finds where a link leads; `nil` if there's no link any more.
   mutating func resolveOrder(_ number: FileNumber) -> ScopeOrder? {
     guard index.table.contains(number), index.table.facts(of: number).kind == .symbolicLink else {
       links.forget(number)
@@ -66,7 +67,7 @@ extension ScopeCore {
 
   /// Where a link leads that was at a path.
   mutating func takeLink(_ number: FileNumber, _ path: SystemPath, _ outcome: Result<LinkTarget, SystemError>) {
-    // Something has happened to it meanwhile, of which events tell.
+    // It has changed meanwhile, which events report.
     guard index.table.contains(number), index.table.facts(of: number).kind == .symbolicLink else {
       return links.forget(number)
     }
@@ -88,7 +89,8 @@ extension ScopeCore {
     for path in wanted.subtracting(searched).sorted() { follow(path) }
   }
 
-  /// What is to be searched besides the places that were asked for: where links lead that are in these, and in what is searched besides.
+  /// The targets to be searched besides the places that were asked for: those of links in these places, and in the
+  /// targets themselves.
   private func wantedTargets() -> Set<SystemPath> {
     let asked = roots.filter { !$0.isFollowed && !$0.isAbandoned && $0.reach != .item }.map(\.path)
     var covered = Set(asked)
@@ -99,7 +101,7 @@ extension ScopeCore {
       if start == waiting.endIndex { break }
       let reached = waiting[start...]
       waiting.removeSubrange(start...)
-      // What leads to a directory around a place that's searched leads back to that.
+      // A link to a directory around a place that's searched leads back to that.
       for (_, target) in reached where !asked.contains(where: { $0.isInside(target) }) {
         if !target.isIn(covered) { wanted.insert(target) }
         covered.insert(target)

@@ -57,7 +57,7 @@ package struct Glob: Sendable {
     }
   }
 
-  /// Takes what follows an opening bracket; `nil`, and takes nothing, if it isn't closed.
+  /// Takes the rest behind an opening bracket; `nil`, and takes nothing, if it isn't closed.
   private static func takeSet(_ rest: inout Substring) -> Part? {
     var tail = rest
     let isInverted = tail.first == "!" || tail.first == "^"

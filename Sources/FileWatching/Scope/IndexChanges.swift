@@ -1,11 +1,11 @@
 /// Which files are others than before, or may be.
 package struct IndexChanges: Sendable {
-  /// Files that are new, gone, or of which something is known to have altered.
+  /// Files that are new, gone, or known to have altered.
   package var files = FileNumberSet()
   /// Directories with another path than before, and all below them with them.
   package var movedDirectories: Set<FileNumber> = []
 
-  /// Whether something is known of files by now that nobody has known before: they needn't have altered.
+  /// Whether further facts of files have been read: the files needn't have altered.
   package var hasNewFacts = false
 
   package init() {}

@@ -1,10 +1,10 @@
 internal import SystemInterface
 
-/// Names that something has happened to, by directory.
+/// Names with events, by directory.
 struct LookList {
-  /// For each name whether it was told that it's gone.
+  /// For each name whether its end was reported.
   ///
-  /// If not, and it is, then the kernel will tell soon whether it was removed or renamed.
+  /// If it wasn't, and the name is gone, then the kernel will report soon whether it was removed or renamed.
   private(set) var names: [FileNumber: [SystemPath: Bool]] = [:]
 
   var isEmpty: Bool { names.isEmpty }

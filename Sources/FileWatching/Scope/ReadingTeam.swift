@@ -1,13 +1,13 @@
 internal import SystemInterface
 
-/// Threads that read directories for one that takes what they find.
+/// Threads that read directories for one thread that takes the results.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock | orders and readings go from thread to thread |
-/// | `bell` | itself | rung after each change that somebody may wait for; whoever sleeps has looked at it before the state |
+/// | `bell` | itself | rung after each change that a thread may wait for; a thread that sleeps has read it before the state |
 ///
-/// Helpers end with ``end()``. What has been ordered by then is read, and nobody takes it.
+/// Helpers end with ``end()``. Directories that have been ordered by then are read, and the results aren't taken.
 final class ReadingTeam: Sendable {
   private struct State: Sendable {
     var orders: [ReadOrder] = []
@@ -18,7 +18,7 @@ final class ReadingTeam: Sendable {
     var isOver = false
   }
 
-  /// What the one who takes readings does next.
+  /// The next step of the thread that takes readings.
   enum Step {
     case take([(DirectoryReading, rest: FileDescriptor?)])
     case read(ReadOrder)
@@ -49,7 +49,7 @@ final class ReadingTeam: Sendable {
     if isAwaited { bell.ring() }
   }
 
-  /// Takes what has been read, or else something to read; waits while helpers read the last directories.
+  /// Takes finished readings, or else an order to read; waits while helpers read the last directories.
   func next() -> Step {
     while true {
       let count = bell.count
@@ -71,7 +71,7 @@ final class ReadingTeam: Sendable {
     }
   }
 
-  /// Takes back what nobody has begun to read.
+  /// Takes back the orders that no thread has begun.
   func takeBackOrders() -> [ReadOrder] {
     state.withLock { state in
       defer { state.orders = [] }

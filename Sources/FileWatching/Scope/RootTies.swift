@@ -1,12 +1,12 @@
 internal import SystemInterface
 
-/// Which watches tell that something else may be where a root is, or was, or shall be.
+/// The watches whose events mean that another file may be where a root is, or was, or shall be.
 ///
 /// Those of the directories on the way to it, as far as there are any, and for a root that isn't searched its own.
 struct RootTies {
-  /// What a watch means for a root.
+  /// The meaning of a watch for a root.
   enum Tie: Hashable {
-    /// A directory on the way to it: only what happens to the directory itself matters.
+    /// A directory on the way to it: only events of the directory itself matter.
     case way
     /// The last directory on the way, in which a name matters.
     case name(SystemPath)
@@ -17,12 +17,12 @@ struct RootTies {
   private var ties: [WatchID: [Int: Set<Tie>]] = [:]
   private var watches: [Int: Set<WatchID>] = [:]
 
-  /// Whether somebody wants to hear of it.
+  /// Whether any root needs it.
   func contains(_ watch: WatchID) -> Bool { ties[watch] != nil }
 
   /// Ties a root to other watches than before.
   ///
-  /// - Returns: The watches that aren't wanted any more.
+  /// - Returns: The watches that aren't needed any more.
   mutating func set(_ new: [WatchID: Set<Tie>], for place: Int) -> [WatchID] {
     let old = watches[place] ?? []
     for watch in old { ties[watch]?[place] = nil }

@@ -1,17 +1,17 @@
 internal import SystemInterface
 
-/// What is found on the way to a root.
+/// The result of a search for the way to a root.
 struct RootWay: Sendable {
-  /// What tells when there's something else on it.
+  /// The watches that report another file on the way.
   var ties: [WatchID: Set<RootTies.Tie>] = [:]
-  /// Why something can't be watched that has to be.
+  /// The reason why a directory that needs a watch can't be watched.
   var blindness: String?
   var isBehindLink = false
 }
 
 /// Watches the ways to roots.
 ///
-/// Each directory is watched before it's looked at what is in it.
+/// Each directory is watched before its contents are inspected.
 struct RootWayFinder: Sendable {
   let files: any FileSystem
   let watcher: any FileWatcher
@@ -29,7 +29,7 @@ struct RootWayFinder: Sendable {
     return way
   }
 
-  /// Watches the directories on the way, as far as there are any, and the root if nobody else does.
+  /// Watches the directories on the way, as far as there are any, and the root if it has no other watch.
   ///
   /// - Returns: Whether the way stayed the same meanwhile.
   private func go(to root: SystemPath, _ reach: RootReach, _ way: inout RootWay) -> Bool {
@@ -71,7 +71,7 @@ struct RootWayFinder: Sendable {
     } catch {
       if error.isDisplacement { return false }
     }
-    // Without permission to read it; its directory tells as well, but of all that's in there.
+    // Without permission to read it; its directory reports it as well, but with everything else in there.
     guard let watch = watch(directory, [.names, .contents, .itself], &way) else { return false }
     if let watch { way.ties[watch, default: []].insert(.name(name)) }
     return true
@@ -79,7 +79,7 @@ struct RootWayFinder: Sendable {
 
   /// Watches a directory on the way.
   ///
-  /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be looked at from time to time; and `nil` if
+  /// - Returns: The watch; no watch if the directory can't be watched, so that the root has to be polled; and `nil` if
   ///   it isn't there any more.
   private func watch(
     _ directory: SystemPath, _ interest: WatchInterest, _ way: inout RootWay
@@ -88,13 +88,13 @@ struct RootWayFinder: Sendable {
       return .some(try watcher.watch(directory, interest, isDirectory: true))
     } catch {
       if error.isDisplacement { return nil }
-      // Its own moves aren't told then, or not what happens in it.
+      // Its own moves aren't reported then, or not the changes in it.
       way.blindness = error.description
       return .some(nil)
     }
   }
 
-  /// What is at a path; `nil` for nothing, or what can't be looked at.
+  /// The kind of file at a path; `nil` for none, or one that can't be inspected.
   private func kind(of path: SystemPath, _ way: inout RootWay) -> FileKind? {
     do throws(SystemError) {
       return try files.status(of: path, at: .workingDirectory, links: .noFollow).kind

@@ -13,9 +13,10 @@ extension ScopeCore {
     }
   }
 
-  /// Two names have changed places in one step: both files keep their numbers if one is a directory, and what is in it isn't read again.
+  /// Two names have changed places in one step: both files keep their numbers if one is a directory, and its contents
+  /// aren't read again.
   ///
-  /// Whether it was one step, or somebody has put one over the other and that back again, the names are looked at.
+  /// Whether it was one step, or two files were put over each other and back, the names are checked.
   ///
   /// - Returns: Whether that's done.
   private mutating func apply(_ exchange: ExchangeEvents) -> Bool {
@@ -60,7 +61,7 @@ extension ScopeCore {
     case .created, .changed: looks.add(name, in: directory)
     case .removed: looks.add(name, in: directory, isGone: true)
     case .departed(let cookie):
-      // What is under the name now is looked at when it's known where this has gone.
+      // The new file under the name is checked when the place of this one is known.
       guard let number = index.child(named: name, of: directory) else {
         looks.add(name, in: directory)
         return
@@ -85,7 +86,7 @@ extension ScopeCore {
     lookAt(number)
     if index.table.isInside(directory, number) { return }
     if let victim = index.child(named: name, of: directory) {
-      // A directory that has gone away with the file in it, before that took its name: both are looked at.
+      // A directory that has gone away with the file in it, before that took its name: both are checked.
       if index.table.isInside(number, victim) { return }
       remove(victim)
     }
@@ -129,7 +130,7 @@ extension FileTable {
   }
 }
 
-/// What the kernel tells when two names change places in one step: each goes where the other one was, one after the other.
+/// The events of two names that change places in one step: each goes where the other one was, one after the other.
 private struct ExchangeEvents {
   struct Place: Equatable {
     let watch: WatchID

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 extension ScopeCore {
-  /// What is to be looked at in a directory.
+  /// The order to check names in a directory.
   func lookOrder(_ directory: FileNumber, _ names: [SystemPath: Bool]) -> LookOrder {
     let facts = index.table.facts(of: directory)
     return LookOrder(
@@ -9,20 +9,21 @@ extension ScopeCore {
       device: index.table.hasVolume(directory) ? facts.identity.device : nil, names: names)
   }
 
-  /// What names in a directory stand for.
+  /// Takes the files that names in a directory stand for.
   ///
   /// - Parameters:
-  ///   - order: What was to be looked at.
-  ///   - outcome: What has come of it.
-  ///   - isQuiet: Whether the kernel has nothing else to tell, so that what's gone without a word is gone. Otherwise it may have been renamed, of
-  ///     which the kernel has yet to tell: it's looked at again then, so that it keeps its number.
-  /// - Returns: Whether the directory was where it should be; if not, its names are to be looked at again.
+  ///   - order: The order.
+  ///   - outcome: Its outcome.
+  ///   - isQuiet: Whether the kernel has no further events, so that a file that's gone without an event is gone.
+  ///     Otherwise it may have been renamed, which the kernel has yet to report: it's checked again then, so that it
+  ///     keeps its number.
+  /// - Returns: Whether the directory was where it should be; if not, its names are to be checked again.
   mutating func take(_ order: LookOrder, _ outcome: LookOrder.Outcome, isQuiet: Bool) -> Bool {
     switch outcome {
     case .displaced: return false
     case .failed(let error):
       if error.isDisplacement { return false }
-      // Reading it will say what's wrong.
+      // Reading it will report the error.
       queue.push(order.directory)
     case .found(let facts, let names):
       // Its own times have changed with its members.
@@ -73,7 +74,7 @@ extension ScopeCore {
     return number
   }
 
-  /// What follows from something new.
+  /// The consequences of a new file.
   mutating func remark(_ number: FileNumber, _ facts: FileFacts) {
     if facts.kind == .directory { queue.push(number) }
     if facts.kind == .symbolicLink { noteLink(number) }

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 extension ScopeCore {
-  /// Looks where something was mounted or unmounted: what was seen in that place is another directory now.
+  /// Checks where something was mounted or unmounted: the directory in that place is another one now.
   mutating func take(_ mounts: Set<MountTable.Mount>) {
     let altered = Set(mounts.symmetricDifference(knownMounts).map(\.path))
     knownMounts = mounts
@@ -16,7 +16,7 @@ extension ScopeCore {
     }
   }
 
-  /// The number of a directory inside a root, if it's known.
+  /// The number of a directory inside a root, if it's in the index.
   private func directory(_ path: SystemPath, below root: Root) -> FileNumber? {
     var number = root.number
     let names = path.bytes.dropFirst(root.path.bytes.count).split(separator: UInt8(ascii: "/"))

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 extension ScopeCore {
-  /// What is to be done next to read directories; `nil` if there's nothing to read.
+  /// The next step of reading directories; `nil` if there's nothing to read.
   mutating func nextRead() -> ReadStep? {
     while let directory = queue.pop() {
       guard isReadable(directory) else {
@@ -23,7 +23,7 @@ extension ScopeCore {
     grantedWatchCount = count
   }
 
-  /// Has some directories read once more of whose members only kinds are known.
+  /// Makes some directories be read once more of whose members only kinds are known.
   mutating func beginRefill(directoryCountMax: Int) {
     var count = 0
     while count < directoryCountMax, let directory = refills.pop() {
@@ -33,7 +33,7 @@ extension ScopeCore {
     }
   }
 
-  /// Whether statx(2) hasn't been asked of everything that's known.
+  /// Whether statx(2) hasn't been called for everything in the index.
   var hasRefills: Bool { !refills.isEmpty || !refilled.isEmpty }
 
   private func isReadable(_ directory: FileNumber) -> Bool {
@@ -56,11 +56,11 @@ extension ScopeCore {
     queue.push(order.directory)
   }
 
-  // MARK: What has been read
+  // MARK: Results of reading
 
-  /// Takes what reading a directory has brought, or the first part of it.
+  /// Takes the result of reading a directory, or the first part of it.
   ///
-  /// - Returns: What to go on with, if that was the first part; see ``take(_:_:)`` and ``end(_:_:)``.
+  /// - Returns: The reading to go on with, if that was the first part; see ``take(_:_:)`` and ``end(_:_:)``.
   mutating func take(_ reading: DirectoryReading) -> UnfinishedReading? {
     let directory = reading.directory
     refilled.remove(directory)
@@ -114,7 +114,7 @@ extension ScopeCore {
     for child in index.table.children(of: directory) { remove(child) }
   }
 
-  /// Something else is where the directory was: what happened to it will be told, or seen when its name is looked at.
+  /// Another file is where the directory was: events will report its fate, or a check of its name will show it.
   private mutating func misplace(_ directory: FileNumber) {
     misplaced[directory, default: 0] += 1
     lookAt(directory)
@@ -126,7 +126,7 @@ extension ScopeCore {
     var reading = UnfinishedReading(
       directory: directory, contents: contents, missing: Set(index.table.children(of: directory)))
     for (number, listing) in contents.listings.enumerated() {
-      // What is read at once has no name twice.
+      // A directory that is read at once has no name twice.
       if number == 0, reading.missing.isEmpty {
         takeNewMembers(listing, contents, directory)
       } else {
@@ -156,7 +156,7 @@ extension ScopeCore {
     if readsFacts { refills.remove(reading.directory) } else { refills.push(reading.directory) }
   }
 
-  /// Takes the members of a directory of which nothing is known.
+  /// Takes the members of a directory that has none in the index.
   private mutating func takeNewMembers(
     _ listing: DirectoryListing, _ contents: DirectoryReading.Contents, _ directory: FileNumber
   ) {
@@ -168,7 +168,7 @@ extension ScopeCore {
     if remarkable.isFull { isFull = true }
   }
 
-  /// - Returns: The number of what the name stands for, if it stands for anything.
+  /// - Returns: The number of the file that the name stands for, if there's one.
   private mutating func take(
     _ member: DirectoryListing.Member, _ listing: DirectoryListing, _ contents: DirectoryReading.Contents,
     _ directory: FileNumber
@@ -180,7 +180,7 @@ extension ScopeCore {
         return nil
       }
       let facts = FileFacts(listing, member, device: contents.facts.identity.device, readAt: contents.moment)
-      // More may be known of it.
+      // The index may have more facts of it.
       if !facts.isRead, let known, index.table.mayBecome(known, facts) {
         if facts.kind == .symbolicLink { noteLink(known) }
         return known
@@ -215,7 +215,7 @@ extension ScopeCore {
     case .success(let watch):
       if watch != watches[directory] {
         if let other = watches[watch], index.table.contains(other) { return double(directory, other) }
-        // A watch that was known and isn't this one has ended.
+        // A former watch that isn't this one has ended.
         _ = watches.remove(directory)
       }
       watches.add(watch, directory)

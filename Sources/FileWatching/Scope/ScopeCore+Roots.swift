@@ -1,27 +1,27 @@
 internal import SystemInterface
 
-// Roots: where they are, and what tells that something else is there.
+// Roots: where they are, and the events that report another file there.
 //
-// A root that's searched and there has a watch like all directories, which tells when it's moved or gone. That it's moved because a
-// directory around it is, or that it's there at last, only the directories on the way can tell: these are watched themselves, which says
-// nothing of what's in them, but for the last one there is, whose names are told. A root that isn't searched has a watch of
-// its own, and the names in its directory are told, since it may be replaced.
+// A root that's searched and present has a watch like all directories, whose events report that it's moved or gone. A
+// move of a directory around it, or the appearance of the root, is reported by the directories on the way alone. These
+// are watched themselves, without their contents, except for the last one that exists, whose names are watched. A root
+// that isn't searched has a watch of its own, and the names in its directory are watched, since it may be replaced.
 //
-// Watch first, look then: so nothing is missed that happens between the two.
+// Watch first, check then: so nothing is missed that changes between the two.
 
 extension ScopeCore {
-  /// Adds what is at a path, be it there or not; read later.
+  /// Adds a path, whether or not there's a file; read later.
   ///
   /// - Parameters:
   ///   - path: An absolute path without symbolic links, that's neither inside another root that's searched nor around one.
-  ///   - reach: What of it may be a result.
+  ///   - reach: The possible results there.
   mutating func addRoot(_ path: SystemPath, reach: RootReach = .contents) {
     roots.append(Root(path: path, reach: reach))
     checkRoot(roots.count - 1)
     uncertainRoots.insert(roots.count - 1)
   }
 
-  /// Takes note of what an event means for roots.
+  /// Takes note of the consequences of an event for roots.
   mutating func noteRoots(_ event: WatchEvent) {
     let (displaced, altered) = ties.roots(of: event)
     uncertainRoots.formUnion(displaced)
@@ -30,7 +30,7 @@ extension ScopeCore {
     if case .overflow = event { uncertainRoots.formUnion(roots.indices) }
   }
 
-  /// Has the ways to those roots watched that something has happened to, or to their ways.
+  /// Watches the ways to those roots anew that have events, or whose ways have.
   ///
   /// - Returns: Which ones.
   mutating func secureRoots() -> Set<Int> {
@@ -42,16 +42,16 @@ extension ScopeCore {
     return places
   }
 
-  /// Looks at the other roots that may have altered.
+  /// Checks the other roots that may have altered.
   mutating func checkAlteredRoots(but secured: Set<Int>) {
-    // Where links lead may be elsewhere.
+    // The targets of links may be elsewhere.
     if secured.contains(where: { roots[$0].isFollowed }) { noteAllLinks() }
     let others = alteredRoots.subtracting(secured)
     alteredRoots = []
     for place in others { checkRoot(place) }
   }
 
-  /// The way to a root is watched, as far as it can be: now it's looked at what is there.
+  /// The way to a root is watched, as far as it can be: now the place is checked.
   mutating func takeWay(_ place: Int, _ path: SystemPath, _ way: RootWay) {
     // Another one may have taken its place.
     if roots[place].path != path || roots[place].isAbandoned {

@@ -1,9 +1,9 @@
 internal import SystemInterface
 
-/// How far what has happened is taken in.
+/// How far events have been taken in.
 ///
-/// It's done in rounds: looking may find that a directory isn't where it should be, because it was moved meanwhile, which the next
-/// events tell. If none do, its own name is looked at, and so on up to the root.
+/// It's done in rounds: a check may find that a directory isn't where it should be, because it was moved meanwhile,
+/// which the next events report. If none do, its own name is checked, and so on up to the root.
 struct ScopeTurn: Sendable {
   enum Step: Sendable {
     /// Events are to be taken. Ends with them.
@@ -14,19 +14,19 @@ struct ScopeTurn: Sendable {
     case roots
     /// They have been; others may have altered.
     case alteredRoots
-    /// If there were no events, what went away hasn't arrived anywhere.
+    /// If there were no events, departed files haven't arrived anywhere.
     case departures
-    /// Names are to be looked at.
+    /// Names are to be checked.
     case names
     case looking([(FileNumber, [SystemPath: Bool])])
     /// If there were no events, directories aren't where they should be.
     case misplaced
-    /// If nothing is left to be looked at and read, links are settled.
+    /// If nothing is left to be checked and read, links are settled.
     case links
     case resolving([FileNumber])
     /// The round is over.
     case end
-    /// There have been enough rounds: what is left is tried again by the next turn.
+    /// There have been enough rounds: the rest is tried again by the next turn.
     case givenUp
   }
 
@@ -38,17 +38,17 @@ struct ScopeTurn: Sendable {
   var isQuiet = false
   /// Roots that are being secured.
   var secured: Set<Int> = []
-  /// Directories that weren't where they should be, with the names that are to be looked at again.
+  /// Directories that weren't where they should be, with the names that are to be checked again.
   var failed: [FileNumber: [SystemPath: Bool]] = [:]
 }
 
 extension ScopeCore {
-  /// Begins to take in everything that has happened, but for directories that are to be read; see ``nextRead()``.
+  /// Begins to take in all changes until now, but for directories that are to be read; see ``nextRead()``.
   mutating func beginTurn() { turn = ScopeTurn() }
 
-  /// What is to be done next; `nil` if there's nothing to do until the next turn.
+  /// The next order; `nil` if there's nothing to do until the next turn.
   ///
-  /// Tell what has come of it with ``take(_:)`` before the next call.
+  /// Pass its outcome to ``take(_:)`` before the next call.
   mutating func next() -> ScopeOrder? {
     while agenda.isEmpty {
       guard let turn else { return nil }
@@ -57,14 +57,14 @@ extension ScopeCore {
     return agenda.removeFirst()
   }
 
-  /// Takes what has come of an order.
+  /// Takes the outcome of an order.
   mutating func take(_ outcome: ScopeOutcome) {
     switch outcome {
     case .events(let events): takeEvents(events)
     case .checked(let place, let path, let found): takeRoot(place, path, found)
     case .secured(let place, let path, let way): takeWay(place, path, way)
     case .looked(let order, let found):
-      // It may have gone while others were looked at.
+      // It may have gone while others were checked.
       guard index.table.contains(order.directory), let turn else { break }
       if !take(order, found, isQuiet: turn.isQuiet) { self.turn?.failed[order.directory] = order.names }
     case .resolved(let link, let path, let target): takeLink(link, path, target)
@@ -160,7 +160,7 @@ extension ScopeCore {
     return ScopeTurn(step: .givenUp)
   }
 
-  /// Directories whose name has been looked at, and which are still there, are read again.
+  /// Directories whose name has been checked, and which are still there, are read again.
   private mutating func readMisplaced() {
     for (directory, count) in misplaced where index.table.contains(directory) {
       if count < Self.misplacementMax {
@@ -174,7 +174,7 @@ extension ScopeCore {
     misplaced = misplaced.filter { index.table.contains($0.key) }
   }
 
-  /// Directories move faster than they can be looked at: the next call, and polling, try again.
+  /// Directories move faster than they can be checked: the next call, and polling, try again.
   private mutating func giveUp() {
     settleDepartures()
     for directory in looks.take().keys { queue.push(directory) }

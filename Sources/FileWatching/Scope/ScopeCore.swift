@@ -1,40 +1,41 @@
 internal import SystemInterface
 
-/// What is known of a scope, and what has to be done to keep that current: a value that decides.
+/// The index of a scope, and the work that keeps it current: a value that decides.
 ///
-/// It gives orders and is told what has come of them, see ``ScopeOrder`` and ``ReadOrder``. It knows no file, descriptor, thread or clock; ``ScopeIndexer``
-/// carries its orders out. Between an order and its outcome anything may happen to the files.
+/// It gives orders and takes their outcomes, see ``ScopeOrder`` and ``ReadOrder``. It uses no file, descriptor, thread
+/// or clock; ``ScopeIndexer`` carries its orders out. Between an order and its outcome the files may change in any way.
 ///
-/// Each directory is watched before it's read, so that nothing is missed that is made meanwhile. An event only says where to look:
-/// what is there is always asked of the file system, through a descriptor of the directory that's known to be the one in the index,
-/// because paths may lead elsewhere by then. So it does no harm if events come twice, late or in another order.
+/// Each directory is watched before it's read, so that nothing is missed that is made meanwhile. An event only says
+/// where to check: the file system is always asked for the state there, through a descriptor of the directory that's
+/// known to be the one in the index, because paths may lead elsewhere by then. So it does no harm if events come twice,
+/// late or in another order.
 struct ScopeCore: Sendable {
-  /// A place that was asked for, and its number if anything is there.
+  /// A place that was asked for, and its number if there's a file.
   struct Root: Sendable {
     let path: SystemPath
     let reach: RootReach
     var number: FileNumber?
     /// A link has come to be on the way, which isn't followed: nothing counts as there.
     var isBehindLink = false
-    /// Nobody has asked for it, but a link leads there.
+    /// The place wasn't asked for, but a link leads there.
     var isFollowed = false
-    /// No link leads there any more: nothing of it is known, and the next one takes its place.
+    /// No link leads there any more: nothing of it is in the index, and the next one takes its place.
     var isAbandoned = false
   }
 
-  /// What is known.
+  /// The files that have been found.
   var index = FileIndex()
   let options: ScopeOptions
   /// Names of directories that aren't entered.
   let unentered: NamePatterns
   var roots: [Root] = []
-  /// What tells about places that aren't inside any root.
+  /// The watches for places that aren't inside any root.
   var ties = RootTies()
-  /// Roots that may be elsewhere, or may be there now, or which nothing may tell of.
+  /// Roots that may be elsewhere, or may be there now, or whose watches may be missing.
   var uncertainRoots: Set<Int> = []
   /// Roots that are where they were and may have altered.
   var alteredRoots: Set<Int> = []
-  /// Roots that have to be looked at from time to time.
+  /// Roots that have to be polled.
   var blindRoots: Set<Int> = []
   var watches = WatchMap()
   var queue = ReadQueue()
@@ -50,25 +51,25 @@ struct ScopeCore: Sendable {
   var grantedWatchCount = 0
   /// No more may be watched than that.
   var isGrantRefused = false
-  /// What was mounted when it was looked at last.
+  /// The mounts at the last check.
   var knownMounts: Set<MountTable.Mount>
-  /// What is to be done at once.
+  /// The orders to be carried out at once.
   var agenda: [ScopeOrder] = []
-  /// How far what has happened is taken in; `nil` between two calls of ``beginTurn()``.
+  /// How far events have been taken in; `nil` between two calls of ``beginTurn()``.
   var turn: ScopeTurn?
-  /// How many watches those may take who are reading directories.
+  /// How many watches the threads may take that are reading directories.
   var orderedWatchCount = 0
   /// How many members of directories have been read, over all.
   var readMemberCount = 0
-  /// Names that something has happened to.
+  /// Names with events.
   var looks = LookList()
-  /// What directories were in a former run, until each has been looked at.
+  /// The facts of directories in a former run, until each has been checked.
   var kept: [FileNumber: KeptDirectory] = [:]
   /// How many of them were still the same.
   var unalteredCount = 0
   /// Directories that weren't where they should be when they were to be read, and how often.
   var misplaced: [FileNumber: Int] = [:]
-  /// Files that were moved away, and nobody has said yet where to.
+  /// Files that were moved away, and whose new place hasn't been reported yet.
   var departures: [RenameCookie: FileNumber] = [:]
   /// Links that are followed, if they are.
   var links = FollowedLinks()
@@ -77,7 +78,7 @@ struct ScopeCore: Sendable {
   var unreadable: Set<FileNumber> = []
   /// Directories under whose watch the index has another one, which may just have been moved.
   var doubles: Set<FileNumber> = []
-  /// The inodes of files with several names of which the others aren't known yet to be names of them.
+  /// The inodes of files with several names of which the others haven't been found yet.
   var unmatchedLinks: Set<UInt64> = []
   /// How many directories have been read.
   var readCount = 0
@@ -92,21 +93,21 @@ struct ScopeCore: Sendable {
   static let misplacementMax = 4
   /// How often the second half of a rename is waited for.
   static let arrivalWaitCountMax = 36
-  /// How many rounds of events and looks one call makes.
+  /// How many rounds of events and checks one call makes.
   static let roundCountMax = 32
 
   /// Creates an empty scope.
   ///
   /// - Parameters:
   ///   - options: How far the scope reaches.
-  ///   - mounts: What is mounted.
+  ///   - mounts: The present mounts.
   init(options: ScopeOptions, mounts: Set<MountTable.Mount>) {
     self.options = options
     knownMounts = mounts
     unentered = NamePatterns(options.unenteredNames)
   }
 
-  /// Whether something is known that hasn't been read.
+  /// Whether there's anything to read or check.
   var hasWork: Bool {
     !queue.isEmpty || !looks.isEmpty || !misplaced.isEmpty || !departures.isEmpty || !unmatchedLinks.isEmpty
       || !uncertainRoots.isEmpty || !alteredRoots.isEmpty || links.hasWork
@@ -120,7 +121,7 @@ struct ScopeCore: Sendable {
     !polled.isEmpty || !unreadable.isEmpty || !blindRoots.isEmpty || isFull || !links.indirect.isEmpty
   }
 
-  /// Takes what has changed since the last call.
+  /// Takes the changes since the last call.
   mutating func takeChanges() -> IndexChanges {
     defer { changes = IndexChanges() }
     return changes
@@ -141,7 +142,7 @@ struct ScopeCore: Sendable {
     return health
   }
 
-  /// Looks at everything that isn't watched, and at roots that aren't there.
+  /// Checks everything that isn't watched, and roots that aren't there.
   mutating func poll() {
     for place in roots.indices { checkRoot(place) }
     uncertainRoots.formUnion(blindRoots)
@@ -150,7 +151,7 @@ struct ScopeCore: Sendable {
     links.noteIndirect()
   }
 
-  /// Reads everything again after events were lost; what happens until then may not be seen.
+  /// Reads everything again after events were lost; changes until then may not be seen.
   mutating func readAgain() {
     isBehind = false
     // Each directory for itself, not from the top down: one that's moved meanwhile would be missed.
@@ -167,7 +168,7 @@ struct ScopeCore: Sendable {
 }
 
 extension ScopeCore {
-  /// Has somebody look whether a root is there, and is still the same.
+  /// Orders a check whether a root is there, and is still the same.
   mutating func checkRoot(_ place: Int) {
     if roots[place].isAbandoned { return }
     if roots[place].isBehindLink {
@@ -177,7 +178,7 @@ extension ScopeCore {
     }
   }
 
-  /// What is at the place of a root.
+  /// Takes the file at the place of a root.
   mutating func takeRoot(_ place: Int, _ path: SystemPath, _ outcome: Result<FileFacts, SystemError>) {
     // Another one may have taken its place, or the way may lead through a link by now.
     if roots[place].path != path || roots[place].isAbandoned { return }
@@ -186,7 +187,7 @@ extension ScopeCore {
     switch outcome {
     case .success(let found): facts = found
     case .failure(let error):
-      // What can't be looked at now may be there nevertheless.
+      // A file that can't be inspected now may be there nevertheless.
       if error.isDisplacement, let number = roots[place].number { remove(number) }
       return
     }
@@ -203,7 +204,7 @@ extension ScopeCore {
     if facts.kind == .directory { queue.push(number) }
   }
 
-  /// Takes note of what a file is now.
+  /// Takes note of a file's present facts.
   mutating func note(_ number: FileNumber, _ facts: FileFacts) {
     let old = index.table.facts(of: number)
     guard renew(number, old, facts) else { return }
@@ -216,7 +217,7 @@ extension ScopeCore {
 
   /// Takes note of other facts.
   ///
-  /// What only the name was known of hasn't altered if it's still what it was when its name was read.
+  /// A file of which only the name was known hasn't altered if it hasn't changed since its name was read.
   ///
   /// - Returns: Whether they are other ones.
   mutating func renew(_ number: FileNumber, _ old: FileFacts, _ facts: FileFacts) -> Bool {
@@ -229,12 +230,12 @@ extension ScopeCore {
     return true
   }
 
-  /// The other names of a file have the same facts, and nobody else tells of them.
+  /// The other names of a file have the same facts, and have no events of their own.
   ///
   /// - Parameters:
   ///   - number: One name of the file.
-  ///   - facts: What the file is now.
-  ///   - wereKnown: Whether the other names have been looked for already; the kernel tells of each one that comes.
+  ///   - facts: The present facts of the file.
+  ///   - wereKnown: Whether the other names have been searched for already; the kernel reports each one that comes.
   mutating func noteLinks(of number: FileNumber, _ facts: FileFacts, wereKnown: Bool = false) {
     let others = index.files(with: facts.identity)
     for other in others where other != number {
@@ -243,7 +244,7 @@ extension ScopeCore {
     if others.count == 1, !wereKnown { unmatchedLinks.insert(facts.identity.inode) }
   }
 
-  /// A file has a name less, which only looking tells.
+  /// A file has a name less; only a check shows which.
   private mutating func lookAtLinks(of number: FileNumber, _ facts: FileFacts) {
     for other in index.files(with: facts.identity) where other != number { lookAt(other) }
   }
@@ -255,10 +256,10 @@ extension ScopeCore {
     for number in linked { lookAtLinks(of: number, table.facts(of: number)) }
   }
 
-  /// Finds files that had one name when they were looked at, and have got another one since.
+  /// Finds files that had one name when they were inspected, and have got another one since.
   ///
-  /// The kernel tells of the new name only. Looks through the whole index, once for many names. Files are looked at anew: what was read
-  /// when the other name was seen may be old by now, and the inode that of another file.
+  /// The kernel reports the new name only. Searches the whole index, once for many names. Files are inspected anew: the
+  /// facts from when the other name was seen may be old by now, and the inode that of another file.
   mutating func settleLinks() {
     if unmatchedLinks.isEmpty { return }
     let inodes = unmatchedLinks
@@ -268,7 +269,7 @@ extension ScopeCore {
     }
   }
 
-  /// A file isn't there any more, and nothing that was in it.
+  /// A file isn't there any more, nor are its contents.
   mutating func remove(_ top: FileNumber) {
     lookAtLinks(in: top)
     for place in roots.indices where roots[place].number == top {
@@ -281,7 +282,7 @@ extension ScopeCore {
     }
   }
 
-  /// What is in a directory is of no interest any more.
+  /// The contents of a directory don't matter any more.
   mutating func stopFollowing(_ number: FileNumber) {
     if let watch = watches.remove(number), !ties.contains(watch) { agenda.append(.unwatch(watch)) }
     queue.remove(number)
@@ -296,7 +297,7 @@ extension ScopeCore {
     links.forget(number)
   }
 
-  /// Looks at a file by its name.
+  /// Checks a file by its name.
   mutating func lookAt(_ number: FileNumber) {
     guard let parent = index.table.parent(of: number) else {
       for place in roots.indices where roots[place].number == number { checkRoot(place) }
@@ -312,7 +313,7 @@ extension FileTable {
     self.facts(of: number).kind == .directory ? isDirectory(number, facts) : facts.kind != .directory
   }
 
-  /// Whether it's known on which device a file is.
+  /// Whether the device of a file is known.
   func hasVolume(_ number: FileNumber) -> Bool { self[number].volume != 0 }
 
   func inode(of number: FileNumber) -> UInt64 { self[number].inode }

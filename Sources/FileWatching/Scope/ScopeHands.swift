@@ -36,7 +36,7 @@ struct ScopeHands: Sendable {
   }
 
   private static func letTimePass(_ attemptCount: Int) {
-    // It's there at once, unless whoever renames has lost the processor in between.
+    // It's there at once, unless the renaming program has lost the processor in between.
     if attemptCount < arrivalYieldCountMax { HostThread.yield() } else { usleep(arrivalPause) }
   }
 

@@ -1,32 +1,33 @@
 /// How well a scope is followed.
 public struct ScopeHealth: Hashable, Sendable {
-  /// How many directories the kernel tells about.
+  /// How many directories the kernel watches.
   public var watchedDirectoryCount = 0
-  /// How many directories, and ways to places that were asked for, are looked at from time to time instead, so that what happens there
-  /// is seen late.
+  /// How many directories, and ways to places that were asked for, are polled instead, so that changes there are seen
+  /// late.
   public var polledDirectoryCount = 0
-  /// How many directories can't be read; what is in them isn't found.
+  /// How many directories can't be read; their contents aren't found.
   public var unreadableDirectoryCount = 0
   /// How often the kernel lost events, so that everything has to be read again.
   public var overflowCount = 0
-  /// Whether events were lost, and it isn't begun yet to read everything again.
+  /// Whether events were lost, and reading everything again hasn't begun yet.
   ///
-  /// That's done at once if somebody waits for what is current, such as `waitUntilCurrent()` and `catchUp()` do, or if it's the first time.
-  /// Otherwise, as long as events are lost again and again, it's put off for up to twenty times as long as reading takes; some of what
-  /// happens is told late then.
+  /// That's done at once if a caller waits for the current state, such as `waitUntilCurrent()` and `catchUp()` do, or
+  /// if it's the first time. Otherwise, as long as events are lost again and again, it's put off for up to twenty times
+  /// as long as reading takes; some changes are reported late then.
   public var isBehind = false
-  /// How many of the places that were asked for have nothing there; what comes there is found.
+  /// How many of the places that were asked for have no file; a file that comes there is found.
   public var missingRootCount = 0
-  /// How many directories all queries and tree watchers of the process may watch together: half of what the kernel allows all programs of the user.
+  /// How many directories all queries and tree watchers of the process may watch together: half of the kernel's limit
+  /// for all programs of the user.
   public var processWatchCountMax = 0
   /// How many directories weren't read, because nothing in them has changed since a former run; see ``ScopeOptions/indexDirectory``.
   public var unalteredDirectoryCount = 0
   /// Whether there are more files than can be counted.
   public var isFull = false
-  /// Why the first directory that isn't watched isn't: in words.
+  /// The reason why the first unwatched directory isn't watched: in words.
   public var pollingReason: String?
 
-  /// Makes the health of a scope in which nothing is.
+  /// Makes the health of an empty scope.
   public init() {}
 
   /// Whether everything is found, and every change is seen at once.

@@ -1,8 +1,8 @@
 package import SystemInterface
 
-/// Keeps the index of a scope current: carries out what a ``ScopeCore`` orders, and tells it what has come of it.
+/// Keeps the index of a scope current: carries out the orders of a ``ScopeCore``, and passes their outcomes back.
 ///
-/// Nothing is seen of changes through hard links and memory maps outside of the scope, before the file is looked at for another
+/// Changes through hard links and memory maps outside of the scope aren't seen before the file is inspected for another
 /// reason; see ``FileWatching/InotifyWatcher``.
 ///
 /// For one thread at a time. Blocks as long as the file system does.
@@ -21,10 +21,10 @@ package final class ScopeIndexer {
   ///
   /// - Parameters:
   ///   - files: Where files are.
-  ///   - watcher: Who tells what happens to them; of this scope alone.
+  ///   - watcher: Reports their changes; for this scope alone.
   ///   - options: How far the scope reaches.
   ///   - helperCount: How many threads help to read when there's much to read.
-  ///   - watchBudget: How many directories may be watched, among all who share it.
+  ///   - watchBudget: How many directories may be watched, among all users of the budget.
   package init(
     _ files: any FileSystem, watcher: any FileWatcher, options: ScopeOptions = ScopeOptions(), helperCount: Int = 0,
     watchBudget: WatchBudget = .shared
@@ -35,19 +35,19 @@ package final class ScopeIndexer {
     core = ScopeCore(options: options, mounts: Set(MountTable.mounts))
   }
 
-  /// Does what is to be done at once.
+  /// Carries out the orders that are due at once.
   private func carryOutOrders() {
     while let order = core.next() { core.take(hands.carryOut(order)) }
   }
 }
 
-// MARK: - What is known
+// MARK: - The index
 
 extension ScopeIndexer {
-  /// What is known.
+  /// The files that have been found.
   package var index: FileIndex { core.index }
 
-  /// Whether something is known that hasn't been read.
+  /// Whether there's anything to read or check.
   package var hasWork: Bool { core.hasWork }
 
   /// How many directories have been read.
@@ -62,7 +62,7 @@ extension ScopeIndexer {
   /// Whether events were lost since it was begun to read everything; see ``readAgain()``.
   package var isBehind: Bool { core.isBehind }
 
-  /// Whether statx(2) hasn't been asked of everything that's known.
+  /// Whether statx(2) hasn't been called for everything in the index.
   package var hasRefills: Bool { core.hasRefills }
 
   /// How well the scope is followed.
@@ -75,26 +75,27 @@ extension ScopeIndexer {
   /// Which directory is watched under which number.
   var watches: WatchMap { core.watches }
 
-  /// Takes what has changed since the last call.
+  /// Takes the changes since the last call.
   package func takeChanges() -> IndexChanges { core.takeChanges() }
 
-  /// Lets numbers be used again that were given up until now, when nobody compares older states any more.
+  /// Makes numbers usable again that were given up until now, when older states aren't compared any more.
   package func recycleNumbers(before moment: Int? = nil) { core.index.recycle(before: moment ?? core.index.moment) }
 
-  /// Lets numbers be used again that stood for nothing in some former states, which are the only ones that somebody still compares.
+  /// Makes numbers usable again that stood for no file in some former states, which are the only ones that are still
+  /// compared.
   package func recycleNumbers(notIn tables: [FileTable]) { core.index.recycle(notIn: tables) }
 
-  /// What is known, to be kept for a later run.
+  /// The index, to be kept for a later run.
   ///
   /// - Parameter moment: When everything was in the index that had been done before.
-  /// - Returns: That, with all that's needed to write it; `nil` if it isn't everything.
+  /// - Returns: The index, with all that's needed to write it; `nil` if it isn't complete.
   func keptState(settledAt moment: Int64) -> KeptState? { core.keptState(settledAt: moment) }
 }
 
-// MARK: - What is to be followed
+// MARK: - The followed places
 
 extension ScopeIndexer {
-  /// Whether statx(2) is asked of everything that's found.
+  /// Whether statx(2) is called for everything that's found.
   ///
   /// If not, see ``refill(directoryCountMax:memberCountMax:)``.
   package var readsFacts: Bool {
@@ -102,28 +103,28 @@ extension ScopeIndexer {
     set { core.readsFacts = newValue }
   }
 
-  /// Adds what is at a path, be it there or not; read by ``work(directoryCountMax:memberCountMax:)``.
+  /// Adds a path, whether or not there's a file; read by ``work(directoryCountMax:memberCountMax:)``.
   ///
   /// - Parameters:
   ///   - path: An absolute path without symbolic links, that's neither inside another root that's searched nor around one.
-  ///   - reach: What of it may be a result.
+  ///   - reach: The possible results there.
   package func addRoot(_ path: SystemPath, reach: RootReach = .contents) {
     core.addRoot(path, reach: reach)
     carryOutOrders()
   }
 
-  /// Begins with what was known at the end of a former run, of which each directory is looked at before it counts.
+  /// Begins with the index at the end of a former run. Each of its directories is checked before it counts.
   ///
-  /// To be called before anything is read. Whatever the index was, what is known after reading is what is there.
+  /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
   func restore(_ reader: KeptIndexReader) { core.restore(reader, at: CoarseClock.fileTime) }
 
-  /// Looks at everything that isn't watched, and at roots that aren't there.
+  /// Checks everything that isn't watched, and roots that aren't there.
   package func poll() {
     core.poll()
     carryOutOrders()
   }
 
-  /// Reads everything again after events were lost; what happens until then may not be seen.
+  /// Reads everything again after events were lost; changes until then may not be seen.
   package func readAgain() {
     core.readAgain()
     carryOutOrders()
@@ -181,7 +182,8 @@ extension ScopeIndexer {
     }
   }
 
-  /// Reads some directories once more of whose members only kinds are known, until statx(2) has been asked of everything.
+  /// Reads some directories once more of whose members only kinds are known, until statx(2) has been called for
+  /// everything.
   ///
   /// - Parameters:
   ///   - directoryCountMax: How many directories at most.
@@ -191,7 +193,7 @@ extension ScopeIndexer {
     core.readsFacts = true
     defer { core.readsFacts = readsFacts }
     core.beginRefill(directoryCountMax: directoryCountMax)
-    // What isn't read now is read as anything else.
+    // Directories that aren't read now are read like any other.
     work(directoryCountMax: directoryCountMax, memberCountMax: memberCountMax)
   }
 

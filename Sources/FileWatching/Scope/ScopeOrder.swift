@@ -1,27 +1,28 @@
 internal import SystemInterface
 
-/// What a ``ScopeCore`` has done, one after the other, by somebody who tells it what has come of each before the next.
+/// The orders of a ``ScopeCore``, carried out one after the other; each outcome is passed back before the next.
 ///
 /// Reading directories is ordered apart from this, see ``ReadOrder``: several are read at the same time.
 enum ScopeOrder: Sendable {
-  /// Take all events of what was done before.
+  /// Take all events of changes before now.
   case takeEvents
-  /// Wait for a moment, the longer the more often it has been waited, and take events: one half of a rename is there and the other isn't.
+  /// Wait for a moment, the longer the more often it has waited, and take events: one half of a rename is there and the
+  /// other isn't.
   case awaitArrival(attemptCount: Int)
-  /// Look what is at the place of a root.
+  /// Inspect the file at the place of a root.
   case check(Int, SystemPath)
-  /// Watch the way to a root: each directory first, and then look what is in it.
+  /// Watch the way to a root: each directory first, and then inspect its contents.
   case secure(Int, SystemPath, RootReach)
-  /// Look what some names in a directory stand for.
+  /// Inspect the files that some names in a directory stand for.
   case look(LookOrder)
-  /// Find out where a link leads.
+  /// Find where a link leads.
   case resolve(FileNumber, SystemPath)
   case unwatch(WatchID)
-  /// Look what is mounted.
+  /// Read the mounts.
   case readMounts
 }
 
-/// What has come of an order.
+/// The outcome of an order.
 enum ScopeOutcome: Sendable {
   case events([WatchEvent])
   case checked(Int, SystemPath, Result<FileFacts, SystemError>)
@@ -29,17 +30,17 @@ enum ScopeOutcome: Sendable {
   case looked(LookOrder, LookOrder.Outcome)
   case resolved(FileNumber, SystemPath, Result<LinkTarget, SystemError>)
   case mounts(Set<MountTable.Mount>)
-  /// It's done, and there's nothing to tell.
+  /// It's done, and has no result.
   case done
 }
 
-/// Names in a directory that are to be looked at.
+/// Names in a directory that are to be checked.
 struct LookOrder: Sendable {
   enum Outcome: Sendable {
-    /// Something else is where the directory should be.
+    /// Another file is where the directory should be.
     case displaced
     case failed(SystemError)
-    /// What the directory is, and what the names stand for.
+    /// The facts of the directory, and of the files that the names stand for.
     case found(FileFacts, [(SystemPath, Result<FileFacts, SystemError>)])
   }
 
@@ -48,7 +49,7 @@ struct LookOrder: Sendable {
   let inode: UInt64
   /// The device that the directory must be on, if that's known.
   let device: UInt64?
-  /// For each name whether it was told that it's gone.
+  /// For each name whether its end was reported.
   let names: [SystemPath: Bool]
 }
 
@@ -60,9 +61,9 @@ struct LinkTarget: Sendable {
   let isIndirect: Bool
 }
 
-/// What is to be done to read directories.
+/// The next step of reading directories.
 enum ReadStep: Sendable {
   case read(ReadOrder)
-  /// Find out whether more may be watched than are by now.
+  /// Find whether more may be watched than are by now.
   case reserveWatch(beyond: Int)
 }

@@ -6,7 +6,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `takenCount` | its lock | engines take and return on their threads |
 package final class WatchBudget: Sendable {
-  /// That of this process: half of what the kernel allows.
+  /// That of this process: half of the kernel's limit.
   package static let shared = WatchBudget(countMax: hostCountMax)
 
   package let countMax: Int
@@ -58,7 +58,7 @@ struct WatchShare: ~Copyable {
     return takenCount
   }
 
-  /// Returns what isn't used, but for a part.
+  /// Returns the unused ones, but for a part.
   mutating func trim(to usedCount: Int) {
     let spare = takenCount - usedCount - Self.partSize
     if spare < Self.partSize { return }

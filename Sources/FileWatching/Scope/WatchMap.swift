@@ -1,6 +1,7 @@
 /// Which directory is watched under which number.
 ///
-/// Whether the kernel still watches is in doubt after events were lost, as long as nobody has asked it again for this directory.
+/// Whether the kernel still watches is in doubt after events were lost, until it has been asked again for this
+/// directory.
 struct WatchMap {
   private var watches: [FileNumber: WatchID] = [:]
   private var directories: [WatchID: FileNumber] = [:]

@@ -1,10 +1,10 @@
 internal import SystemInterface
 
-/// Somebody waits until the engine has come to a point.
+/// A wait until the engine has come to a point.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | whoever takes the waiter out resumes it; the end may come before the waiter |
+/// | `state` | its lock | the thread that takes the waiter out resumes it; the end may come before the waiter |
 package final class Barrier: Sendable {
   private enum State: Sendable {
     case open
@@ -27,7 +27,7 @@ package final class Barrier: Sendable {
     }
   }
 
-  /// The point has come, or nobody is interested any more.
+  /// The point has come, or doesn't matter any more.
   package func end() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       defer { state = .over }

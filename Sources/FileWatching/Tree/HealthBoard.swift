@@ -1,10 +1,10 @@
 internal import SystemInterface
 
-/// The health of a scope, and who wants to hear of changes.
+/// The health of a scope, and the listeners for its changes.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | all | `state`'s lock | the thread that follows the scope says it, any thread reads and listens |
+/// | all | `state`'s lock | the thread that follows the scope sets it, any thread reads and listens |
 package final class HealthBoard: Sendable {
   private struct State: Sendable {
     var health = ScopeHealth()
@@ -19,7 +19,7 @@ package final class HealthBoard: Sendable {
 
   package var health: ScopeHealth { state.withLock { $0.health } }
 
-  /// Tells listeners, if it's another one than before.
+  /// Notifies listeners, if it's another one than before.
   package func note(_ health: ScopeHealth) {
     let listeners = state.withLock { state -> [AsyncStream<ScopeHealth>.Continuation] in
       if state.health == health { return [] }
@@ -29,7 +29,7 @@ package final class HealthBoard: Sendable {
     for listener in listeners { listener.yield(health) }
   }
 
-  /// The health now, and then whenever it's another one; who reads slowly gets the last one.
+  /// The health now, and then whenever it's another one; a slow reader receives only the latest value.
   package var updates: AsyncStream<ScopeHealth> {
     let (stream, listener) = AsyncStream.makeStream(of: ScopeHealth.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state -> Int? in

@@ -8,7 +8,7 @@ extension SystemPath {
   ///
   /// - Parameter url: The URL.
   public init?(_ url: URL) {
-    // `URL.path` has a replacement character for what isn't UTF-8.
+    // `URL.path` has a replacement character for bytes that aren't UTF-8.
     guard url.isFileURL, let bytes = PercentEncoding.decode(url.absoluteURL.path(percentEncoded: true).utf8) else {
       return nil
     }

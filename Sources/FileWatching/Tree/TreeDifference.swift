@@ -1,8 +1,8 @@
 internal import SystemInterface
 
-/// What is different in two states of an index.
+/// The difference between two states of an index.
 ///
-/// A directory that was moved is told, and not what is in it: that takes as long for one file as for a million.
+/// A directory that was moved is reported, and its contents aren't: that takes as long for one file as for a million.
 struct TreeDifference: Sendable {
   private struct Place: Hashable {
     let parent: FileNumber
@@ -52,7 +52,7 @@ struct TreeDifference: Sendable {
   /// Whether a directory was moved.
   var movesDirectories: Bool { moved.contains { after.facts(of: $0).kind == .directory } }
 
-  /// What was moved with a directory around it and is where it was in that.
+  /// The files that were moved with a directory around them and have the same place inside it.
   var movesInside: [TreeChange] {
     var moves: [TreeChange] = []
     for directory in moved where after.facts(of: directory).kind == .directory {
@@ -95,7 +95,7 @@ struct TreeDifference: Sendable {
   private mutating func pair() {
     var places: [Place: FileNumber] = [:]
     for number in removed where before.facts(of: number).kind != .directory { places[place(number, before)] = number }
-    // The tops of trees are in no directory, and their names say nothing.
+    // The tops of trees are in no directory, and their names mean nothing.
     places = places.filter { $0.key.parent != .none && after.contains($0.key.parent) }
     if places.isEmpty { return }
     var gone: Set<FileNumber> = []

@@ -1,21 +1,21 @@
 internal import SystemInterface
 
-/// Makes what readers of a tree watcher are told, on the thread of the engine.
+/// Makes the updates for the readers of a tree watcher, on the thread of the engine.
 final class TreeFollower: IndexFollower {
   let port: TreePort
   private let board: HealthBoard
   private let batchingInterval: Duration
   private let tellsExisting: Bool
-  /// What has been told.
+  /// The state that has been reported.
   private var known = FileTable()
-  /// What there is by now.
+  /// The present state.
   private var table: FileTable
   private var health: ScopeHealth
-  /// Files that may be otherwise than what has been told.
+  /// Files that may differ from the reported state.
   private var pending = FileNumberSet()
   /// When the first of them was noticed.
   private var pendingSince: MonotonicTime?
-  /// Everything has been read that there was when the watcher began.
+  /// All files that were there when the watcher began have been read.
   private var isGathered = false
   private(set) var isOver = false
 
@@ -28,7 +28,7 @@ final class TreeFollower: IndexFollower {
     health = loop.indexer.health
     pending.formUnion(table.numbers.filter { loop.indexer.index.table.contains($0) })
     if !pending.isEmpty { pendingSince = loop.clock.now }
-    // The index may have been there before, and what isn't watched have changed since.
+    // The index may have been there before, and unwatched directories may have changed since.
     if loop.isGathered { loop.look() }
   }
 
@@ -53,13 +53,13 @@ final class TreeFollower: IndexFollower {
     }
   }
 
-  /// Tells who waits, when it's time.
+  /// Resumes a waiting reader, when it's time.
   func passTime(at now: MonotonicTime) {
     guard isGathered, let since = pendingSince, port.hasWaiter else { return }
     if since.advanced(by: batchingInterval) > now { return }
     let update = update
     if update.changes.isEmpty { return markTold() }
-    // Who waited may have been cancelled.
+    // The reader may have been cancelled.
     guard let waiter = port.takeWaiter() else { return }
     markTold()
     waiter.resume(returning: update)
@@ -114,7 +114,7 @@ struct TreeJoinOrder: IndexOrder {
   }
 }
 
-/// A tree watcher wants something.
+/// An order of a tree watcher.
 struct TreeOrder: IndexOrder {
   let port: TreePort
   let order: TreePort.Order

@@ -1,20 +1,20 @@
 internal import SystemInterface
 
-/// Between the engine that follows trees and those who want to know.
+/// Between the engine that follows trees and the readers of its updates.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | all | `state`'s lock | any thread asks; whoever takes a waiter out resumes it |
+/// | all | `state`'s lock | any thread asks; the thread that takes a waiter out resumes it |
 final class TreePort: Sendable {
   typealias Waiter = CheckedContinuation<TreeUpdate?, Never>
 
-  /// What the engine is asked for.
+  /// The orders to the engine.
   enum Order: Sendable {
-    /// Tell when everything that was done before is known.
+    /// Report when the index contains everything that was done before.
     case barrier(Barrier)
-    /// Tell everything that was done before, be it nothing.
+    /// Report everything that was done before, be it nothing.
     case catchUp(Waiter)
-    /// Nobody wants to know any more.
+    /// No reader needs updates any more.
     case leave
   }
 
@@ -31,7 +31,7 @@ final class TreePort: Sendable {
 
   var error: SystemError? { state.withLock { $0.error } }
 
-  // MARK: Those who want to know
+  // MARK: The side of the readers
 
   /// Begins to follow.
   func join(_ engine: IndexEngine) { state.withLock { if !$0.isStopped { $0.engine = engine } } }
@@ -87,14 +87,14 @@ final class TreePort: Sendable {
 
   var hasWaiter: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-  /// The one who has waited longest.
+  /// The waiter that has waited longest.
   func takeWaiter() -> Waiter? {
     state.withLock { $0.waiters.isEmpty ? nil : $0.waiters.removeFirst().waiter }
   }
 }
 
 extension TreePort.Order {
-  /// Nobody carries it out.
+  /// It isn't carried out.
   func end() {
     switch self {
     case .barrier(let barrier): barrier.end()

@@ -1,16 +1,17 @@
 public import SystemInterface
 
-/// One thing that is otherwise than it was when the watcher told the last time.
+/// One change since the watcher's last report.
 ///
 /// - Note: ``TreeWatcher``.
 public struct TreeChange: Hashable, Sendable {
-  /// What is otherwise.
+  /// The kind of change.
   public enum Action: Hashable, Sendable {
     /// It wasn't there.
     case added
     /// It isn't there any more.
     case removed
-    /// It was under another path, and with it everything in it, of which only what was moved as well is told.
+    /// It was under another path, and with it everything in it. Of its contents, only files that were moved themselves
+    /// are reported.
     case moved(from: SystemPath)
     /// A file has other contents or attributes, or another file has come in its place; a directory has other permissions or another owner.
     case modified
@@ -18,12 +19,12 @@ public struct TreeChange: Hashable, Sendable {
 
   /// The absolute path, byte by byte: where it is, or was if it's removed.
   public let path: SystemPath
-  /// What is otherwise.
+  /// The kind of change.
   public let action: Action
-  /// What it is, or was.
+  /// The kind of file that it is, or was.
   public let kind: FileKind
 
-  /// The path under which it isn't any more: of what was removed or moved.
+  /// The path under which it isn't any more: for files that were removed or moved.
   public var vacatedPath: SystemPath? {
     switch action {
     case .removed: path
@@ -32,15 +33,15 @@ public struct TreeChange: Hashable, Sendable {
     }
   }
 
-  /// The path under which it's new or has altered: of everything but what was removed.
+  /// The path under which it's new or has altered: for all files but removed ones.
   public var currentPath: SystemPath? { action == .removed ? nil : path }
 
   /// Makes a change, as a test of code that takes changes does.
   ///
   /// - Parameters:
   ///   - path: Where it is, or was if it's removed.
-  ///   - action: What is otherwise.
-  ///   - kind: What it is, or was.
+  ///   - action: The kind of change.
+  ///   - kind: The kind of file that it is, or was.
   public init(_ path: SystemPath, _ action: Action, _ kind: FileKind) {
     self.path = path
     self.action = action
@@ -48,26 +49,28 @@ public struct TreeChange: Hashable, Sendable {
   }
 }
 
-/// What makes the trees as they are now out of what they were when the watcher told the last time.
+/// The changes that turn the trees of the watcher's last report into the present ones.
 ///
-/// A difference of two states and no record: what was made and removed again meanwhile isn't in it, a file that was written ten times
-/// is modified once, and one that was saved by way of another file is modified; that one, if it was told before, is removed.
+/// A difference of two states and no record: a file that was made and removed again meanwhile isn't in it, a file that
+/// was written ten times is modified once, and one that was saved by way of another file is modified; that other file,
+/// if it was reported before, is removed.
 ///
-/// To bring a copy up to date, go through the changes in their order and delete what was removed, and take what was moved out of its old place;
-/// then go through what was moved and added, sorted by its path, and put it there; then bring over what was modified.
+/// To bring a copy up to date, go through the changes in their order, delete removed files, and take moved ones out of
+/// their old places; then go through moved and added files, sorted by path, and put them there; then copy modified
+/// ones.
 public struct TreeUpdate: Hashable, Sendable {
-  /// What is otherwise: first what was removed or moved, what was in a directory before the directory; then what was added, directories
-  /// before what is in them; then what was modified.
+  /// The changes: first removed and moved files, the contents of a directory before the directory; then added ones,
+  /// directories before their contents; then modified ones.
   public let changes: [TreeChange]
   /// How well the trees are followed.
   public let health: ScopeHealth
-  /// What is in directories that were moved, if the update is a watcher's.
+  /// The contents of directories that were moved, if the update is a watcher's.
   private let difference: TreeDifference?
 
   /// Makes an update, as a test of code that takes updates does.
   ///
   /// - Parameters:
-  ///   - changes: What is otherwise.
+  ///   - changes: The changes.
   ///   - health: How well the trees are followed.
   public init(_ changes: [TreeChange], health: ScopeHealth = ScopeHealth()) {
     self.changes = changes
@@ -84,7 +87,7 @@ public struct TreeUpdate: Hashable, Sendable {
 
   /// The changes, and everything that was moved with a directory around it as a change of its own, in the same order.
   ///
-  /// For those who know files and no directories, such as an index of documents.
+  /// For programs that deal in files and not in directories, such as an index of documents.
   ///
   /// - Complexity: O(*n* log *n*) in the number of files in directories that were moved.
   public var expandedChanges: [TreeChange] {
@@ -94,7 +97,7 @@ public struct TreeUpdate: Hashable, Sendable {
     return order.map(\.change) + changes.filter { $0.vacatedPath == nil }
   }
 
-  /// Whether both tell the same.
+  /// Whether both report the same.
   public static func == (left: Self, right: Self) -> Bool {
     left.changes == right.changes && left.health == right.health
   }

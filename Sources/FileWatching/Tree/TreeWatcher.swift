@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import Glibc
 public import SystemInterface
 
-/// Tells what happens in trees of files, whoever does it, and loses nothing.
+/// Reports the changes in trees of files, by any program, and loses none.
 ///
 /// ```swift
 /// let watcher = try TreeWatcher([URL(filePath: "/srv/site")])
@@ -11,17 +11,18 @@ public import SystemInterface
 /// }
 /// ```
 ///
-/// Each update is an exact difference of what is there and what was told before: directories are watched before they're read, the halves of
-/// a rename are put together, a directory that's moved is told as that, and everything is read again and compared when the kernel has lost
-/// events. What can't be watched is looked at from time to time, which ``health`` says. Symbolic links aren't followed, unless
-/// ``ScopeOptions/followsSymbolicLinks`` says so.
+/// Each update is an exact difference of the present state and the reported one: directories are watched before they're
+/// read, the halves of a rename are put together, a directory that's moved is reported as that, and everything is read
+/// again and compared when the kernel has lost events. Directories that can't be watched are polled, which ``health``
+/// shows. Symbolic links aren't followed, unless ``ScopeOptions/followsSymbolicLinks`` says so.
 ///
-/// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is closed, and what other
-/// machines do on network file systems.
+/// Not seen at once are changes through hard links outside of the trees, stores through mmap(2) before the file is
+/// closed, and changes by other machines on network file systems.
 ///
-/// It takes a thread, further ones while much is read, a watch for each directory and about 100 bytes for each file, all of which end with
-/// ``stop()`` or with the last reference. Watchers and queries of a program that follow the same trees with the same options share them, and end with
-/// the last one. Programs that look for certain files, or want them sorted, use a `MetadataQuery`.
+/// It takes a thread, further ones while much is read, a watch for each directory and about 100 bytes for each file,
+/// all of which end with ``stop()`` or with the last reference. Watchers and queries of a program that follow the same
+/// trees with the same options share them, and end with the last one. Programs that search for certain files, or need
+/// them sorted, use a `MetadataQuery`.
 ///
 /// Any thread may call anything.
 public final class TreeWatcher: Sendable {
@@ -36,12 +37,12 @@ public final class TreeWatcher: Sendable {
 
   /// Begins to watch.
   ///
-  /// What there is when everything has been read for the first time is where updates begin; wait for that with ``waitUntilCurrent()``. Blocks for
-  /// a few system calls.
+  /// Updates begin with the state when everything has been read for the first time; wait for that with
+  /// ``waitUntilCurrent()``. Blocks for a few system calls.
   ///
   /// - Parameters:
-  ///   - paths: Absolute paths of directories or files, be they there or not: what comes there is told. Links on the way are followed
-  ///     now, and not later. One that's inside another one is watched as a part of that.
+  ///   - paths: Absolute paths of directories or files, be they there or not: files that come there are reported. Links
+  ///     on the way are followed now, and not later. One that's inside another one is watched as a part of that.
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
@@ -75,10 +76,10 @@ public final class TreeWatcher: Sendable {
 
   deinit { stop() }
 
-  /// Ends everything; what has been told stays true, sequences of ``updates`` end.
+  /// Ends everything; reported changes stay true, sequences of ``updates`` end.
   public func stop() { port.stop() }
 
-  /// Who follows the trees, for others as well; `nil` at the end.
+  /// The engine that follows the trees, for others as well; `nil` at the end.
   package var engine: IndexEngine? { port.engine }
 
   /// Why it has ended though nobody has stopped it: an error of epoll_wait(2).
@@ -89,14 +90,14 @@ public final class TreeWatcher: Sendable {
 
   /// How well the trees are followed, now and whenever that changes.
   ///
-  /// Who reads slowly gets the last one. Ends with the watcher.
+  /// A slow reader receives only the latest value. Ends with the watcher.
   public var healthUpdates: AsyncStream<ScopeHealth> { board.updates }
 
-  /// Waits until everything is known that was done to files before the call.
+  /// Waits until the index contains everything that was done to files before the call.
   ///
-  /// The first time that's when all directories have been read: from then on nothing happens that isn't told, at once or, where
-  /// ``health`` says that it's polled, when it's looked at. Returns early when the task
-  /// is cancelled or the watcher stopped.
+  /// The first time that's when all directories have been read: from then on every change is reported, at once or,
+  /// where ``health`` says that it's polled, when it's checked. Returns early when the task is cancelled or the watcher
+  /// stopped.
   ///
   /// - Throws: `CancellationError` when the task was cancelled.
   public func waitUntilCurrent() async throws(CancellationError) {
@@ -110,19 +111,20 @@ public final class TreeWatcher: Sendable {
     if Task.isCancelled { throw CancellationError() }
   }
 
-  /// Waits until everything is known that was done to files before the call, and takes what hasn't been told of it.
+  /// Waits until the index contains everything that was done to files before the call, and takes the changes that
+  /// haven't been reported.
   ///
   /// For programs that ask from time to time, as a build does when it begins. The batching interval isn't waited for, and cancelling
   /// the task doesn't end the wait, for the update would be lost; ``stop()`` does.
   ///
-  /// - Returns: What is otherwise, be it nothing; `nil` when the watcher is stopped.
+  /// - Returns: The changes, be it none; `nil` when the watcher is stopped.
   public func catchUp() async -> TreeUpdate? {
     await withCheckedContinuation { port.give(.catchUp($0)) }
   }
 }
 
 extension TreeWatcher {
-  /// Begins to watch what is at file URLs.
+  /// Begins to watch files at file URLs.
   ///
   /// The same as with paths.
   ///
@@ -149,16 +151,17 @@ extension TreeWatcher {
       clock: clock)
   }
 
-  /// Compares what is known of the trees with a fresh walk through them.
+  /// Compares the index of the trees with a fresh walk through them.
   ///
-  /// For a job that runs now and then, and for programs that want to be sure. What changes meanwhile isn't taken for wrong: whatever
-  /// differs is looked at again until the file system has said the same before and after everything was taken in, and once more after a second:
-  /// the kernel tells of a call when it ends, and shows before what it does. Nothing is repaired, and nothing is told by it. What can be wrong is
-  /// what ``TreeWatcher`` says isn't seen at once.
+  /// For a job that runs now and then, and for programs that need certainty. Changes meanwhile aren't taken for errors:
+  /// a path that differs is checked again until the file system has given the same answer before and after everything
+  /// was taken in, and once more after a second: the kernel reports a call when it ends, and shows its effect before.
+  /// Nothing is repaired, and nothing is reported by it. The possible errors are the changes that ``TreeWatcher``
+  /// doesn't see at once.
   ///
   /// The walk takes a thread and reads one directory at a time. Cancelling the task ends it between two steps.
   ///
-  /// - Returns: What differs; `nil` when the watcher is stopped, or the task cancelled.
+  /// - Returns: The differences; `nil` when the watcher is stopped, or the task cancelled.
   /// - Complexity: O(*n*): one statx(2) for each file.
   /// - Note: Rule L17.
   public func audit() async -> ScopeAudit? {
@@ -166,26 +169,28 @@ extension TreeWatcher {
     return await auditor.audit { await port.engine?.currentTable() }
   }
 
-  /// Keeps what is known of the trees for a later run of the program, in the ``ScopeOptions/indexDirectory``.
+  /// Keeps the index of the trees for a later run of the program, in the ``ScopeOptions/indexDirectory``.
   ///
   /// For programs that end without ``stop()``, or that may be killed. Nothing of the last three seconds is kept.
   ///
-  /// - Throws: EINVAL if the options say nowhere to; ECANCELED when the watcher is stopped; errors of mkdir(2) and of writing a file.
+  /// - Throws: EINVAL if the options name no directory for it; ECANCELED when the watcher is stopped; errors of
+  ///   mkdir(2) and of writing a file.
   /// - Complexity: O(*n*) in the number of files, on a thread of its own, and a wait for the disk.
   public func saveIndex() async throws(SystemError) {
     guard let engine = port.engine else { throw .notFollowing }
     try await engine.save()
   }
 
-  /// What happens, as soon as it's known and as long as anything is different.
+  /// The changes, as soon as they're known and as long as there are differences.
   ///
-  /// Who reads slowly gets fewer and larger updates, and misses nothing: nothing is kept but what is there and what has been told.
-  /// Each update is for one reader; several readers share them. Ends when the watcher is stopped or the task is cancelled.
+  /// A slow reader gets fewer and larger updates, and misses nothing: only the present state and the reported one are
+  /// kept. Each update is for one reader; several readers share them. Ends when the watcher is stopped or the task is
+  /// cancelled.
   public var updates: Updates { Updates(watcher: self) }
 
   /// Updates, one after the other.
   public struct Updates: AsyncSequence, Sendable {
-    /// What is otherwise than before.
+    /// The changes since the last update.
     public typealias Element = TreeUpdate
     /// Nothing fails.
     public typealias Failure = Never

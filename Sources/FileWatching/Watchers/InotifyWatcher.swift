@@ -2,20 +2,21 @@ public import SystemInterface
 
 /// Watches through inotify(7).
 ///
-/// Doesn't hear of stores through mmap(2) before the file is closed, of changes through another hard link unless the file
-/// itself is watched, or of what other machines do on network file systems.
+/// It doesn't see stores through mmap(2) before the file is closed, changes through another hard link unless the file
+/// itself is watched, or changes by other machines on network file systems.
 ///
-/// fanotify(7) offers a process without privileges marks of single directories. They miss what happens in a new directory before it's
-/// marked as inotify's watches do, cost 1.3 times as much each with the handle that their events name the directory by, and watched
-/// programs no less (`benchmarks --filter query/watches`), for renames that come as one event. So there's no such backend.
+/// fanotify(7) offers a process without privileges marks of single directories. They miss changes in a new directory
+/// before it's marked as inotify's watches do, cost 1.3 times as much each with the handle that their events name the
+/// directory by, and watched programs no less (`benchmarks --filter query/watches`), for renames that come as one
+/// event. So there's no such backend.
 public final class InotifyWatcher: FileWatcher {
   private let subscription: InotifySubscription
 
   /// Subscribes to the queue that all watchers of the process share.
   ///
-  /// A watcher whose events nobody takes loses its own at some time, see ``WatchEvent/overflow``, and no others.
+  /// A watcher whose events aren't taken loses its own at some time, see ``WatchEvent/overflow``, and no others.
   ///
-  /// - Parameter tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
+  /// - Parameter tellsMounts: Whether to report mounts and unmounts too, where proc(5) is there to show them.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
   public convenience init(tellsMounts: Bool = true) throws(SystemError) {
     try self.init(for: .trees, tellsMounts: tellsMounts)
@@ -24,8 +25,8 @@ public final class InotifyWatcher: FileWatcher {
   /// Subscribes to the queue that the process has for a purpose.
   ///
   /// - Parameters:
-  ///   - purpose: What for.
-  ///   - tellsMounts: Whether to tell what is mounted and unmounted too.
+  ///   - purpose: The purpose.
+  ///   - tellsMounts: Whether to report mounts and unmounts too.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors.
   package init(for purpose: SharedInotifyQueue.Purpose, tellsMounts: Bool = false) throws(SystemError) {
     subscription = try InotifySubscription(purpose, tellsMounts: tellsMounts)
@@ -35,10 +36,10 @@ public final class InotifyWatcher: FileWatcher {
   ///
   /// - Parameters:
   ///   - path: The item; a symbolic link is watched itself.
-  ///   - interest: What to hear of.
+  ///   - interest: The events to receive.
   ///   - isDirectory: Whether to refuse anything but a directory.
-  /// - Returns: The number that its events are told with.
-  /// - Throws: ENOSPC when too much is watched; what ``FileWatcher/watch(_:_:isDirectory:)`` says.
+  /// - Returns: The number in its events.
+  /// - Throws: ENOSPC when too much is watched; the other errors of ``FileWatcher/watch(_:_:isDirectory:)``.
   public func watch(
     _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID {
@@ -50,7 +51,7 @@ public final class InotifyWatcher: FileWatcher {
   /// - Parameter watch: The number of the watch.
   public func unwatch(_ watch: WatchID) { subscription.unwatch(watch.rawValue) }
 
-  /// Takes out all events of what was done before the call.
+  /// Takes out all events of changes before the call.
   ///
   /// - Returns: The events, in order.
   public func takeEvents() -> [WatchEvent] {
@@ -58,7 +59,7 @@ public final class InotifyWatcher: FileWatcher {
     return subscription.takeMountChange() ? events + [.mountsChanged] : events
   }
 
-  /// Blocks until there may be events, or somebody calls ``wake()``.
+  /// Blocks until there may be events, or ``wake()`` is called.
   ///
   /// - Throws: EMFILE when the process has too many descriptors; EAGAIN when it has too many threads.
   public func waitForEvents() throws(SystemError) { try subscription.wait() }
@@ -75,7 +76,7 @@ extension WatchEvent {
     } else if record.isEnd {
       self = .ended(watch)
     } else if record.name.isEmpty {
-      // Nothing is told when the watched item is gone: the end of the watch follows.
+      // Nothing is reported when the watched item is gone: the end of the watch follows.
       guard record.isChange || record.isOwnMove else { return nil }
       self = record.isOwnMove ? .itemMoved(watch) : .itemChanged(watch)
     } else {

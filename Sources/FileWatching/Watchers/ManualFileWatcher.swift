@@ -1,7 +1,7 @@
 public import SystemInterface
 
-/// Tells what a test says, and what another watcher tells if it has one; can lose events, tear renames apart and be short of watches: for
-/// tests of what follows.
+/// Reports the events of a test, and those of another watcher if it has one; can lose events, tear renames apart and be
+/// short of watches: for tests of the consequences.
 ///
 /// Any thread may call anything; one waits.
 public final class ManualFileWatcher: FileWatcher {
@@ -12,30 +12,30 @@ public final class ManualFileWatcher: FileWatcher {
     /// Events whose turn comes later.
     var heldBack: [WatchEvent] = []
     var isBetweenHalves = false
-    /// What a test has said.
+    /// The events of a test.
     var told: [WatchEvent] = []
   }
 
   private let base: any FileWatcher
   private let faults = Guarded(Faults())
 
-  /// Creates a watcher that tells nothing but what ``tell(_:)`` is given.
+  /// Creates a watcher that reports only the events of ``tell(_:)``.
   public convenience init() { self.init(SilentWatcher()) }
 
   /// Creates a watcher without faults.
   ///
-  /// - Parameter base: Who watches.
+  /// - Parameter base: The watcher that watches.
   public init(_ base: any FileWatcher) { self.base = base }
 
-  /// Tells something.
+  /// Reports an event.
   ///
-  /// - Parameter event: What; see ``watch(_:_:isDirectory:)`` for the number of what is watched.
+  /// - Parameter event: The event; see ``watch(_:_:isDirectory:)`` for the number of a watched item.
   public func tell(_ event: WatchEvent) {
     faults.withLock { $0.told.append(event) }
     wake()
   }
 
-  /// Loses whatever is in the queue when it's read the next time, and says so, as the kernel does when it's full.
+  /// Loses all events in the queue when it's read the next time, and reports that, as the kernel does when it's full.
   public func loseEvents() {
     faults.withLock { $0.isOverflown = true }
     wake()
@@ -46,18 +46,18 @@ public final class ManualFileWatcher: FileWatcher {
   /// - Parameter count: How many.
   public func allowWatches(_ count: Int) { faults.withLock { $0.remainingWatchCount = count } }
 
-  /// Lets every rename be read half by half, as happens to who reads while the kernel is between the two: the first half
-  /// ends what is read, nothing follows at once, and the second half is there later.
+  /// Makes every rename be read half by half, as a reader may see it while the kernel is between the two: the first
+  /// half ends the read, nothing follows at once, and the second half is there later.
   public func tearRenames() { faults.withLock { $0.isTearingRenames = true } }
 
   /// Watches an item, through the other watcher.
   ///
   /// - Parameters:
   ///   - path: The item; a symbolic link is watched itself.
-  ///   - interest: What to hear of.
+  ///   - interest: The events to receive.
   ///   - isDirectory: Whether to refuse anything but a directory.
-  /// - Returns: The number that its events are told with.
-  /// - Throws: ENOSPC when too much is watched; what ``FileWatcher/watch(_:_:isDirectory:)`` says.
+  /// - Returns: The number in its events.
+  /// - Throws: ENOSPC when too much is watched; the other errors of ``FileWatcher/watch(_:_:isDirectory:)``.
   public func watch(
     _ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool
   ) throws(SystemError) -> WatchID {
@@ -75,7 +75,7 @@ public final class ManualFileWatcher: FileWatcher {
   /// - Parameter watch: The number of the watch.
   public func unwatch(_ watch: WatchID) { base.unwatch(watch) }
 
-  /// Takes out all events of what was done before the call.
+  /// Takes out all events of changes before the call.
   ///
   /// - Returns: The events, in order.
   public func takeEvents() -> [WatchEvent] {
@@ -93,7 +93,7 @@ public final class ManualFileWatcher: FileWatcher {
     }
   }
 
-  /// Blocks until there may be events, or somebody calls ``wake()``.
+  /// Blocks until there may be events, or ``wake()`` is called.
   ///
   /// - Throws: An error of epoll_wait(2).
   public func waitForEvents() throws(SystemError) { try base.waitForEvents() }
@@ -106,7 +106,7 @@ extension ManualFileWatcher.Faults {
     let waiting = heldBack + events
     heldBack = []
     if isBetweenHalves {
-      // Once: who reads behind the first half finds nothing yet.
+      // Once: a reader behind the first half finds nothing yet.
       isBetweenHalves = false
       heldBack = waiting
       return []

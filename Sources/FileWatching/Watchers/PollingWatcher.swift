@@ -1,8 +1,8 @@
 internal import Glibc
 public import SystemInterface
 
-/// Watches nothing, so that everything is looked at from time to time: for file systems that other machines change, where the kernel
-/// claims to tell everything and doesn't.
+/// Watches nothing, so that everything is polled: for file systems that other machines change, where the kernel claims
+/// to report everything and doesn't.
 ///
 /// Those that are known for that are polled with an ``InotifyWatcher`` too.
 ///
@@ -17,7 +17,7 @@ public final class PollingWatcher: FileWatcher {
   ///
   /// - Parameters:
   ///   - path: The item.
-  ///   - interest: What to hear of.
+  ///   - interest: The events to receive.
   ///   - isDirectory: Whether to refuse anything but a directory.
   /// - Returns: Never.
   /// - Throws: EOPNOTSUPP.
@@ -32,19 +32,19 @@ public final class PollingWatcher: FileWatcher {
   /// - Parameter watch: The number of a watch.
   public func unwatch(_ watch: WatchID) {}
 
-  /// Nothing is told.
+  /// There are no events.
   ///
   /// - Returns: No events.
   public func takeEvents() -> [WatchEvent] { [] }
 
-  /// Blocks until somebody calls ``wake()``.
+  /// Blocks until ``wake()`` is called.
   public func waitForEvents() { sleep.wait() }
 
   /// Ends the wait that goes on, or else the next one.
   public func wake() { sleep.wake() }
 }
 
-/// Takes what it's asked to watch for watched, and tells nothing but the ends of watches.
+/// Takes everything it's asked to watch for watched, and reports only the ends of watches.
 final class SilentWatcher: FileWatcher {
   private struct State: Sendable {
     var numbers: [FileIdentity: WatchID] = [:]
@@ -88,10 +88,10 @@ final class SilentWatcher: FileWatcher {
   func wake() { sleep.wake() }
 }
 
-/// Lets one thread sleep until others wake it; whoever was woken before doesn't sleep.
+/// Makes one thread sleep until others wake it; a thread that was woken before doesn't sleep.
 final class WakeableSleep: Sendable {
   private let bell = Doorbell()
-  /// What the bell said when the sleeper woke up last.
+  /// The bell's count when the sleeper woke up last.
   private let heardCount = Guarded<UInt32>(0)
 
   func wait() {

@@ -1,62 +1,62 @@
 public import SystemInterface
 
-/// A watched item, by the number that its events are told with.
+/// A watched item, by the number in its events.
 ///
 /// Paths that lead to one item have one number.
 public struct WatchID: Hashable, Sendable {
-  /// What the backend calls the item.
+  /// The number that the backend gave the item.
   public let rawValue: Int32
 
   /// Makes a number.
   ///
-  /// - Parameter rawValue: What the backend calls the item.
+  /// - Parameter rawValue: The number that the backend gave the item.
   public init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
 /// Ties the two halves of a rename together.
 public struct RenameCookie: Hashable, Sendable {
-  /// What the backend tells the two halves with.
+  /// The number with which the backend marks the two halves.
   public let rawValue: UInt32
 
   /// Makes a cookie.
   ///
-  /// - Parameter rawValue: What the backend tells the two halves with.
+  /// - Parameter rawValue: The number with which the backend marks the two halves.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// One thing that happened.
+/// One event.
 ///
-/// An event means "look there": what it tells may be over when it's read.
+/// An event means "check there": the state that it reports may be over when it's read.
 public enum WatchEvent: Hashable, Sendable {
-  /// A name in a watched directory, and what happened to it.
+  /// A name in a watched directory, and the event at it.
   case name(WatchID, SystemPath, Action, isDirectory: Bool)
   /// The watched item itself has other contents or attributes.
   case itemChanged(WatchID)
-  /// The watched item itself was moved. Nobody tells where.
+  /// The watched item itself was moved. The new place isn't reported.
   case itemMoved(WatchID)
-  /// The item isn't watched any more: it's gone, unmounted, or was unwatched. The last that is heard of the watch.
+  /// The item isn't watched any more: it's gone, unmounted, or was unwatched. The last event of the watch.
   case ended(WatchID)
   /// Something was mounted or unmounted somewhere.
   case mountsChanged
-  /// Events were lost: read again whatever is watched.
+  /// Events were lost: read all watched items again.
   case overflow
 
-  /// What happened to a name.
+  /// The event at a name.
   public enum Action: Hashable, Sendable {
     /// There's something new.
     case created
     /// There's nothing any more.
     case removed
-    /// What was there was moved; the other half has the same cookie, if that place is watched too.
+    /// The file there was moved; the other half has the same cookie, if that place is watched too.
     case departed(RenameCookie)
-    /// Something was moved there, in the place of what there was.
+    /// A file was moved there, in the place of the one that was there.
     case arrived(RenameCookie)
-    /// What is there may have other contents or attributes.
+    /// The file there may have other contents or attributes.
     case changed
   }
 }
 
-/// What to hear of a watched item.
+/// The events to receive of a watched item.
 public struct WatchInterest: OptionSet, Hashable, Sendable {
   /// The bits of the set.
   public let rawValue: UInt8
@@ -68,7 +68,7 @@ public struct WatchInterest: OptionSet, Hashable, Sendable {
 
   /// Names in the watched directory come and go.
   public static let names = Self(rawValue: 1)
-  /// Contents or attributes of the watched item, or of what is in the watched directory, change.
+  /// Contents or attributes of the watched item, or of the files in the watched directory, change.
   public static let contents = Self(rawValue: 2)
   /// Attributes of the watched item change, among them how many names it has.
   public static let attributes = Self(rawValue: 4)
