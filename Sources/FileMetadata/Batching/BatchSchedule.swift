@@ -1,31 +1,32 @@
 package import SystemInterface
 
-/// Decides when a batch is told: a value that is given the time.
+/// Decides when a batch is delivered: a value that is given the time.
 ///
-/// Whoever runs it calls ``timePassed(at:)`` at ``deadline`` and tells what it's ordered to tell at once: after a delivery nothing is pending.
+/// Its runner calls ``timePassed(at:)`` at ``deadline`` and delivers each ordered batch at once: after a delivery
+/// nothing is pending.
 package struct BatchSchedule: Hashable, Sendable {
-  /// What to tell.
+  /// The batch to deliver.
   package enum Delivery: Hashable, Sendable {
     /// Results of the first search; more follow.
     case progress
     /// The last results of the first search, perhaps none.
     case finish
-    /// What changed afterwards.
+    /// Changes afterwards.
     case update
   }
 
   private enum Phase: Hashable {
-    /// Nothing has been told. Ends with the first delivery.
+    /// Nothing has been delivered. Ends with the first delivery.
     case first
     /// The first search goes on. Ends with ``Delivery/finish``.
     case gathering
-    /// The first search is over and told. Lasts.
+    /// The first search is over, and that has been delivered. Lasts.
     case live
   }
 
   private let limits: MetadataBatching
   private var phase = Phase.first
-  /// The first search is over, and that hasn't been told.
+  /// The first search is over, and that hasn't been delivered.
   private var isFinishPending = false
   private var pendingCount = 0
   /// When the pending changes began to wait.
@@ -42,7 +43,7 @@ package struct BatchSchedule: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing is told.
+  /// Whether nothing is delivered.
   package var isPaused: Bool { pauseDepth > 0 }
 
   /// When time alone makes a batch due.
@@ -51,7 +52,7 @@ package struct BatchSchedule: Hashable, Sendable {
     return pendingSince.advanced(by: limit.delayMax)
   }
 
-  /// There are so many changes now that haven't been told; fewer than before if some have cancelled each other out.
+  /// There are so many undelivered changes now; fewer than before if some have cancelled each other out.
   package mutating func pendingChanged(to count: Int, at now: MonotonicTime) -> Delivery? {
     pendingCount = count
     pendingSince = count == 0 ? nil : pendingSince ?? now
@@ -68,17 +69,18 @@ package struct BatchSchedule: Hashable, Sendable {
   /// It's later.
   package mutating func timePassed(at now: MonotonicTime) -> Delivery? { due(at: now) }
 
-  /// Tells nothing from now on; nests.
+  /// Delivers nothing from now on; nests.
   package mutating func pause() { pauseDepth += 1 }
 
-  /// Ends one ``pause()``; the last one tells what has been waiting for longer than it should, or everything if `flushes`.
+  /// Ends one ``pause()``; the last one delivers batches that have been waiting for longer than they should, or
+  /// everything if `flushes`.
   package mutating func resume(at now: MonotonicTime, flushes: Bool) -> Delivery? {
     precondition(pauseDepth > 0, "resumed without having been paused")
     pauseDepth -= 1
     return flushes && !isPaused && pendingCount > 0 ? deliver() : due(at: now)
   }
 
-  /// Tells everything that's pending at once, paused or not; `nil` if there's nothing to tell.
+  /// Delivers everything that's pending at once, paused or not; `nil` if there's nothing to deliver.
   package mutating func flush() -> Delivery? { pendingCount > 0 || isFinishPending ? deliver() : nil }
 
   private mutating func due(at now: MonotonicTime) -> Delivery? {

@@ -1,10 +1,10 @@
-/// How changes are gathered before they are told.
+/// How changes are gathered before they are reported.
 ///
-/// A batch is told when it has so many changes, or when the first of them has waited so long.
+/// A batch is reported when it has so many changes, or when the first of them has waited so long.
 ///
 /// - Note: Rules Q18 and Q19.
 public struct MetadataBatching: Hashable, Sendable {
-  /// When a batch is told.
+  /// The moment at which a batch is reported.
   public struct Limit: Hashable, Sendable {
     /// The number of changes that makes it due; at least 1.
     public var countMax: Int
@@ -15,7 +15,7 @@ public struct MetadataBatching: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - countMax: The number of changes that makes a batch due; 1 is taken for anything less.
-    ///   - delayMax: How long the first change waits for others; zero tells each change at once.
+    ///   - delayMax: How long the first change waits for others; zero reports each change at once.
     public init(countMax: Int, delayMax: Duration) {
       self.countMax = max(1, countMax)
       self.delayMax = max(.zero, delayMax)
@@ -26,7 +26,7 @@ public struct MetadataBatching: Hashable, Sendable {
   public var first: Limit
   /// The other results of the first search.
   public var gathering: Limit
-  /// What changes afterwards.
+  /// The changes afterwards.
   public var live: Limit
 
   /// Makes limits.
@@ -34,7 +34,7 @@ public struct MetadataBatching: Hashable, Sendable {
   /// - Parameters:
   ///   - first: The first results.
   ///   - gathering: The other results of the first search.
-  ///   - live: What changes afterwards.
+  ///   - live: The changes afterwards.
   public init(
     first: Limit = Limit(countMax: 20, delayMax: .milliseconds(80)),
     gathering: Limit = Limit(countMax: 10_000, delayMax: .seconds(1)),
@@ -45,7 +45,7 @@ public struct MetadataBatching: Hashable, Sendable {
     self.live = live
   }
 
-  /// Tells everything after the same delay, however much it is.
+  /// Reports everything after the same delay, however much it is.
   ///
   /// - Parameter interval: The delay.
   public init(interval: Duration) {

@@ -3,14 +3,14 @@ internal import SystemInterface
 
 /// Uniform type identifiers of files, by kind and name.
 ///
-/// What Apple's own names say comes first, then what the desktops' shared database knows of a name. Contents aren't looked at.
+/// Apple's own names come first, then the desktops' shared database. Contents aren't read.
 enum ContentTypes {
-  /// The type of a file: the nearest that's known to be true of it.
+  /// The type of a file: the nearest one known to hold for it.
   ///
   /// - Parameters:
-  ///   - kind: What it is.
+  ///   - kind: The kind of file.
   ///   - name: Its name.
-  ///   - isExecutable: Whether somebody may run it; asked only where the name says nothing.
+  ///   - isExecutable: Whether any user may run it; only evaluated where the name says nothing.
   ///   - database: The desktops' shared database.
   /// - Returns: The identifier.
   static func type(
@@ -43,7 +43,7 @@ enum ContentTypes {
   /// A type and everything that it's a kind of, itself first.
   static func tree(of type: String) -> [String] { [type] + UniformTypeTree.standard.supertypes(of: type) }
 
-  /// What people call files like this one; `nil` without a database that says so.
+  /// The description of files like this one, for people; `nil` without a database that has one.
   static func kind(of kind: FileKind, named name: String, in database: MimeDatabase = .host) -> String? {
     media(of: kind, named: name, in: database).flatMap(database.description)
   }

@@ -1,9 +1,9 @@
 /// Apple's identifiers for media types.
 enum MediaTypes {
-  /// The identifier of a media type; `nil` if there's none that says as much, but perhaps one for what it's a kind of.
+  /// The identifier of a media type; `nil` if there's none that says as much, but perhaps one for a more general type.
   static func identifier(_ type: String) -> String? { identifiers[type] }
 
-  /// What is true of all types that begin in the same way.
+  /// The identifier that holds for all types that begin in the same way.
   static func family(_ type: String) -> String {
     switch type.prefix(while: { $0 != "/" }) {
     case "text": "public.text"

@@ -1,20 +1,21 @@
 internal import FileWatching
 internal import SystemInterface
 
-/// Media types of files by their names: the desktops' shared database, without what needs the contents of files.
+/// Media types of files by their names: the desktops' shared database, without the parts that need the contents of
+/// files.
 ///
-/// A value that's read once. Of several directories, the first one that knows a name counts.
+/// A value that's read once. If several directories have a name, the first one counts.
 ///
 /// - Note: The Shared MIME-info Database specification of freedesktop.org.
 struct MimeDatabase: Sendable {
-  /// What is known of a pattern.
+  /// The entry of a pattern.
   private struct Rule: Sendable {
     let weight: Int
     let type: String
     let isCaseSensitive: Bool
   }
 
-  /// Patterns like `*.tar.gz`, by what follows the asterisk; small letters unless they matter.
+  /// Patterns like `*.tar.gz`, by the part behind the asterisk; small letters unless they matter.
   private var suffixes: [String: [Rule]] = [:]
   /// Whole names.
   private var names: [String: [Rule]] = [:]
@@ -27,8 +28,8 @@ struct MimeDatabase: Sendable {
   /// Reads a database.
   ///
   /// - Parameters:
-  ///   - directories: Directories with files like `globs2`, the most important one first. What can't be read is left out.
-  ///   - languages: What descriptions are wanted in, such as `de_CH` and `de`.
+  ///   - directories: Directories with files like `globs2`, the most important one first. Unreadable ones are left out.
+  ///   - languages: The languages of descriptions, such as `de_CH` and `de`.
   init(_ directories: [SystemPath], languages: [String] = []) {
     self.directories = directories
     self.languages = languages
@@ -49,7 +50,7 @@ struct MimeDatabase: Sendable {
   static let host = MimeDatabase(
     directories { HostEnvironment.value(of: $0) }, languages: languages { HostEnvironment.value(of: $0) })
 
-  /// Whether it knows of anything.
+  /// Whether it has no entries.
   var isEmpty: Bool { suffixes.isEmpty && names.isEmpty && others.isEmpty }
 
   /// - Note: The XDG Base Directory specification.
@@ -120,7 +121,7 @@ extension MimeDatabase {
     return rules.enumerated().max { ($0.element.weight, -$0.offset) < ($1.element.weight, -$1.offset) }?.element
   }
 
-  /// A type and what it's a kind of, itself first, nearest first.
+  /// A type and the types it's a kind of, itself first, nearest first.
   func kinds(of type: String) -> [String] {
     var found: [String] = []
     var pending = [aliases[type] ?? type]
@@ -134,7 +135,7 @@ extension MimeDatabase {
     return found
   }
 
-  /// What people call a type; `nil` if nobody has said.
+  /// The description of a type, for people; `nil` if there's none.
   ///
   /// - Complexity: Reads a small file.
   func description(of type: String) -> String? {

@@ -8,13 +8,13 @@ internal import SystemInterface
 struct EvaluationPacing {
   /// When to evaluate next.
   private(set) var next: MonotonicTime?
-  /// When those predicates are evaluated of which nobody can say beforehand when their result changes.
+  /// When those predicates are evaluated for which the moment of change can't be predicted.
   private var nextOfUnforeseeable: MonotonicTime?
   /// By how much the clock on the wall is ahead of the other one, in seconds.
   private var lead: Double?
 
   private static let unforeseeableInterval = Duration.seconds(1)
-  /// Nobody tells when the clock is set: that's looked at from time to time, if it matters.
+  /// There's no event when the clock is set: that's polled, if it matters.
   private static let lookInterval = Duration.seconds(60)
   /// More than the clock is corrected by in that time without being set.
   private static let setMin = 0.25
@@ -56,7 +56,7 @@ struct EvaluationPacing {
     next = [moment, nextOfUnforeseeable, look].compactMap(\.self).min()
   }
 
-  /// - Returns: Whether somebody has set the clock.
+  /// - Returns: Whether the clock has been set.
   private mutating func noteLead(_ new: Double) -> Bool {
     defer { lead = new }
     return lead.map { abs($0 - new) > Self.setMin } ?? false

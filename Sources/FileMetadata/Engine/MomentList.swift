@@ -2,7 +2,7 @@ internal import CompactContainers
 internal import FileWatching
 internal import MetadataPredicates
 
-/// From when on files may be something else to a query though nothing happens to them.
+/// The moments from which on the result of a query for a file may differ though the file doesn't change.
 struct MomentList {
   private typealias Token = PriorityHeap<MetadataDate, FileNumber>.Token
 

@@ -2,31 +2,32 @@ internal import FileWatching
 internal import MetadataPredicates
 internal import SystemInterface
 
-/// The queries that are told results of the same index in the same way, on the thread of its engine.
+/// The queries that receive results of the same index in the same way, on the thread of its engine.
 final class QueryGroup: IndexFollower {
   let key: ScopeEngine.Key
   private let loop: IndexLoop
   private var runners: [Int: QueryRunner] = [:]
   /// There has been a query: without one the group is over.
   private var hasBegun = false
-  /// Queries over an index that was there before them: they're told of it when it says all that was done before they were started.
+  /// Queries over an index that was there before them: they receive it when it contains all that was done before they
+  /// were started.
   private var arrivals: Set<Int> = []
-  /// What queries are to look for from now on, or as soon as more is known than names and kinds.
+  /// The plans of queries from now on, or as soon as more is known than names and kinds.
   private var replans: [Int: QueryPlan] = [:]
-  /// What programs provide, if they do.
+  /// The values that programs provide, if they do.
   private let provided: ProvidedAttributes?
   private let extraction: AttributeExtraction
   /// Files that are being looked into.
   private var awaited: Set<ProvidedAttributes.Want> = []
-  /// Files that have been looked into since queries were told last.
+  /// Files that have been looked into since the last batches.
   private var arrived: Set<FileNumber> = []
   /// Queries whose first search goes on.
   private var gathering: Set<Int> = []
-  /// Whose numbers of files these are.
+  /// The index whose numbers of files these are.
   private let source: UInt64
   private var snapshot: TableSnapshot
   private var health = ScopeHealth()
-  /// Everything that there was has been read, and looked into.
+  /// All files that were there have been read, and looked into.
   private var isGathered: Bool
   private var evaluation = EvaluationPacing()
 
@@ -105,7 +106,7 @@ final class QueryGroup: IndexFollower {
     }
   }
 
-  /// Has somebody look into files of which queries want to know more than the index does.
+  /// Orders extraction from files of which queries need more than the index has.
   private func lookInside() {
     guard let provided else { return }
     let wants = provided.takeWants().filter { snapshot.table.contains($0.number) && awaited.insert($0).inserted }
@@ -134,7 +135,7 @@ final class QueryGroup: IndexFollower {
     if arrivals.contains(query) { runners[query]?.replanArrival(plan) } else { replans[query] = plan }
   }
 
-  /// Has queries look for something else for which everything is known that they need, and has been distributed.
+  /// Gives queries their new plans if everything that they need is known and has been distributed.
   private func carryOutReplans() {
     for (query, plan) in replans where !plan.needsFacts || !indexer.hasRefills {
       replans[query] = nil
@@ -152,9 +153,10 @@ final class QueryGroup: IndexFollower {
     gathering.remove(query)
   }
 
-  /// Tells queries of an index that was there before them.
+  /// Passes an index to queries that was there before them.
   ///
-  /// - Parameter isCurrent: Whether it says all that was done before they were started; otherwise they're told what's known so far.
+  /// - Parameter isCurrent: Whether it contains all that was done before they were started; otherwise they receive its
+  ///   present state.
   private func welcome(isCurrent: Bool) {
     for query in arrivals where !lacksFacts(query) {
       arrivals.remove(query)
@@ -169,7 +171,7 @@ final class QueryGroup: IndexFollower {
     }
   }
 
-  /// Tells all queries what has changed in the index.
+  /// Passes the changes of the index to all queries.
   private func distribute(_ turn: IndexTurn) {
     let isSameHealth = health == turn.health
     if turn.changes.isEmpty, isSameHealth, arrived.isEmpty { return }
@@ -199,7 +201,7 @@ final class QueryGroup: IndexFollower {
 
   /// Nothing is left to be read.
   private func settle() {
-    // What's asked for isn't known before all of it has been looked at.
+    // A requested attribute isn't known before all files have been looked into.
     if !awaited.isEmpty { return }
     isGathered = true
     for query in gathering {
@@ -209,7 +211,7 @@ final class QueryGroup: IndexFollower {
     gathering = []
   }
 
-  /// Tells a query everything that was done before, if that can be.
+  /// Passes everything to a query that was done before, if that can be.
   private func isTold(_ query: Int, _ barrier: Barrier) -> Bool {
     if !awaited.isEmpty || arrivals.contains(query) || replans[query] != nil { return false }
     let isTold = runners[query]?.flush(snapshot, health, at: clock.now) ?? true

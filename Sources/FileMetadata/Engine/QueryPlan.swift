@@ -2,13 +2,13 @@ internal import MetadataPredicates
 internal import SystemInterface
 internal import FileWatching
 
-/// What a query looks for: prepared once.
+/// The search of a query: prepared once.
 struct QueryPlan: Sendable {
   let predicate: CompiledPredicate
   let order: ResultOrder
   let batching: MetadataBatching
   let wallClock: WallClock
-  /// How many results are told, if not all.
+  /// How many results are reported, if not all.
   let resultCountMax: Int?
   /// The attributes of the predicate, in its order.
   private let attributes: [FileAttribute?]
@@ -55,7 +55,7 @@ struct QueryPlan: Sendable {
     }
   }
 
-  /// What results are ordered by, if no value has to be made for that.
+  /// The attributes by which results are ordered, if no value has to be made for that.
   private let sortNumbers: [FileAttribute]?
 
   init(
@@ -93,10 +93,10 @@ struct QueryPlan: Sendable {
     readsPaths = usesProviders || predicate.readsWholeItem || all.contains { $0 == .path || $0 == .url }
   }
 
-  /// What the predicate takes for the present moment.
+  /// The environment of the predicate, with the present moment.
   var environment: PredicateEnvironment { wallClock.environment }
 
-  /// What looks at one file after the other.
+  /// Examines one file after the other.
   func item(in snapshot: TableSnapshot) -> RowItem { RowItem(snapshot, attributes) }
 
   /// The result that a file is; `nil` if it isn't one.
@@ -109,7 +109,7 @@ struct QueryPlan: Sendable {
     return predicate.matches(item, in: environment) ? unfilteredEntry(number, snapshot) : nil
   }
 
-  /// From when on a file may be something else to the predicate though nothing happens to it.
+  /// The moment from which on the predicate's result for a file may differ though the file doesn't change.
   func nextMoment(
     of number: FileNumber, _ item: RowItem, _ snapshot: TableSnapshot, _ environment: PredicateEnvironment
   ) -> MetadataDate? {

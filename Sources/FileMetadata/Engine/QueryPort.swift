@@ -1,36 +1,36 @@
 internal import SystemInterface
 internal import FileWatching
 
-/// Where the engine leaves what a query has found, and readers fetch it.
+/// Where the engine leaves batches of a query, and readers fetch them.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | all | `state`'s lock | the engine's thread leaves batches, any thread takes them; whoever takes one decides the race with the next |
+/// | all | `state`'s lock | the engine's thread leaves batches, any thread takes them; the thread that takes one decides the race with the next |
 ///
-/// There's room for one batch. As long as nobody has taken it, the engine may put a larger one in its place, which says what has
-/// happened since as well: a slow reader gets fewer and larger batches, and never misses anything.
+/// There's room for one batch. As long as it hasn't been taken, the engine may put a larger one in its place, which
+/// contains the later changes as well: a slow reader gets fewer and larger batches, and never misses anything.
 final class QueryPort: Sendable {
   typealias Waiter = CheckedContinuation<MetadataQueryChange?, Never>
 
-  /// What becomes of a batch.
+  /// The fate of a batch.
   enum Outcome {
-    /// Somebody has it, or nobody wants any.
+    /// A reader has it, or none needs any.
     case taken
     /// It waits for a reader.
     case stored
-    /// The one before was taken meanwhile, so that this one doesn't follow. The engine is going to be told.
+    /// The one before was taken meanwhile, so that this one doesn't follow. The engine is going to be notified.
     case outdated
     /// Results are to stay as they are.
     case paused
   }
 
-  /// What an engine begins with that isn't the first one of the run.
+  /// The start of an engine that isn't the first one of the run.
   struct Heritage: Sendable {
-    /// Which engine of the run it is.
+    /// The number of the engine in the run.
     var generation = 0
     var takenCount = 0
     var pauseDepth = 0
-    /// Nobody has been told that a first search is over.
+    /// The end of a first search hasn't been reported.
     var owesFinish = true
 
     static let none = Heritage()
@@ -40,18 +40,18 @@ final class QueryPort: Sendable {
     var results: MetadataResults?
     /// The results that readers have, or would have if there were any.
     var taken = MetadataResults.none
-    /// Somebody has begun to read and has nothing yet, though there are results.
+    /// A reader has begun and has nothing yet, though there are results.
     var hasNewReader = false
-    /// Which engine of the run puts batches here.
+    /// The number in the run of the engine that puts batches here.
     var generation = 0
-    /// Whether the reader hasn't been told that a first search is over.
+    /// Whether the end of a first search hasn't been reported to the reader.
     var owesFinish = true
     var progress = MetadataQueryProgress()
     var history = ResultHistory()
     var isGathering = true
     /// A batch that waits, and whether it begins with nothing.
     var ready: (change: MetadataQueryChange, isWhole: Bool)?
-    /// Who reads: only the last one that has begun to.
+    /// The reader: only the last one that has begun.
     var reader: Int?
     var readerCount = 0
     var waiter: Waiter?
@@ -71,12 +71,12 @@ final class QueryPort: Sendable {
     ///
     /// - Parameters:
     ///   - results: The results.
-    ///   - updates: What makes them out of those that have been taken last; `nil` if that's not known.
+    ///   - updates: The updates that turn the results taken last into these; `nil` if they're not known.
     mutating func advance(to results: MetadataResults, by updates: [ListUpdate<ResultEntry>]?) {
       self.results = results
       var told: ResultHistory.Batches?
       if let updates, history.isWanted {
-        // A batch that nobody has taken is undone first.
+        // A batch that hasn't been taken is undone first.
         let undone = ready.map { $0.isWhole ? nil : $0.change.updates.map(\.reversed) } ?? []
         told = undone.map { [$0, updates] }
       }
@@ -85,7 +85,7 @@ final class QueryPort: Sendable {
   }
 
   private let state = Guarded(State())
-  /// How well the scopes are followed, and who listens to that.
+  /// How well the scopes are followed, and the listeners for that.
   let board = HealthBoard()
 
   var results: MetadataResults? { state.withLock { $0.results } }
@@ -109,9 +109,9 @@ final class QueryPort: Sendable {
     state.withLock { if $0.generation == generation { $0.progress = progress } }
   }
 
-  /// From now on nothing is taken of the engine before.
+  /// From now on no batch of the engine before is taken.
   ///
-  /// - Returns: What the next one begins with.
+  /// - Returns: The start of the next one.
   func succeed() -> Heritage {
     state.withLock { state in
       state.generation += 1
@@ -123,17 +123,17 @@ final class QueryPort: Sendable {
 
   /// The results that readers have.
   var taken: MetadataResults { state.withLock { $0.taken } }
-  /// Whether the reader hasn't been told that a first search is over.
+  /// Whether the end of a first search hasn't been reported to the reader.
   var owesFinish: Bool { state.withLock { $0.owesFinish } }
 
   /// Leaves a batch.
   ///
   /// - Parameters:
   ///   - change: The batch.
-  ///   - takenCount: How many batches the engine knows to have been taken.
-  ///   - isWhole: Whether it doesn't begin with what has been taken, but with nothing or another order.
-  ///   - generation: Which engine of the run it is.
-  /// - Returns: What has become of it.
+  ///   - takenCount: How many taken batches the engine has noticed.
+  ///   - isWhole: Whether it doesn't begin with the results taken last, but with nothing or another order.
+  ///   - generation: The number of the engine in the run.
+  /// - Returns: Its fate.
   func put(
     _ change: MetadataQueryChange, takenCount: Int, isWhole: Bool = false, by generation: Int = 0
   ) -> Outcome {
@@ -160,9 +160,9 @@ final class QueryPort: Sendable {
   ///
   /// - Parameters:
   ///   - results: The results.
-  ///   - takenCount: How many batches the engine knows to have been taken.
-  ///   - generation: Which engine of the run it is.
-  /// - Returns: What has become of it; never ``Outcome/stored``.
+  ///   - takenCount: How many taken batches the engine has noticed.
+  ///   - generation: The number of the engine in the run.
+  /// - Returns: Its fate; never ``Outcome/stored``.
   func withdraw(_ results: MetadataResults, takenCount: Int, by generation: Int = 0) -> Outcome {
     state.withLock { state in
       if state.isEnded || state.generation != generation { return .taken }
@@ -183,7 +183,7 @@ final class QueryPort: Sendable {
     let health: ScopeHealth
     /// Those at an earlier place, if it's remembered.
     let old: ResultHistory.Remembered?
-    /// What has been told since then, if that's known.
+    /// The batches since then, if they're known.
     let told: ResultHistory.Batches?
   }
 
@@ -218,14 +218,14 @@ final class QueryPort: Sendable {
 
   // MARK: Readers
 
-  /// Begins to read; whoever read before gets nothing any more.
+  /// Begins to read; earlier readers get nothing any more.
   ///
   /// - Returns: The number of the reader, and how many batches have been taken.
   func beginReading() -> (reader: Int, takenCount: Int) {
     let (reader, takenCount, waiter) = state.withLock { state in
       state.readerCount += 1
       state.reader = state.readerCount
-      // What the engine has put meanwhile doesn't begin with nothing, as this reader does.
+      // A batch that the engine has put meanwhile doesn't begin with nothing, as this reader does.
       state.ready = nil
       state.taken = .none
       state.hasNewReader = true
@@ -251,7 +251,7 @@ final class QueryPort: Sendable {
     }
   }
 
-  /// The next batch, or what to do to get one.
+  /// The next batch, or the way to get one.
   enum Fetch {
     case change(MetadataQueryChange, takenCount: Int)
     case ended
@@ -275,7 +275,7 @@ final class QueryPort: Sendable {
 
   /// Ends the wait of a reader whose task was cancelled.
   ///
-  /// - Returns: How many batches have been taken; `nil` if somebody else reads by now.
+  /// - Returns: How many batches have been taken; `nil` if another reader has begun.
   func cancel(_ reader: Int) -> Int? {
     let (takenCount, waiter) = state.withLock { state -> (Int?, Waiter?) in
       guard state.reader == reader else { return (nil, nil) }

@@ -4,8 +4,8 @@ internal import SystemInterface
 
 /// Keeps the results of one query current: for the engine's thread alone.
 ///
-/// Knows the results that readers have, and for each file that has changed since what it was and is to the query. From these two
-/// it can make a batch at any time, also a second one instead of a first that nobody has taken.
+/// It has the results that readers have, and for each file that has changed since its former and present entry. From
+/// these two it can make a batch at any time, also a second one instead of a first that hasn't been taken.
 final class QueryRunner {
   /// Results at one moment.
   private struct Version {
@@ -30,44 +30,45 @@ final class QueryRunner {
     }
   }
 
-  /// What a file was and is to the query; never nothing both times.
+  /// The former and present entry of a file; never `nil` both times.
   private typealias Update = ListUpdate<ResultEntry>
 
   /// A batch that waits in the port.
   private struct Offer {
     let version: Version
-    /// What has changed since.
+    /// The files that have changed since.
     var touched = FileNumberSet()
     let finishesGathering: Bool
   }
 
   var plan: QueryPlan
   let port: QueryPort
-  /// What readers know.
+  /// The results that readers have.
   private var known: Version
   private var pending: [FileNumber: Update] = [:]
-  /// Results besides those in `pending` that have been found in the order of their numbers, and of which readers know nothing.
+  /// Results besides those in `pending` that have been found in the order of their numbers, and that readers don't
+  /// have.
   private var found: [ResultEntry] = []
-  /// All results, in the place of `pending`, when readers know of none.
+  /// All results, in the place of `pending`, when readers have none.
   private var fresh: OrderedList<ResultOrder>?
   private var offer: Offer?
   private var schedule: BatchSchedule
-  /// When files are to be looked at again because time passes.
+  /// When files are to be evaluated again because time passes.
   private var moments = MomentList()
   private var isGathering = true
-  /// The current reader hasn't been told of the end of the first search.
+  /// The end of the first search hasn't been reported to the current reader.
   private var owesFinish = true
   private var pauseDepth = 0
-  /// The index was there before the query, which hasn't been told of it: until then nobody is told anything, whoever begins to read.
+  /// The index was there before the query, which hasn't received it: until then no reader receives anything.
   var isArriving = false
   private var takenCount = 0
-  /// A batch is due that has to wait until the engine knows what a reader has taken; ends with ``taken(_:_:_:at:)`` or
-  /// ``readerBegan(_:_:_:at:)``, which follow.
+  /// A batch is due that has to wait until the engine knows how many batches a reader has taken; ends with
+  /// ``taken(_:_:_:at:)`` or ``readerBegan(_:_:_:at:)``, which follow.
   private var isLate = false
 
-  /// Which engine of its run the query is with.
+  /// The number in its run of the engine that the query is with.
   private let generation: Int
-  /// Readers know results that an engine before this one has found.
+  /// Readers have results that an engine before this one has found.
   private var isForeign: Bool
 
   init(_ plan: QueryPlan, _ port: QueryPort, _ table: FileTable, _ heritage: QueryPort.Heritage = .none) {
@@ -94,18 +95,18 @@ final class QueryRunner {
   /// Whether older states of the index don't matter any more.
   var isCurrent: Bool { pendingCount == 0 && offer == nil }
 
-  /// The states of the index that are compared with what there is.
+  /// The states of the index that are compared with the present one.
   var comparedTables: [FileTable] { [known.snapshot.table] + (offer.map { [$0.version.snapshot.table] } ?? []) }
 
   private var pendingCount: Int { isReordered ? 1 : (fresh?.count ?? pending.count) + found.count }
 
-  /// Whether readers know results in another order than they're wanted in by now, or of another index.
+  /// Whether readers have results in another order than the present one, or of another index.
   ///
-  /// Then nothing is pending but that all of them are to be found and told anew.
+  /// Then the only pending work is to find and report all of them anew.
   private var isReordered: Bool { isForeign || known.list.order.descriptors != plan.order.descriptors }
 }
 
-// MARK: - What happens to files
+// MARK: - Changes of files
 
 extension QueryRunner {
   /// Some files may be others than before.
@@ -113,14 +114,14 @@ extension QueryRunner {
   /// - Parameters:
   ///   - numbers: The files.
   ///   - directories: Directories that have been moved, and everything in them with them.
-  ///   - now: What is known by now.
+  ///   - now: The present snapshot.
   ///   - health: How well the scope is followed.
   ///   - time: The present moment.
   func filesChanged(
     _ numbers: some Sequence<FileNumber>, movedDirectories directories: Set<FileNumber> = [], _ now: TableSnapshot,
     _ health: ScopeHealth, at time: MonotonicTime
   ) {
-    // All of them are looked at then.
+    // All of them are evaluated then.
     if isArriving { return }
     if !directories.isEmpty {
       var numbers = Set(numbers)
@@ -135,9 +136,10 @@ extension QueryRunner {
     tell(schedule.pendingChanged(to: pendingCount, at: time), now, health, at: time)
   }
 
-  /// Adds what is something else to the query because a directory was moved.
+  /// Adds the files for which the result of the query differs because a directory was moved.
   ///
-  /// Where paths decide nothing, these are results alone: however much there is in the directory, it costs no more than looking at all of them.
+  /// Where paths decide nothing, these are results alone: however much there is in the directory, it costs no more than
+  /// examining all of them.
   private func addAffected(by directory: FileNumber, _ now: TableSnapshot, _ numbers: inout Set<FileNumber>) {
     let isWhole = plan.readsPaths || offer != nil
     let countMax = isWhole ? .max : known.list.count + pending.count
@@ -155,19 +157,19 @@ extension QueryRunner {
     }
   }
 
-  /// Looks for something else, or in another order, before anything has been told.
+  /// Searches with another plan, before anything has been reported.
   func replanArrival(_ plan: QueryPlan) {
     self.plan = plan
     known.list = OrderedList(plan.order)
   }
 
-  /// Looks for something else, or in another order, from now on, and tells at once what that changes.
+  /// Searches with another plan from now on, and reports the difference at once.
   func replan(_ plan: QueryPlan, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     let isSameOrder = plan.order.descriptors == self.plan.order.descriptors
     var numbers = Set<FileNumber>()
     if !isSameOrder {
-      // What's pending is in the order that isn't wanted any more. An order that readers know may be wanted again before they heard
-      // of another one: files of theirs that are gone by now count as well.
+      // The pending entries are in the former order. An order that readers have may come back before they received
+      // another one: files of theirs that are gone by now count as well.
       forget()
       if known.list.count == 0 { known.list = OrderedList(plan.order) }
       known.list.forEach { numbers.insert(FileNumber($0.number)) }
@@ -188,7 +190,7 @@ extension QueryRunner {
     gatheringFinished(now, health, at: time)
   }
 
-  /// Readers know of nothing.
+  /// Readers have nothing.
   private func setFresh(_ list: OrderedList<ResultOrder>) {
     isForeign = false
     known.list = OrderedList(plan.order)
@@ -228,7 +230,7 @@ extension QueryRunner {
       leastNew = nil
       let missCount = plan.usesProviders ? now.provided?.missCount : nil
       let entry = plan.entry(number, item, now, environment)
-      // Until somebody has looked into it, it stays what it is to the query.
+      // Until it has been looked into, the query keeps its former entry.
       let isUndecided = missCount != nil && now.provided?.missCount != missCount
       if isNew(number) {
         if let entry, !isUndecided { found.append(entry) }
@@ -239,14 +241,15 @@ extension QueryRunner {
     }
   }
 
-  /// From which number on files are certain to be neither known nor pending, if that's known without looking at each of them.
+  /// From which number on files are certain to be neither reported nor pending, if that's known without checking each
+  /// of them.
   private var leastNewNumber: Int? {
     if plan.usesProviders || fresh != nil || !pending.isEmpty { return nil }
     let known = known.list.count > 0 ? known.snapshot.table.capacity : 0
     return max(known, found.last.map { Int($0.number) + 1 } ?? 0)
   }
 
-  /// Whether it's certain that a file is neither known nor pending.
+  /// Whether it's certain that a file is neither reported nor pending.
   private func isNew(_ number: FileNumber) -> Bool {
     if fresh != nil || known.list.count > 0 && known.snapshot.table.contains(number) { return false }
     if let last = found.last, last.number >= number.rawValue { return false }
@@ -285,10 +288,10 @@ extension QueryRunner {
 // MARK: - Time
 
 extension QueryRunner {
-  /// From when on files may be something else to the query though nothing happens to them.
+  /// The moment from which on the result for some file may differ though it doesn't change.
   var nextMoment: MetadataDate? { moments.first }
 
-  /// Looks again at files that the passing of time may have made something else.
+  /// Evaluates files again whose results may differ with the passing of time.
   ///
   /// - Note: Rule R40.
   func momentPassed(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
@@ -306,7 +309,7 @@ extension QueryRunner {
   }
 }
 
-// MARK: - What readers do
+// MARK: - Actions of readers
 
 extension QueryRunner {
   func pause() {
@@ -314,7 +317,7 @@ extension QueryRunner {
     schedule.pause()
   }
 
-  /// The last one tells what has been held back.
+  /// The last one reports what has been held back.
   func resume(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if pauseDepth == 0 { return }
     pauseDepth -= 1
@@ -324,7 +327,7 @@ extension QueryRunner {
     tellOwedFinish(now, health, at: time)
   }
 
-  /// A reader has taken the batch that waited, or doesn't want any.
+  /// A reader has taken the batch that waited, or doesn't need any.
   func taken(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     takenCount = max(takenCount, count)
     let isFlushing = isLate && pauseDepth == 0
@@ -337,13 +340,13 @@ extension QueryRunner {
       forget()
       note(offer.touched, now)
     }
-    // The schedule takes for told what has been refused.
+    // The schedule takes refused batches for delivered.
     let delivery = schedule.pendingChanged(to: pendingCount, at: time)
     tell(offer == nil ? delivery : schedule.resume(at: time, flushes: isFlushing), now, health, at: time)
     if isFlushing { flush(now, health, at: time) }
   }
 
-  /// Somebody begins to read, who knows nothing.
+  /// A reader begins, which has nothing.
   func readerBegan(_ count: Int, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if isReordered {
       setFresh(isArriving ? OrderedList(plan.order) : plan.results(now))
@@ -362,9 +365,9 @@ extension QueryRunner {
     if !isGathering { flush(now, health, at: time) }
   }
 
-  /// Tells everything now, unless it's paused.
+  /// Reports everything now, unless it's paused.
   ///
-  /// - Returns: Whether that's done; otherwise it's going to be, when it's known what a reader has taken.
+  /// - Returns: Whether that's done; otherwise it will be, when it's known how many batches a reader has taken.
   @discardableResult
   func flush(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) -> Bool {
     if pauseDepth > 0 { return true }
@@ -379,7 +382,7 @@ extension QueryRunner {
     return !isLate
   }
 
-  /// What waits isn't true any more: everything in it has been undone.
+  /// The waiting batch isn't true any more: everything in it has been undone.
   private func withdraw(_ undone: Offer, _ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if undone.finishesGathering { return tell(.update, now, health, at: time) }
     switch port.withdraw(limited(known.list, now), takenCount: takenCount, by: generation) {
@@ -392,7 +395,7 @@ extension QueryRunner {
     }
   }
 
-  /// The end of the first search was to be told, but to a reader who had gone, or while it was paused.
+  /// The end of the first search was to be reported, but to a reader that had gone, or while it was paused.
   private func tellOwedFinish(_ now: TableSnapshot, _ health: ScopeHealth, at time: MonotonicTime) {
     if owesFinish, !isGathering, !isLate, offer == nil, pauseDepth == 0 { tell(.update, now, health, at: time) }
   }
@@ -403,12 +406,12 @@ extension QueryRunner {
     guard let delivery else { return }
     // Results of the scopes before stay until the first search of these is over.
     if isForeign, isGathering { return }
-    // Nobody is told; who looks at the results sees twice as many from time to time.
+    // There's no reader to receive it; code that reads the results sees twice as many from time to time.
     if delivery == .progress, !port.hasReader, pendingCount < known.list.count { return }
     let isReordered = isReordered
     var version = Version(list: isReordered ? plan.results(now) : fresh ?? known.list, snapshot: now)
     var difference = ListDifference<ResultEntry>()
-    // Who begins to read meanwhile makes the port refuse the batch.
+    // A reader that begins meanwhile makes the port refuse the batch.
     if !isReordered, fresh == nil || port.hasReader {
       difference = fresh.map(ListDifference.init(adding:)) ?? updates(&version.list, now)
     }
@@ -425,7 +428,7 @@ extension QueryRunner {
         from: ResultHistory.Remembered(
           results: isForeign ? port.taken : limited(known.list, known.snapshot), isGathering: isGathering),
         to: limited(version.list, now), isGathering: delivery == .progress, finishesGathering: finishes, health: health)
-      // What has changed is behind the last result, or all of it is in its place.
+      // The changes are behind the last result, or all of them are in their places.
       if change.isEmpty, !finishes {
         if isForeign { return adopt(version, now) }
         known = version
@@ -441,11 +444,11 @@ extension QueryRunner {
       forget()
       if finishes { owesFinish = false }
     case .stored:
-      // Nothing more is told before it's taken, but for what flush() puts in its place.
+      // Nothing more is reported before it's taken, but for the batches that flush() puts in its place.
       if offer == nil { schedule.pause() }
       offer = Offer(version: version, finishesGathering: finishes)
     case .outdated: isLate = true
-    // It's told by resume(), which follows.
+    // It's reported by resume(), which follows.
     case .paused: break
     }
   }
@@ -462,7 +465,7 @@ extension QueryRunner {
     }
   }
 
-  /// As many results as are wanted.
+  /// As many results as the plan allows.
   private func limited(_ list: OrderedList<ResultOrder>, _ snapshot: TableSnapshot) -> MetadataResults {
     guard let countMax = plan.resultCountMax, countMax < list.count else { return MetadataResults(list, snapshot) }
     let first = (0..<countMax).map { list[$0] }

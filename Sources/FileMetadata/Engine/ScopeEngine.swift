@@ -2,9 +2,9 @@ internal import FileWatching
 internal import MetadataPredicates
 internal import SystemInterface
 
-/// Where queries ask for what they want to know of one scope: an engine that others may follow as well, and a group of queries there.
+/// The entry of queries to one scope: an engine that others may follow as well, and a group of queries there.
 struct ScopeEngine: Sendable {
-  /// What queries ask for, by the number of the query.
+  /// The orders of queries, by the number of the query.
   enum Order: Sendable {
     case attach(Int, QueryPlan, QueryPort, QueryPort.Heritage)
     case detach(Int)
@@ -14,26 +14,26 @@ struct ScopeEngine: Sendable {
     case taken(Int, count: Int)
     /// A reader has begun.
     case readerBegan(Int, count: Int)
-    /// Tell when everything that was done before is told.
+    /// End the barrier when everything that was done before is reported.
     case barrier(Int, Barrier)
-    /// Look for something else from now on.
+    /// Search with another plan from now on.
     case replan(Int, QueryPlan)
-    /// Somebody has looked into a file, or has found that it's another one by now, of which the kernel tells.
+    /// A file has been looked into, or was found to be another one by now, which the kernel reports.
     case provided(ProvidedAttributes.Want, [String: MetadataValue]?)
   }
 
-  /// What is followed, and how.
+  /// The places that are followed, and the options.
   struct Key: Hashable, Sendable {
     /// Directories that are searched, none of which is inside another one.
     var roots: [SystemPath]
-    /// Places that are looked at themselves, none of which is inside a directory that's searched.
+    /// Places that are results themselves, none of which is inside a directory that's searched.
     var items: [SystemPath] = []
     /// How results are spelled.
     var spellings = ScopeSpellings()
     var options: ScopeOptions
     var providers: [AttributeProvider] = []
 
-    /// What is followed, whoever wants to know of it.
+    /// The followed places, for all followers.
     var index: IndexEngine.Key { IndexEngine.Key(roots: roots, items: items, options: options) }
   }
 
@@ -47,7 +47,7 @@ struct ScopeEngine: Sendable {
     self.key = key
   }
 
-  /// Starts an engine that nobody else finds.
+  /// Starts an engine that no other caller finds.
   ///
   /// - Throws: EAGAIN of pthread_create(3), when there are too many threads.
   init(
@@ -64,16 +64,16 @@ struct ScopeEngine: Sendable {
     return index.accept(QueryOrder(key: key, order: .attach(query, plan, port, heritage))) ? query : nil
   }
 
-  /// Gives an order; none is carried out after the end, when nobody can be waiting for it.
+  /// Gives an order; none is carried out after the end, when no caller can be waiting for it.
   func give(_ order: Order) { index.give(QueryOrder(key: key, order: order)) }
 
   /// Adds a query to the engine of a scope, which is started if there's none.
   ///
   /// - Parameters:
   ///   - key: The scope.
-  ///   - plan: What the query looks for.
-  ///   - port: Where to leave what's found.
-  ///   - heritage: What another engine has left there already.
+  ///   - plan: The search of the query.
+  ///   - port: Where to leave batches.
+  ///   - heritage: The batches of an earlier engine there.
   /// - Returns: The engine, and the number of the query.
   /// - Throws: An error of inotify_init1(2) or pthread_create(3).
   static func attach(
@@ -92,7 +92,7 @@ struct ScopeEngine: Sendable {
   }
 }
 
-/// A query wants something.
+/// An order of a query.
 private struct QueryOrder: IndexOrder {
   let key: ScopeEngine.Key
   let order: ScopeEngine.Order
@@ -107,7 +107,7 @@ private struct QueryOrder: IndexOrder {
     group.carryOut(order)
   }
 
-  /// Nobody carries it out.
+  /// It isn't carried out.
   func end() {
     switch order {
     case .barrier(_, let barrier): barrier.end()

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import MetadataPredicates
 internal import SystemInterface
 
-/// What predicates take for the present moment, and for the beginning of a day.
+/// The present moment, and the beginning of a day, for predicates.
 struct WallClock: Sendable {
   /// The present moment, which can be set, unlike ``CoordinationClock``.
   let now: @Sendable () -> MetadataDate

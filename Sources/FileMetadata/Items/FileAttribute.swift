@@ -29,7 +29,7 @@ enum FileAttribute: String, CaseIterable, Sendable {
   case userTags = "kMDItemUserTags"
   case lastUsedDate = "kMDItemLastUsedDate"
 
-  /// Whether the index knows it; anything else is read from the file when it's asked for.
+  /// Whether the index has it; anything else is read from the file when it's asked for.
   var isIndexed: Bool {
     switch self {
     case .comment, .finderComment, .whereFroms, .userTags, .lastUsedDate: false
@@ -75,7 +75,7 @@ extension MetadataPredicate {
 }
 
 extension FileRow {
-  /// A number in whose order the values of an attribute are; 0 for what is missing.
+  /// A number in whose order the values of an attribute are; 0 for a missing one.
   func order(of attribute: FileAttribute) -> UInt64 {
     let value =
       switch attribute {
@@ -90,12 +90,12 @@ extension FileRow {
 }
 
 extension FileTable {
-  /// The value of an attribute; `.null` where the file system doesn't know it.
+  /// The value of an attribute; `.null` where the file system doesn't have it.
   ///
   /// - Parameters:
   ///   - attribute: The attribute.
   ///   - number: The file.
-  ///   - path: The path as it's told.
+  ///   - path: The path as it's reported.
   /// - Returns: The value.
   func value(of attribute: FileAttribute, for number: FileNumber, toldAs path: @autoclosure () -> SystemPath)
     -> MetadataValue
@@ -130,9 +130,9 @@ extension FileTable {
     }
   }
 
-  /// What is known of a file; what it is now, as long as only its name has been read.
+  /// The recorded facts of a file; the present ones, as long as only its name has been read.
   ///
-  /// - Returns: `nil` if the file is gone before anything else was known of it.
+  /// - Returns: `nil` if the file is gone before anything else was read of it.
   func knownFacts(of number: FileNumber) -> FileFacts? {
     let known = facts(of: number)
     if known.isRead { return known }
@@ -180,7 +180,7 @@ extension FileTable {
       isExecutable: knownFacts(of: number)?.isExecutable == true)
   }
 
-  /// An extended attribute of what is there now; see xattr(7).
+  /// An extended attribute of the file that is there now; see xattr(7).
   private func text(_ name: String, of number: FileNumber) -> String? {
     guard facts(of: number).kind == .regular || facts(of: number).kind == .directory else { return nil }
     let files = HostFileSystem()

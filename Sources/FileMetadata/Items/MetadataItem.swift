@@ -3,12 +3,12 @@ public import MetadataPredicates
 internal import SystemInterface
 internal import FileWatching
 
-/// A file as it was when a query told of it.
+/// A file as it was when a query reported it.
 ///
-/// A value: what it says doesn't change when the file does. Only comments, tags and the like, which are kept in extended attributes, are
-/// read from the file at the moment they're asked for; so is the number of members of a directory that isn't searched, and so are size, dates
-/// and owner in the first moments after a search with `ScopeOptions.GatheringDepth.names`. Costs two words, and keeps the state of the index it's
-/// from alive.
+/// A value: it doesn't change when the file does. Only comments, tags and the like, which are kept in extended
+/// attributes, are read from the file at the moment they're asked for; so is the number of members of a directory that
+/// isn't searched, and so are size, dates and owner in the first moments after a search with
+/// `ScopeOptions.GatheringDepth.names`. Costs two words, and keeps the state of the index it's from alive.
 ///
 /// - Note: <doc:AttributeNames> lists attributes and where they come from; rules R34 to R39 of <doc:QueryRules>.
 public struct MetadataItem: Sendable, Identifiable, Hashable {
@@ -29,9 +29,9 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
     self.number = number
   }
 
-  /// Looks at a file, without a query.
+  /// Inspects a file, without a query.
   ///
-  /// Blocks for a few system calls: to find out where the URL leads, and one statx(2). A symbolic link's item is what it leads to.
+  /// Blocks for a few system calls: to resolve the URL, and one statx(2). A symbolic link's item is its target.
   ///
   /// - Parameter url: Where the file is; `nil` is returned if there's none, or it isn't a file URL.
   /// - Note: Rule R35.
@@ -68,11 +68,11 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
 
   /// The absolute path, byte by byte.
   public var pathBytes: [UInt8] { systemPath.bytes }
-  /// The absolute path; what isn't UTF-8 shows as U+FFFD.
+  /// The absolute path; bytes that aren't UTF-8 show as U+FFFD.
   public var path: String { systemPath.description }
   /// The URL, which has every byte of the path.
   public var url: URL? { systemPath.url(isDirectory: isDirectory) }
-  /// The name; what isn't UTF-8 shows as U+FFFD.
+  /// The name; bytes that aren't UTF-8 show as U+FFFD.
   public var name: String { snapshot.name(of: number).description }
   /// The size in bytes.
   public var size: Int64 { facts.size }
@@ -91,11 +91,11 @@ public struct MetadataItem: Sendable, Identifiable, Hashable {
 extension MetadataItem: PredicateItem {
   /// The value of an attribute.
   ///
-  /// One that an ``AttributeProvider`` gives is looked up in the file if nobody has, on this thread; it's missing if the file is another
-  /// one by now.
+  /// If an ``AttributeProvider`` gives it and its value isn't remembered, it's read from the file, on this thread; it's
+  /// missing if the file is another one by now.
   ///
   /// - Parameter name: The name of the attribute, such as `kMDItemFSSize`.
-  /// - Returns: The value; `.null` if the file hasn't got the attribute, or nobody can know it on a plain file system.
+  /// - Returns: The value; `.null` if the file hasn't got the attribute, or a plain file system can't have it.
   /// - Note: Rule R36.
   public func value(forAttribute name: String) -> MetadataValue {
     guard let attribute = FileAttribute(rawValue: name) else {

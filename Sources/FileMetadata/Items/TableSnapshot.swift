@@ -5,13 +5,13 @@ internal import FileWatching
 /// A state of an index that doesn't change any more.
 final class TableSnapshot: Sendable {
   let table: FileTable
-  /// Whose state it is: numbers of another index stand for other files.
+  /// The index whose state it is: numbers of another index stand for other files.
   let source: UInt64
   /// Whether it's of a single file that no query has found.
   let isLone: Bool
   /// Attributes that programs provide.
   let provided: ProvidedAttributes?
-  /// How paths are told.
+  /// How paths are reported.
   private let spellings: ScopeSpellings
 
   init(
@@ -25,26 +25,26 @@ final class TableSnapshot: Sendable {
     self.spellings = spellings
   }
 
-  /// The path of a file as it's told.
+  /// The path of a file as it's reported.
   func path(of number: FileNumber) -> SystemPath { spellings.asked(table.path(of: number)) }
 
-  /// The name of a file as it's told: that of a place as it was asked for.
+  /// The name of a file as it's reported: that of a place as it was asked for.
   func name(of number: FileNumber) -> SystemPath {
     table[number].parent == .none ? path(of: number).lastComponent : table.name(of: number)
   }
 
-  /// The value of an attribute; `.null` where the file system doesn't know it.
+  /// The value of an attribute; `.null` where the file system doesn't have it.
   func value(of attribute: FileAttribute, for number: FileNumber) -> MetadataValue {
     table.value(of: attribute, for: number, toldAs: path(of: number))
   }
 
-  /// The same state without what programs provide: nobody waits for that.
+  /// The same state without the values that programs provide, for which a caller would have to wait.
   var withoutProvided: TableSnapshot { TableSnapshot(table, source: source, spellings: spellings) }
 }
 
-/// One file after the other as predicates see it, with the attributes they name looked up beforehand.
+/// One file after the other as predicates see it, with the attributes of the predicate resolved beforehand.
 ///
-/// A class, so that looking at the next file copies no references. For one thread.
+/// A class, so that moving to the next file copies no references. For one thread.
 final class RowItem: PredicateItem {
   private let snapshot: TableSnapshot
   private let attributes: [FileAttribute?]
@@ -58,7 +58,7 @@ final class RowItem: PredicateItem {
     names = snapshot.table.names
   }
 
-  /// Looks at a file.
+  /// Moves to a file.
   ///
   /// - Returns: Whether it may be a result: directories that are searched aren't, unless they're asked for themselves.
   func move(to number: FileNumber, _ row: FileRow) -> Bool {

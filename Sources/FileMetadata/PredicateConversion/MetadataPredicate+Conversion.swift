@@ -13,14 +13,15 @@ extension MetadataPredicate {
   /// the original would trap (an index out of range, `!` of nothing, a sum that's too large) the result computes with `nil` or a number with a
   /// fraction. Equality and order of texts are the same; so is what counts as a character, except for joined emoji.
   ///
-  /// Type casts, regular expressions, subranges, the number of characters of a text, and everything that compares two collections can't be
-  /// converted.
+  /// Type casts, regular expressions, subranges, the number of characters of a text, and every comparison of two
+  /// collections can't be converted.
   ///
   /// - Parameters:
   ///   - predicate: The predicate.
-  ///   - attributes: The attribute for each property that it looks at: of the item, and of members of its collections. A longer key path
-  ///     (`\Photo.camera.name`) counts before a shorter one. Dots in a name divide the steps of a key path.
-  /// - Throws: ``PredicateConversionError`` that names what can't be converted.
+  ///   - attributes: The attribute for each property that it uses: of the item, and of members of its collections. A
+  ///     longer key path (`\Photo.camera.name`) counts before a shorter one. Dots in a name divide the steps of a key
+  ///     path.
+  /// - Throws: ``PredicateConversionError`` that names the part that can't be converted.
   /// - Complexity: O(*n*) in the size of the predicate, times two for each optional chain inside another.
   public init<Item>(
     _ predicate: Predicate<Item>, attributes: [AnyKeyPath: String]

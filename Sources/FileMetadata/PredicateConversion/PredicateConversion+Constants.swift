@@ -2,7 +2,7 @@ import FoundationEssentials
 import MetadataPredicates
 
 extension PredicateConversion {
-  /// What a constant is among values of attributes; `nil` if nothing.
+  /// The value of an attribute that a constant stands for; `nil` if none.
   static func value(of constant: Any) -> MetadataValue? {
     switch constant {
     case let value as MetadataValue: return value
@@ -36,7 +36,7 @@ extension PredicateConversion {
     return values.count == entries.count ? .dictionary(values) : nil
   }
 
-  /// An optional without a value can't be found by a cast, which looks into it.
+  /// An optional without a value can't be found by a cast, which unwraps it.
   private static func isNothing(_ constant: Any) -> Bool {
     let mirror = Mirror(reflecting: constant)
     return mirror.displayStyle == .optional && mirror.children.isEmpty

@@ -10,7 +10,7 @@ protocol ConvertibleExpression {
 struct PredicateConversion {
   /// The names of attributes by the properties that they stand for.
   let attributes: [AnyKeyPath: String]
-  /// What the variables of closures stand for.
+  /// The expressions that the variables of closures stand for.
   private var bindings: [PredicateExpressions.VariableID: MetadataExpression] = [:]
   private var variableCount = 0
 
@@ -50,11 +50,11 @@ struct PredicateConversion {
     try convert(node).expression()
   }
 
-  /// The name of a kind of node, without what it's made of.
+  /// The name of a kind of node, without its generic arguments.
   static func name(of type: Any.Type) -> String { "'\(String(describing: type).prefix { $0 != "<" })'" }
 }
 
-/// What a node was converted to: something that holds or not, or something that has a value.
+/// The result of converting a node: something that holds or not, or something that has a value.
 enum ConvertedExpression {
   case predicate(MetadataPredicate)
   case expression(MetadataExpression)

@@ -1,6 +1,6 @@
-/// Why a predicate that was written with `#Predicate` has no counterpart, and what to do about it.
+/// The reason why a predicate that was written with `#Predicate` has no counterpart, and the remedy.
 public struct PredicateConversionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of obstacle it is.
+  /// The kind of obstacle.
   ///
   /// A later version may have more of them: a `switch` needs a `default`.
   public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
@@ -42,11 +42,11 @@ public struct PredicateConversionError: Error, Hashable, Sendable, CustomStringC
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// What kind of obstacle it is.
+  /// The kind of obstacle.
   public let code: Code
-  /// What can't be converted, in one sentence.
+  /// The part that can't be converted, in one sentence.
   public let message: String
-  /// What to do instead.
+  /// The alternative.
   public let suggestion: String?
 
   init(_ code: Code, _ message: String, suggestion: String? = nil) {

@@ -69,7 +69,8 @@ extension Array: ArrayType {}
 
 // MARK: Texts
 
-/// What Swift says about an empty text, and predicates don't: every text contains it, begins with it and ends with it.
+/// Swift's rule for an empty text, which predicates don't have: every text contains it, begins with it and ends with
+/// it.
 private func textTest(
   _ text: MetadataExpression, _ comparator: PredicateComparator, _ part: MetadataExpression
 ) -> MetadataPredicate {

@@ -65,7 +65,7 @@ extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
     conversion.bind(variable.key, to: wrapped)
     switch try conversion.convert(transform) {
     case .predicate(let predicate): return .optional(wrapped, predicate)
-    // What is reached through nothing is nothing as well.
+    // A value that is reached through nothing is nothing as well.
     case .named(let expression, _, _): return .expression(expression)
     case let transformed:
       return .expression(
@@ -78,7 +78,7 @@ extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
   func converted(_ conversion: inout PredicateConversion) throws(PredicateConversionError) -> ConvertedExpression {
     let value = try conversion.convert(lhs)
     let substitute = try conversion.expression(rhs)
-    // `$0.title?.contains("x") ?? false` is what people write.
+    // `$0.title?.contains("x") ?? false` is the usual form.
     if case .optional(let wrapped, let predicate) = value {
       if substitute == .no { return .predicate(.compare(wrapped, .notEqual, .constant(.null)) && predicate) }
       if substitute == .yes { return .predicate(.compare(wrapped, .equal, .constant(.null)) || predicate) }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// What other nodes do has no counterpart. They say so, and what to write instead.
+// The other nodes have no counterpart. Their errors say so, and name the alternative.
 
 extension PredicateExpressions.StringContainsRegex: ConvertibleExpression {
   func converted(_ conversion: inout PredicateConversion) throws(PredicateConversionError) -> ConvertedExpression {

@@ -1,7 +1,7 @@
 internal import MetadataPredicates
 internal import SystemInterface
 
-/// Looks into files, a few at a time, in the order in which they were wanted.
+/// Looks into files, a few at a time, in the order in which they were requested.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -58,7 +58,7 @@ final class AttributeExtraction: Sendable {
     }
   }
 
-  /// Cancels what goes on, and does nothing more.
+  /// Cancels the running tasks, and does nothing more.
   func end() {
     let tasks = state.withLock { state in
       state.isEnded = true
@@ -75,7 +75,7 @@ final class AttributeExtraction: Sendable {
     }
   }
 
-  /// - Returns: What to look into; `nil` when there's nothing left, and the task is over.
+  /// - Returns: The file to look into; `nil` when there's none left, and the task is over.
   private func next(_ number: Int) -> Request? {
     state.withLock { state in
       if let request = state.take() { return request }

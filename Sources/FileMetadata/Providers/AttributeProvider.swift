@@ -3,7 +3,7 @@ public import MetadataPredicates
 internal import SystemInterface
 internal import FileWatching
 
-/// Gives attributes that file systems don't know, such as the width of a picture, by looking into files.
+/// Gives attributes that file systems don't have, such as the width of a picture, by looking into files.
 ///
 /// ```swift
 /// let widths = AttributeProvider(["kMDItemPixelWidth"], for: ["public.png"]) { url in
@@ -13,15 +13,15 @@ internal import FileWatching
 ///   MetadataPredicate(format: "kMDItemPixelWidth > 1000"), scopes: [.directory(folder)], providers: [widths])
 /// ```
 ///
-/// Such attributes may be in predicates and sort descriptors, and are among the values of items. The closure is called for a file only when one
-/// of its attributes is asked for, on one of a few threads of the library's own, never on the thread that follows the scopes; and for
-/// an item that's asked for a value, on the thread that asks. What it returned is remembered until the file is another one, or has another
-/// size or date. As long as a file is looked into, a query keeps it as it was (but one that takes the place of
-/// another, as editors save, counts as new if a batch is told meanwhile); its first search isn't over, and
-/// ``MetadataQuery/waitUntilCurrent()`` doesn't return, before all are.
+/// Such attributes may be in predicates and sort descriptors, and are among the values of items. The closure is called
+/// for a file only when one of its attributes is asked for, on one of a few threads of the library's own, never on the
+/// thread that follows the scopes; and for an item that's asked for a value, on the thread that asks. Its result is
+/// remembered until the file is another one, or has another size or date. As long as a file is looked into, a query
+/// keeps it as it was (but one that takes the place of another, as editors save, counts as new if a batch is reported
+/// meanwhile); its first search isn't over, and ``MetadataQuery/waitUntilCurrent()`` doesn't return, before all are.
 ///
-/// When the last query over the index ends, closures that run are cancelled as tasks are: those that take long should look at
-/// `Task.isCancelled`.
+/// When the last query over the index ends, closures that run are cancelled as tasks are: those that take long should
+/// check `Task.isCancelled`.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -31,7 +31,7 @@ internal import FileWatching
 public final class AttributeProvider: Sendable, Hashable {
   /// The names of the attributes that it gives; names of attributes of file systems have no effect.
   public let attributes: [String]
-  /// Of which types files are that it's asked about; none for all that aren't directories.
+  /// The types of the files that it's asked about; none for all that aren't directories.
   public let contentTypes: [String]
   private let look: @Sendable (URL) throws -> [String: MetadataValue]
   private let cache: Guarded<VersionCache>
@@ -40,7 +40,8 @@ public final class AttributeProvider: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - attributes: The names of the attributes that it gives.
-  ///   - contentTypes: Identifiers of types; it's asked about files of these and of what's a kind of them. None for all files.
+  ///   - contentTypes: Identifiers of types; it's asked about files of these and of more special types. None for all
+  ///     files.
   ///   - rememberedCountMax: How many files' values are remembered at least; up to twice as many are. With fewer than there are files, these
   ///     are looked into again and again.
   ///   - look: Looks into a file, and returns the values that it has by name; may block. A file about which it throws has none of them.
@@ -67,25 +68,26 @@ public final class AttributeProvider: Sendable, Hashable {
     return contentTypes.contains { UniformTypeTree.standard.conforms(type, to: $0) }
   }
 
-  /// What's remembered of a file.
+  /// The remembered values of a file.
   func remembered(_ version: FileVersion) -> [String: MetadataValue]? { cache.withLock { $0[version] } }
 
   /// Looks into a file, unless it's remembered.
   ///
   /// Blocks for as long as the program's closure does.
   ///
-  /// - Returns: The values; `nil` if there's another version of the file by now, or nothing, or the task was cancelled.
+  /// - Returns: The values; `nil` if there's another version of the file by now, or no file, or the task was cancelled.
   func values(of version: FileVersion, at path: SystemPath) -> [String: MetadataValue]? {
     if let known = remembered(version) { return known }
     do throws(SystemError) {
       guard try Self.version(at: path) == version else { return nil }
       let values = path.url.flatMap { try? look($0) } ?? [:]
-      // What was read may be of both versions if it has changed meanwhile; a cancelled look may have left something out.
+      // The values may be of both versions if it has changed meanwhile; a cancelled closure may have left something
+      // out.
       guard !Task.isCancelled, try Self.version(at: path) == version else { return nil }
       cache.withLock { $0[version] = values }
       return values
     } catch {
-      // Nobody can look into it, and nobody will.
+      // No process can look into it, now or later.
       return error.isDisplacement ? nil : [:]
     }
   }
@@ -95,7 +97,7 @@ public final class AttributeProvider: Sendable, Hashable {
   }
 }
 
-/// What has the same contents and attributes, as far as can be told without looking.
+/// A file with the same contents and attributes, as far as can be determined without looking into it.
 struct FileVersion: Hashable, Sendable {
   private let identity: FileIdentity
   private let size: Int64

@@ -18,7 +18,7 @@ final class ProvidedAttributes: Sendable {
   private struct State: Sendable {
     var wants: Set<Want> = []
     var missCount = 0
-    /// What has come since the last evaluation, which the provider may have forgotten by now.
+    /// The values that have come since the last evaluation, which the provider may have forgotten by now.
     var arrived: [Want: [String: MetadataValue]] = [:]
   }
 
@@ -46,7 +46,7 @@ final class ProvidedAttributes: Sendable {
   /// How often a value wasn't known yet.
   var missCount: Int { state.withLock { $0.missCount } }
 
-  /// The value of an attribute if it's known; otherwise `.null`, and the file is wanted.
+  /// The value of an attribute if it's known; otherwise `.null`, and the file is requested.
   func value(of name: String, for number: FileNumber, _ table: FileTable) -> MetadataValue {
     guard let provider = provider(of: name, number, table) else { return .null }
     guard let facts = table.knownFacts(of: number) else { return .null }
@@ -76,7 +76,7 @@ final class ProvidedAttributes: Sendable {
 
   // MARK: For items
 
-  /// The value of an attribute; looks into the file if nobody has.
+  /// The value of an attribute; looks into the file if that hasn't been done.
   func currentValue(of name: String, for number: FileNumber, _ table: FileTable) -> MetadataValue {
     guard let provider = provider(of: name, number, table) else { return .null }
     guard let facts = table.knownFacts(of: number) else { return .null }

@@ -3,17 +3,17 @@ internal import SystemInterface
 public import FileWatching
 
 extension MetadataQuery {
-  /// How a query finds what it finds.
+  /// How a query finds its results.
   public struct Explanation: Hashable, Sendable, CustomStringConvertible {
     /// The tests that are made, in their order, and which of them the index answers by itself.
     public let predicate: PredicateExplanation
-    /// What no file can fulfil, or every file does, because of what its attributes are.
+    /// The parts that no file can fulfil, or every file does, because of the values that attributes can have.
     public let warnings: [PredicateWarning]
-    /// The paths of the directories that are searched, and of the files that are looked at.
+    /// The paths of the directories that are searched, and of the files that are watched themselves.
     public let places: [String]
     /// The attributes that results are ordered by, all of them in the index.
     public let sortAttributes: [String]
-    /// Whether sizes, dates or owners have to be known, which takes statx(2) for each file.
+    /// Whether sizes, dates or owners are needed, which takes statx(2) for each file.
     public let needsStatuses: Bool
     /// Whether a first search is over when names are known.
     public let gathersNamesFirst: Bool
@@ -38,7 +38,7 @@ extension MetadataQuery {
     }
   }
 
-  /// Says how the query finds what it finds.
+  /// Explains how the query finds its results.
   ///
   /// - Complexity: O(*n*) in the size of the predicate.
   public var explanation: Explanation {

@@ -3,7 +3,7 @@ public import MetadataPredicates
 internal import SystemInterface
 public import FileWatching
 
-/// Finds files, and keeps what it has found current.
+/// Finds files, and keeps its results current.
 ///
 /// ```swift
 /// let query = try MetadataQuery(.fileName.hasSuffix(".md"), in: [directory], sortedBy: [MetadataSortDescriptor(.fileName)])
@@ -13,13 +13,13 @@ public import FileWatching
 /// }
 /// ```
 ///
-/// First it gathers what there is, then it tells what changes, without losing anything: directories are watched before they're
+/// First it gathers the existing files, then it reports changes, and loses none: directories are watched before they're
 /// read, and read again when the kernel has lost events. Symbolic links aren't followed, unless
-/// `ScopeOptions.followsSymbolicLinks` says so. All queries over the same scopes share one
-/// index and one thread; no run loop is needed.
+/// `ScopeOptions.followsSymbolicLinks` says so. All queries over the same scopes share one index and one thread; no run
+/// loop is needed.
 ///
-/// Not seen at once are changes through hard links outside of the scopes, stores through mmap(2) before the file is closed, and what
-/// other machines do on network file systems; see ``health``.
+/// Not seen at once are changes through hard links outside of the scopes, stores through mmap(2) before the file is
+/// closed, and changes by other machines on network file systems; see ``health``.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -35,7 +35,7 @@ public final class MetadataQuery: Sendable {
 
   /// Where it searches.
   public var scopes: [MetadataScope] { state.withLock { $0.scopes } }
-  /// What it looks at besides, in the order in which it was named.
+  /// The single files and directories, in the order in which they were named.
   ///
   /// - Note: Rule Q28.
   public var items: [URL] { state.withLock { $0.items } }
@@ -46,15 +46,15 @@ public final class MetadataQuery: Sendable {
   /// Blocks for a few system calls.
   ///
   /// - Parameters:
-  ///   - predicate: What a file has to fulfil.
+  ///   - predicate: The condition that a file has to fulfil.
   ///   - directories: Directories that are there, with everything in them; a file in several of them is found once. Links that lead to them
   ///     are followed. For directories that may not be there yet, see ``init(_:scopes:items:sortedBy:batching:options:providers:resultCountMax:)``.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
-  ///   - batching: How changes are gathered before they're told.
+  ///   - batching: How changes are gathered before they're reported.
   ///   - options: How far scopes reach.
-  ///   - providers: Who gives attributes that the file system doesn't know.
-  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them takes the place of
-  ///     the last one, which is told as removed, and the other way around.
+  ///   - providers: The providers of attributes that the file system doesn't have.
+  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them
+  ///     takes the place of the last one, which is reported as removed, and the other way around.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
@@ -70,20 +70,20 @@ public final class MetadataQuery: Sendable {
 
   /// Makes a query of scopes and single files that doesn't search before ``start()``.
   ///
-  /// Nothing has to be there: a scope or item that's made later, or that's gone and comes back, is found at once. Blocks for a few system
-  /// calls.
+  /// No place has to exist: a scope or item that's made later, or that's gone and comes back, is found at once. Blocks
+  /// for a few system calls.
   ///
   /// - Parameters:
-  ///   - predicate: What a file has to fulfil.
+  ///   - predicate: The condition that a file has to fulfil.
   ///   - scopes: Where to search, each with everything in it; a file in several of them is found once.
-  ///   - items: Files and directories to look at besides, or instead if there are no scopes. Of a directory, what's in it isn't searched,
-  ///     and unlike a scope it may be a result itself.
+  ///   - items: Single files and directories besides, or instead if there are no scopes. The contents of such a
+  ///     directory aren't searched, and unlike a scope it may be a result itself.
   ///   - sortDescriptors: How results are ordered; without any, in the order in which they were found.
-  ///   - batching: How changes are gathered before they're told.
+  ///   - batching: How changes are gathered before they're reported.
   ///   - options: How far scopes reach.
-  ///   - providers: Who gives attributes that the file system doesn't know.
-  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them takes the place of
-  ///     the last one, which is told as removed, and the other way around.
+  ///   - providers: The providers of attributes that the file system doesn't have.
+  ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them
+  ///     takes the place of the last one, which is reported as removed, and the other way around.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
   ///   scopes beside others, and attributes that can't be sorted by.
   /// - Note: Rules Q17 and Q23 to Q30.
@@ -112,7 +112,8 @@ public final class MetadataQuery: Sendable {
 
   deinit { stop() }
 
-  /// What isn't in the index is asked for last: it's read from the file, or somebody has to look into that.
+  /// Attributes that aren't in the index are tested last: they're read from the file, or a provider has to look into
+  /// it.
   private static func costs(_ providers: [AttributeProvider]) -> [String: Int] {
     let given = providers.flatMap(\.attributes).map { ($0, 100_000) }
     let read = FileAttribute.allCases.filter { !$0.isIndexed }.map { ($0.rawValue, 1000) }
@@ -152,14 +153,14 @@ public final class MetadataQuery: Sendable {
 
   /// Ends the search and everything that follows it; results stay as they are.
   ///
-  /// Sequences of ``changes`` end after what has been told.
+  /// Sequences of ``changes`` end after the batches that have been reported.
   ///
   /// - Note: Rules Q9, Q10, Q11 and L18.
   public func stop() {
     current?.stop()
   }
 
-  /// Whether the query searches, or follows what it has found.
+  /// Whether the query searches, or follows its results.
   public var isStarted: Bool {
     current.map { $0.isRunning && !$0.port.isEnded } ?? false
   }
@@ -169,7 +170,7 @@ public final class MetadataQuery: Sendable {
   /// - Note: Rule Q8.
   public var isGathering: Bool { isStarted && (current?.port.isGathering ?? false) }
 
-  /// The results that were told last.
+  /// The results that were reported last.
   ///
   /// - Complexity: O(1).
   /// - Note: Rules Q1, Q11 and R1.
@@ -182,7 +183,7 @@ public final class MetadataQuery: Sendable {
 
   /// How well the scopes are followed, now and whenever that changes.
   ///
-  /// Who reads slowly gets the last one. Ends with ``stop()``; at once if the query isn't started.
+  /// A slow reader receives only the latest value. Ends with ``stop()``; at once if the query isn't started.
   public var healthUpdates: AsyncStream<ScopeHealth> {
     current?.port.board.updates ?? AsyncStream { $0.finish() }
   }
@@ -196,15 +197,16 @@ public final class MetadataQuery: Sendable {
 
   // MARK: - Something else
 
-  /// What a file has to fulfil.
+  /// The condition that a file has to fulfil.
   public var predicate: MetadataPredicate { plan.predicate.predicate }
 
-  /// Looks for something else from now on.
+  /// Searches with another predicate from now on.
   ///
-  /// A query that runs isn't started anew: what doesn't match any more is told as removed, what does now as added, and nothing of what
-  /// stays, in one exact difference and at once; nothing is read from the disk.
+  /// A query that runs isn't started anew: files that don't match any more are reported as removed, files that match
+  /// now as added, and unchanged results not at all, in one exact difference and at once; nothing is read from the
+  /// disk.
   ///
-  /// - Parameter predicate: What a file has to fulfil.
+  /// - Parameter predicate: The condition that a file has to fulfil.
   /// - Throws: ``MetadataQueryError`` for a predicate that can't be used; then everything stays as it is.
   /// - Complexity: One evaluation for each file of the scopes, on the thread that follows these.
   /// - Note: Rule Q13.
@@ -218,9 +220,9 @@ public final class MetadataQuery: Sendable {
 
   /// Orders results in another way from now on.
   ///
-  /// A query that runs isn't started anew: the results in the new order are told at once, in one exact difference in which as few of them
-  /// as possible are moved; nothing is read from the disk. With a `resultCountMax` those come and go that are or aren't among the first
-  /// ones of the new order.
+  /// A query that runs isn't started anew: the results in the new order are reported at once, in one exact difference
+  /// in which as few of them as possible are moved; nothing is read from the disk. With a `resultCountMax` those come
+  /// and go that are or aren't among the first ones of the new order.
   ///
   /// - Parameter sortDescriptors: How results are ordered; without any, in the order in which they were found.
   /// - Throws: ``MetadataQueryError`` for attributes that can't be sorted by; then everything stays as it is.
@@ -231,7 +233,7 @@ public final class MetadataQuery: Sendable {
     try replan(orderedBy: sortDescriptors)
   }
 
-  /// Looks for something else, or in another order; what isn't named stays.
+  /// Searches with another predicate, or in another order; an argument that's `nil` changes nothing.
   private func replan(
     looking predicate: CompiledPredicate? = nil, orderedBy sortDescriptors: [MetadataSortDescriptor]? = nil
   ) throws(MetadataQueryError) {
@@ -248,17 +250,17 @@ public final class MetadataQuery: Sendable {
 
   /// Searches elsewhere from now on.
   ///
-  /// A query that runs isn't started anew, and its readers go on. Results stay as they are while the other scopes are searched for the first
-  /// time, as ``progress`` says; then one batch tells what's gone, what's new, and as changed all that's in both: their ``MetadataItem/id`` is
-  /// another one, because each scope numbers files by itself. ``waitUntilCurrent()`` waits for that. A scope that another query follows
-  /// already is known at once.
+  /// A query that runs isn't started anew, and its readers go on. Results stay as they are while the other scopes are
+  /// searched for the first time, as ``progress`` shows; then one batch reports removed and added files, and as changed
+  /// all that are in both: their ``MetadataItem/id`` is another one, because each scope numbers files by itself.
+  /// ``waitUntilCurrent()`` waits for that. A scope that another query follows already is available at once.
   ///
   /// - Parameters:
   ///   - scopes: Where to search.
-  ///   - items: Files and directories to look at besides, or instead if there are no scopes.
+  ///   - items: Single files and directories besides, or instead if there are no scopes.
   /// - Throws: ``MetadataQueryError`` as making a query does, and when the system doesn't let the program watch files; then everything stays as
   ///   it is.
-  /// - Complexity: Once O(*n* log *n*) in the number of results before and now, and what a first search costs.
+  /// - Complexity: Once O(*n* log *n*) in the number of results before and now, and the cost of a first search.
   /// - Note: Rules Q17 and Q23 to Q30.
   public func replaceScopes(by scopes: [MetadataScope], items: [URL] = []) throws(MetadataQueryError) {
     let places = try SearchPlaces(scopes: scopes, items: items)
@@ -301,7 +303,7 @@ public final class MetadataQuery: Sendable {
     }
   }
 
-  /// Ends one ``pause()``; after the last one everything is told that has happened meanwhile, in one batch.
+  /// Ends one ``pause()``; after the last one all changes since are reported, in one batch.
   ///
   /// - Note: Rules R2 and R3.
   public func resume() {
@@ -310,7 +312,8 @@ public final class MetadataQuery: Sendable {
 
   /// Waits until everything that was done to files before the call is in the results.
   ///
-  /// Tells what is pending at once; while the query is paused, it doesn't. Returns early when the task is cancelled or the query stopped.
+  /// Reports pending changes at once; while the query is paused, it doesn't. Returns early when the task is cancelled
+  /// or the query stopped.
   ///
   /// - Returns: The results.
   /// - Throws: `CancellationError` when the task was cancelled.

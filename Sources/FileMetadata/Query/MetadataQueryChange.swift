@@ -1,17 +1,18 @@
 public import FileWatching
 
-/// One batch of changes of the results of a query: exactly what makes the new results out of the ones before.
+/// One batch of changes of the results of a query: exactly the changes that turn the results before into the new ones.
 ///
-/// Positions of what's removed, or moved away, are those in the results before; positions of what's added, or moved there, those in
-/// ``results``. So a table view takes out first, and puts in then. An item is in one list only.
+/// Positions of removed results, or of those that moved away, are those in the results before; positions of added ones,
+/// or of those that moved there, those in ``results``. So a table view takes out first, and puts in then. An item is in
+/// one list only.
 ///
-/// - Note: Rules R9 to R21. All lists are complete, whatever of the results was looked at.
+/// - Note: Rules R9 to R21. All lists are complete, whichever results were read.
 public struct MetadataQueryChange: Sendable {
   /// A result that has come or gone.
   public struct PositionedItem: Sendable {
     /// Its position.
     public let position: Int
-    /// The file as it was found, or as it was when it was known last.
+    /// The file as it was found, or as it was when it was last read.
     public let item: MetadataItem
   }
 
@@ -30,7 +31,7 @@ public struct MetadataQueryChange: Sendable {
 
     /// The names of the attributes that have other values now.
     ///
-    /// - Complexity: Makes each value of both items that the index knows.
+    /// - Complexity: Makes each value of both items that the index has.
     public var attributes: Set<String> { new.alteredAttributes(since: old) }
   }
 
@@ -105,7 +106,7 @@ public struct MetadataQueryChange: Sendable {
     RangeSet(difference.changed.filter { !$0.isMove }.map { $0.newPosition..<($0.newPosition + 1) })
   }
 
-  /// What each result that's told of was and is.
+  /// The former and present entry of each reported result.
   var updates: [ListUpdate<ResultEntry>] {
     difference.removed.map { ListUpdate(old: $0.element, new: nil) }
       + difference.added.map { ListUpdate(old: nil, new: $0.element) }

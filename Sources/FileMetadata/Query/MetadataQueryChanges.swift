@@ -1,9 +1,9 @@
 extension MetadataQuery {
-  /// What happens to the results, batch by batch.
+  /// The changes of the results, batch by batch.
   ///
-  /// The first batch says what there is already. Who reads slowly gets fewer and larger batches, and misses nothing: at most one batch
-  /// waits. There is one reader at a time; the last one that began gets everything, others end. Ends with ``stop()``, and when the
-  /// task is cancelled; at once if the query isn't started.
+  /// The first batch contains the existing results. A slow reader gets fewer and larger batches, and misses nothing: at
+  /// most one batch waits. There is one reader at a time; the last one that began gets everything, others end. Ends
+  /// with ``stop()``, and when the task is cancelled; at once if the query isn't started.
   public var changes: Changes { Changes(query: self) }
 
   /// Batches of changes.

@@ -9,15 +9,15 @@ public struct MetadataQueryCursor: Hashable, Sendable {
   /// How often results had changed.
   let version: Int
 
-  /// How many places a query remembers, with what they need of older states of the index.
+  /// How many places a query remembers, with the older states of the index that they need.
   public static let rememberedCountMax = 64
 }
 
-/// What has happened to results since a place in their history.
+/// The changes of results since a place in their history.
 public enum MetadataQueryCatchUp: Sendable {
-  /// Exactly what makes the results now out of those then.
+  /// Exactly the changes that turn the results then into those now.
   case changes(MetadataQueryChange, MetadataQueryCursor)
-  /// Nobody remembers the results then: these are those now, and their place.
+  /// The results then aren't remembered: these are those now, and their place.
   case tooOld(MetadataResults, MetadataQueryCursor)
 
   /// The results now.
@@ -45,15 +45,15 @@ extension MetadataQuery {
   /// - Complexity: O(1).
   public var cursor: MetadataQueryCursor? { current?.port.mark().cursor }
 
-  /// What has happened to the results since a place in their history, as one exact difference.
+  /// The changes of the results since a place in their history, as one exact difference.
   ///
-  /// For programs that look from time to time, whoever else reads ``changes``. Says what has been told, as ``results`` does; call
-  /// ``waitUntilCurrent()`` before to have everything.
+  /// For programs that poll, beside any reader of ``changes``. It contains the changes that have been reported, as
+  /// ``results`` does; call ``waitUntilCurrent()`` before to have everything.
   ///
   /// - Parameter cursor: The place, of this run of the query; another one is too old.
   /// - Returns: The difference, or all results if the place isn't remembered; `nil` before the first ``start()``.
-  /// - Complexity: O(*k* log *n*) for *k* results that have been told as other ones since; O(*n*) if they are many, if the order was replaced,
-  ///   or if somebody has begun to read ``changes`` since.
+  /// - Complexity: O(*k* log *n*) for *k* results that have been reported as other ones since; O(*n*) if they are many,
+  ///   if the order was replaced, or if a reader of ``changes`` has begun since.
   public func changes(since cursor: MetadataQueryCursor) -> MetadataQueryCatchUp? {
     guard let port = current?.port else { return nil }
     let now = port.mark(since: cursor)

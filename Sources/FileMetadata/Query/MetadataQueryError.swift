@@ -52,13 +52,13 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// What kind of error it is.
+  /// The kind of error.
   public let code: Code
-  /// What it's about: a scope, or an attribute.
+  /// The subject: a scope, or an attribute.
   public let subject: String
-  /// What is wrong with the predicate.
+  /// The error in the predicate.
   public let predicateError: MetadataPredicateError?
-  /// What the system said, and what to do.
+  /// The answer of the system, and the remedy.
   private let reason: String
 
   init(_ code: Code, _ subject: String, _ reason: String, predicateError: MetadataPredicateError? = nil) {
@@ -68,7 +68,7 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
     self.predicateError = predicateError
   }
 
-  /// The kind, the subject, and what to do about it.
+  /// The kind, the subject, and the remedy.
   public var description: String {
     subject.isEmpty ? "\(code): \(reason)" : "\(code): '\(subject)': \(reason)"
   }

@@ -4,7 +4,7 @@ internal import FileWatching
 public struct MetadataQueryProgress: Hashable, Sendable {
   /// How many directories have been read.
   public var readDirectoryCount = 0
-  /// How many directories are known, read or not: grows as long as directories are found in others.
+  /// How many directories have been found, read or not: grows as long as directories are found in others.
   public var knownDirectoryCount = 0
   /// How many files and directories are in the index, results or not.
   public var fileCount = 0
@@ -14,7 +14,7 @@ public struct MetadataQueryProgress: Hashable, Sendable {
   /// Makes the progress of a search that hasn't begun.
   public init() {}
 
-  /// The part of the known directories that has been read, from 0 to 1; 1 only when the search is over.
+  /// The part of the found directories that has been read, from 0 to 1; 1 only when the search is over.
   ///
   /// May go back when a directory turns out to have many others in it.
   public var fraction: Double {

@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// A value that one task after the other may use; sendable if nothing but values is in it.
+/// A value that one task after the other may use; sendable if it contains only values.
 ///
 /// - Note: Rule R24.
 public struct MetadataResultObjects<Object>: RandomAccessCollection {
@@ -31,7 +31,7 @@ public struct MetadataResultObjects<Object>: RandomAccessCollection {
   ///
   /// - Parameters:
   ///   - make: Makes the object of a file.
-  ///   - update: Tells an object of its file, when that has altered.
+  ///   - update: Passes an object its file, when that has altered.
   public init(
     _ make: @escaping (MetadataItem) -> Object, updating update: @escaping (Object, MetadataItem) -> Void = { _, _ in }
   ) {
@@ -41,14 +41,14 @@ public struct MetadataResultObjects<Object>: RandomAccessCollection {
 
   /// Makes a batch the results.
   ///
-  /// A first batch, which says what there is, begins anew.
+  /// A first batch, which contains the existing results, begins anew.
   ///
   /// - Parameter change: The batch that follows the one before.
   /// - Returns: The objects that it's about.
   /// - Complexity: O(*k*) in the number of changes, with one object made for each file that's added.
   public mutating func apply(_ change: MetadataQueryChange) -> Lists {
     let removed = change.removed.compactMap { objects.removeValue(forKey: $0.item.id) }
-    // First all are taken out: one may have the identity that another one had.
+    // First all are taken out: one may have the former identity of another one.
     let former = change.changed.map { (objects.removeValue(forKey: $0.old.id), $0.new) }
     let changed = former.map { known, item in
       let object = known ?? make(item)

@@ -2,7 +2,7 @@ internal import SystemInterface
 internal import FileWatching
 
 extension MetadataQueryChange {
-  /// What makes some results out of others of the same run, be they in another order or of another index.
+  /// The changes that turn results into others of the same run, be they in another order or of another index.
   ///
   /// A number of the index may stand for another file by now; it's taken for the same one if that has the identity or the path of the other.
   ///
@@ -12,7 +12,8 @@ extension MetadataQueryChange {
   ///   - isGathering: Whether the first search goes on.
   ///   - finishesGathering: Whether it's over with this.
   ///   - health: How well the scopes are followed.
-  ///   - told: The batches that lead from the one to the other, if they are known: nothing but what they name is compared then.
+  ///   - told: The batches that lead from the one to the other, if they are known: only the files in them are compared
+  ///     then.
   init(
     from old: ResultHistory.Remembered, to new: MetadataResults, isGathering: Bool, finishesGathering: Bool,
     health: ScopeHealth, told: ResultHistory.Batches? = nil
@@ -66,14 +67,15 @@ private struct ResultComparison {
     pair(Array(gone.values), come)
   }
 
-  /// Of another index, which numbers files by itself: what has the same path is the same, and has altered at least in that.
+  /// Of another index, which numbers files by itself: files with the same path are the same, and have altered at least
+  /// in that.
   init(_ old: MetadataResults, ofOtherIndex new: MetadataResults) {
     before = old.snapshot.table
     after = new.snapshot.table
     pair(old.list.elements, new.list.elements)
   }
 
-  /// What was and is a result, of all numbers that batches name: what the first of them says of a number, and the last.
+  /// The first and the last entry that batches have for each number that they name.
   private static func touched(
     by batches: ResultHistory.Batches
   ) -> (old: [UInt32: ResultEntry], new: [UInt32: ResultEntry]) {

@@ -13,7 +13,7 @@ extension MetadataResults {
   public struct Group: Sendable {
     /// The name of the attribute.
     public let attribute: String
-    /// What they have in common; `.null` for results that haven't got the attribute.
+    /// The value that they have in common; `.null` for results that haven't got the attribute.
     public let value: MetadataValue
     /// The results in their order, also those of groups below.
     public let items: [MetadataItem]
@@ -96,7 +96,8 @@ extension MetadataResults {
 }
 
 extension MetadataValue {
-  /// What is counted: each member of a list once, in its order; itself for anything else, and no value for an empty list.
+  /// The counted values: each member of a list once, in its order; itself for anything else, and no value for an empty
+  /// list.
   fileprivate func members(_ replacing: (MetadataValue) -> MetadataValue) -> [MetadataValue] {
     let members: [MetadataValue] =
       switch self {

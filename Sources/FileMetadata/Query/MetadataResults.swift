@@ -2,7 +2,7 @@ internal import FileWatching
 
 /// The results of a query at one moment, in order.
 ///
-/// A value: it stays as it is while the query goes on. Items are made when they're looked at; a copy costs nothing.
+/// A value: it stays as it is while the query goes on. Items are made when they're read; a copy costs nothing.
 public struct MetadataResults: Sendable, RandomAccessCollection {
   let list: OrderedList<ResultOrder>
   let snapshot: TableSnapshot

@@ -8,13 +8,14 @@ internal import FileWatching
 public enum MetadataScope: Hashable, Sendable {
   /// A directory, with everything in it.
   ///
-  /// It doesn't have to be there: what comes there is found. Links that lead to it when the query is made are followed, others
-  /// aren't. Results carry the path that was asked for, unless it has a `..`; where several lead to one directory, the first.
+  /// It doesn't have to be there: files that come there are found. Links that lead to it when the query is made are
+  /// followed, others aren't. Results carry the path that was asked for, unless it has a `..`; where several lead to
+  /// one directory, the first.
   case directory(URL)
   /// The user's home directory.
   case home
-  /// What is in the root directory, but for `/dev`, `/proc`, `/run`, `/sys`, what the kernel invents elsewhere, and volumes of other machines;
-  /// and the home directory, wherever it is.
+  /// The contents of the root directory, but for `/dev`, `/proc`, `/run`, `/sys`, other file systems that the kernel
+  /// invents, and volumes of other machines; and the home directory, wherever it is.
   ///
   /// All of it is indexed in memory, by each process that searches it.
   case localComputer
@@ -22,7 +23,7 @@ public enum MetadataScope: Hashable, Sendable {
   case network
   /// The documents in the program's ubiquity containers: nothing, as on a device whose user isn't signed in.
   case ubiquitousDocuments
-  /// What else is in the program's ubiquity containers: nothing, as on a device whose user isn't signed in.
+  /// The other files in the program's ubiquity containers: nothing, as on a device whose user isn't signed in.
   case ubiquitousData
   /// Documents in ubiquity containers of other programs: nothing, as on a device whose user isn't signed in.
   case accessibleUbiquitousExternalDocuments

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// What is mounted where, and what of it a search goes through.
+/// The mounts of the system, and the parts of them that a search goes through.
 struct MountedVolumes {
   private let mounts: [MountTable.Mount]
 
@@ -21,7 +21,8 @@ struct MountedVolumes {
   /// Directories of other machines.
   var networkDirectories: [SystemPath] { mounts.filter { Self.networkTypes.contains($0.type) }.map(\.path) }
 
-  /// What's in the root directory, without what the kernel invents, what is gone with the next start, and other machines' volumes.
+  /// The members of the root directory, without file systems that the kernel invents, files that are gone with the next
+  /// start, and other machines' volumes.
   func localDirectories(of members: [SystemPath]) -> [SystemPath] {
     let others = mounts.filter { Self.networkTypes.contains($0.type) || Self.inventedTypes.contains($0.type) }
     let excluded = Set(others.map(\.path)).union(["/dev", "/proc", "/run", "/sys"].map { SystemPath($0) })

@@ -1,8 +1,9 @@
 public import MetadataPredicates
 
-/// A part of a predicate that no file can fulfil, or that every file does, because of what its attributes are.
+/// A part of a predicate that no file can fulfil, or that every file does, because of the values that its attributes
+/// can have.
 ///
-/// Such a predicate can be used: it finds nothing, or too much, and doesn't say why.
+/// Such a predicate can be used: it finds nothing, or too much, and gives no reason.
 public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of warnings.
   ///
@@ -18,7 +19,7 @@ public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
       self.name = name
     }
 
-    /// An attribute is compared with what its values never are, such as a size with a text.
+    /// An attribute is compared with a value that it never has, such as a size with a text.
     ///
     /// Compare it as the suggestion says.
     public static let impossibleComparison = Code(1, "impossibleComparison")
@@ -42,25 +43,25 @@ public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// What kind of warning it is.
+  /// The kind of warning.
   public let code: Code
   /// The name of the attribute.
   public let attribute: String
-  /// What is wrong, in one sentence.
+  /// The problem, in one sentence.
   public let message: String
-  /// What to do.
+  /// The remedy.
   public let suggestion: String
 
-  /// The kind, what is wrong, and what to do.
+  /// The kind, the problem, and the remedy.
   public var description: String { "\(code): \(message) \(suggestion)" }
 }
 
 extension MetadataPredicate {
-  /// What is suspicious about it for files.
+  /// The suspicious parts of it, for files.
   ///
-  /// Comparisons of an attribute with a constant are looked at, wherever they stand; what is computed isn't.
+  /// Comparisons of an attribute with a constant are checked, wherever they stand; computed values aren't.
   ///
-  /// - Parameter providers: Who gives attributes that the file system doesn't know; their types aren't known.
+  /// - Parameter providers: The providers of attributes that the file system doesn't have; their types aren't known.
   /// - Returns: The warnings, in the order of the predicate.
   /// - Complexity: O(*n*) in the size of the predicate.
   public func warnings(providers: [AttributeProvider] = []) -> [PredicateWarning] {
@@ -72,7 +73,7 @@ extension MetadataPredicate {
     case .constant: []
     case .and(let members): members.flatMap { $0.warnings(providing: provided) }
     case .or(let members):
-      // Spotlight compares what stands in quotes as a text and as what else it may be: one of both is enough.
+      // Spotlight compares a word in quotes as a text and as any other value it may stand for: one of both is enough.
       isOneComparison(members) && members.contains { $0.warnings(providing: provided).isEmpty }
         ? [] : members.flatMap { $0.warnings(providing: provided) }
     case .not(let member): member.warnings(providing: provided)
@@ -113,7 +114,7 @@ extension PredicateComparison {
 }
 
 extension FileAttribute {
-  /// What the values of an attribute are.
+  /// The values that an attribute can have.
   enum ValueKind {
     case text
     case number
@@ -158,7 +159,7 @@ extension PredicateComparator {
     case .beginsWith, .endsWith, .like, .matches, .tokenMatches, .conformsTo, .typeEquals:
       return kind == .text && constant.canEqual(.text)
     case .isIn:
-      // In a text a text is looked for.
+      // A text is searched for a text.
       guard let members = constant.members else { return kind == .text && constant.canEqual(.text) }
       return members.isEmpty || members.contains { $0 == .null || $0.canEqual(kind) }
     case .between: return constant.members?.allSatisfy { $0.canEqual(kind) } ?? false

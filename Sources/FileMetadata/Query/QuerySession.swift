@@ -5,7 +5,7 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock | what is done to the port and what the engine is told of it belong together: the next engine begins with what the port says |
+/// | `state` | its lock | changes of the port and their notification to the engine belong together: the next engine begins with the state of the port |
 final class QuerySession: Sendable {
   private struct State: Sendable {
     var engine: ScopeEngine
@@ -39,9 +39,9 @@ final class QuerySession: Sendable {
   /// Goes on with another engine, which begins where this one leaves off.
   ///
   /// - Parameters:
-  ///   - plan: What the query looks for.
+  ///   - plan: The search of the query.
   ///   - attach: Adds the query to the other engine.
-  /// - Throws: What `attach` throws; then it goes on with this one.
+  /// - Throws: The error of `attach`; then it goes on with this one.
   func move(
     _ plan: QueryPlan,
     attaching attach: (QueryPort, QueryPort.Heritage) throws(SystemError) -> (engine: ScopeEngine, query: Int)
@@ -53,7 +53,7 @@ final class QuerySession: Sendable {
         (state.engine, state.query) = try attach(port, heritage)
         old.engine.give(.detach(old.query))
       } catch {
-        // What the old engine has put since isn't in the port: it begins anew as well.
+        // Batches of the old engine since then aren't in the port: it begins anew as well.
         if let query = old.engine.attach(plan, port, heritage) { state.query = query } else { port.end() }
         old.engine.give(.detach(old.query))
         throw error

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// The places that a run of a query remembers, and what led from one to the next.
+/// The places that a run of a query remembers, and the batches from one to the next.
 struct ResultHistory: Sendable {
   /// Results at a place.
   struct Remembered: Sendable {
@@ -10,7 +10,7 @@ struct ResultHistory: Sendable {
 
   typealias Update = ListUpdate<ResultEntry>
 
-  /// What has been told of results, one batch after the other.
+  /// The reported changes of results, one batch after the other.
   typealias Batches = [[Update]]
 
   private static let runs = Guarded<UInt64>(0)
@@ -33,13 +33,13 @@ struct ResultHistory: Sendable {
   private static let updateCountMin = 1024
   private static let updateShare = 8
 
-  /// Whether anybody may ask what has happened.
+  /// Whether a caller may ask for changes.
   var isWanted: Bool { !remembered.isEmpty }
 
   /// The results are others now.
   ///
   /// - Parameters:
-  ///   - told: What they were and are, batch by batch; `nil` if that's not known.
+  ///   - told: The former and present entries, batch by batch; `nil` if they're not known.
   ///   - resultCount: How many results there are.
   mutating func advance(_ told: Batches?, resultCount: Int) {
     version += 1
@@ -72,7 +72,7 @@ struct ResultHistory: Sendable {
     cursor.run == run ? remembered[cursor.version] : nil
   }
 
-  /// What has been told of results since a place; `nil` if that's not known.
+  /// The reported changes of results since a place; `nil` if they're not known.
   func batches(since cursor: MetadataQueryCursor) -> Batches? {
     guard cursor.run == run, cursor.version >= firstVersion else { return nil }
     return batches.filter { $0.version > cursor.version }.map(\.updates)
@@ -80,6 +80,6 @@ struct ResultHistory: Sendable {
 }
 
 extension ListUpdate {
-  /// What undoes it.
+  /// The update that undoes it.
   var reversed: ListUpdate { ListUpdate(old: new, new: old) }
 }

@@ -2,7 +2,7 @@ internal import SystemInterface
 
 /// How a query spells the places that it was asked for, where a symbolic link leads to one of them.
 ///
-/// The index knows files by canonical paths; results carry the path that was asked for.
+/// The index has files by canonical paths; results carry the path that was asked for.
 struct ScopeSpellings: Hashable, Sendable {
   private struct Spelling: Hashable {
     var canonical: SystemPath

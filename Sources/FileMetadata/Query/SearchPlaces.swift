@@ -6,14 +6,14 @@ internal import FileWatching
 struct SearchPlaces {
   /// Canonical paths of directories, none of which is inside another one.
   let roots: [SystemPath]
-  /// Canonical paths of what's looked at itself, none of which is inside one of the directories.
+  /// Canonical paths of places that are results themselves, none of which is inside one of the directories.
   let items: [SystemPath]
   /// How results inside them are spelled.
   let spellings: ScopeSpellings
 
   /// - Parameters:
   ///   - scopes: Directories to search, be they there or not.
-  ///   - items: What to look at besides.
+  ///   - items: Single files and directories besides.
   /// - Throws: ``MetadataQueryError`` for scopes that can't be together, and URLs that lead nowhere.
   init(scopes: [MetadataScope], items: [URL]) throws(MetadataQueryError) {
     if scopes.isEmpty, items.isEmpty {
@@ -35,7 +35,7 @@ struct SearchPlaces {
     self.spellings = spellings.ofPlaces(roots + self.items)
   }
 
-  /// - Parameter directories: What has to be there.
+  /// - Parameter directories: The directories, which must exist.
   /// - Throws: ``MetadataQueryError`` for URLs that lead nowhere.
   init(existing directories: [URL]) throws(MetadataQueryError) {
     if directories.isEmpty {

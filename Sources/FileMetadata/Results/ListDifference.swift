@@ -1,7 +1,8 @@
-/// What makes a new list out of an old one, exactly.
+/// The changes that turn an old list into a new one, exactly.
 ///
-/// Positions of what's gone or moved away are those in the old list, positions of what's new or moved there those in the new
-/// one, as table views want them: take out first, put in then, in the order of their positions.
+/// Positions of removed elements, or of those that moved away, are those in the old list, positions of added ones, or
+/// of those that moved there, those in the new one, as table views need them: take out first, put in then, in the order
+/// of their positions.
 package struct ListDifference<Element: Sendable>: Sendable {
   /// An element and its position.
   package struct PositionedElement: Sendable {
@@ -72,12 +73,13 @@ package struct ListUpdate<Element: Sendable>: Sendable {
 extension ListDifference where Element == ResultEntry {
   /// Compares lists that are in different orders.
   ///
-  /// As few elements as possible are moved; those that only stay where they are among the others aren't told, unless they have altered.
+  /// As few elements as possible are moved; those that only stay where they are among the others aren't reported,
+  /// unless they have altered.
   ///
   /// - Parameters:
   ///   - old: The list before.
   ///   - new: The list now.
-  ///   - altered: What each element was and is, if that isn't the same.
+  ///   - altered: The former and present elements, where they differ.
   ///   - unaltered: All the others.
   /// - Complexity: O(*n* log *n*).
   init(
@@ -120,12 +122,12 @@ extension ListDifference where Element == ResultEntry {
 }
 
 extension OrderedList {
-  /// Changes some elements, and tells what that means for positions.
+  /// Changes some elements, and returns the consequences for positions.
   ///
   /// Old elements must be in the list, new ones must not be unless they take the place of an old one that's named too; each is
   /// named once.
   ///
-  /// - Parameter updates: What each element was and is.
+  /// - Parameter updates: The former and present element of each update.
   /// - Returns: The difference between the list before and after.
   /// - Complexity: O(*k* log *n*) for *k* updates of *n* elements.
   package mutating func apply(_ updates: [ListUpdate<Element>]) -> ListDifference<Element> {
@@ -145,7 +147,7 @@ extension OrderedList {
     let isNothingMoved = kept.allSatisfy(\.self)
     let newPositions =
       isNothingMoved ? oldPositions : updates.map { update in update.new.map { place(of: $0).position } }
-    // What is kept is like the elements that no update names.
+    // Kept elements are like the elements that no update names.
     let staying =
       isNothingMoved
       ? []
@@ -171,7 +173,7 @@ extension OrderedList {
     return difference
   }
 
-  /// Whether an element stays what it is, in whatever else it may have altered.
+  /// Whether an element keeps its place in the order, however it may have altered otherwise.
   private func isSame(_ old: Element?, _ new: Element?) -> Bool {
     guard let old, let new else { return false }
     return !order.precedes(old, new) && !order.precedes(new, old)

@@ -1,13 +1,14 @@
 extension OrderedList {
   /// A node: either elements, or children and the least element that each of them may have.
   ///
-  /// `@unchecked Sendable` because it's changed only by whoever has the only reference to it.
+  /// `@unchecked Sendable` because only the owner of the only reference changes it.
   final class Node: @unchecked Sendable {
     /// In order; of a leaf.
     var elements: [Element]
     /// In order, none of them empty; of an inner node.
     var children: [Node]
-    /// What isn't before it is in the child of the same number or a later one; the first one isn't looked at.
+    /// Elements that aren't before a bound are in the child of the same number or a later one; the first one isn't
+    /// read.
     var bounds: [Element]
     /// How many elements are below.
     var count: Int
@@ -76,7 +77,7 @@ extension OrderedList {
       for child in children { child.forEach(body) }
     }
 
-    /// All leaves in order; none for a list in which nothing is.
+    /// All leaves in order; none for an empty list.
     var leaves: [Node] {
       if isLeaf { return elements.isEmpty ? [] : [self] }
       return children.flatMap(\.leaves)
@@ -178,7 +179,7 @@ extension OrderedList.Node {
 }
 
 extension OrderedList {
-  /// What is wrong with the tree; empty unless there's a mistake in it.
+  /// The violated invariants of the tree; empty unless there's a mistake in it.
   ///
   /// - Complexity: O(*n*).
   package var violations: [String] {

@@ -1,11 +1,12 @@
-/// Elements in a total order that are reached by position and by value: a B+ tree whose nodes count what is below them.
+/// Elements in a total order that are reached by position and by value: a B+ tree whose nodes count the elements below
+/// them.
 ///
 /// A copy costs nothing and stays as it is: a later change copies the nodes on the way to it, and shares all others. So
 /// a reader keeps a consistent list for as long as it likes.
 package struct OrderedList<Order: TotalOrder>: Sendable {
   package typealias Element = Order.Element
 
-  /// What comes before what.
+  /// The order of the elements.
   package let order: Order
   /// How many elements or children a node may have.
   let capacity: Int
@@ -14,7 +15,7 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
   /// Creates an empty list.
   ///
   /// - Parameters:
-  ///   - order: What comes before what.
+  ///   - order: The order of the elements.
   ///   - capacity: How many elements or children a node may have, at least 4; tests make deep trees of few elements.
   package init(_ order: Order, capacity: Int = LeafBuilder.capacity) {
     precondition(capacity >= 4, "a node of \(capacity) can't be divided")
@@ -114,7 +115,7 @@ package struct OrderedList<Order: TotalOrder>: Sendable {
 extension OrderedList {
   /// Makes leaves of elements that come in order, without copying them: a part of a list, on any thread.
   package struct LeafBuilder {
-    /// How many elements or children a node may have, where nobody says anything else.
+    /// How many elements or children a node may have, unless stated otherwise.
     package static var capacity: Int { 64 }
     /// So that there's room for more.
     private static var elementCount: Int { capacity * 3 / 4 }
@@ -176,7 +177,8 @@ extension OrderedList {
     return difference
   }
 
-  /// Puts elements behind all others, as a first search finds them where results aren't sorted; what there is stays in its leaves.
+  /// Puts elements behind all others, as a first search finds them where results aren't sorted; present ones stay in
+  /// their leaves.
   private mutating func append(_ new: [Element]) -> ListDifference<Element> {
     var difference = ListDifference<Element>()
     difference.added.reserveCapacity(new.count)
@@ -206,7 +208,7 @@ extension OrderedList {
 
   /// Takes an element out.
   ///
-  /// - Returns: What was there; `nil` if the element isn't in the list.
+  /// - Returns: The element that was there; `nil` if the element isn't in the list.
   /// - Complexity: O(log *n*).
   @discardableResult
   package mutating func remove(_ element: Element) -> Element? {

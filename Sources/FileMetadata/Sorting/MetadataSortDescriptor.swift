@@ -2,17 +2,18 @@ public import MetadataPredicates
 
 /// An attribute that results are sorted by, and in which direction.
 ///
-/// Numbers, booleans and dates come in the order of what they count, texts as people expect (`a2` before `A10` before `b1`), data
-/// byte by byte. Items without the attribute come first; of values that are of different kinds, numbers come before texts, texts
-/// before data, and data before lists. Items that are equal in all descriptors stay in the order in which they were found.
+/// Numbers, booleans and dates come in the order of their numbers, texts as people expect (`a2` before `A10` before
+/// `b1`), data byte by byte. Items without the attribute come first; of values that are of different kinds, numbers
+/// come before texts, texts before data, and data before lists. Items that are equal in all descriptors stay in the
+/// order in which they were found.
 ///
 /// - Note: Rules R30 to R33.
 public struct MetadataSortDescriptor: Hashable, Sendable, Codable {
   /// A direction.
   public enum Order: String, Hashable, Sendable, Codable {
-    /// The least value first, and before it what has none.
+    /// The least value first, and before it the items without one.
     case ascending
-    /// The greatest value first, and what has none last.
+    /// The greatest value first, and the items without one last.
     case descending
   }
 

@@ -1,4 +1,4 @@
-/// A result: the number of an item, and what it's sorted by.
+/// A result: the number of an item, and the key it's sorted by.
 ///
 /// Numbers grow in the order in which items are found.
 package struct ResultEntry: Hashable, Sendable {
