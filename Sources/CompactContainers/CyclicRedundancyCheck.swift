@@ -35,7 +35,7 @@ package struct CyclicRedundancyCheck {
     }
   }
 
-  /// Table *k* at `k * 256`: what a byte does to the checksum when *k* more bytes follow.
+  /// Table *k* at `k * 256`: the effect of a byte on the checksum when *k* more bytes follow.
   private static let tables: [UInt32] = {
     var tables = (0..<256).map { byte in
       (0..<8).reduce(UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 0 ? 0 : 0xEDB8_8320) }

@@ -1,7 +1,7 @@
 /// Values ordered by priority, the least first and equal priorities in the order of insertion.
 ///
-/// A binary heap whose entries know their place, so that one can be removed from the middle: cancelled deadlines, nearly
-/// all of them in practice, don't stay until they are due.
+/// A binary heap whose entries record their place, so that one can be removed from the middle: cancelled deadlines,
+/// nearly all of them in practice, don't stay until they are due.
 ///
 /// Invariants, checked by ``invariantViolations()``: no entry comes before its parent; `places` and `heap` point at each
 /// other; a slot is either in the heap or free.

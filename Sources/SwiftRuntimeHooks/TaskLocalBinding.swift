@@ -1,7 +1,7 @@
 internal import CRuntimeShims
 
-/// Binds a task-local to objects without a call of `withValue`, which costs an asynchronous function more than all the rest of
-/// an uncontended access: at each return from one the runtime looks whether it's still on the right executor.
+/// Binds a task-local to objects without a call of `withValue`, which costs an asynchronous function more than all the
+/// rest of an uncontended access: at each return from one the runtime checks whether it's still on the right executor.
 ///
 /// Only where ``RuntimeHooks/areTested`` says so; otherwise `withValue` is the way.
 ///

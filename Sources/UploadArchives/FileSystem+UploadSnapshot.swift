@@ -16,11 +16,11 @@ extension FileSystem {
   /// The copy is in a new directory that only this user may enter. A file shares its blocks with the original where the
   /// file system can. A directory becomes one archive `NAME.zip` with everything under `NAME/`: contents (stored, not
   /// compressed), modes, times, empty directories, and symbolic links as links. Sockets, FIFOs and devices have nothing
-  /// to upload; they are left out and listed. Everybody may read the archive if everybody may read all that is in it (less
-  /// the umask); otherwise only this user may.
+  /// to upload; they are left out and listed. All users may read the archive if all may read everything in it (less the
+  /// umask); otherwise only this user may.
   ///
   /// Blocks until the copy is complete; it isn't brought to the disk. Keep writers out until then: the archive holds
-  /// what each file contained when its turn came.
+  /// each file's contents at the time of its turn.
   ///
   /// - Parameters:
   ///   - path: The item to copy, as a canonical path. A symbolic link is copied as a link.
@@ -67,10 +67,10 @@ extension FileSystem {
     }
   }
 
-  /// - Returns: The paths of what was left out.
+  /// - Returns: The paths of the files that were left out.
   private func writeArchive(of source: DirectoryItem, to archive: DirectoryItem) throws(SystemError) -> [SystemPath] {
     let flags: OpenFlags = [.create, .exclusive, .writeOnly]
-    // Until it's done nobody else gets to it: its directory is private.
+    // Until it's done no other user gets to it: its directory is private.
     return try withDescriptor(archive.name, at: archive.directory, flags: flags, mode: 0o644) {
       (output) throws(SystemError) in
       let writer = ZipArchiveWriter(files: self, output: output, path: archive.path)
@@ -86,7 +86,7 @@ extension FileSystem {
 }
 
 extension SystemPath {
-  /// `NAME.zip`, cut to what a file system takes.
+  /// `NAME.zip`, cut to the length that a file system takes.
   fileprivate var archiveName: SystemPath {
     let suffix = Array(".zip".utf8)
     return SystemPath(bytes: bytes.prefix(Self.nameLengthMax - suffix.count) + suffix)
@@ -97,7 +97,7 @@ extension SystemPath {
 struct ArchiveVisitor<Files: FileSystem>: TreeVisitor {
   let files: Files
   var writer: ZipArchiveWriter<Files>
-  /// What was left out, below the directory that holds the top of the tree.
+  /// The files that were left out, below the directory that holds the top of the tree.
   private(set) var leftOut: [SystemPath] = []
   /// Whether the modes of everything so far let group and others read it.
   private(set) var isReadableByAll = true

@@ -42,7 +42,7 @@ struct ZipArchiveWriter<Files: FileSystem> {
     entries.append(entry)
   }
 
-  /// Adds a file, up to the size its status names: what is appended meanwhile is left out.
+  /// Adds a file, up to the size its status names: bytes that are appended meanwhile are left out.
   mutating func add(
     _ name: [UInt8], _ status: FileStatus, contentsOf input: FileDescriptor
   ) throws(SystemError) {

@@ -54,7 +54,7 @@ extension ZipEntry {
     return header + name + extra
   }
 
-  /// What both headers say after the version: flags, method, time, checksum, sizes.
+  /// The part of both headers after the version: flags, method, time, checksum, sizes.
   private func appendCommonFields(to header: inout [UInt8], size32: UInt32) {
     // Bit 11 says that the name is UTF-8; other names are left to the reader's locale.
     header.append(littleEndian: UInt16(String(validating: name, as: UTF8.self) == nil ? 0 : 1 << 11))

@@ -22,7 +22,7 @@ struct AccessList {
 
   private(set) var entries: [Entry] = []
 
-  /// Reads a list; `nil` when it isn't of the version that this code knows.
+  /// Reads a list; `nil` when it isn't of the version that this code supports.
   init?(_ bytes: [UInt8]) {
     guard bytes.count % 8 == 4, bytes.starts(with: [2, 0, 0, 0]) else { return nil }
     func number(_ offset: Int, _ count: Int) -> UInt32 {
@@ -47,15 +47,15 @@ struct AccessList {
     entries.first { $0.tag == tag }?.permissions
   }
 
-  /// What everybody else gets.
+  /// The permissions of all others.
   var others: UInt32 { UInt32(permissions(of: .others) ?? 0) }
 
-  /// What the owning group really gets.
+  /// The effective permissions of the owning group.
   var owningGroup: UInt32 {
     UInt32((permissions(of: .owningGroup) ?? 0) & (permissions(of: .mask) ?? 7))
   }
 
-  /// What every user and group with an entry of its own really gets; 7 when there's none.
+  /// The effective permissions that every user and group with an entry of its own has; 7 when there's none.
   var named: UInt32 {
     entries.reduce(7) { common, entry in
       switch entry.tag {
@@ -65,7 +65,8 @@ struct AccessList {
     }
   }
 
-  /// The list for a file that belongs to another group: neither that group nor others get what one of the two didn't get.
+  /// The list for a file that belongs to another group: neither that group nor others get a permission that one of the
+  /// two didn't have.
   var forOtherGroup: AccessList {
     var list = self
     let common = UInt16(owningGroup & others)

@@ -3,8 +3,8 @@ internal import Glibc
 extension FileSystem {
   /// The one spelling of a path: absolute, without symbolic links, `.`, `..`, doubled or trailing slashes.
   ///
-  /// Blocks for a few system calls. The answer is that of one moment: whoever renames a directory or retargets a link
-  /// meanwhile may be seen before or after.
+  /// Blocks for a few system calls. The answer is that of one moment: a directory that is renamed or a link that is
+  /// retargeted meanwhile may be seen before or after.
   ///
   /// - Parameters:
   ///   - path: An absolute path. Its tail may be missing; the missing part is kept, with `..` taken lexically.
@@ -20,7 +20,7 @@ extension FileSystem {
     of path: SystemPath, resolvingLastComponent: Bool
   ) throws(SystemError) -> SystemPath {
     let isCanonical = path.isLexicallyCanonical
-    // The usual case: nothing to take apart and put together again.
+    // The usual case: no component has to be resolved.
     if isCanonical, try isPlain(path, parent: { path.directoryOfLastName }, follow: resolvingLastComponent) {
       return path
     }
@@ -50,7 +50,7 @@ extension FileSystem {
     } catch let error where error.isOne(of: ENOTDIR, EACCES, ENAMETOOLONG) {
       throw error
     } catch {
-      // ELOOP and ENOENT ask for a closer look; ENOSYS and EPERM come from old kernels and sandboxes.
+      // ELOOP and ENOENT need closer inspection; ENOSYS and EPERM come from old kernels and sandboxes.
       return error.errno
     }
     try? close(place)
@@ -104,9 +104,9 @@ extension SystemPath {
     return slash == 0 ? .root : SystemPath(bytes: bytes[..<slash])
   }
 
-  /// The path with `.`, `..` and spare slashes removed by looking at the bytes alone.
+  /// The path with `.`, `..` and spare slashes removed, judged by the bytes alone.
   ///
-  /// Right where no symbolic link is involved, which the caller has to know.
+  /// Right where no symbolic link is involved, which the caller has to ensure.
   ///
   /// - Returns: An absolute path without `.`, `..`, doubled or trailing slashes.
   /// - Throws: EINVAL for a relative path or an embedded NUL; ENAMETOOLONG over 4095 bytes, or 255 in a component.

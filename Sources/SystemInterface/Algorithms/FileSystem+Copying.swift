@@ -6,7 +6,8 @@ extension FileSystem {
   /// The copy is made under a temporary name beside the destination, brought to the disk, and renamed into place. File
   /// systems that can share blocks do. Holes, mode, modification time, extended attributes and, if permitted, owner are
   /// kept; symbolic links are copied as links; hard links become files of their own. Symbolic links and special files
-  /// don't keep extended attributes. Where group or access list can't be kept, group and others get at most what both got.
+  /// don't keep extended attributes. Where group or access list can't be kept, group and others get at most the
+  /// permissions that both had.
   ///
   /// Blocks until the copy is on the disk. A writer that isn't kept out may be copied half done.
   ///
@@ -88,14 +89,14 @@ extension FileSystem {
     do {
       try makeSymbolicLink(target.name, at: target.directory, target: text)
     } catch {
-      // What the link says is no path that failed.
+      // The target of the link is no path that failed.
       throw SystemError(.makeSymbolicLink, paths: [target.name], errno: error.errno)
     }
     try? setOwner(of: target.name, at: target.directory, to: status.owner, group: status.group)
     try setModificationTime(of: target.name, at: target.directory, to: status.modificationTime)
   }
 
-  /// Makes a special file for its owner alone, and lets others use it once it's known whose it is.
+  /// Makes a special file for its owner alone, and lets others use it once its owner and group are set.
   private func copyNode(_ status: FileStatus, to target: DirectoryItem) throws(SystemError) {
     var narrow = status
     narrow.mode &= 0o700
@@ -105,7 +106,7 @@ extension FileSystem {
     } catch let error where error.refusesOwner {
       try? setOwner(of: target.name, at: target.directory, to: UInt32.max, group: status.group)
     }
-    // Opening the special file itself would wait, or do whatever its driver does.
+    // Opening the special file itself would wait, or start actions of its driver.
     let flags: OpenFlags = [.pathOnly, .noFollow]
     try withDescriptor(target.name, at: target.directory, flags: flags) { (node) throws(SystemError) in
       let kept = KeptPermissions(status, try self.status(of: node))
@@ -116,7 +117,7 @@ extension FileSystem {
 }
 
 extension SystemError {
-  /// The same error with the name that the caller knows for one that it doesn't know.
+  /// The same error with the name that the caller uses in place of one that it doesn't know.
   fileprivate func naming(_ path: SystemPath, for temporary: SystemPath) -> SystemError {
     if call == SystemCall.rename.rawValue { return self }
     var error = self

@@ -50,7 +50,8 @@ private struct FileCopy<Files: FileSystem> {
     }
   }
 
-  /// Copies the parts that aren't holes; returns `false`, having copied nothing, when the file system can't tell.
+  /// Copies the parts that aren't holes; returns `false`, having copied nothing, when the file system doesn't report
+  /// holes.
   private func copiedWithHoles(_ size: Int64) throws(SystemError) -> Bool {
     var offset: Int64 = 0
     while offset < size {
@@ -87,8 +88,8 @@ private struct FileCopy<Files: FileSystem> {
         left -= copied
       }
     } catch let error where error.isUnsupported || error.isOne(of: EXDEV, EPERM, EIO) {
-      // Two file systems, or one that doesn't know the call; both positions are where the last success left them. After
-      // EIO reading and writing by hand says which of the two is broken.
+      // Two file systems, or one that doesn't support the call; both positions are where the last success left them.
+      // After EIO reading and writing by hand shows which of the two is broken.
     }
     try copyBytesByHand(count: left)
   }

@@ -27,7 +27,7 @@ extension FileSystem {
     }
   }
 
-  /// Sets owner and group as far as that's permitted, and looks what has become of it.
+  /// Sets owner and group as far as that's permitted, and checks the result.
   private func copyOwner(_ wanted: FileStatus, to target: FileDescriptor) throws(SystemError) -> KeptPermissions {
     let present = try status(of: target)
     if present.owner == wanted.owner && present.group == wanted.group { return KeptPermissions() }
@@ -45,8 +45,8 @@ extension FileSystem {
     from source: FileDescriptor, to target: FileDescriptor, _ kept: inout KeptPermissions
   ) throws(SystemError) {
     let wanted = try extendedAttributesIfSupported(of: source)
-    // An access list that the new file inherited from its directory would grant what the old file didn't, also where the
-    // old file's own list is refused below.
+    // An access list that the new file inherited from its directory would grant more than the old file did, also where
+    // the old file's own list is refused below.
     for name in try extendedAttributesIfSupported(of: target) where name.isAccessList {
       try removeExtendedAttribute(name, of: target)
     }
@@ -98,10 +98,10 @@ extension SystemError {
 }
 
 extension ExtendedAttributeName {
-  /// The list that decides who may use the file itself.
+  /// The list that decides which users may use the file itself.
   fileprivate static let accessList = ExtendedAttributeName("system.posix_acl_access")
 
-  /// Whether the attribute is a POSIX access list, which decides who may use the file (acl(5)).
+  /// Whether the attribute is a POSIX access list, which decides which users may use the file (acl(5)).
   fileprivate var isAccessList: Bool {
     bytes.starts(with: "system.posix_acl_".utf8)
   }

@@ -18,7 +18,7 @@ extension FileSystem {
   /// - Throws: EEXIST when something is there and `replacing` is false; EINVAL when both are one item, by whatever
   ///   link or mount, or one is inside the other; the error of the call that failed otherwise. The source is still there
   ///   unless the error says that the change is in place. A move of an item to its own path does nothing.
-  /// - Complexity: O(1) within one file system, plus the removal of what is replaced; O(*n*) in the bytes moved
+  /// - Complexity: O(1) within one file system, plus the removal of a replaced item; O(*n*) in the bytes moved
   ///   otherwise.
   /// - Note: rename(2).
   package func moveItem(from: SystemPath, to: SystemPath, replacing: Bool) throws(SystemError) {
@@ -59,7 +59,7 @@ extension FileSystem {
     try removeDisplaced(displaced)
   }
 
-  /// Removes what a new item has taken the place of.
+  /// Removes the item that a new one has taken the place of.
   func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
     guard let displaced else { return }
     do {
@@ -100,7 +100,7 @@ extension FileSystem {
 }
 
 extension SystemError {
-  /// The same error with full paths: what isn't the source, or below it, is beside the target.
+  /// The same error with full paths: a path that isn't the source, or below it, is beside the target.
   fileprivate func located(from source: SystemPath, to target: SystemPath) -> SystemError {
     var located = self
     located.paths = paths.isEmpty ? [source, target] : []

@@ -20,9 +20,9 @@ extension FileSystem {
     }
   }
 
-  /// Looks whether source and destination are one item, before anything is touched.
+  /// Checks whether source and destination are one item, before anything is touched.
   ///
-  /// Where something is in the way of a move or copy that doesn't replace, the rename says so.
+  /// Where something is in the way of a move or copy that doesn't replace, the rename fails with the error.
   ///
   /// - Throws: EINVAL when they are one item otherwise than by spelling, or one is inside the other.
   func relation(
@@ -105,7 +105,7 @@ extension FileSystem {
 }
 
 extension SystemError {
-  /// Whether following a symbolic link ends with this error because of what the link says.
+  /// Whether following a symbolic link ends with this error because of the link's target.
   fileprivate var endsLink: Bool {
     isAbsence || isOne(of: ELOOP, EACCES, ENAMETOOLONG)
   }

@@ -34,7 +34,7 @@ extension FileSystem {
   private func openPart(
     _ path: SystemPath, at place: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
-    // openat2(2) refuses flags that mean nothing beside O_PATH; openat(2) ignores them.
+    // openat2(2) refuses flags that have no meaning beside O_PATH; openat(2) ignores them.
     let all: OpenFlags = [flags, .directory, .noFollow, flags.contains(.pathOnly) ? [] : .nonBlocking]
     do {
       return try openWithoutSymbolicLinks(path, at: place, flags: all)

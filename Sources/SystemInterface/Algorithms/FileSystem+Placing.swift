@@ -27,7 +27,7 @@ package struct DirectoryItem {
 }
 
 extension FileSystem {
-  /// Renames an item to its final name; with `replacing`, whatever is there makes room in one step.
+  /// Renames an item to its final name; with `replacing`, an item that is there makes room in one step.
   ///
   /// - Parameters:
   ///   - item: The item to rename.
@@ -82,7 +82,7 @@ extension FileSystem {
     }
   }
 
-  /// Renames an item unless the name is taken, also where the file system doesn't know `RENAME_NOREPLACE`.
+  /// Renames an item unless the name is taken, also where the file system doesn't support `RENAME_NOREPLACE`.
   func renameExclusively(_ item: DirectoryItem, to target: DirectoryItem) throws(SystemError) {
     do {
       try rename(item, to: target, .exclusive)

@@ -1,18 +1,18 @@
 internal import Glibc
 
 extension SystemError {
-  /// Whether the error says that nothing has that name: it is missing, or a file stands where a directory should.
+  /// Whether the error means that nothing has that name: it is missing, or a file stands where a directory should.
   package var isAbsence: Bool {
     isOne(of: ENOENT, ENOTDIR)
   }
 }
 
 extension FileSystem {
-  /// The status of what a path names, `nil` when nothing is there; a symbolic link at the end is not followed.
+  /// The status of the file at a path, `nil` when nothing is there; a symbolic link at the end is not followed.
   ///
   /// Blocks for one system call. The answer is that of one moment.
   ///
-  /// - Parameter path: The path to look at.
+  /// - Parameter path: The path.
   /// - Returns: The status, or `nil` for ENOENT and ENOTDIR.
   /// - Throws: The error of statx(2), such as EACCES for a directory that may not be searched.
   /// - Complexity: One system call.
@@ -56,12 +56,12 @@ extension FileSystem {
       advice: "It is \(kind), which has no end that could be waited for; open it yourself inside the access.")
   }
 
-  /// Opens what was a regular file a moment ago: should it have become a FIFO, without waiting for its writer.
+  /// Opens a file that was regular a moment ago: should it have become a FIFO, without waiting for its writer.
   private func openRegularFile(_ path: SystemPath) throws(SystemError) -> FileDescriptor {
     do {
       return try open(path, at: .workingDirectory, flags: .nonBlocking, mode: 0)
     } catch let error where error.errno == EAGAIN {
-      // Only for regular files: somebody holds a lease on it and is asked to give it up (fcntl(2), "Leases").
+      // Only for regular files: another process holds a lease on it and is asked to give it up (fcntl(2), "Leases").
       return try open(path, at: .workingDirectory, flags: [], mode: 0)
     }
   }

@@ -21,7 +21,7 @@ extension FileSystem {
     }
   }
 
-  /// Removes what a name in a directory stands for.
+  /// Removes the file that a name in a directory stands for.
   ///
   /// - Parameters:
   ///   - name: A single component.
@@ -48,7 +48,7 @@ extension FileSystem {
 }
 
 private struct RemovalVisitor<Files: FileSystem>: TreeVisitor {
-  /// How often a tree is walked when somebody else keeps adding to it.
+  /// How often a tree is walked when another program keeps adding to it.
   static var roundsMax: Int { 8 }
 
   let files: Files

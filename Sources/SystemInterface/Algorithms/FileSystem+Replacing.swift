@@ -11,9 +11,9 @@ extension FileSystem {
   /// Saves a file safely: readers and crashes see all of the old contents or all of the new ones.
   ///
   /// The contents are written to a temporary file beside the old one, brought to the disk, and renamed over it. Mode,
-  /// owner, group and extended attributes of the old file are kept. Where the owner or the group can't be, set-id bits go;
-  /// where the group or the access list can't be, group and others get at most what both got. A new file gets mode `0o666`
-  /// less the umask. Other hard links to the old file keep the old contents.
+  /// owner, group and extended attributes of the old file are kept. Where the owner or the group can't be, set-id bits
+  /// go; where the group or the access list can't be, group and others get at most the permissions that both had. A new
+  /// file gets mode `0o666` less the umask. Other hard links to the old file keep the old contents.
   ///
   /// Blocks until the contents are on the disk. Of two calls at once one wins, whole.
   ///
@@ -75,14 +75,14 @@ extension FileSystem {
         call: "replaceContents", paths: [name], errno: EACCES,
         advice: "Its permissions don't allow writing; pass the option '.replacesReadOnly' to replace it all the same.")
     } catch {
-      // Whatever else stands in the way, such as EROFS, stops the calls that follow; old sandboxes don't know this one.
+      // Other obstacles, such as EROFS, stop the calls that follow; old sandboxes don't support this one.
     }
   }
 
   private func save(
     _ contents: [UInt8], as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, unnamed: Bool
   ) throws(SystemError) {
-    // 0o600 until the old file's own mode is set: nobody may read the new contents who couldn't read the old ones.
+    // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
     var file = try makeTemporaryFile(
       for: name, in: directory, mode: old == nil ? 0o666 : 0o600, unnamed: unnamed)
     do {

@@ -3,7 +3,7 @@ internal import Glibc
 extension FileSystem {
   /// Waits until an item is on the disk with everything in it, so that a rename that follows can't come there before it.
   ///
-  /// What can't be opened for reading is left to the file system.
+  /// Files that can't be opened for reading are left to the file system.
   ///
   /// - Parameter path: The item, as a canonical path; a symbolic link is on the disk with its directory.
   /// - Throws: ENOENT, EIO and other errors of open(2), fsync(2) and getdents64(2).

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// What of a file's owner, group and access list its copy could be given, and the mode that follows.
+/// The parts of a file's owner, group and access list that its copy could be given, and the mode that follows.
 ///
-/// A mode means something only with the group and the access list that it was made for. Where one of these is lost, whoever
-/// isn't the owner gets at most what everybody got who may now be in the same class.
+/// A mode is meaningful only with the group and the access list that it was made for. Where one of these is lost, each
+/// class of users but the owner gets at most the permissions that all users had that may now be in that class.
 struct KeptPermissions {
-  /// What became of the access list.
+  /// The fate of the access list.
   enum ListOutcome {
     /// The original has none.
     case absent
     /// The copy has it, narrowed if need be.
     case kept(AccessList?)
-    /// The copy couldn't be given it; `nil` when it has a form that this code doesn't know.
+    /// The copy couldn't be given it; `nil` when it has a form that this code doesn't support.
     case lost(AccessList?)
   }
 
@@ -26,12 +26,12 @@ struct KeptPermissions {
     (hasOwner, hasGroup) = (true, true)
   }
 
-  /// Compares what was wanted with what is there.
+  /// Compares the requested owner and group with the present ones.
   init(_ wanted: FileStatus, _ present: FileStatus) {
     (hasOwner, hasGroup) = (wanted.owner == present.owner, wanted.group == present.group)
   }
 
-  /// An access list as the copy may have it; `nil` when it can't be narrowed because nobody knows what it says.
+  /// An access list as the copy may have it; `nil` when it can't be narrowed because its form is unknown.
   func narrowed(_ list: [UInt8]) -> [UInt8]? {
     hasGroup ? list : AccessList(list)?.forOtherGroup.bytes
   }
@@ -45,7 +45,7 @@ struct KeptPermissions {
     case .absent:
       if !hasGroup { (group, others) = (group & others, group & others) }
     case .kept(let list):
-      // Here the bits of the group are the mask of the list, and what the group itself gets stands in the list.
+      // Here the bits of the group are the mask of the list, and the permissions of the group itself stand in the list.
       others &= list?.others ?? 7
     case .lost(let list):
       let named = list?.named ?? 0

@@ -7,9 +7,9 @@ struct LinkResolver {
 
   private let original: SystemPath
   private let followsLast: Bool
-  /// What is resolved so far; empty stands for the root.
+  /// The resolved part; empty stands for the root.
   private var resolved: [UInt8] = []
-  /// What is left, the next component at the end.
+  /// The remaining components, the next one at the end.
   private var pending: [ArraySlice<UInt8>]
   /// How many components at the end of `resolved` don't exist.
   private var missing = 0

@@ -8,7 +8,7 @@ struct TemporaryFile {
 }
 
 extension SystemPath {
-  /// A name beside `name` that nobody else uses: `.NAME.XXXXXX.fcsave`, cut to what a file system takes.
+  /// An unused name beside `name`: `.NAME.XXXXXX.fcsave`, cut to the length that a file system takes.
   static func temporaryName(for name: SystemPath) -> SystemPath {
     let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
     let random = (0..<8).map { _ in alphabet[Int.random(in: alphabet.indices)] }
@@ -27,7 +27,7 @@ extension FileSystem {
         let file = try open(SystemPath("."), at: directory, flags: [.unnamed, .writeOnly], mode: mode)
         return TemporaryFile(descriptor: file, name: nil)
       } catch let error where error.isUnsupported || error.errno == EISDIR {
-        // Kernels and file systems that don't know O_TMPFILE (open(2)).
+        // Kernels and file systems that don't support O_TMPFILE (open(2)).
       }
     }
     return try withTemporaryName(for: name) { (temporary) throws(SystemError) in

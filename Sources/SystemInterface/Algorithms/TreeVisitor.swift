@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What to do at each step of a walk over a tree.
+/// The actions at each step of a walk over a tree.
 ///
 /// Every name is a single component of the directory given with it.
 package protocol TreeVisitor {

@@ -1,24 +1,24 @@
-/// A part of what is in a directory, in one piece: for those who read millions of names.
+/// A part of a directory's members, in one piece: for readers of millions of names.
 package struct DirectoryListing: Sendable {
-  /// One name, and what is known of what it stands for.
+  /// One name, and the known facts of its file.
   package struct Member: Sendable {
     fileprivate let nameStart: UInt32
     fileprivate let nameCount: UInt8
-    /// What the name stands for, if the directory says it.
+    /// The kind of file that the name stands for, if the directory says it.
     package let kind: FileKind?
     /// Its inode, if the directory says it; that of the directory below a mount.
     package let inode: UInt64?
     /// The error number of statx(2); 0 if there was none.
     package let errorNumber: Int32
-    /// Where what statx(2) tells is; -1 if it's nowhere.
+    /// The position of the results of statx(2); -1 if there are none.
     fileprivate let statusPlace: Int32
   }
 
-  /// Of what statx(2) is asked.
+  /// The members for which statx(2) is called.
   package enum Depth: Sendable {
-    /// Of everything.
+    /// All of them.
     case statuses
-    /// Of directories, and of what the directory doesn't tell the kind of.
+    /// Directories, and members whose kind the directory doesn't have.
     case kinds
   }
 
@@ -34,7 +34,7 @@ package struct DirectoryListing: Sendable {
     return SystemPath(bytes: names[start..<(start + Int(member.nameCount))])
   }
 
-  /// What statx(2) tells, if it was asked and has answered.
+  /// The results of statx(2), if it was called and succeeded.
   package func status(of member: Member) -> FileStatus? {
     member.statusPlace < 0 ? nil : statuses[Int(member.statusPlace)]
   }
@@ -64,7 +64,7 @@ extension FileSystem {
   ///
   /// - Parameters:
   ///   - directory: An open directory.
-  ///   - depth: Of what to ask for its status. A door that isn't the machine's own asks of everything.
+  ///   - depth: The members whose status is read. A door that isn't the machine's own reads it of all.
   /// - Returns: Some names, without `.` and `..`; `nil` after the last one.
   /// - Throws: An error of getdents(2). Those of statx(2) are with the names.
   package func list(

@@ -1,7 +1,7 @@
 internal import CSystemShims
 internal import Glibc
 
-/// What a name stands for.
+/// The kinds of files that a name can stand for.
 ///
 /// - Note: inode(7).
 public enum FileKind: Hashable, Sendable {
@@ -42,7 +42,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// What the kernel knows about a file apart from its name and contents.
+/// The kernel's record of a file apart from its name and contents.
 ///
 /// - Note: stat(3type).
 package struct FileStatus: Hashable, Sendable {
@@ -76,7 +76,7 @@ package struct FileStatus: Hashable, Sendable {
   /// Creates a status, for file systems other than the machine's own.
   ///
   /// - Parameters:
-  ///   - kind: What the name stands for.
+  ///   - kind: The kind of file that the name stands for.
   ///   - mode: The permission, set-id and sticky bits.
   ///   - owner: The user who owns the file.
   ///   - group: The group of the file.

@@ -61,7 +61,7 @@ package protocol FileSystem: Sendable {
   /// faccessat(2).
   func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError)
 
-  /// Renames; EINVAL where the file system doesn't know the mode. See renameat2(2).
+  /// Renames; EINVAL where the file system doesn't support the mode. See renameat2(2).
   func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor,
     to target: SystemPath, at targetDirectory: FileDescriptor, _ mode: RenameMode
@@ -153,7 +153,7 @@ package enum LinkTreatment: Hashable, Sendable {
   case noFollow
 }
 
-/// What a rename does when the new name is taken.
+/// The behaviour of a rename when the new name is taken.
 ///
 /// - Note: renameat2(2).
 package enum RenameMode: Hashable, Sendable {

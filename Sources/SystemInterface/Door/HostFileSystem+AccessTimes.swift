@@ -9,7 +9,7 @@ extension HostFileSystem {
   ///
   /// With the usual mount option `relatime`, that's the first time since the last change, and the first time of a day.
   ///
-  /// - Parameter path: The file; a symbolic link is looked at itself.
+  /// - Parameter path: The file; a symbolic link is inspected itself.
   /// - Returns: The time; `nil` where that isn't kept, as with the mount option `noatime`, and for anything but regular files.
   /// - Throws: Errors of lstat(2) and statvfs(3).
   /// - Note: mount(8).

@@ -29,7 +29,7 @@ extension HostFileSystem {
 
   private static let dot = UInt8(ascii: ".")
 
-  /// `d_type` holds the `S_IFMT` bits shifted right by twelve; 0 means that the file system doesn't know.
+  /// `d_type` holds the `S_IFMT` bits shifted right by twelve; 0 means that the file system doesn't have it.
   private static func kind(type: UInt8) -> FileKind? {
     type == 0 ? nil : FileKind(modeBits: UInt32(type) << 12)
   }

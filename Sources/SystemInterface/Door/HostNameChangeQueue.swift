@@ -6,7 +6,7 @@ extension HostFileSystem: NameChangeSource {
   package func makeNameChangeQueue() -> any NameChangeQueue { HostNameChangeQueue() }
 }
 
-/// The changes of names that the kernel tells of, see inotify(7): all of a process share one queue.
+/// The changes of names that the kernel reports, see inotify(7): all of a process share one queue.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -47,7 +47,7 @@ package final class HostNameChangeQueue: NameChangeQueue, @unchecked Sendable {
 
   package func takeMountChange() -> Bool { opened.withLock { $0 }?.mounts.takeChange() ?? false }
 
-  /// What is in the kernel's queue may be for others; it's handed out then.
+  /// Records in the kernel's queue may be for others; they're handed out then.
   @inline(never)
   private var hasNoRecords: Bool { opened.withLock { $0 }?.subscription.hasRecords() == false }
 

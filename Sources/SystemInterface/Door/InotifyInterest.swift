@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What to hear of a watched item.
+/// The events to receive of a watched item.
 package struct InotifyInterest: OptionSet, Hashable, Sendable {
   /// The bits of inotify(7).
   package let rawValue: UInt32
@@ -12,7 +12,7 @@ package struct InotifyInterest: OptionSet, Hashable, Sendable {
 
   /// Names in the watched directory come and go.
   package static let names = Self(rawValue: UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO))
-  /// Contents or attributes of the watched item, or of what is in the watched directory, change.
+  /// Contents or attributes of the watched item, or of members of the watched directory, change.
   package static let contents = Self(rawValue: UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB))
   /// Attributes of the watched item change, among them how many names it has.
   package static let attributes = Self(rawValue: UInt32(IN_ATTRIB))

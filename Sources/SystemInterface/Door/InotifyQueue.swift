@@ -1,11 +1,11 @@
 internal import CSystemShims
 internal import Glibc
 
-/// A subscription for those who wait with a ``ReadinessPoller`` of their own.
+/// A subscription for code that waits with a ``ReadinessPoller`` of its own.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `descriptor` | the kernel, see eventfd(2) | who hands records out makes it readable, who takes them ends that |
+/// | `descriptor` | the kernel, see eventfd(2) | the thread that hands records out makes it readable, the thread that takes them ends that |
 ///
 /// Any thread may call anything at any time.
 package final class InotifyQueue: DescriptorOwner {
@@ -13,7 +13,7 @@ package final class InotifyQueue: DescriptorOwner {
   package let descriptor: OwnedDescriptor
   private let subscription: InotifySubscription
 
-  /// Subscribes to what happens to items.
+  /// Subscribes to events of items.
   ///
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors; EAGAIN when it has too many threads; other errors of
   ///   inotify_init1(2), eventfd(2) and pthread_create(3).
@@ -29,9 +29,9 @@ package final class InotifyQueue: DescriptorOwner {
   ///
   /// - Parameters:
   ///   - path: The item. A symbolic link is watched itself.
-  ///   - interest: What to hear of.
+  ///   - interest: The events to receive.
   ///   - isDirectory: Whether to refuse anything but a directory.
-  /// - Returns: The number that its events are told with.
+  /// - Returns: The number in its events.
   /// - Throws: See ``InotifySubscription/watch(_:_:isDirectory:)``.
   package func watch(
     _ path: SystemPath, _ interest: InotifyInterest, isDirectory: Bool
@@ -39,11 +39,11 @@ package final class InotifyQueue: DescriptorOwner {
     try subscription.watch(path, interest, isDirectory: isDirectory)
   }
 
-  /// Takes what there is to be told of all that was done before the call.
+  /// Takes all records of changes before the call.
   ///
-  /// - Returns: The records, in the order in which things happened.
+  /// - Returns: The records, in the order of events.
   package func takeRecords() -> [InotifyRecord] {
-    // First: what is handed out from now on makes it readable again.
+    // First: records that are handed out from now on make it readable again.
     var count: UInt64 = 0
     _ = try? descriptor.checked("read(2)") { unsafe read($0, &count, 8) }
     return subscription.takeRecords()

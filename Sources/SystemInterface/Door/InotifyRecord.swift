@@ -4,7 +4,7 @@ internal import Glibc
 package struct InotifyRecord: Hashable, Sendable {
   /// The number of the watch; -1 for an overflow.
   package let watch: Int32
-  /// What happened, and flags.
+  /// The kind of event, and flags.
   package let mask: UInt32
   /// Ties the two halves of a rename together; otherwise 0.
   package let cookie: UInt32

@@ -2,17 +2,17 @@ internal import CSystemShims
 internal import Glibc
 internal import Synchronization
 
-/// What a subscriber of a shared queue is told through.
+/// The means by which a subscriber of a shared queue is notified.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `bell` | itself | rung when there's something to do |
-/// | `probe` | itself: atomics in raw memory | looked at without a lock or a reference count |
+/// | `probe` | itself: atomics in raw memory | read without a lock or a reference count |
 ///
 /// `@unchecked Sendable` for the pointer to the atomics.
 @safe
 final class InotifySeat: @unchecked Sendable {
-  /// What says whether a subscriber has been told of everything.
+  /// The words that show whether a subscriber has received everything.
   @safe
   struct Probe: ~Copyable {
     /// The kernel's queue.
@@ -26,10 +26,10 @@ final class InotifySeat: @unchecked Sendable {
       unsafe signals = kernel.signals
     }
 
-    /// Whether nothing is left to be told of all that was done before the call, which costs one system call.
+    /// Whether the subscriber has received all records of changes before the call, which costs one system call.
     ///
-    /// What happens is in the kernel's queue, then with whoever hands it out, then with the subscriber. Each begins before the one before it
-    /// ends, and they are looked at in this order.
+    /// A record is in the kernel's queue, then with the thread that hands it out, then with the subscriber. Each begins
+    /// before the one before it ends, and they are checked in this order.
     var isEmpty: Bool {
       if shim_queued_bytes(descriptor) != 0 { return false }
       if unsafe signals.pointee.handingOut.load(ordering: .acquiring) != 0 { return false }
@@ -40,7 +40,7 @@ final class InotifySeat: @unchecked Sendable {
   let id: SharedWatches.SubscriberID
   let bell = Doorbell()
   let wantsMounts = Atomic(false)
-  /// Called when there are records, by whoever handed them out.
+  /// Called when there are records, by the thread that handed them out.
   let onRecords: (@Sendable () -> Void)?
   let probe: UnsafeMutablePointer<Probe>
 
@@ -64,10 +64,11 @@ final class InotifySeat: @unchecked Sendable {
 
 /// Watches items through the queue that this process has for a purpose, as if the queue were the subscriber's own.
 ///
-/// Any thread may call anything at any time; one waits. At most ``SharedWatches/recordCountMax`` records are kept for a subscriber, which is told when it
-/// has lost some by that.
+/// Any thread may call anything at any time; one waits. At most ``SharedWatches/recordCountMax`` records are kept for a
+/// subscriber, which is notified when it has lost some by that.
 ///
-/// A child of fork(2) has no queue: whatever it watched counts as lost, and it can watch nothing with what it has inherited.
+/// A child of fork(2) has no queue: everything that it watched counts as lost, and it can watch nothing with what it
+/// has inherited.
 package final class InotifySubscription: Sendable {
   let queue: SharedInotifyQueue
   let seat: InotifySeat
@@ -75,8 +76,8 @@ package final class InotifySubscription: Sendable {
   /// Subscribes to a queue, which is opened for the first.
   ///
   /// - Parameters:
-  ///   - purpose: What for.
-  ///   - tellsMounts: Whether to tell what is mounted and unmounted too, where proc(5) is there to say it.
+  ///   - purpose: The purpose.
+  ///   - tellsMounts: Whether to report mounts and unmounts too, where proc(5) is there to show them.
   /// - Throws: EMFILE when the user has too many queues or the process too many descriptors; other errors of inotify_init1(2).
   package convenience init(_ purpose: SharedInotifyQueue.Purpose, tellsMounts: Bool = false) throws(SystemError) {
     try self.init(purpose, onRecords: nil)
@@ -93,9 +94,9 @@ package final class InotifySubscription: Sendable {
   ///
   /// - Parameters:
   ///   - path: The item. A symbolic link is watched itself.
-  ///   - interest: What to hear of.
+  ///   - interest: The events to receive.
   ///   - isDirectory: Whether to refuse anything but a directory.
-  /// - Returns: The number that its events are told with.
+  /// - Returns: The number in its events.
   /// - Throws: ENOSPC when the user has too many watches, `max_user_watches`; EOPNOTSUPP for a directory where others than this
   ///   kernel make changes; EACCES for an item that can't be read; ENOENT; other errors of inotify_add_watch(2).
   package func watch(
@@ -110,25 +111,25 @@ package final class InotifySubscription: Sendable {
 
   /// Ends a watch.
   ///
-  /// What happened before is told nevertheless, then the end.
+  /// Earlier events are reported nevertheless, then the end.
   ///
   /// - Parameter number: The number of the watch.
   package func unwatch(_ number: Int32) { queue.unwatch(number, of: seat) }
 
-  /// Takes what there is to be told of all that was done before the call.
+  /// Takes all records of changes before the call.
   ///
   /// A change is in the queue before the system call that makes it returns.
   ///
-  /// - Returns: The records, in the order in which things happened.
+  /// - Returns: The records, in the order of events.
   package func takeRecords() -> [InotifyRecord] { queue.takeRecords(of: seat) }
 
-  /// Whether there's something to take of all that was done before the call.
+  /// Whether there are records of changes before the call.
   func hasRecords() -> Bool { queue.hasRecords(for: seat) }
 
-  /// Whether something was mounted or unmounted since the last call, if that's told.
+  /// Whether something was mounted or unmounted since the last call, if that's reported.
   package func takeMountChange() -> Bool { queue.takeMountChange(of: seat) }
 
-  /// Blocks until there may be something to take, or somebody calls ``wake()``.
+  /// Blocks until there may be something to take, or ``wake()`` is called.
   ///
   /// - Throws: Errors of epoll_create1(2), epoll_wait(2) and pthread_create(3).
   package func wait() throws(SystemError) { try queue.wait(for: seat) }

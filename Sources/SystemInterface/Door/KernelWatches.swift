@@ -6,16 +6,18 @@ internal import Synchronization
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `signals` | itself: an atomic in raw memory | whoever looks whether everything is known counts no references |
+/// | `signals` | itself: an atomic in raw memory | a check whether everything has been received counts no references |
 ///
-/// A child of fork(2) has no queue: it was closed there, so nothing can be watched, and whatever was watched counts as lost.
+/// A child of fork(2) has no queue: it was closed there, so nothing can be watched, and everything that was watched
+/// counts as lost.
 ///
 /// `@unchecked Sendable` for the pointer to the atomic.
 @safe
 final class KernelWatches: WatchKernel, DescriptorOwner, @unchecked Sendable {
   @safe
   struct Signals: ~Copyable {
-    /// Whether records have been taken out of the kernel's queue, and not everybody who's concerned has been told: 0 or 1.
+    /// Whether records have been taken out of the kernel's queue that haven't reached all subscribers concerned: 0 or
+    /// 1.
     let handingOut = Atomic<Int>(0)
   }
 
@@ -45,7 +47,7 @@ final class KernelWatches: WatchKernel, DescriptorOwner, @unchecked Sendable {
   /// Whether this process has the queue; in a forked child it was closed.
   var isOwn: Bool { DescriptorsOfParent.contains(number) }
 
-  /// Makes a watch, or adds to what there is to hear of it.
+  /// Makes a watch, or adds to its events.
   ///
   /// - Throws: Errors of inotify_add_watch(2).
   func add(_ path: SystemPath, _ mask: UInt32) throws(SystemError) -> Int32 {
@@ -60,10 +62,11 @@ final class KernelWatches: WatchKernel, DescriptorOwner, @unchecked Sendable {
     if isOwn { _ = inotify_rm_watch(number, watch) }
   }
 
-  /// What is taken out counts as being handed out until ``endHandingOut()``.
+  /// Records that are taken out count as being handed out until ``endHandingOut()``.
   func read(_ body: (InotifyRecord) -> Void) {
     if !isOwn { return }
-    // As much as there is now: whoever makes changes faster than they're read must not keep the reader here for ever.
+    // As much as there is now: a program that makes changes faster than they're read must not keep the reader here for
+    // ever.
     var expected = Int(shim_queued_bytes(number))
     if expected == 0 { return }
     unsafe signals.pointee.handingOut.store(1, ordering: .sequentiallyConsistent)
@@ -75,7 +78,7 @@ final class KernelWatches: WatchKernel, DescriptorOwner, @unchecked Sendable {
     }
   }
 
-  /// Everybody has been told of what was taken out.
+  /// The records that were taken out have reached all subscribers.
   func endHandingOut() { unsafe signals.pointee.handingOut.store(0, ordering: .releasing) }
 
   private func failure(_ code: Int32) -> Int32 {

@@ -1,10 +1,10 @@
 internal import CSystemShims
 internal import Glibc
 
-/// What is mounted where, as this process sees it; see proc_pid_mountinfo(5).
+/// The mounts, as this process sees them; see proc_pid_mountinfo(5).
 ///
-/// Tells of changes with EPOLLPRI and EPOLLERR, also when something is mounted over a directory, of which inotify(7) says nothing.
-/// Each change is told once, to whoever looks first: to the poller or to ``takeChange()``.
+/// Reports changes with EPOLLPRI and EPOLLERR, also mounts over a directory, which inotify(7) doesn't report. Each
+/// change is reported once, to the first that checks: to the poller or to ``takeChange()``.
 package final class MountTable: DescriptorOwner {
   /// A place where something is mounted.
   package struct Mount: Hashable, Sendable {
@@ -34,10 +34,10 @@ package final class MountTable: DescriptorOwner {
     return result == 1
   }
 
-  /// All mounts, what hides others behind them; none if the table can't be read.
+  /// All mounts, those that hide others behind them; none if the table can't be read.
   package static var mounts: [Mount] { mounts(in: (try? HostFileSystem().contents(of: path)) ?? []) }
 
-  /// Reads the text of a table; what is no line of one is left out.
+  /// Reads the text of a table; lines that aren't a table's are left out.
   package static func mounts(in text: some Collection<UInt8>) -> [Mount] {
     Array(text).split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
   }

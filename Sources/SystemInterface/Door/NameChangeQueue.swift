@@ -7,7 +7,7 @@ package struct NameWatch: Hashable, Sendable {
   package init(rawValue: Int32) { self.rawValue = rawValue }
 }
 
-/// Something that happened in or to watched directories.
+/// An event in or of a watched directory.
 package enum NameChange: Hashable, Sendable {
   /// A name in the directory appeared, disappeared or was replaced.
   case name(NameWatch, [UInt8])
@@ -19,10 +19,10 @@ package enum NameChange: Hashable, Sendable {
   case everything
 }
 
-/// The door to the changes of names: what happened in watched directories, in order.
+/// The door to the changes of names: events in watched directories, in order.
 ///
-/// A change is in the queue before the system call that makes it returns. So whoever finds the queue empty knows of every
-/// change that came before.
+/// A change is in the queue before the system call that makes it returns. So a caller that finds the queue empty has
+/// received every change that came before.
 package protocol NameChangeQueue: AnyObject, Sendable {
   /// Whether no change waits. Any thread may ask at any time.
   var isEmpty: Bool { get }
@@ -30,23 +30,23 @@ package protocol NameChangeQueue: AnyObject, Sendable {
   /// Begins to watch a directory; watching it again gives the same watch.
   ///
   /// - Parameter directory: The canonical path of a directory.
-  /// - Returns: The number that its changes are told with.
-  /// - Throws: EOPNOTSUPP where not every change is told: on file systems that others change behind the kernel's back, and
-  ///   in directories that take names which differ in case for the same. ENOSPC or EMFILE when the system's limits are
-  ///   reached. EACCES for a directory whose names can't be listed.
+  /// - Returns: The number in its changes.
+  /// - Throws: EOPNOTSUPP where not every change is reported: on file systems that others change behind the kernel's
+  ///   back, and in directories that take names which differ in case for the same. ENOSPC or EMFILE when the system's
+  ///   limits are reached. EACCES for a directory whose names can't be listed.
   func watch(_ directory: SystemPath) throws(SystemError) -> NameWatch
 
-  /// Ends a watch. What happened before is told nevertheless, then ``NameChange/ended(_:)``.
+  /// Ends a watch. Earlier changes are reported nevertheless, then ``NameChange/ended(_:)``.
   func unwatch(_ watch: NameWatch)
 
-  /// Takes out what was in the queue when the call began, and perhaps some more.
+  /// Takes out the changes in the queue when the call began, and perhaps some more.
   func takeChanges() -> [NameChange]
 
-  /// Whether file systems were mounted or unmounted since the last call; said once.
+  /// Whether file systems were mounted or unmounted since the last call; reported once.
   func takeMountChange() -> Bool
 }
 
-/// A file system that can tell of changes of names.
+/// A file system that can report changes of names.
 ///
 /// Not a requirement of ``FileSystem``: a door in front of another one sees calls, not changes.
 package protocol NameChangeSource: FileSystem {

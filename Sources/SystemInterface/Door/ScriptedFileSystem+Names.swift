@@ -76,7 +76,7 @@ extension ScriptedFileSystem {
   package func makeSymbolicLink(
     _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
   ) throws(SystemError) {
-    // What a link says isn't looked up.
+    // The target of a link isn't looked up.
     try run(.makeSymbolicLink, [(target, directory), (path, directory)]) { (base, paths, _) throws(SystemError) in
       try base.makeSymbolicLink(paths[1], at: directory, target: paths[0])
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-// Who waits for the kernel: the only subscriber itself, or a thread for all of them.
+// The wait for the kernel: by the only subscriber itself, or by a thread for all of them.
 
 extension SharedInotifyQueue {
   private static let mountsToken: UInt64 = 1
@@ -13,7 +13,7 @@ extension SharedInotifyQueue {
     case poll(ReadinessPoller)
   }
 
-  /// Blocks until there may be something to tell to a subscriber, or somebody wakes it; for one thread of each subscriber.
+  /// Blocks until there may be something for a subscriber, or it's woken; for one thread of each subscriber.
   ///
   /// - Throws: Errors of epoll_create1(2), epoll_wait(2) and pthread_create(3).
   func wait(for seat: InotifySeat) throws(SystemError) {
@@ -76,7 +76,7 @@ extension SharedInotifyQueue {
   }
 
   private func take(_ events: [ReadinessPoller.Event], _ state: inout State) {
-    // Who waits has heard of it instead of who takes records.
+    // The waiting thread has received it instead of the one that takes records.
     if events.contains(where: { $0.token == Self.mountsToken }) { noteMounts(&state) }
     takeOut(&state)
   }
@@ -94,7 +94,8 @@ extension SharedInotifyQueue {
     let code = HostThread.tryStart(name: "file-events") { [weak self] in Self.pump(poller) { self } }
     if code != 0 { throw .noThread(errno: code) }
     state.hasPump = true
-    // Who waits for the kernel itself would take the wake-ups of the thread, and the thread those.
+    // A subscriber that waits for the kernel itself would take the wake-ups of the thread, and the thread those of the
+    // subscriber.
     if state.solo != nil { poller.wake() }
   }
 

@@ -1,31 +1,34 @@
 internal import Glibc
 internal import Synchronization
 
-/// A queue of inotify(7) that all of a process share who watch for the same purpose: a user may have 128 in all (`max_user_instances`).
+/// A queue of inotify(7) that all of a process share for one purpose: a user may have 128 in all
+/// (`max_user_instances`).
 ///
-/// Three are enough, whatever the number of domains, queries and watchers of trees. Why not one: whoever looks up where a path leads asks
-/// whether the queue of ``Purpose/names`` is empty, with one system call, and would nearly never find it so if it were told of each write to a
-/// file in a watched tree. And when a queue is full the kernel doesn't say whose events are lost, so all who share it have to look at
-/// everything again: what happens in a tree of a million files mustn't do that to presenters.
+/// Three are enough, whatever the number of domains, queries and watchers of trees. One isn't: resolving a path checks
+/// whether the queue of ``Purpose/names`` is empty, with one system call, and would nearly never find it so if that
+/// queue received each write to a file in a watched tree. And when a queue is full the kernel doesn't say whose events
+/// are lost, so all that share it have to read everything again: events in a tree of a million files mustn't do that to
+/// presenters.
 ///
-/// ``SharedWatches`` decides who hears of what. Whoever takes records takes out all that the kernel has, and hands it out. So what was done
-/// before is known to whoever looks, and no subscriber has to keep up with the others. Somebody has to take records out
-/// while subscribers sleep: the only one does it itself, and has no change of threads to wait for; as soon as there are several, a
-/// thread does it for all, which wakes nobody but those who have something to do.
+/// ``SharedWatches`` decides which subscriber receives which events. A thread that takes records takes out all that the
+/// kernel has, and hands them out. So each reader has received all changes before, and no subscriber has to keep up
+/// with the others. Records have to be taken out while subscribers sleep: the only one does it itself, and has no
+/// change of threads to wait for; as soon as there are several, a thread does it for all, which wakes only those that
+/// have something to do.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its lock, held across calls that don't wait | what leaves the kernel's queue is in that of each subscriber before anybody else looks |
-/// | adding watches | nobody: see ``SharedWatches/beginWatch()`` | a path may lead through a file system that doesn't answer |
-/// | `queues` | its lock, around that of a queue | whoever finds no queue makes one that the next one finds |
+/// | `state` | its lock, held across calls that don't wait | records that leave the kernel's queue are in that of each subscriber before another thread checks |
+/// | adding watches | nothing: see ``SharedWatches/beginWatch()`` | a path may lead through a file system that doesn't answer |
+/// | `queues` | its lock, around that of a queue | a caller that finds no queue makes one that the next caller finds |
 package final class SharedInotifyQueue: Sendable {
-  /// What for.
+  /// The purposes of queues.
   package enum Purpose: Hashable, Sendable {
     /// Where paths lead.
     case names
-    /// What happens to single items, such as those of presenters.
+    /// The events of single items, such as those of presenters.
     case items
-    /// What happens in trees.
+    /// The events in trees.
     case trees
   }
 
@@ -40,23 +43,23 @@ package final class SharedInotifyQueue: Sendable {
     var woken: Set<SharedWatches.SubscriberID> = []
     /// Subscribers that sleep until they're rung for.
     var sleeping: Set<SharedWatches.SubscriberID> = []
-    /// Subscribers that haven't been told that mounts have changed.
+    /// Subscribers that haven't been notified of changed mounts.
     var behindMounts: Set<SharedWatches.SubscriberID> = []
-    /// Those who are to be rung for when the lock is free.
+    /// The seats that are to be rung for when the lock is free.
     var rung: [InotifySeat] = []
     var poller: ReadinessPoller?
     var mounts: MountTable?
     /// The subscriber that waits for the kernel itself.
     var solo: SharedWatches.SubscriberID?
     var hasPump = false
-    /// Why nobody can wait for the kernel any more.
+    /// Why no thread can wait for the kernel any more.
     var failure: SystemError?
     /// The last subscriber has gone, and the queue goes with it.
     var isOver = false
   }
 
   private static let queues = Guarded<[Purpose: Reference]>([:])
-  /// How often a watch is asked for that ends before it's known, until that happens under the lock.
+  /// How often a watch is requested that ends before it's known, until that's done under the lock.
   private static let attemptCountMax = 3
   /// How many watches are ended before others have their turn at the lock.
   private static let endedWatchCountMax = 256
@@ -69,17 +72,17 @@ package final class SharedInotifyQueue: Sendable {
   private init() throws(SystemError) { kernel = try KernelWatches() }
 
   deinit {
-    // The thread that takes records out ends when it finds nobody.
+    // The thread that takes records out ends when it finds no subscriber.
     if kernel.isOwn { state.withLock { $0.poller }?.wake() }
   }
 
   /// Adds a subscriber to the queue of this process, which is opened if there's none.
   ///
   /// - Parameters:
-  ///   - purpose: What for.
-  ///   - seat: Makes what the subscriber is told through.
+  ///   - purpose: The purpose.
+  ///   - seat: Makes the seat of the subscriber.
   /// - Returns: The queue and the seat.
-  /// - Throws: Errors of inotify_init1(2), and of opening the table of mounts if that's wanted.
+  /// - Throws: Errors of inotify_init1(2), and of opening the table of mounts if that's requested.
   static func open(
     _ purpose: Purpose, _ seat: (SharedWatches.SubscriberID, KernelWatches) -> InotifySeat
   ) throws(SystemError) -> (SharedInotifyQueue, InotifySeat) {
@@ -126,7 +129,7 @@ extension SharedInotifyQueue {
       }
       if let number { return number }
     }
-    // Others end it all the time: nobody can now.
+    // Others end it all the time: under the lock they can't.
     return try step { (state) throws(SystemError) in
       for _ in 0..<Self.attemptCountMax {
         let ticket = state.watches.beginWatch()
@@ -145,7 +148,7 @@ extension SharedInotifyQueue {
     try? step { (state) throws(SystemError) in state.watches.unwatch(number, of: seat.id, in: kernel) }
   }
 
-  /// Takes what a subscriber is to be told of all that was done before the call.
+  /// Takes a subscriber's records of changes before the call.
   func takeRecords(of seat: InotifySeat) -> [InotifyRecord] {
     let records = try? step { (state) throws(SystemError) -> [InotifyRecord] in
       takeOut(&state)
@@ -155,7 +158,7 @@ extension SharedInotifyQueue {
     return records ?? [.overflow]
   }
 
-  /// Whether there's something to tell to a subscriber of all that was done before the call.
+  /// Whether there are records for a subscriber of changes before the call.
   func hasRecords(for seat: InotifySeat) -> Bool {
     let hasRecords = try? step { (state) throws(SystemError) -> Bool in
       takeOut(&state)
@@ -170,9 +173,9 @@ extension SharedInotifyQueue {
     return hasChanged ?? false
   }
 
-  /// Tells a subscriber of changes of mounts from now on.
+  /// Notifies a subscriber of changes of mounts from now on.
   func tellMounts(to seat: InotifySeat) {
-    // Without proc(5) nobody says what is mounted.
+    // Without proc(5) the mounts aren't available.
     try? step { (state) throws(SystemError) in
       if state.mounts == nil {
         let mounts = try MountTable()
@@ -207,13 +210,13 @@ extension SharedInotifyQueue {
 // MARK: - Handing out
 
 extension SharedInotifyQueue {
-  /// Does something under the lock, and wakes those who have something to do by that.
+  /// Does something under the lock, and wakes the subscribers that have something to do by that.
   ///
-  /// - Throws: EBADF in a child of the process whose queue it is; what `body` throws.
+  /// - Throws: EBADF in a child of the process whose queue it is; the error of `body`.
   func step<Result: Sendable>(
     _ body: (inout State) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
-    // Before the lock, which nobody releases any more in a child.
+    // Before the lock, which no thread releases any more in a child.
     if !kernel.isOwn { throw SystemError(call: "inotify(7)", errno: EBADF) }
     var rung: [InotifySeat] = []
     defer { for seat in rung { seat.ring() } }
@@ -226,7 +229,7 @@ extension SharedInotifyQueue {
     }
   }
 
-  /// Takes out what the kernel has.
+  /// Takes out the kernel's records.
   func takeOut(_ state: inout State) {
     state.watches.read(in: kernel)
     if state.mounts?.takeChange() == true { noteMounts(&state) }
@@ -239,7 +242,7 @@ extension SharedInotifyQueue {
     }
   }
 
-  /// Whoever has got something can see it before what was taken out doesn't count as being handed out any more.
+  /// A subscriber that has got records can see that before the records count as handed out.
   private func handOut(_ state: inout State) {
     for id in state.watches.takeNotified() {
       if let seat = state.seats[id] { unsafe seat.probe.pointee.filled.store(1, ordering: .releasing) }

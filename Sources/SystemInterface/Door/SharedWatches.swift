@@ -1,31 +1,33 @@
 internal import Glibc
 
-/// What a table of watches asks of the kernel; neither call waits for anything.
+/// The requirements of a table of watches on the kernel; neither call waits for anything.
 package protocol WatchKernel {
   /// Ends a watch, whose ``InotifyRecord/isEnd`` is in the queue when this returns; does nothing if there's no such watch.
   func remove(_ watch: Int32)
 
-  /// Takes out what was in the queue when the call began, and perhaps some more, in order.
+  /// Takes out the records in the queue when the call began, and perhaps some more, in order.
   func read(_ body: (InotifyRecord) -> Void)
 }
 
-/// Who hears of what in one queue of inotify(7) that several subscribers share: a value that decides.
+/// The distribution of events in one queue of inotify(7) that several subscribers share: a value that decides.
 ///
-/// The kernel has one watch for each inode, whoever asked for it. So this table knows the subscribers of each watch, and what each of
-/// them wants to hear of; the kernel tells of all that any of them has ever wanted since the watch was made, and the rest is dropped here.
-/// Each subscriber has numbers of its own for its watches. No number is used again before all others have been, so what is
-/// left to be told of a former watch is never taken for news of a later one.
+/// The kernel has one watch for each inode, for all requests. So this table has the subscribers of each watch, and the
+/// events that each of them asked for; the kernel reports all events that any of them has ever asked for since the
+/// watch was made, and the rest is dropped here. Each subscriber has numbers of its own for its watches. No number is
+/// used again before all others have been, so the remaining records of a former watch are never taken for news of a
+/// later one.
 ///
-/// What holds for a subscriber, as if the queue were its own:
-/// - It's told, in order, of everything that happens between the return of a watch and the call that ends it, and then, once, of the end.
-/// - It's told of nothing that happened before it asked for the watch, or that it didn't ask for, or after the end.
-/// - If the kernel has lost events, each subscriber that watches anything is told so, once. A subscriber that doesn't take its records loses its
-///   own when there are more than `recordCountMax`, and nobody else's.
+/// The guarantees for a subscriber, as if the queue were its own:
+/// - It receives, in order, every event between the return of a watch and the call that ends it, and then, once, the
+///   end.
+/// - It receives no event from before it asked for the watch, nor one that it didn't ask for, nor one after the end.
+/// - If the kernel has lost events, each subscriber that watches anything is notified of that, once. A subscriber that
+///   doesn't take its records loses its own when there are more than `recordCountMax`, and no other's.
 ///
 /// Adding a watch in the kernel looks up a path, which may take long, so it happens outside of the lock around this value: between
 /// ``beginWatch()`` and ``endWatch(_:_:_:of:in:)``. A watch that ended in between is made once more.
 package struct SharedWatches: Hashable, Sendable {
-  /// One of those who share the queue.
+  /// One subscriber of the queue.
   package struct SubscriberID: Hashable, Sendable {
     let rawValue: Int
   }
@@ -37,7 +39,7 @@ package struct SharedWatches: Hashable, Sendable {
 
   struct Subscription: Hashable, Sendable {
     let subscriber: SubscriberID
-    /// What the subscriber calls the watch.
+    /// The subscriber's number of the watch.
     let number: Int32
     var mask: UInt32
   }
@@ -55,7 +57,7 @@ package struct SharedWatches: Hashable, Sendable {
     var records: [InotifyRecord] = []
     /// The last record says that others were lost, and none is added.
     var hasLost = false
-    /// Nobody takes records any more.
+    /// Its records aren't taken any more.
     var isLeaving = false
   }
 
@@ -68,12 +70,12 @@ package struct SharedWatches: Hashable, Sendable {
   let endCountMax: Int
   var subscribers: [SubscriberID: Subscriber] = [:]
   var watches: [Int32: Watch] = [:]
-  /// Who has got records since somebody asked for that last.
+  /// The subscribers that have got records since the last ``takeNotified()``.
   private var notified: Set<SubscriberID> = []
   private var lastSubscriber = 0
   private var lastTicket: UInt64 = 0
   private var tickets: Set<Ticket> = []
-  /// Watches that ended while others were being added: the kernel may just have given one of them to who adds.
+  /// Watches that ended while others were being added: the kernel may just have given one of them to an added one.
   private var ends: Set<Int32> = []
   /// Up to which ticket too many watches have ended to remember them.
   private var forgottenTicket: UInt64 = 0
@@ -102,7 +104,8 @@ extension SharedWatches {
 
   /// Ends some watches of a subscriber that takes no records any more, and then the subscriber.
   ///
-  /// The kernel queues the end of each watch, so what it has queued is read now and then: a queue full of these would lose what others wait for.
+  /// The kernel queues the end of each watch, so its queue is read now and then: a queue full of these would lose
+  /// records that others wait for.
   ///
   /// - Parameters:
   ///   - id: The subscriber.
@@ -127,7 +130,7 @@ extension SharedWatches {
     return true
   }
 
-  /// Takes what a subscriber is to be told, in order.
+  /// Takes the records of a subscriber, in order.
   package mutating func takeRecords(of id: SubscriberID) -> [InotifyRecord] {
     guard var subscriber = subscribers[id] else { return [] }
     defer { subscribers[id] = subscriber }
@@ -136,7 +139,7 @@ extension SharedWatches {
     return exchange(&subscriber.records, with: [])
   }
 
-  /// Whether there's something to tell to a subscriber.
+  /// Whether there are records for a subscriber.
   package func hasRecords(of id: SubscriberID) -> Bool { subscribers[id]?.records.isEmpty == false }
 
   /// Takes the subscribers that have got records since the last call and haven't taken them.
@@ -160,12 +163,12 @@ extension SharedWatches {
     if tickets.isEmpty { ends = [] }
   }
 
-  /// The kernel has said that it watches something.
+  /// The kernel has answered that it watches something.
   ///
   /// - Parameters:
-  ///   - ticket: What the call began with.
+  ///   - ticket: The ticket of ``beginWatch()``.
   ///   - watch: The kernel's number.
-  ///   - mask: What the subscriber wants to hear of, as bits of inotify(7).
+  ///   - mask: The events that the subscriber asks for, as bits of inotify(7).
   ///   - id: The subscriber.
   ///   - kernel: The kernel's queue.
   /// - Returns: The subscriber's number, which is the same as before if it watches that already; `nil` if the watch has ended meanwhile, so that the
@@ -173,12 +176,12 @@ extension SharedWatches {
   package mutating func endWatch(
     _ ticket: Ticket, _ watch: Int32, _ mask: UInt32, of id: SubscriberID, in kernel: some WatchKernel
   ) -> Int32? {
-    // What others were told of that before isn't for this one, nor what this one didn't want to hear of until now.
+    // Earlier records for others aren't for this one, nor those that this one didn't ask for until now.
     if watches[watch] != nil || tickets.count > 1 { read(in: kernel) }
     let isSure = !ends.contains(watch) && ticket.rawValue > forgottenTicket
     failWatch(ticket)
     guard isSure, let number = subscribers[id]?.takeNumber(for: watch, known: watches[watch]?.number(of: id)) else {
-      // If the kernel watches it, it's for nobody.
+      // If the kernel watches it, then for no subscriber.
       if watches[watch] == nil {
         kernel.remove(watch)
         read(in: kernel)
@@ -190,7 +193,7 @@ extension SharedWatches {
     return number
   }
 
-  /// Ends a watch of a subscriber, who has been told of everything before, and of the end, when this returns.
+  /// Ends a watch of a subscriber, which has received everything before, and the end, when this returns.
   ///
   /// - Parameters:
   ///   - number: The subscriber's number.
@@ -207,7 +210,7 @@ extension SharedWatches {
     tell(id, InotifyRecord(watch: number, mask: UInt32(IN_IGNORED), cookie: 0, name: []))
   }
 
-  /// Takes out what the kernel has queued, and hands it out.
+  /// Takes out the kernel's records, and hands them out.
   package mutating func read(in kernel: some WatchKernel) {
     // The closure can't alter the value that it's called from.
     var records: [InotifyRecord] = []
@@ -229,7 +232,7 @@ extension SharedWatches {
     if ends.count > endCountMax { forgetEnds() }
   }
 
-  /// Any watch may have ended: whoever is adding one asks once more.
+  /// Any watch may have ended: watches that are being added are requested once more.
   private mutating func forgetEnds() {
     ends = []
     forgottenTicket = lastTicket
@@ -268,7 +271,7 @@ extension SharedWatches {
 
 extension SharedWatches.Subscriber {
   fileprivate mutating func add(_ record: InotifyRecord, countMax: Int) {
-    // The kernel does the same with what happens twice: a file that's written a thousand times is one record.
+    // The kernel does the same with repeated events: a file that's written a thousand times is one record.
     if isLeaving || hasLost || records.last == record { return }
     hasLost = record.isOverflow || records.count >= countMax
     records.append(hasLost ? .overflow : record)
@@ -287,7 +290,7 @@ extension SharedWatches.Watch {
     first.subscriber == id ? first.number : others.first { $0.subscriber == id }?.number
   }
 
-  /// Adds a subscription, or what it wants to hear of to the one that there is.
+  /// Adds a subscription, or its events to the present one.
   fileprivate mutating func add(_ subscription: SharedWatches.Subscription) {
     if first.subscriber == subscription.subscriber {
       first.mask |= subscription.mask
@@ -316,14 +319,14 @@ extension SharedWatches.Watch {
 }
 
 extension InotifyRecord {
-  /// What happens, without flags.
+  /// The events, without flags.
   private static let happenings: UInt32 = 0xFFF  // IN_ALL_EVENTS
 
   fileprivate func told(as number: Int32) -> InotifyRecord {
     InotifyRecord(watch: number, mask: mask, cookie: cookie, name: name)
   }
 
-  /// Whether somebody wants to hear of it; that something is unmounted is told to all.
+  /// Whether it's one of these events; an unmount is reported to all.
   fileprivate func isAbout(_ mask: UInt32) -> Bool {
     self.mask & mask & Self.happenings != 0 || has(IN_UNMOUNT)
   }

@@ -9,13 +9,13 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The call with its manual section, such as `rename(2)`, or the operation that refused its arguments.
   public var call: String
 
-  /// The paths given to the call; two for a rename or a link, none when the call knew only a descriptor.
+  /// The paths given to the call; two for a rename or a link, none when the call was given only a descriptor.
   public var paths: [SystemPath]
 
   /// The error number, as in errno(3).
   public var errno: Int32
 
-  /// What to do about it, when there is something to do; appended to the description.
+  /// The remedy, when there is one; appended to the description.
   public var advice: String?
 
   /// Creates an error.
@@ -24,7 +24,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   ///   - call: The call with its manual section, such as `rename(2)`.
   ///   - paths: The paths given to the call.
   ///   - errno: The error number.
-  ///   - advice: What the reader can do about it.
+  ///   - advice: The reader's remedy.
   public init(call: String, paths: [SystemPath] = [], errno: Int32, advice: String? = nil) {
     self.call = call
     self.paths = paths
@@ -62,7 +62,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SystemError {
-  /// The same error with full paths: relative ones placed in `directory`, and `subject` when the call knew none.
+  /// The same error with full paths: relative ones placed in `directory`, and `subject` when the call had none.
   func located(in directory: SystemPath, subject: SystemPath) -> SystemError {
     var located = self
     located.paths = paths.isEmpty ? [subject] : paths.map { directory.appending($0) }
@@ -74,7 +74,7 @@ extension SystemError {
     numbers.contains(errno)
   }
 
-  /// Whether the kernel or the file system doesn't know the operation, so that another way has to be tried.
+  /// Whether the kernel or the file system doesn't support the operation, so that another way has to be tried.
   var isUnsupported: Bool {
     isOne(of: EINVAL, ENOSYS, EOPNOTSUPP)
   }

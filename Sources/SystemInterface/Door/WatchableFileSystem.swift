@@ -3,7 +3,8 @@ internal import Glibc
 
 /// Which file systems inotify(7) hears of every change on.
 enum WatchableFileSystem {
-  /// The file systems whose every change of a name goes through this kernel and is told by inotify(7), by statfs(2) type.
+  /// The file systems whose every change of a name goes through this kernel and is reported by inotify(7), by statfs(2)
+  /// type.
   ///
   /// Not on the list: network file systems and FUSE, which others change too; proc(5) and its like, whose names come and go
   /// by themselves; file systems that take different names for the same.
@@ -40,7 +41,7 @@ extension SystemPath {
   /// The beginning of a path that leads through a descriptor of this process, see proc_pid_fd(5).
   private static let descriptors = Array("/proc/self/fd/".utf8)
 
-  /// Makes a path that leads to an open directory, whatever its name is by now.
+  /// Makes a path that leads to an open directory, whatever its present name.
   package init(openDirectory: FileDescriptor) { self.init("/proc/self/fd/\(openDirectory.rawValue)/.") }
 
   /// The descriptor that a path of an open directory leads through; `nil` for any other path.

@@ -5,7 +5,7 @@ package enum ActivationSockets {
   /// The first of the descriptors.
   private static let firstDescriptor: Int32 = 3
 
-  /// How many descriptors are looked at; a service has a few at most.
+  /// How many descriptors are checked; a service has a few at most.
   package static let countMax: Int32 = 64
 
   /// The descriptors that were passed on, to be given to ``LocalListener/init(inherited:)``.

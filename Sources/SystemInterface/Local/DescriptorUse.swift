@@ -5,7 +5,7 @@ package struct DescriptorUse: Hashable, Sendable {
   /// How many it may have open.
   package let countMax: Int
 
-  /// Looks at a process of the same user.
+  /// Inspects a process of the same user.
   ///
   /// It's `nil` when the process has ended or belongs to another user.
   ///

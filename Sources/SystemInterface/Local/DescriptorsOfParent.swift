@@ -1,18 +1,20 @@
 internal import Glibc
 internal import Synchronization
 
-/// Descriptors that a child of fork(2) doesn't keep: what the kernel releases with a process has to end with that process.
+/// Descriptors that a child of fork(2) doesn't keep: resources that the kernel releases with a process have to end with
+/// that process.
 ///
-/// A forked child shares its parent's sockets and locks. As long as it has them, a parent that has ended seems to serve and to
-/// hold what it held. So the child closes them, before it does anything else. Programs that are started instead of forked, by
-/// posix_spawn(3) for example, never get them.
+/// A forked child shares its parent's sockets and locks. As long as it has them, a parent that has ended seems to serve
+/// and to hold its locks. So the child closes them, before it does anything else. Programs that are started instead of
+/// forked, by posix_spawn(3) for example, never get them.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | the bits, one for each number | themselves | the child may do nothing that takes a lock |
-/// | `wordCount` | itself; only grows | the child looks at as few words as possible |
+/// | `wordCount` | itself; only grows | the child reads as few words as possible |
 enum DescriptorsOfParent {
-  /// What the kernel allows unless an administrator wants more, `fs.nr_open` in proc(5); greater numbers stay open in children.
+  /// The kernel's limit unless an administrator changes it, `fs.nr_open` in proc(5); greater numbers stay open in
+  /// children.
   private static let countMax = 1 << 20
   private static let wordCount = Atomic<Int>(0)
   /// Never freed.
@@ -53,7 +55,7 @@ enum DescriptorsOfParent {
     return unsafe words[index].load(ordering: .relaxed) & 1 << UInt64(bit) != 0
   }
 
-  /// In the child, whose other threads are gone: only what signal-safety(7) allows.
+  /// In the child, whose other threads are gone: only calls that signal-safety(7) allows.
   private static let closeAll: @convention(c) () -> Void = {
     guard let words = unsafe words else { return }
     for index in 0..<wordCount.load(ordering: .relaxed) {

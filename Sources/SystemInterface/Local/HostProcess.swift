@@ -20,7 +20,7 @@ package enum HostProcess {
 
   /// Runs something when the process ends in order; see atexit(3).
   ///
-  /// - Parameter body: What to run, on the thread that ends the process.
+  /// - Parameter body: The work to run, on the thread that ends the process.
   /// - Returns: Whether it will be run.
   package static func atExit(_ body: @escaping @convention(c) () -> Void) -> Bool { atexit(body) == 0 }
 

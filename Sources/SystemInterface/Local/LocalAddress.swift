@@ -37,7 +37,7 @@ package struct LocalAddress: Hashable, Sendable, CustomStringConvertible {
   /// The path.
   package var description: String { path.description }
 
-  /// A path of a hidden file in the same directory that probably nobody uses.
+  /// A path of a hidden file in the same directory that's probably unused.
   func temporaryNeighbor() -> SystemPath {
     let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
     let random = (0..<7).map { _ in alphabet[Int.random(in: alphabet.indices)] }

@@ -8,8 +8,8 @@ internal import Glibc
 /// | `descriptor` | itself, see ``OwnedDescriptor`` | ``close(removingName:)`` may come while another thread accepts |
 /// | the rest | immutable | |
 ///
-/// The descriptor is closed by ``close(removingName:)`` or with the last reference, which leaves the name in place: nobody
-/// can connect to it any more, and the next listener replaces it.
+/// The descriptor is closed by ``close(removingName:)`` or with the last reference, which leaves the name in place: no
+/// process can connect to it any more, and the next listener replaces it.
 package final class LocalListener: DescriptorOwner {
   /// How many connections wait at most to be accepted; see listen(2).
   package static let backlog: Int32 = 128
@@ -20,15 +20,16 @@ package final class LocalListener: DescriptorOwner {
   /// The listening socket.
   package let descriptor: OwnedDescriptor
 
-  /// What the name stood for when it was bound.
+  /// The file behind the name when it was bound.
   ///
   /// The number isn't reused as long as the socket is open.
   private let identity: FileIdentity?
 
   /// Listens at a path that only this user can connect to.
   ///
-  /// The socket listens before it gets its name, so whoever finds the name can connect. A socket that has the name already
-  /// is replaced in one step, even if somebody listens there: settle before who may listen, see ``LockFile``.
+  /// The socket listens before it gets its name, so a process that finds the name can connect. A socket that has the
+  /// name already is replaced in one step, even if a process listens there: decide before which process may listen, see
+  /// ``LockFile``.
   ///
   /// - Parameter address: Where to listen.
   /// - Throws: ENOTSOCK when the name belongs to something that isn't a socket; any error of socket(2), bind(2), chmod(2),
@@ -69,7 +70,8 @@ package final class LocalListener: DescriptorOwner {
             + "Pass one, for example by ListenStream= with a path in a systemd socket unit.")
       }
     }
-    // Whoever connects from now on sees this process as its peer, not the one that made the socket; see SO_PEERCRED in unix(7).
+    // A process that connects from now on sees this process as its peer, not the one that made the socket; see
+    // SO_PEERCRED in unix(7).
     try checkedCall("listen(2)") { listen(number, Self.backlog) }
     let flags = try checkedCall("fcntl(2)") { fcntl(number, F_GETFL) }
     try checkedCall("fcntl(2)") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
@@ -97,13 +99,13 @@ extension LocalListener {
 
   /// Checks that others find a socket that another process has bound.
   ///
-  /// - Parameter addresses: Where others look.
+  /// - Parameter addresses: The addresses that others use.
   /// - Throws: EADDRNOTAVAIL when it's somewhere else; any error of getsockname(2).
   package func check(isAtOneOf addresses: [LocalAddress]) throws(SystemError) {
     let path = try boundPath()
     let files = HostFileSystem()
     let identity = try? files.status(of: path, at: .workingDirectory, links: .noFollow).identity
-    // Whoever has bound it may have given it another name, which the kernel doesn't tell.
+    // The process that bound it may have given it another name, which the kernel doesn't report.
     guard let identity else { return }
     let isFound = addresses.contains { address in
       let present = try? files.status(of: address.path, at: .workingDirectory, links: .noFollow).identity

@@ -1,7 +1,7 @@
 internal import CSystemShims
 internal import Glibc
 
-/// Who is at the other end of a stream, as the kernel knows it.
+/// The process at the other end of a stream, according to the kernel.
 ///
 /// - Note: SO_PEERCRED in unix(7).
 package struct PeerCredentials: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct PeerCredentials: Hashable, Sendable {
 /// should do each. Reading and writing don't block, but for ``readWaiting(into:)``; see ``waitReadable(until:)``,
 /// ``waitWritable(until:)`` and ``ReadinessPoller``. The descriptor is closed by ``close()`` or with the last reference.
 package final class LocalStream: DescriptorOwner {
-  /// What a read brought.
+  /// The result of a read.
   package enum ReadResult: Hashable, Sendable {
     /// So many bytes are at the start of the buffer; 0 only for an empty buffer.
     case bytes(Int)
@@ -43,9 +43,9 @@ package final class LocalStream: DescriptorOwner {
 
   /// Connects to a listener, without waiting for it to accept.
   ///
-  /// - Parameter address: Where somebody listens.
-  /// - Throws: ENOENT when the name isn't there; ECONNREFUSED when nobody listens at it any more; EAGAIN when too many
-  ///   connections wait to be accepted; any other error of socket(2) and connect(2).
+  /// - Parameter address: The address of a listener.
+  /// - Throws: ENOENT when the name isn't there; ECONNREFUSED when no process listens at it any more; EAGAIN when too
+  ///   many connections wait to be accepted; any other error of socket(2) and connect(2).
   package init(connectingTo address: LocalAddress) throws(SystemError) {
     descriptor = OwnedDescriptor(try checkedCall("socket(2)") { shim_local_socket() })
     do {
@@ -69,9 +69,9 @@ package final class LocalStream: DescriptorOwner {
   /// Connects to a listener that one of some users has made.
   ///
   /// - Parameters:
-  ///   - address: Where somebody listens.
-  ///   - users: Who may listen there.
-  /// - Throws: EPERM when somebody else listens; otherwise as ``init(connectingTo:)``.
+  ///   - address: The address of a listener.
+  ///   - users: The users that may listen there.
+  /// - Throws: EPERM when another user listens; otherwise as ``init(connectingTo:)``.
   package convenience init(connectingTo address: LocalAddress, servedBy users: Set<UInt32>) throws(SystemError) {
     try self.init(connectingTo: address)
     let server = try peer().uid
@@ -101,9 +101,9 @@ package final class LocalStream: DescriptorOwner {
 // MARK: - Bytes
 
 extension LocalStream {
-  /// Reads what is there, at most as much as the buffer holds.
+  /// Reads the available bytes, at most as many as the buffer holds.
   ///
-  /// What the peer sent before it ended is read before the end.
+  /// Bytes that the peer sent before it ended are read before the end.
   ///
   /// - Parameter buffer: Where to put the bytes.
   /// - Returns: How many there were. A connection that the peer has reset is at its end.
@@ -124,7 +124,7 @@ extension LocalStream {
     }
   }
 
-  /// Reads what is there, or blocks the calling thread until something is.
+  /// Reads the available bytes, or blocks the calling thread until there are some.
   ///
   /// Costs one system call, where waiting and then reading costs two.
   ///
@@ -152,8 +152,8 @@ extension LocalStream {
   ///
   /// - Parameter bytes: The bytes.
   /// - Returns: How many were taken; 0 when nothing fits until the peer reads.
-  /// - Throws: EPIPE or ECONNRESET when nobody will read them, without the signal SIGPIPE; EBADF after ``close()``; any
-  ///   other error of send(2) but EAGAIN.
+  /// - Throws: EPIPE or ECONNRESET when no process will read them, without the signal SIGPIPE; EBADF after ``close()``;
+  ///   any other error of send(2) but EAGAIN.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
     if unsafe bytes.isEmpty { return 0 }
     do {
@@ -169,13 +169,13 @@ extension LocalStream {
   ///
   /// - Parameter bytes: The bytes.
   /// - Returns: How many were taken; 0 when nothing fits until the peer reads.
-  /// - Throws: EPIPE or ECONNRESET when nobody will read them, without the signal SIGPIPE; EBADF after ``close()``; any
-  ///   other error of send(2) but EAGAIN.
+  /// - Throws: EPIPE or ECONNRESET when no process will read them, without the signal SIGPIPE; EBADF after ``close()``;
+  ///   any other error of send(2) but EAGAIN.
   package func write(_ bytes: RawSpan) throws(SystemError) -> Int {
     try unsafe bytes.withUnsafeBytes { (buffer) throws(SystemError) in try unsafe write(buffer) }
   }
 
-  /// Who connected, or for the side that connected, who listens.
+  /// The process that connected, or for the side that connected, the one that listens.
   ///
   /// - Returns: The credentials when the connection was made: of the process that called connect(2), listen(2) or
   ///   socketpair(2). Where a service manager listens for a service, the service's clients see the manager.
@@ -214,9 +214,9 @@ extension LocalStream {
     } > 0
   }
 
-  /// Ends the connection in both directions, and wakes everybody who waits for it.
+  /// Ends the connection in both directions, and wakes all threads that wait for it.
   ///
-  /// Both sides read what has arrived, then the end; what is written fails with EPIPE.
+  /// Both sides read the bytes that have arrived, then the end; later writes fail with EPIPE.
   package func shutdown() {
     // ENOTCONN and EBADF: it has ended already.
     _ = try? descriptor.checked("shutdown(2)") { Glibc.shutdown($0, Int32(SHUT_RDWR)) }

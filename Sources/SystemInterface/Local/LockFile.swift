@@ -7,13 +7,13 @@ internal import Glibc
 /// however it ends. It belongs to the ``HeldLock``, not to the process, so two holders in one process exclude each other
 /// too, and closing another descriptor of the file doesn't release it.
 ///
-/// The file has the sticky bit, which tells programs that clean up temporary directories to leave it: XDG Base Directory
-/// Specification, `XDG_RUNTIME_DIR`.
+/// The file has the sticky bit, by which programs that clean up temporary directories leave it alone: XDG Base
+/// Directory Specification, `XDG_RUNTIME_DIR`.
 package struct LockFile: Hashable, Sendable {
   /// The absolute path of the file.
   package let path: SystemPath
 
-  /// Names a lock, without looking at the file.
+  /// Names a lock, without opening the file.
   ///
   /// - Parameter path: The absolute path of the file, in a directory that only this user may write to.
   package init(_ path: SystemPath) {
@@ -22,7 +22,7 @@ package struct LockFile: Hashable, Sendable {
 
   /// Takes the lock if it is free, making the file if it isn't there.
   ///
-  /// - Returns: The lock; `nil` when somebody holds it.
+  /// - Returns: The lock; `nil` when another holder has it.
   /// - Throws: ELOOP for a symbolic link, EINVAL for something else that isn't a file, EPERM for another user's file, ESTALE
   ///   when the file is replaced over and over; any other error of open(2), fstat(2), fchmod(2) and fcntl(2).
   package func tryLock() throws(SystemError) -> HeldLock? {
@@ -53,7 +53,7 @@ package struct LockFile: Hashable, Sendable {
       } catch let error where !waits && error.isOne(of: EAGAIN, EACCES) {
         return nil
       }
-      // Whoever finds the name now must find the file we have locked.
+      // A process that finds the name now must find the file we have locked.
       let present = try HostFileSystem().statusIfPresent(of: path, at: .workingDirectory)
       if present?.identity == identity { return HeldLock(descriptor, path: path, identity) }
     }
@@ -62,7 +62,7 @@ package struct LockFile: Hashable, Sendable {
       advice: "Somebody replaces or removes the file all the time. Find out who, and keep them from it.")
   }
 
-  /// For this user alone, and not for those who clean up.
+  /// For this user alone, and not for programs that clean up.
   private static let mode: UInt32 = 0o1600
 
   private func open() throws(SystemError) -> (OwnedDescriptor, FileIdentity) {
@@ -126,9 +126,9 @@ package final class HeldLock: Sendable {
     self.identity = identity
   }
 
-  /// Whether the file still has its name: if somebody removed it, others can take the lock of a new one.
+  /// Whether the file still has its name: if it was removed, others can take the lock of a new one.
   ///
-  /// When that can't be found out the answer is yes.
+  /// When that can't be determined the answer is yes.
   package var hasItsName: Bool { path.isName(of: identity) }
 
   deinit {
@@ -147,12 +147,12 @@ package final class HeldLock: Sendable {
   /// Lets a page of memory show the beginning of the file.
   ///
   /// - Parameters:
-  ///   - address: The page; what was there is replaced.
+  ///   - address: The page; its former contents are replaced.
   ///   - length: How long it is.
-  ///   - value: What its first word is, in the processor's order of bytes.
+  ///   - value: The value of its first word, in the processor's order of bytes.
   /// - Throws: EBADF after ``release()``; ENOSPC and any other error of pwrite(2) and mmap(2).
   func map(at address: Int, length: Int, initially value: UInt64) throws(SystemError) {
-    // Written, not only made longer: what the file system has no room for would be a signal at the first use.
+    // Written, not only made longer: a page for which the file system has no room would be a signal at the first use.
     var value = value
     let count = try descriptor.checked("pwrite(2)", path) { unsafe pwrite($0, &value, 8, 0) }
     if count != 8 { throw SystemError(call: "pwrite(2)", paths: [path], errno: ENOSPC) }
@@ -163,7 +163,7 @@ package final class HeldLock: Sendable {
     }
   }
 
-  /// Reads the number in the file: what ``bumpCounter(atLeast:)`` returned last, whoever called it.
+  /// Reads the number in the file: the last result of ``bumpCounter(atLeast:)``, by any process.
   ///
   /// - Returns: The first eight bytes, least significant first; 0 when the file has less.
   /// - Throws: EBADF after ``release()``; any error of pread(2).

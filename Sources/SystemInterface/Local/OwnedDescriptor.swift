@@ -11,10 +11,10 @@ package protocol DescriptorOwner: AnyObject, Sendable {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `users` | itself: the number of running calls, and ``closedMark`` | a call must learn that it is too late, and the last one that it has to close |
+/// | `users` | itself: the number of running calls, and ``closedMark`` | a call must notice that it is too late, and the last one that it has to close |
 ///
-/// A number that is closed while a call uses it may name another file before the call gets to the kernel. So a call counts
-/// as a user while it runs, and whoever comes last closes: ``close()``, or the last call after it.
+/// A number that is closed while a call uses it may name another file before the call gets to the kernel. So a call
+/// counts as a user while it runs, and the last user closes: ``close()``, or the last call after it.
 package final class OwnedDescriptor: Sendable {
   private let number: Int32
   private let users = Atomic<UInt32>(0)
@@ -24,7 +24,7 @@ package final class OwnedDescriptor: Sendable {
 
   /// Takes over a descriptor.
   ///
-  /// - Parameter number: An open descriptor that nobody else closes.
+  /// - Parameter number: An open descriptor that no other owner closes.
   init(_ number: Int32) {
     precondition(number >= 0, "\(number) is no descriptor")
     self.number = number
@@ -54,7 +54,7 @@ package final class OwnedDescriptor: Sendable {
   ///   - call: The call with its manual section, for the error.
   ///   - path: The path given to the call, for the error.
   ///   - body: Makes the call with the descriptor's number, which it must not keep.
-  /// - Returns: What the call returned.
+  /// - Returns: The result of the call.
   /// - Throws: The error of the call; EBADF when the descriptor is closed.
   @discardableResult
   func checked<Result: SignedInteger>(
@@ -66,11 +66,11 @@ package final class OwnedDescriptor: Sendable {
   /// Keeps the descriptor open while `body` runs.
   ///
   /// - Parameters:
-  ///   - call: What `body` does, for the error.
+  ///   - call: The name of the call in `body`, for the error.
   ///   - path: The path of the file, for the error.
   ///   - body: Uses the descriptor's number, which it must not keep.
-  /// - Returns: What `body` returned.
-  /// - Throws: EBADF when the descriptor is closed; what `body` threw.
+  /// - Returns: The result of `body`.
+  /// - Throws: EBADF when the descriptor is closed; the error of `body`.
   func withNumber<Result>(
     _ call: String, _ path: SystemPath? = nil, _ body: (_ number: Int32) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
@@ -111,7 +111,7 @@ package final class OwnedDescriptor: Sendable {
 ///   - call: The call with its manual section, for the error.
 ///   - path: The path given to the call, for the error.
 ///   - body: Makes the call.
-/// - Returns: What the call returned.
+/// - Returns: The result of the call.
 /// - Throws: The error of the call.
 @discardableResult
 func checkedCall<Result: SignedInteger>(

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A process, told apart from a later one that got the same number.
+/// A process, distinguished from a later one that got the same number.
 ///
 /// - Note: proc_pid_stat(5), field 22.
 package struct ProcessIdentity: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct ProcessIdentity: Hashable, Sendable {
   /// When it started, in clock ticks since the computer was started.
   package let startTime: UInt64
 
-  /// Names a process, for example one that another process told of.
+  /// Names a process, for example one that another process reported.
   ///
   /// - Parameters:
   ///   - pid: The number of the process.
@@ -20,7 +20,7 @@ package struct ProcessIdentity: Hashable, Sendable {
     self.startTime = startTime
   }
 
-  /// Looks up the process that has a number now.
+  /// Finds the process that has a number now.
   ///
   /// The result is `nil` when there is none, or proc(5) isn't mounted or hides it.
   ///
@@ -46,7 +46,7 @@ package struct ProcessIdentity: Hashable, Sendable {
 }
 
 extension ProcessIdentity {
-  /// What a process does, as the letter that `ps` shows: `R` runs, `S` and `D` wait, `T` and `t` are stopped by a
+  /// The state of a process, as the letter that `ps` shows: `R` runs, `S` and `D` wait, `T` and `t` are stopped by a
   /// signal or a debugger, `Z` has ended.
   ///
   /// - Parameter pid: The number of the process.
@@ -65,8 +65,8 @@ extension ProcessIdentity {
 
   /// Whether a process has a controlling terminal, from which Control-Z stops it, and reading or writing in the background.
   ///
-  /// That's not whether its input or output is a terminal: what counts is its session, which children inherit. `/dev/tty` would
-  /// tell the same only about the process that opens it, and with a descriptor.
+  /// That's not whether its input or output is a terminal: its session counts, which children inherit. `/dev/tty` would
+  /// show the same only about the process that opens it, and with a descriptor.
   ///
   /// - Parameter pid: The number of the process.
   /// - Returns: Whether it has one; `nil` when there is no such process, or proc(5) isn't mounted or hides it.
@@ -77,20 +77,21 @@ extension ProcessIdentity {
   /// A process that is just being started may still have the name of its parent's thread.
   ///
   /// - Parameter pid: The number of the process.
-  /// - Returns: What `ps` calls it, complete where proc(5) shows only the first 15 bytes; `nil` when there is no such process.
+  /// - Returns: The name in `ps`, complete where proc(5) shows only the first 15 bytes; `nil` when there is no such
+  ///   process.
   package static func name(of pid: Int32) -> String? {
     guard let short = ProcessStatus.contents("comm", of: pid)?.prefix(while: { $0 != UInt8(ascii: "\n") }) else {
       return nil
     }
-    // The command line is what the process was given, or has written there; it counts if it only goes on where the
-    // short name ends.
+    // The command line is the one that the process was given, or has written there; it counts if it only goes on where
+    // the short name ends.
     let program = (ProcessStatus.contents("cmdline", of: pid) ?? []).prefix { $0 != 0 }
     let long = SystemPath(bytes: program).lastComponent.bytes
     return String(decoding: long.starts(with: short) ? long[...] : short, as: UTF8.self)
   }
 }
 
-/// The fields of proc_pid_stat(5) that we look at.
+/// The fields of proc_pid_stat(5) that we use.
 struct ProcessStatus: Hashable {
   /// Field 3, of the first thread.
   let state: Character

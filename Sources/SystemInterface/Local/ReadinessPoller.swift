@@ -1,24 +1,24 @@
 internal import CSystemShims
 internal import Glibc
 
-/// Tells one thread which of many descriptors are ready.
+/// Notifies one thread of those of many descriptors that are ready.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | what is watched | the kernel, see epoll(7) | others add and remove while the thread waits |
+/// | watched descriptors | the kernel, see epoll(7) | others add and remove while the thread waits |
 /// | `signal` | the kernel, see eventfd(2) | a wake-up that comes before the wait isn't lost |
 ///
-/// One thread calls ``wait(into:until:)``; any thread may call the rest at any time. Level-triggered: what is ready is
-/// told again by each wait until it has been read or written.
+/// One thread calls ``wait(into:until:)``; any thread may call the rest at any time. Level-triggered: a ready
+/// descriptor is reported again by each wait until it has been read or written.
 package final class ReadinessPoller: Sendable {
-  /// What to be told of.
+  /// The events to receive.
   package struct Interest: OptionSet, Hashable, Sendable {
-    /// The events as the kernel knows them.
+    /// The events of the kernel.
     package let rawValue: UInt32
 
     /// Creates a set of interests.
     ///
-    /// - Parameter rawValue: The events as the kernel knows them.
+    /// - Parameter rawValue: The events of the kernel.
     package init(rawValue: UInt32) {
       self.rawValue = rawValue
     }
@@ -27,13 +27,13 @@ package final class ReadinessPoller: Sendable {
     package static let readable = Interest(rawValue: 0x2001)  // EPOLLIN | EPOLLRDHUP
     /// A write takes something.
     package static let writable = Interest(rawValue: 0x4)  // EPOLLOUT
-    /// Something special has happened; for ``MountTable``, that it's another one.
+    /// A special event has occurred; for ``MountTable``, that it's another one.
     package static let exceptional = Interest(rawValue: 0x2)  // EPOLLPRI
   }
 
-  /// What a descriptor is ready for.
+  /// The readiness of a descriptor.
   package struct Event: Hashable, Sendable {
-    /// What ``ReadinessPoller/add(_:token:interest:)`` was given.
+    /// The token that ``ReadinessPoller/add(_:token:interest:)`` was given.
     package let token: UInt64
     /// A read brings something: bytes, the end or an error.
     package let isReadable: Bool
@@ -62,31 +62,31 @@ package final class ReadinessPoller: Sendable {
   }
 }
 
-// MARK: - What is watched
+// MARK: - Watched descriptors
 
 extension ReadinessPoller {
   /// Watches a descriptor.
   ///
-  /// The poller doesn't keep the owner alive. A descriptor that is closed isn't watched any more, unless another process
-  /// has the same open file, see ``remove(_:)``. A connection that both sides have ended is told even if nobody is
-  /// interested, and again and again: remove it.
+  /// The poller doesn't keep the owner alive. A descriptor that is closed isn't watched any more, unless another
+  /// process has the same open file, see ``remove(_:)``. A connection that both sides have ended is reported whatever
+  /// the interest is, and again and again: remove it.
   ///
   /// - Parameters:
   ///   - owner: The owner of the descriptor.
-  ///   - token: What its events are told with; any number but the largest.
-  ///   - interest: What to be told of.
+  ///   - token: The token of its events; any number but the largest.
+  ///   - interest: The events to receive.
   /// - Throws: EEXIST when it is watched already; EBADF when it is closed; other errors of epoll_ctl(2).
   package func add(_ owner: some DescriptorOwner, token: UInt64, interest: Interest) throws(SystemError) {
     precondition(token != Self.signalToken, "the largest token is the poller's own")
     try control(EPOLL_CTL_ADD, owner.descriptor, token, interest)
   }
 
-  /// Changes what to be told of a descriptor that is watched.
+  /// Changes the events to receive of a watched descriptor.
   ///
   /// - Parameters:
   ///   - owner: The owner of the descriptor.
-  ///   - token: What its events are told with from now on.
-  ///   - interest: What to be told of.
+  ///   - token: The token of its events from now on.
+  ///   - interest: The events to receive.
   /// - Throws: ENOENT when it isn't watched; EBADF when it is closed; other errors of epoll_ctl(2).
   package func modify(_ owner: some DescriptorOwner, token: UInt64, interest: Interest) throws(SystemError) {
     precondition(token != Self.signalToken, "the largest token is the poller's own")
@@ -95,8 +95,8 @@ extension ReadinessPoller {
 
   /// Watches a descriptor no longer; does nothing when it isn't watched.
   ///
-  /// A wait that goes on meanwhile may tell of it once more, so don't reuse the token. Call this before closing a
-  /// socket that was inherited: the kernel watches open files, and the process that passed it on has the same one.
+  /// A wait that goes on meanwhile may report it once more, so don't reuse the token. Call this before closing a socket
+  /// that was inherited: the kernel watches open files, and the process that passed it on has the same one.
   ///
   /// - Parameter owner: The owner of the descriptor.
   package func remove(_ owner: some DescriptorOwner) {
@@ -116,10 +116,10 @@ extension ReadinessPoller {
 // MARK: - Waiting
 
 extension ReadinessPoller {
-  /// Blocks the calling thread until something is ready, somebody calls ``wake()``, or a time has come.
+  /// Blocks the calling thread until something is ready, ``wake()`` is called, or a time has come.
   ///
   /// - Parameters:
-  ///   - events: Filled with what is ready, at most ``eventCountMax``; what was in it is removed.
+  ///   - events: Filled with the ready descriptors, at most ``eventCountMax``; its former contents are removed.
   ///   - deadline: When to give up, on ``HostClock``; `nil` waits without limit.
   /// - Returns: Whether it ended before the deadline. There are no events when it was only woken.
   /// - Throws: Any error of epoll_wait(2) but EINTR.

@@ -1,35 +1,35 @@
 internal import Glibc
 
-/// A directory in which the processes of one user meet: nobody else can write, read or enter it.
+/// A directory in which the processes of one user meet: no other user can write, read or enter it.
 ///
-/// All processes of a user have to find the same one, whatever their environment says, and whether or not a session of the
-/// user is open. So it's in `/tmp`, which all of them see that see the same file systems, and not in `$XDG_RUNTIME_DIR`, which
-/// comes and goes with sessions. Its usual name is `file-coordination-UID`.
+/// All processes of a user have to find the same one, whatever their environment says, and whether or not a session of
+/// the user is open. So it's in `/tmp`, which is common to all processes that see the same file systems, and not in
+/// `$XDG_RUNTIME_DIR`, which comes and goes with sessions. Its usual name is `file-coordination-UID`.
 ///
-/// Everybody may take a name in `/tmp`. Nobody but the user can make a directory that belongs to the user, though, and the sticky
-/// bit keeps others from removing or renaming it. So what counts is the owner: if somebody else has the usual name, the
-/// directory has another one that begins with it, and whoever looks through `/tmp` finds it. There may be several, if a
-/// name became free while two processes looked. Which of them is used is settled by their locks: whoever serves holds those of all.
-/// Therefore a directory is never removed once it's there.
+/// Any user may take a name in `/tmp`. Only the user can make a directory that belongs to the user, though, and the
+/// sticky bit keeps others from removing or renaming it. So the owner counts: if another user has the usual name, the
+/// directory has another one that begins with it, and a search of `/tmp` finds it. There may be several, if a name
+/// became free while two processes searched. Their locks settle which of them is used: the serving process holds those
+/// of all. Therefore a directory is never removed once it's there.
 package struct RuntimeDirectory: Hashable, Sendable {
   /// The absolute path.
   package let path: SystemPath
 
   /// Where the directories of all users are.
   package static let commonBase = SystemPath("/tmp")
-  /// How many directories a user may have; a few at most happen.
+  /// How many directories a user may have; a few at most occur.
   package static let countMax = 64
   /// How many names are tried that all processes try in the same order, so that they don't make several directories.
   static let numberedNameCount = 16
   /// How many names are tried in all.
   private static let nameCountMax = 64
 
-  /// The directory that has the usual name, without looking for others or making it.
+  /// The directory that has the usual name, without searching for others or making it.
   ///
   /// - Parameters:
   ///   - userID: The user who has to own it.
   ///   - base: Where the directories of all users are.
-  /// - Returns: The directory; `nil` when it isn't there, or belongs to somebody else.
+  /// - Returns: The directory; `nil` when it isn't there, or belongs to another user.
   package static func usual(
     userID: UInt32 = HostUser.effectiveUserID, in base: SystemPath = commonBase
   ) -> RuntimeDirectory? {
@@ -41,13 +41,14 @@ package struct RuntimeDirectory: Hashable, Sendable {
 
   /// Finds all directories of a user, making one if there is none.
   ///
-  /// Permissions that are too loose are taken back. Directories of other users, symbolic links and files don't count, whatever
-  /// their names are.
+  /// Permissions that are too loose are taken back. Directories of other users, symbolic links and files don't count,
+  /// whatever their names are.
   ///
   /// - Parameters:
   ///   - userID: The user who has to own them.
   ///   - base: Where the directories of all users are.
-  /// - Returns: The directories, at least one, in an order that's the same for everybody: the usual name comes first.
+  /// - Returns: The directories, at least one, in an order that's the same for all processes: the usual name comes
+  ///   first.
   /// - Throws: EEXIST when others take every name that's tried; EMLINK when there are more than ``countMax``; any other error of
   ///   mkdirat(2), openat(2), getdents64(2), fstatat(2) and fchmod(2).
   /// - Complexity: O(number of names in `base`).
@@ -63,7 +64,7 @@ package struct RuntimeDirectory: Hashable, Sendable {
       do throws(SystemError) {
         try files.makeDirectory(name, at: .workingDirectory, mode: 0o700)
       } catch let error where error.errno == EEXIST {
-        // Another process of the user has made it, which the next look finds, or it's somebody else's.
+        // Another process of the user has made it, which the next search finds, or it's another user's.
       }
     }
     throw SystemError(
@@ -76,13 +77,13 @@ package struct RuntimeDirectory: Hashable, Sendable {
 // MARK: - Names
 
 extension RuntimeDirectory {
-  /// What a user's directory is called, unless somebody else has taken the name.
+  /// The name of a user's directory, unless another user has taken it.
   package static func usualName(of userID: UInt32) -> String { "file-coordination-\(userID)" }
 
   private static func candidateName(of userID: UInt32, _ attempt: Int) -> String {
     let usual = usualName(of: userID)
     if attempt == 0 { return usual }
-    // A name that nobody can take before it's tried.
+    // A name that no process can take before it's tried.
     return
       "\(usual).\(attempt < numberedNameCount ? "\(attempt)" : String(UInt64.random(in: .min ... .max), radix: 36))"
   }
@@ -104,7 +105,7 @@ extension RuntimeDirectory {
         }
       }
     }
-    // A directory may be told twice while names come and go.
+    // A directory may be listed twice while names come and go.
     return Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
   }
 
@@ -125,7 +126,7 @@ extension FileStatus {
 // MARK: - Directories beside sockets
 
 extension RuntimeDirectory {
-  /// Sees to it that there is a directory that nobody else can write, read or enter.
+  /// Ensures that there is a directory that no other user can write, read or enter.
   ///
   /// It's opened without following a symbolic link and checked through its descriptor; permissions that are too loose are taken
   /// back.
@@ -142,7 +143,7 @@ extension RuntimeDirectory {
         do throws(SystemError) {
           try files.makeDirectory(path.lastComponent, at: base, mode: 0o700)
         } catch let error where error.errno == EEXIST {
-          // It will be checked as if somebody else had made it.
+          // It will be checked as if another process had made it.
         }
         try checkPrivate(path.lastComponent, in: base, owners)
       }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | the word | itself: whoever reads and writes it does so atomically | other processes write it whenever they like |
+/// | the word | itself: all threads and processes read and write it atomically | other processes write it at any time |
 ///
 /// Reading it costs nothing more than reading memory. The address stays the same.
 package final class SharedWord: Sendable {
@@ -27,13 +27,14 @@ package final class SharedWord: Sendable {
     unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), Self.pageSize)
   }
 
-  /// Makes the word that of a file which this process holds; a file that it was before it is no more.
+  /// Makes the word that of a file which this process holds; it's no longer that of any file before.
   ///
-  /// Nobody may shorten the file as long as it is mapped. In a child of fork(2) the word is one of the child's own, with this value.
+  /// No process may shorten the file as long as it is mapped. In a child of fork(2) the word is one of the child's own,
+  /// with this value.
   ///
   /// - Parameters:
   ///   - lock: Holds the file.
-  ///   - value: What the word is from the moment on at which it's that of the file.
+  ///   - value: The value of the word from the moment on at which it's that of the file.
   /// - Throws: ENOSPC when the file system is full; any other error of pwrite(2) and mmap(2). The word then is as before.
   package func attach(to lock: HeldLock, initially value: UInt64) throws(SystemError) {
     PagesOfParent.insert(address, Self.pageSize, valueInChild: value)
@@ -48,7 +49,7 @@ package final class SharedWord: Sendable {
 /// | each address | itself | the child may do nothing that takes a lock |
 /// | the rest | written before the first address | the child reads it |
 private enum PagesOfParent {
-  /// One for each domain of several processes; children share what is more.
+  /// One for each domain of several processes; children share further ones.
   private static let countMax = 1024
   nonisolated(unsafe) private static let addresses: UnsafeMutablePointer<Atomic<Int>>? = unsafe makeAddresses()
   private static let pageSize = Atomic<Int>(0)
@@ -85,7 +86,7 @@ private enum PagesOfParent {
     }
   }
 
-  /// In the child, whose other threads are gone: system calls and nothing else.
+  /// In the child, whose other threads are gone: only system calls.
   private static let replaceAll: @convention(c) () -> Void = {
     guard let addresses = unsafe addresses else { return }
     for index in 0..<countMax {

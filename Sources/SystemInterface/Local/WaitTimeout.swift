@@ -2,13 +2,13 @@ internal import Glibc
 
 /// Repeats a call that waits until it finds something, fails or the deadline has passed.
 ///
-/// poll(2) and epoll_wait(2) count relative milliseconds: a wait that a signal interrupts goes on with what is left, and one
-/// that is longer than an `Int32` holds goes in parts.
+/// poll(2) and epoll_wait(2) count relative milliseconds: a wait that a signal interrupts goes on with the remaining
+/// time, and one that is longer than an `Int32` holds goes in parts.
 ///
 /// - Parameters:
 ///   - deadline: When to give up; `nil` waits without limit.
 ///   - body: The call with its timeout.
-/// - Returns: What the call returned: how much it found, 0 at the deadline, -1 with `errno` on an error but EINTR.
+/// - Returns: The result of the call: how much it found, 0 at the deadline, -1 with `errno` on an error but EINTR.
 func retryingWait(until deadline: MonotonicTime?, _ body: (_ timeout: Int32) -> Int32) -> Int32 {
   while true {
     let timeout = deadline.map { MonotonicTime.host().waitTimeout(until: $0) } ?? -1

@@ -1,7 +1,7 @@
-/// Bytes of a path as they stand in the text of a URL, and back: the only place that knows how.
+/// Bytes of a path as they stand in the text of a URL, and back: the only place for these rules.
 ///
-/// What Foundation's `URL(filePath:)` leaves as it is stays as it is, and everything else is encoded, bytes that aren't UTF-8 too. So
-/// one path always has one text, and file URLs of one path are equal whoever made them.
+/// Bytes that Foundation's `URL(filePath:)` leaves as they are stay as they are, and all others are encoded, bytes that
+/// aren't UTF-8 too. So one path always has one text, and file URLs of one path are equal whichever code made them.
 ///
 /// - Note: RFC 3986, part 3.3.
 package enum PercentEncoding {
@@ -47,7 +47,7 @@ package enum PercentEncoding {
     return bytes
   }
 
-  /// Letters, digits and marks that mean nothing in a path: one bit for each byte below 128.
+  /// Letters, digits and marks that have no meaning in a path: one bit for each byte below 128.
   private static let plain: (low: UInt64, high: UInt64) = {
     var bits: (low: UInt64, high: UInt64) = (0, 0)
     let marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/"

@@ -11,7 +11,7 @@ extension SystemPath {
 
   /// The directory that holds the last component: `/` for `/` and `/a`, `.` for `a`.
   ///
-  /// Works on the bytes alone: it looks at no file, so `..` and symbolic links are not resolved.
+  /// Works on the bytes alone: it reads no file, so `..` and symbolic links are not resolved.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
   public var parent: SystemPath {
@@ -32,7 +32,7 @@ extension SystemPath {
     return SystemPath(bytes: trimmed[trimmed.index(after: slash)...])
   }
 
-  /// What follows the last dot of the last component; `nil` if there's nothing before the dot, or nothing behind it.
+  /// The part behind the last dot of the last component; `nil` if there's nothing before the dot, or nothing behind it.
   ///
   /// Bytes that aren't UTF-8 show as U+FFFD.
   ///

@@ -7,7 +7,8 @@ package enum CoarseClock {
   /// The time of the last tick, in nanoseconds; see clock_gettime(2).
   package static var now: Int64 { shim_coarse_nanoseconds() }
 
-  /// What a file gets for its change time if it's changed now, in nanoseconds since 1970; see clock_gettime(2), CLOCK_REALTIME_COARSE.
+  /// The change time that a file gets if it's changed now, in nanoseconds since 1970; see clock_gettime(2),
+  /// CLOCK_REALTIME_COARSE.
   ///
   /// Linux 6.13 and later may give it a later one, never an earlier one.
   package static var fileTime: Int64 { shim_file_time() }

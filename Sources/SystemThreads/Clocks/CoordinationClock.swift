@@ -1,4 +1,4 @@
-/// Tells the time and runs actions at a time.
+/// A source of the time that runs actions at a time.
 ///
 /// Everything in this package that waits asks a clock, so that a test can let hours pass at once.
 public protocol CoordinationClock: Sendable {
@@ -12,7 +12,7 @@ public protocol CoordinationClock: Sendable {
   ///
   /// - Parameters:
   ///   - deadline: When to run the action.
-  ///   - action: What to run.
+  ///   - action: The work to run.
   /// - Returns: The means to call it off. Dropping it changes nothing.
   func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> ScheduledAction
 }
@@ -21,7 +21,7 @@ public protocol CoordinationClock: Sendable {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `pending` | its lock | taking the value out decides between starting and cancelling, and frees what the closures hold |
+/// | `pending` | its lock | taking the value out decides between starting and cancelling, and frees the closures' captures |
 public final class ScheduledAction: Sendable {
   private struct Pending: Sendable {
     let action: @Sendable () -> Void
@@ -33,8 +33,8 @@ public final class ScheduledAction: Sendable {
   /// Creates an action for a clock to start.
   ///
   /// - Parameters:
-  ///   - action: What to run.
-  ///   - onCancel: Tells the clock to forget the action. Runs at most once, inside ``cancel()``.
+  ///   - action: The work to run.
+  ///   - onCancel: Makes the clock forget the action. Runs at most once, inside ``cancel()``.
   public init(_ action: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void = {}) {
     pending = Guarded(Pending(action: action, onCancel: onCancel))
   }

@@ -6,9 +6,9 @@ internal import CompactContainers
 /// | --- | --- | --- |
 /// | `state.heap` | the lock of `state` | scheduling, cancelling and the clock's thread change it |
 /// | `state.isThreadStarted` | the lock of `state` | exactly one thread |
-/// | `state.parkedUntil` | the lock of `state` | who schedules something earlier must wake the thread, nobody else |
-/// | `state.turnCount` | the lock of `state` | tells a test that the thread sleeps |
-/// | `parker` | let go after an insertion under the lock; reset under the lock, before the thread looks at the heap | a wake-up that a reset swallows belongs to an insertion that the thread is about to see |
+/// | `state.parkedUntil` | the lock of `state` | only a thread that schedules something earlier must wake the clock's thread |
+/// | `state.turnCount` | the lock of `state` | shows a test that the thread sleeps |
+/// | `parker` | let go after an insertion under the lock; reset under the lock, before the thread reads the heap | a wake-up that a reset swallows belongs to an insertion that the thread is about to see |
 ///
 /// One thread, started by the first deadline, runs all actions one after the other, outside the lock. It sleeps until the
 /// earliest deadline, and for ever while there is none. A cancelled action is removed at once; if it was the earliest, the
@@ -16,17 +16,17 @@ internal import CompactContainers
 ///
 /// Threads don't survive fork(2): a child that goes on without exec has a clock whose actions never run.
 public final class HostClock: CoordinationClock {
-  /// The clock everything uses unless told otherwise.
+  /// The clock that everything uses by default.
   public static let shared = HostClock()
 
   private struct State {
     var heap = PriorityHeap<MonotonicTime, ScheduledAction>()
     var isThreadStarted = false
-    /// The time the thread sleeps until, `nil` if nobody has to wake it.
+    /// The time the thread sleeps until, `nil` if no insertion has to wake it.
     ///
     /// Out of date after that time, when a needless wake-up does no harm.
     var parkedUntil: MonotonicTime?
-    /// How often the thread looked at the heap.
+    /// How often the thread has read the heap.
     var turnCount = 0
   }
 
@@ -50,7 +50,7 @@ public final class HostClock: CoordinationClock {
   /// How many actions wait for their time.
   package var scheduledCount: Int { state.withLock { $0.heap.count } }
 
-  /// How often the clock's thread looked for something to do: at most three times for each action.
+  /// How often the clock's thread searched for something to do: at most three times for each action.
   package var turnCount: Int { state.withLock { $0.turnCount } }
 
   /// Runs an action on the clock's thread when a time has come.
@@ -59,7 +59,7 @@ public final class HostClock: CoordinationClock {
   ///
   /// - Parameters:
   ///   - deadline: When to run the action.
-  ///   - action: What to run. It must be short, and must not wait for another action of this clock.
+  ///   - action: The work to run. It must be short, and must not wait for another action of this clock.
   /// - Returns: The means to call it off.
   /// - Complexity: O(log *n*) in the number of waiting actions; a system call only for a new earliest deadline.
   public func schedule(
@@ -79,7 +79,7 @@ public final class HostClock: CoordinationClock {
     return scheduled
   }
 
-  /// If the system refuses a thread, whoever schedules something next tries again: what was scheduled is late then, not lost.
+  /// If the system refuses a thread, the next scheduling tries again: earlier actions are late then, not lost.
   private func startThread() {
     let code = HostThread.tryStart(name: "file-coord-time") { self.run() }
     if code != 0 { state.withLock { $0.isThreadStarted = false } }

@@ -10,7 +10,7 @@ package enum LocalTime {
     guard let whole = Int(exactly: seconds.rounded(.down)) else { return 0 }
     var moment = time_t(whole)
     var local = unsafe tm()
-    // localtime_r(3) needn't look at the time zone by itself.
+    // localtime_r(3) needn't read the time zone by itself.
     _ = isPrepared
     return unsafe localtime_r(&moment, &local) == nil ? 0 : Int(local.tm_gmtoff)
   }

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Wakes threads that wait for a change of something that they look at themselves.
+/// Wakes threads that wait for a change of something that they check themselves.
 ///
-/// Take ``count``, look, and if there's nothing to do, call ``wait(since:)`` with it: a ring after the count was taken ends the wait.
+/// Take ``count``, check, and if there's nothing to do, call ``wait(since:)`` with it: a ring after the count was taken
+/// ends the wait.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -24,6 +25,6 @@ package final class Doorbell: Sendable {
 
   /// Blocks until it's rung, or for no reason.
   ///
-  /// - Parameter count: What ``count`` was before the look.
+  /// - Parameter count: The value of ``count`` before the check.
   package func wait(since count: UInt32) { word.sleep(while: count) }
 }

@@ -5,10 +5,10 @@ internal import Synchronization
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `word` | itself: 0 free, 1 held, 2 held and somebody may sleep | the unlocking thread makes a system call only in state 2 |
+/// | `word` | itself: 0 free, 1 held, 2 held and a thread may sleep | the unlocking thread makes a system call only in state 2 |
 ///
-/// An uncontended pair of ``lock()`` and ``unlock()`` is two atomic instructions. A thread that finds the lock held looks
-/// again for about a microsecond if there is more than one processor, then sleeps in futex(2).
+/// An uncontended pair of ``lock()`` and ``unlock()`` is two atomic instructions. A thread that finds the lock held
+/// polls for about a microsecond if there is more than one processor, then sleeps in futex(2).
 ///
 /// The lock isn't fair, and not reentrant: taking it twice on one thread sleeps for ever. Foreign code never runs under it.
 ///
@@ -40,8 +40,8 @@ package final class FutexLock: Sendable {
   /// Runs `body` while holding the lock.
   ///
   /// - Parameter body: A short piece of work that neither blocks nor calls foreign code.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` threw.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   @inlinable
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
@@ -88,8 +88,8 @@ package final class Guarded<State: ~Copyable>: @unchecked Sendable {
   ///
   /// - Parameter body: A short piece of work that neither blocks nor calls foreign code. It must not use the same guarded
   ///   value again.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` threw.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   @inlinable
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
@@ -100,7 +100,7 @@ package final class Guarded<State: ~Copyable>: @unchecked Sendable {
   }
 }
 
-// The lock itself. States: 0 free, 1 held, 2 held and somebody may sleep.
+// The lock itself. States: 0 free, 1 held, 2 held and a thread may sleep.
 extension FutexWord {
   @inlinable
   func lock() {
@@ -119,7 +119,8 @@ extension FutexWord {
   @inline(never)
   func lockContended() {
     if Spin.isUseful, spinForLock() { return }
-    // From here on the word says 2, also once this thread holds the lock: it can't know whether it was the last sleeper.
+    // From here on the word is 2, also once this thread holds the lock: it can't determine whether it was the last
+    // sleeper.
     while unsafe address.pointee.exchange(2, ordering: .acquiring) != 0 {
       sleep(while: 2)
     }
@@ -133,7 +134,7 @@ extension FutexWord {
           expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
         if exchange.exchanged { return true }
       case 2:
-        // Somebody sleeps already: the holder is slow, and the sleeper was here first.
+        // A thread sleeps already: the holder is slow, and the sleeper was here first.
         return false
       default:
         shim_spin_hint()

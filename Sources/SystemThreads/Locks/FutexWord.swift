@@ -9,10 +9,11 @@ package import Synchronization
 /// | `address` | never changes | the kernel identifies a futex by its address, so the word can't live inside a movable value |
 /// | `address.pointee` | itself: atomic | its meaning, and the memory ordering, belong to the owner |
 ///
-/// `@unchecked Sendable` because the pointer leads to nothing but an atomic, which any thread may use.
+/// `@unchecked Sendable` because the pointer leads only to an atomic, which any thread may use.
 ///
-/// A wake-up may reach the kernel after another thread has already seen the new value and freed the word. That is harmless:
-/// futex(2) doesn't touch the memory to wake, and whoever sleeps at a reused address checks its word again in a loop.
+/// A wake-up may reach the kernel after another thread has already seen the new value and freed the word. That is
+/// harmless: futex(2) doesn't touch the memory to wake, and a thread that sleeps at a reused address checks its word
+/// again in a loop.
 @safe
 package struct FutexWord: ~Copyable, @unchecked Sendable {
   /// The word.
@@ -31,7 +32,7 @@ package struct FutexWord: ~Copyable, @unchecked Sendable {
 
   /// Why a sleep ended.
   package enum WakeReason {
-    /// Woken, interrupted by a signal, or the word had already changed: look at it again.
+    /// Woken, interrupted by a signal, or the word had already changed: check it again.
     case recheck
     /// The deadline has passed.
     case deadlinePassed
@@ -44,7 +45,7 @@ package struct FutexWord: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - expected: The value that means "nothing new".
   ///   - deadline: The time to give up, on ``HostClock``; `nil` waits without limit.
-  /// - Returns: Whether to look at the word again or to give up.
+  /// - Returns: Whether to check the word again or to give up.
   @discardableResult
   package func sleep(while expected: UInt32, until deadline: MonotonicTime? = nil) -> WakeReason {
     let word = unsafe UnsafeMutableRawPointer(address).assumingMemoryBound(to: UInt32.self)
@@ -78,10 +79,10 @@ package enum Spin {
   /// Whether another processor can make progress while this one spins.
   package static let isUseful = shim_usable_processor_count() > 1
 
-  /// Tells the processor that this is a spin loop.
+  /// Hints to the processor that this is a spin loop.
   package static func pause() { shim_spin_hint() }
 
-  /// How often a lock looks before it sleeps: about 1 µs, longer than our critical sections take.
+  /// How often a lock polls before it sleeps: about 1 µs, longer than our critical sections take.
   static let lockAttemptCountMax = 40
 
   /// How long an event is polled before its waiter sleeps.
@@ -93,7 +94,7 @@ package enum Spin {
   ///
   /// Limited by time, because one pause instruction takes 10 to 140 cycles depending on the processor.
   ///
-  /// - Parameter isDone: Looks whether there is something to do.
+  /// - Parameter isDone: Checks whether there is something to do.
   /// - Returns: Whether `isDone` returned `true`.
   static func briefly(until isDone: () -> Bool) -> Bool {
     if isDone() { return true }

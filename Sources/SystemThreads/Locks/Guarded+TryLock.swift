@@ -1,11 +1,11 @@
 internal import Synchronization
 
 extension Guarded where State: ~Copyable {
-  /// Runs `body` on the value while holding the lock, unless somebody holds it.
+  /// Runs `body` on the value while holding the lock, unless another thread holds it.
   ///
   /// - Parameter body: A piece of work that doesn't use the same guarded value again.
-  /// - Returns: What `body` returned; `nil` when it didn't run.
-  /// - Throws: What `body` threw.
+  /// - Returns: The result of `body`; `nil` when it didn't run.
+  /// - Throws: The error of `body`.
   package func withLockIfFree<Result, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {

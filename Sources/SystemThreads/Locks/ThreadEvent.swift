@@ -1,44 +1,44 @@
 internal import CSystemShims
 internal import Synchronization
 
-/// Something that happens once, and that threads can block for.
+/// An event that occurs once, and that threads can block for.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `parker` | itself, see ``Parker`` | signalling takes no lock, so it may happen anywhere |
+/// | `parker` | itself, see ``Parker`` | signalling takes no lock, so any code may signal |
 ///
-/// What a thread wrote before ``signal()`` is visible to every thread after ``wait()``. The order of the two doesn't matter:
-/// a signal that comes first lets the wait return at once.
+/// Everything that a thread wrote before ``signal()`` is visible to every thread after ``wait()``. The order of the two
+/// doesn't matter: a signal that comes first lets the wait return at once.
 package final class ThreadEvent: Sendable {
   private let parker = Parker()
 
-  /// Creates an event that hasn't happened.
+  /// Creates an event that hasn't occurred.
   package init() {}
 
-  /// Lets everybody who waits now or later return.
+  /// Lets all threads return that wait now or later.
   ///
-  /// Calling it again does nothing. It costs a system call only when somebody sleeps.
+  /// Calling it again does nothing. It costs a system call only when a thread sleeps.
   package func signal() {
     parker.unpark()
   }
 
-  /// Blocks the calling thread until the event has happened.
+  /// Blocks the calling thread until the event has occurred.
   ///
-  /// Looks for at most 2 µs if there is more than one processor, then sleeps in futex(2). Never call it on a thread of the
-  /// cooperative pool: tasks that could signal may need that thread.
+  /// Polls for at most 2 µs if there is more than one processor, then sleeps in futex(2). Never call it on a thread of
+  /// the cooperative pool: tasks that could signal may need that thread.
   package func wait() {
     parker.park()
   }
 
-  /// Blocks the calling thread until the event has happened or a time has come.
+  /// Blocks the calling thread until the event has occurred or a time has come.
   ///
   /// - Parameter deadline: When to give up, on ``HostClock``.
-  /// - Returns: Whether the event has happened.
+  /// - Returns: Whether the event has occurred.
   package func wait(until deadline: MonotonicTime) -> Bool {
     parker.park(until: deadline)
   }
 
-  /// Whether the event has happened.
+  /// Whether the event has occurred.
   package var isSignaled: Bool { parker.isUnparked }
 }
 
@@ -46,7 +46,7 @@ package final class ThreadEvent: Sendable {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `word` | itself: 0 nobody sleeps, 1 somebody may sleep, 2 let go | letting go of nobody costs no system call |
+/// | `word` | itself: 0 no thread sleeps, 1 a thread may sleep, 2 let go | letting go without sleepers costs no system call |
 ///
 /// No wake-up is lost: a sleeper announces itself with a compare-and-exchange that fails once the word is 2, and the kernel
 /// compares again before it sleeps.
@@ -67,7 +67,7 @@ struct Parker: ~Copyable, Sendable {
 
   /// Makes threads that park from now on sleep again.
   ///
-  /// Only for an owner who knows that nobody parks or lets go meanwhile.
+  /// Only for an owner who ensures that no thread parks or lets go meanwhile.
   func reset() {
     unsafe word.address.pointee.store(Self.vacant, ordering: .relaxed)
   }

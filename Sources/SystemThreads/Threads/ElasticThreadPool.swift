@@ -1,14 +1,14 @@
 /// An executor for code that may block its thread, such as the callbacks of presenters.
 ///
-/// Swift's own executor has as many threads as processors: two callbacks that wait for a file stop every task of a program
-/// on a small computer. Here a job that finds no idle thread gets a new one, so that a blocked job starves nobody until
-/// ``threadCountMax`` of them block at once; from there on jobs wait in a queue.
+/// Swift's own executor has as many threads as processors: two callbacks that wait for a file stop every task of a
+/// program on a small computer. Here a job that finds no idle thread gets a new one, so that a blocked job starves no
+/// other until ``threadCountMax`` of them block at once; from there on jobs wait in a queue.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state.queue`, `state.idle`, `state.threadCount` | the lock of `state` | a job must find an idle thread, a new thread or the queue, in one step |
-/// | `Worker.job` | before `unpark`: whoever took the worker off `idle`; after it: the worker | handing over needs no second turn of the lock |
-/// | `Worker.parker` | let go only by whoever took the worker off `idle`; reset by the worker before it gets there | so a reset never swallows a wake-up |
+/// | `Worker.job` | before `unpark`: the thread that took the worker off `idle`; after it: the worker | handing over needs no second turn of the lock |
+/// | `Worker.parker` | let go only by the thread that took the worker off `idle`; reset by the worker before it gets there | so a reset never swallows a wake-up |
 ///
 /// Idle threads form a stack: the one that worked last, with warm caches, works next, and the others can age. The bottom
 /// ``idleThreadCountMax`` sleep without limit; those above end after ``idleTimeout``. A thread's place in the stack never
@@ -177,7 +177,7 @@ extension ElasticThreadPool {
     case .park(let deadline):
       if worker.parker.park(until: deadline) { return worker.job.take() }
       if retire(worker) { return nil }
-      // Somebody took the worker off the stack just now, and is about to let it go.
+      // Another thread took the worker off the stack just now, and is about to let it go.
       worker.parker.park()
       return worker.job.take()
     }
@@ -209,8 +209,8 @@ extension ElasticThreadPool {
 
 /// Jobs in the order of their arrival.
 ///
-/// Both ends in amortized constant time, without a circular buffer: the front is a
-/// cursor, and what is behind it goes once it is half of the array.
+/// Both ends in amortized constant time, without a circular buffer: the front is a cursor, and the jobs behind it are
+/// removed once they are half of the array.
 struct JobQueue {
   private var jobs: [UnownedJob] = []
   private var front = 0

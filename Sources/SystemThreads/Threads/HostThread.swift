@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Starts threads, and lets others run.
 package enum HostThread {
-  /// Lets another thread run that wants to, see sched_yield(2).
+  /// Lets another thread run that is ready, see sched_yield(2).
   package static func yield() { sched_yield() }
 
   /// How many processors the process may use, see sched_getaffinity(2).
@@ -23,7 +23,7 @@ package enum HostThread {
   ///
   /// - Parameters:
   ///   - name: The name in `ps -L` and debuggers; cut after 15 bytes.
-  ///   - body: What the thread does.
+  ///   - body: The work of the thread.
   package static func start(name: String, _ body: @escaping @Sendable () -> Void) {
     let code = tryStart(name: name, body)
     precondition(
@@ -33,12 +33,12 @@ package enum HostThread {
 
   /// Starts a detached thread if the system allows it; see pthread_create(3).
   ///
-  /// It blocks the signals a program handles, so that the program's handlers don't run on threads it doesn't know of, but
-  /// not those that report a fault of the thread itself.
+  /// It blocks the signals a program handles, so that the program's handlers don't run on threads it hasn't started,
+  /// but not those that report a fault of the thread itself.
   ///
   /// - Parameters:
   ///   - name: The name in `ps -L` and debuggers; cut after 15 bytes.
-  ///   - body: What the thread does.
+  ///   - body: The work of the thread.
   /// - Returns: 0, or an errno, mostly `EAGAIN`.
   package static func tryStart(name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
     var blocked = sigset_t()

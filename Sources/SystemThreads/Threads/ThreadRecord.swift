@@ -1,11 +1,12 @@
 internal import CSystemShims
 internal import Glibc
 
-/// What this library keeps for each thread that uses it: a small number of its own, and what it's in the middle of.
+/// The record of each thread that uses this library: a small number of its own, and the work that it's in the middle
+/// of.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | a thread's record | the thread itself | nobody else gets at it; it goes when the thread ends |
+/// | a thread's record | the thread itself | no other thread gets at it; it goes when the thread ends |
 /// | the numbers in use | the lock of `numbers` | threads come and go |
 ///
 /// The record is found through pthread_getspecific(3): 2 to 3 ns.
@@ -31,7 +32,7 @@ package struct ThreadRecord {
   /// The smallest number that no other living thread with a record had when this one got its record.
   package var number: Int { unsafe storage.pointee.number }
 
-  /// A word for whoever wants to know what the thread is in the middle of; zero at first.
+  /// A word for the work that the thread is in the middle of; zero at first.
   package var innermost: UInt {
     get { unsafe storage.pointee.innermost }
     nonmutating set { unsafe storage.pointee.innermost = newValue }
