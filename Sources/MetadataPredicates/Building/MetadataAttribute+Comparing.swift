@@ -59,7 +59,7 @@ extension MetadataAttribute where Value == String {
   ///
   /// - Parameters:
   ///   - text: The other text.
-  ///   - options: What makes no difference.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func equals(_ text: String, _ options: PredicateComparison.Options) -> MetadataPredicate {
     compared(.equal, .string(text), options)
@@ -68,8 +68,8 @@ extension MetadataAttribute where Value == String {
   /// Holds if the text begins with another one; never for an empty one.
   ///
   /// - Parameters:
-  ///   - text: What it begins with.
-  ///   - options: What makes no difference.
+  ///   - text: The beginning.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func hasPrefix(_ text: String, _ options: PredicateComparison.Options = []) -> MetadataPredicate {
     compared(.beginsWith, .string(text), options)
@@ -78,8 +78,8 @@ extension MetadataAttribute where Value == String {
   /// Holds if the text ends with another one; never for an empty one.
   ///
   /// - Parameters:
-  ///   - text: What it ends with.
-  ///   - options: What makes no difference.
+  ///   - text: The end.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func hasSuffix(_ text: String, _ options: PredicateComparison.Options = []) -> MetadataPredicate {
     compared(.endsWith, .string(text), options)
@@ -88,8 +88,8 @@ extension MetadataAttribute where Value == String {
   /// Holds if another text occurs in it; never for an empty one.
   ///
   /// - Parameters:
-  ///   - text: What it contains.
-  ///   - options: What makes no difference.
+  ///   - text: The part.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func contains(_ text: String, _ options: PredicateComparison.Options = []) -> MetadataPredicate {
     compared(.contains, .string(text), options)
@@ -99,7 +99,7 @@ extension MetadataAttribute where Value == String {
   ///
   /// - Parameters:
   ///   - pattern: `*` stands for any number of characters, `?` for one; a backslash takes their meaning away.
-  ///   - options: What makes no difference.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func isLike(_ pattern: String, _ options: PredicateComparison.Options = []) -> MetadataPredicate {
     compared(.like, .string(pattern), options)
@@ -112,7 +112,7 @@ extension MetadataAttribute where Value == String {
   ///
   /// - Parameters:
   ///   - expression: The regular expression, in ICU's syntax.
-  ///   - options: What makes no difference.
+  ///   - options: The differences that don't count.
   /// - Returns: The predicate.
   public func matches(_ expression: String, _ options: PredicateComparison.Options = []) -> MetadataPredicate {
     compared(.matches, .string(expression), options)
@@ -130,7 +130,7 @@ extension MetadataAttribute {
   ///
   /// - Parameters:
   ///   - member: The value.
-  ///   - options: What makes no difference between texts.
+  ///   - options: The differences between texts that don't count.
   /// - Returns: The predicate.
   public func contains<Member: MetadataValueConvertible>(
     _ member: Member, _ options: PredicateComparison.Options = []

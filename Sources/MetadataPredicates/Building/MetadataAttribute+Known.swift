@@ -1,5 +1,6 @@
-// Each attribute is a member of two types: of the attribute, where an operator follows, `.fileSize > .kilobytes(10)`, and of the predicate,
-// where a method does, `.fileName.hasSuffix(".md")`. That is how Swift looks up what begins with a dot.
+// Each attribute is a member of two types: of the attribute, where an operator follows, `.fileSize > .kilobytes(10)`,
+// and of the predicate, where a method does, `.fileName.hasSuffix(".md")`. That is how Swift resolves expressions that
+// begin with a dot.
 
 extension MetadataPredicate {
   /// The name of the file, with its extension.

@@ -1,6 +1,6 @@
 /// An attribute with the type of its values, for predicates that are written in Swift.
 ///
-/// Comparisons with it make a ``MetadataPredicate`` of bound values: whatever a text contains, it's a text.
+/// Comparisons with it make a ``MetadataPredicate`` of bound values: a text stays a text, whatever its characters are.
 ///
 /// ```swift
 /// let large: MetadataPredicate = .fileName.hasSuffix(".md", .caseInsensitive) && .fileSize > .kilobytes(10)
@@ -14,7 +14,7 @@ public struct MetadataAttribute<Value>: Hashable, Sendable {
   /// - Parameter name: The name; dots divide the steps of a key path.
   public init(_ name: String) { self.name = name }
 
-  /// Any attribute, by its name, whose type what it's compared with tells: `.attribute("rating") > 3`.
+  /// Any attribute, by its name, whose type follows from the other side of the comparison: `.attribute("rating") > 3`.
   ///
   /// - Parameter name: The name; dots divide the steps of a key path.
   /// - Returns: The attribute.
@@ -25,52 +25,52 @@ public struct MetadataAttribute<Value>: Hashable, Sendable {
 
 /// A type that attributes can have.
 public protocol MetadataValueConvertible: Sendable {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   var metadataValue: MetadataValue { get }
 }
 
 extension MetadataValue: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { self }
 }
 
 extension String: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .string(self) }
 }
 
 extension Int: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .integer(Int64(self)) }
 }
 
 extension Int64: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .integer(self) }
 }
 
 extension Double: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .real(self) }
 }
 
 extension Bool: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .bool(self) }
 }
 
 extension MetadataDate: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .date(self) }
 }
 
 extension Array: MetadataValueConvertible where Element: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .array(map(\.metadataValue)) }
 }
 
 extension Optional: MetadataValueConvertible where Wrapped: MetadataValueConvertible {
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { self?.metadataValue ?? .null }
 }
 
@@ -94,15 +94,15 @@ public struct ByteCount: Hashable, Sendable, Comparable, MetadataValueConvertibl
   /// Units of 1024 × 1024 × 1024 bytes.
   public static func gibibytes(_ count: Int64) -> ByteCount { ByteCount(count, 1 << 30) }
 
-  /// What is too large for a count is as large as can be: no file is larger.
+  /// A count that would be too large is as large as can be: no file is larger.
   private init(_ count: Int64, _ unit: Int64) {
     let (product, overflow) = count.multipliedReportingOverflow(by: unit)
     bytes = overflow ? (count < 0 ? .min : .max) : product
   }
 
-  /// The value as predicates know it.
+  /// The value in the form that predicates use.
   public var metadataValue: MetadataValue { .integer(bytes) }
 
-  /// Compares what both stand for.
+  /// Compares the numbers of bytes.
   public static func < (left: Self, right: Self) -> Bool { left.bytes < right.bytes }
 }

@@ -4,8 +4,8 @@
 /// let predicate = try MetadataPredicate("\(key: name) ==[c] \(text) AND size > \(limit)")
 /// ```
 ///
-/// What is interpolated becomes an argument, a value or a key path. So nothing in it can change what the text means. Inside quotes it would be plain
-/// text; that's an error.
+/// Interpolated values become arguments: a value or a key path. So nothing in them can change the meaning of the text.
+/// Inside quotes one would be plain text; that's an error.
 public struct PredicateFormat: ExpressibleByStringInterpolation, Sendable {
   let text: String
   let arguments: [MetadataValue]
@@ -27,7 +27,7 @@ public struct PredicateFormat: ExpressibleByStringInterpolation, Sendable {
     var text = ""
     var arguments: [MetadataValue] = []
 
-    /// Begins with nothing.
+    /// Begins empty.
     public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
 
     /// Adds text of the format language.
@@ -57,7 +57,7 @@ extension MetadataPredicate {
   /// - Parameters:
   ///   - format: A literal; a string that was made at run time goes to ``init(format:arguments:functions:limits:)``.
   ///   - functions: The functions that may be called.
-  ///   - limits: What the text may cost and use.
+  ///   - limits: The costs and features that are allowed to the text.
   /// - Throws: ``MetadataPredicateError`` with the place of the first token that can't stand there.
   /// - Complexity: O(*n*) in the length of the text.
   public init(

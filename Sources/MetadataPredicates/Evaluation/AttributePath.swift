@@ -1,8 +1,8 @@
-/// What the steps of a key path lead to.
+/// The values that the steps of a key path lead to.
 enum AttributePath {
   /// The value of one key.
   ///
-  /// Of an array it's that of each member, `nil` where there's none; texts know the parts of a path.
+  /// Of an array it's that of each member, `nil` where there's none; texts have the parts of a path.
   static func value(_ value: MetadataValue, forKey key: String) -> MetadataValue {
     switch value {
     case .dictionary(let entries): entries[key] ?? .null
@@ -24,7 +24,7 @@ enum AttributePath {
       let name = text.split(separator: "/").last ?? ""
       guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .string("") }
       return .string(String(name[name.index(after: dot)...]))
-    // What URLs are asked for; here they're texts.
+    // Properties of URLs; here they're texts.
     case "path": return .string(FileURLText.path(of: text) ?? text)
     case "URLByDeletingLastPathComponent", "stringByDeletingLastPathComponent":
       return .string(directory(of: FileURLText.path(of: text) ?? text))
@@ -73,7 +73,7 @@ extension Evaluation {
       case .key(let key):
         if let count = value.members?.count, !visit(count) { return .null }
         value = AttributePath.value(value, forKey: key)
-      // What stands behind an operator says what it's applied to.
+      // The key path behind an operator is the operand of that operator.
       case .collection(let known): return apply(known, to: value, rest)
       }
     }

@@ -1,4 +1,4 @@
-/// What `CAST` makes of a value; the raw value is how it's written.
+/// The target types of `CAST`; the raw value is how one is written.
 enum CastType: String, CaseIterable, Sendable {
   case number = "NSNumber"
   case string = "NSString"

@@ -10,7 +10,7 @@ package struct CompiledMetadataExpression: Sendable {
   /// - Parameters:
   ///   - expression: The expression.
   ///   - functions: The functions that may be called.
-  ///   - limits: What it may cost and use.
+  ///   - limits: The costs and features that are allowed to it.
   /// - Throws: ``MetadataPredicateError`` as compiling a predicate does.
   package init(
     _ expression: MetadataExpression, functions: PredicateFunctions = .predefined, limits: PredicateLimits = .standard
@@ -22,7 +22,7 @@ package struct CompiledMetadataExpression: Sendable {
     stepCountMax = limits.stepCountMax
   }
 
-  /// The value for an item, and what couldn't be computed on the way.
+  /// The value for an item, and the parts that couldn't be computed on the way.
   ///
   /// - Parameters:
   ///   - item: The item.

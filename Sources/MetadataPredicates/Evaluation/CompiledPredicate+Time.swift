@@ -8,7 +8,7 @@ struct TimedComparison: Sendable {
   private let slopes: [Double]
   private let hasSteps: Bool
 
-  /// - Returns: `nil` if nobody can say beforehand when the result changes.
+  /// - Returns: `nil` if the moment when the result changes can't be predicted.
   init?(_ comparison: CompiledComparison) {
     left = comparison.left
     switch (comparison.source.comparator, comparison.right) {

@@ -1,8 +1,9 @@
 /// A predicate that's ready to be evaluated, by any number of threads at the same time.
 ///
-/// Compilation checks everything that can be checked beforehand, prepares texts and regular expressions, computes what is constant, and puts
-/// cheap tests before dear ones where their order makes no difference. Evaluation never traps and never throws: a comparison that can't
-/// be made doesn't hold, and is reported as a ``PredicateProblem`` to those who ask.
+/// Compilation checks everything that can be checked beforehand, prepares texts and regular expressions, computes
+/// constant parts, and puts cheap tests before dear ones where their order makes no difference. Evaluation never traps
+/// and never throws: a comparison that can't be made doesn't hold, and is reported as a ``PredicateProblem`` on
+/// request.
 public struct CompiledPredicate: Sendable {
   /// The tree that it was made of.
   public let predicate: MetadataPredicate
@@ -45,7 +46,8 @@ public struct CompiledPredicate: Sendable {
   ///
   /// - Parameter item: The item.
   /// - Returns: Whether it holds in the environment ``PredicateEnvironment/standard``.
-  /// - Complexity: O(*n*) in the size of the predicate and of the values it looks at; see ``PredicateLimits`` for what bounds it.
+  /// - Complexity: O(*n*) in the size of the predicate and of the values it reads; see ``PredicateLimits`` for the
+  ///   bounds.
   @inlinable
   public func matches(_ item: some PredicateItem) -> Bool {
     let place = place(for: item)
@@ -58,14 +60,15 @@ public struct CompiledPredicate: Sendable {
   ///   - item: The item.
   ///   - environment: The present moment and the like.
   /// - Returns: Whether it holds.
-  /// - Complexity: O(*n*) in the size of the predicate and of the values it looks at; see ``PredicateLimits`` for what bounds it.
+  /// - Complexity: O(*n*) in the size of the predicate and of the values it reads; see ``PredicateLimits`` for the
+  ///   bounds.
   @inlinable
   public func matches(_ item: some PredicateItem, in environment: PredicateEnvironment) -> Bool {
     let place = place(for: item)
     return place >= 0 ? finish(place, item, environment) : place == PredicateProgram.accepted
   }
 
-  /// What the predicate is if it's nothing but a comparison of one attribute with a constant; otherwise `nil`.
+  /// The comparison of one attribute with a constant, if the predicate is one; otherwise `nil`.
   package var columnTest: ColumnTest? { program.columnTest }
 
   /// The end that the program comes to for an item, or the step that can't decide by one value alone.
@@ -87,12 +90,12 @@ public struct CompiledPredicate: Sendable {
     return evaluation.finish(program, place)
   }
 
-  /// Whether the predicate holds for an item, and what couldn't be compared on the way.
+  /// Whether the predicate holds for an item, and the parts that couldn't be compared on the way.
   ///
   /// - Parameters:
   ///   - item: The item.
   ///   - environment: The present moment and the like.
-  /// - Returns: The result and at most eight problems. What a test before it has decided isn't looked at.
+  /// - Returns: The result and at most eight problems. Parts whose result an earlier test has decided aren't evaluated.
   public func diagnosedMatches(
     _ item: some PredicateItem, in environment: PredicateEnvironment = .standard
   ) -> (matches: Bool, problems: [PredicateProblem]) {
@@ -112,13 +115,13 @@ extension MetadataPredicate {
   ///
   /// - Parameters:
   ///   - functions: The functions that may be called.
-  ///   - limits: What it may cost and use.
-  ///   - attributeCosts: What reading an attribute costs, compared with 1 for looking at a number that's at hand. Dear ones
-  ///     are read last.
-  /// - Returns: What is evaluated.
-  /// - Throws: ``MetadataPredicateError`` for a function that there isn't, an unbound variable, a regular expression that can't be used, constants
-  ///   that can't be compared, and whatever the limits exclude.
-  /// - Complexity: O(*n*) in the size of the tree, and what regular expressions need.
+  ///   - limits: The costs and features that are allowed to it.
+  ///   - attributeCosts: The costs of reading attributes, compared with 1 for a number that's at hand. Dear ones are
+  ///     read last.
+  /// - Returns: The compiled predicate.
+  /// - Throws: ``MetadataPredicateError`` for a function that there isn't, an unbound variable, a regular expression
+  ///   that can't be used, constants that can't be compared, and everything that the limits exclude.
+  /// - Complexity: O(*n*) in the size of the tree, and the costs of regular expressions.
   /// - Note: Rules P21, P24, P44, P47 and P55.
   public func compiled(
     functions: PredicateFunctions = .predefined, limits: PredicateLimits = .standard,

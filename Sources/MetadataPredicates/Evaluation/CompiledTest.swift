@@ -1,4 +1,4 @@
-/// What is left of a predicate after compilation: something that holds or not.
+/// The rest of a predicate after compilation: something that holds or not.
 indirect enum CompiledTest: Sendable {
   case constant(Bool)
   case all([CompiledTest])
@@ -25,7 +25,7 @@ final class CompiledComparison: Sendable {
   /// For texts on the right that are computed.
   let patterns: PatternCache?
 
-  /// What a computed pattern may cost.
+  /// The allowed size of a computed pattern.
   private let patternSizeMax: Int
 
   init(
@@ -44,7 +44,7 @@ final class CompiledComparison: Sendable {
   ///
   /// - Parameters:
   ///   - comparator: The operator, as it's meant from the side of the pattern.
-  ///   - pattern: What to look for.
+  ///   - pattern: The text or pattern to search for.
   /// - Returns: The pattern, from a cache if it was there lately.
   /// - Throws: ``MetadataPredicateError`` for a regular expression that can't be used.
   func matcher(
@@ -82,7 +82,7 @@ extension PredicateComparator {
     }
   }
 
-  /// Whether it may look into texts.
+  /// Whether it may search texts.
   var looksIntoTexts: Bool {
     switch self {
     case .isIn, .contains, .beginsWith, .endsWith, .like, .matches, .tokenMatches: true

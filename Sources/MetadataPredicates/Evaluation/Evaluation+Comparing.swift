@@ -1,7 +1,7 @@
 extension Evaluation {
   /// Makes one comparison.
   ///
-  /// What can't be compared doesn't hold.
+  /// A comparison that can't be made doesn't hold.
   mutating func compare(_ left: MetadataValue, _ right: MetadataValue, _ comparison: CompiledComparison) -> Bool {
     let source = comparison.source
     switch source.comparator {

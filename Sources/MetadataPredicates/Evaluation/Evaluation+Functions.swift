@@ -1,7 +1,7 @@
 extension Evaluation {
   /// Calls a predefined function.
   ///
-  /// What it can't use gives `nil` and a problem; `nil` itself gives `nil`.
+  /// An operand that it can't use gives `nil` and a problem; `nil` itself gives `nil`.
   mutating func call(_ function: PredefinedFunction, _ operands: [MetadataValue]) -> MetadataValue {
     switch function {
     case .sum, .count, .min, .max, .average, .median, .mode, .stddev: return aggregate(function, of: operands)
@@ -102,7 +102,7 @@ extension Evaluation {
     switch function {
     case .uppercase: return .string(text.uppercased())
     case .lowercase: return .string(text.lowercased())
-    // What NSString counts.
+    // The count of NSString.
     default: return .integer(Int64(text.utf16.count))
     }
   }

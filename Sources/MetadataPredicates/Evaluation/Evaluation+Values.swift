@@ -32,7 +32,7 @@ extension Evaluation {
     return values
   }
 
-  /// Notes that a value can't be used; nothing comes of `nil`, which is no problem.
+  /// Records that a value can't be used; the result for `nil` is `nil`, which is no problem.
   mutating func refuse(_ function: String, _ values: MetadataValue...) -> MetadataValue {
     if !values.contains(.null), let value = values.first(where: { $0.quantity == nil }) ?? values.first {
       note(.operand(function: function, kind: value.kind))

@@ -21,7 +21,7 @@ struct Evaluation<Item: PredicateItem> {
     stepsLeft = predicate.stepCountMax
   }
 
-  /// For an expression; without attributes, for what depends on no item.
+  /// For an expression; without attributes, for one that depends on no item.
   init(
     _ item: Item, _ stepCountMax: Int, _ attributes: [String] = [], _ variableCount: Int = 0,
     _ environment: PredicateEnvironment = .standard
@@ -109,7 +109,7 @@ struct Evaluation<Item: PredicateItem> {
     }
   }
 
-  /// The members that ANY and ALL look at: none of `nil`; a single value counts as the only one.
+  /// The members that ANY and ALL test: none of `nil`; a single value counts as the only one.
   private mutating func members(under value: MetadataValue) -> [MetadataValue] {
     if case .null = value { return [] }
     guard let members = value.members else { return [value] }
@@ -121,7 +121,7 @@ struct Evaluation<Item: PredicateItem> {
     let wasTrying = isTryingAny
     isTryingAny = true
     defer { isTryingAny = wasTrying }
-    // With ANY, which Spotlight's `*` comes with, also the members of what has several values.
+    // With ANY, which Spotlight's `*` comes with, also the members of an attribute that has several values.
     let isForEach = comparison.source.quantifier == .any
     for value in item.wholeValue.members ?? [] {
       if isForEach ? holds(comparison, value, right) : compare(value, right, comparison) { return true }

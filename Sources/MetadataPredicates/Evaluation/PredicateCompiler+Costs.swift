@@ -4,7 +4,7 @@ extension PredicateCompiler {
     tests.map { (test: $0, cost: cost(of: $0)) }.sorted { $0.cost < $1.cost }.map(\.test)
   }
 
-  /// What a test costs, compared with 1 for looking at a number.
+  /// The cost of a test, compared with 1 for reading a number.
   private func cost(of test: CompiledTest) -> Int {
     switch test {
     case .constant: 0

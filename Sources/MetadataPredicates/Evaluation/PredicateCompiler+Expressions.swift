@@ -134,7 +134,7 @@ extension PredicateCompiler {
 
   // MARK: Constants
 
-  /// Computes what depends on nothing, unless that is a problem: then it's one of each evaluation.
+  /// Computes an expression that depends on nothing, unless that is a problem: then it's one of each evaluation.
   private func folded(_ expression: CompiledExpression) -> CompiledExpression {
     let operands: [CompiledExpression]
     switch expression {

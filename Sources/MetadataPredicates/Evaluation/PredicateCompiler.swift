@@ -13,7 +13,7 @@ struct PredicateCompiler {
   var readsWholeItem = false
   /// How many variables there are; each has a place of its own.
   var variableCount = 0
-  /// The variables that are known where the compiler is, the innermost last.
+  /// The variables in scope at the compiler's position, the innermost last.
   var variables: [(name: String, place: Int)] = []
   private var attributeNumbers: [String: Int] = [:]
   private var nodeCount = 0
@@ -85,7 +85,7 @@ struct PredicateCompiler {
     var kept: [CompiledTest] = []
     for test in tests {
       if case .constant(let value) = test {
-        // What stands before it may assign a variable, but nothing reads it any more.
+        // A test before it may assign a variable, but no test reads that any more.
         if !value { return .constant(false) }
       } else {
         kept.append(test)
@@ -155,7 +155,7 @@ struct PredicateCompiler {
       .operands, "BETWEEN needs two bounds, not \(count)", suggestion: "Write BETWEEN {1, 10}.")
   }
 
-  /// Compares constants once and for all; what can't be compared is a mistake.
+  /// Compares constants once and for all; constants that can't be compared are a mistake.
   private func folded(_ comparison: CompiledComparison) throws(MetadataPredicateError) -> CompiledTest {
     var evaluation = Evaluation(MetadataValue.null, limits.stepCountMax)
     let result = evaluation.holds(comparison)
@@ -174,7 +174,7 @@ struct PredicateCompiler {
     else { return .comparison(comparison) }
     if let matcher = comparison.matcher {
       guard source.comparator == .notEqual else { return .text(attribute: attribute, matcher, comparison) }
-      // Unequal is whatever isn't equal, also what is missing or no string: one test serves for both.
+      // Every value that isn't equal is unequal, also a missing one or one that's no string: one test serves for both.
       var opposite = source
       opposite.comparator = .equal
       return .not(
@@ -204,7 +204,7 @@ extension PredicateComparison {
     }
   }
 
-  /// What is wrong with a pattern that stands in the text.
+  /// The error in a pattern that stands in the text.
   func patternProblem(_ limits: PredicateLimits, _ functions: PredicateFunctions) -> MetadataPredicateError? {
     guard comparator == .matches else { return nil }
     if !limits.features.contains(.regularExpressions) {
@@ -220,7 +220,7 @@ extension PredicateComparison {
 }
 
 extension MetadataExpression {
-  /// What is wrong with a call of a function.
+  /// The error in a call of a function.
   static func callProblem(
     _ name: String, _ count: Int, _ functions: PredicateFunctions, _ limits: PredicateLimits
   ) -> MetadataPredicateError? {

@@ -10,7 +10,7 @@ public struct PredicateEnvironment: Sendable {
   public var calendar = PredicateCalendar()
   /// Which uniform types are kinds of others.
   public var types = UniformTypeTree.standard
-  /// What `random()` starts from.
+  /// The seed of `random()`.
   ///
   /// The same seed gives the same numbers.
   public var randomSeed: UInt64 = 0
@@ -96,7 +96,7 @@ public struct PredicateCalendar: Sendable {
     }
   }
 
-  /// The offset is that of the moment itself, which depends on the offset: a second look settles it.
+  /// The offset is that of the moment itself, which depends on the offset: a second computation settles it.
   private func utc(localSeconds: Double) -> MetadataDate {
     let guess = localSeconds - Double(secondsFromUTC(MetadataDate(secondsSince2001: localSeconds)))
     return MetadataDate(

@@ -1,10 +1,10 @@
-/// What a predicate was compiled to, and what it needs.
+/// The result of compiling a predicate, and its needs.
 public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible {
-  /// One test, or what joins several.
+  /// One test, or an operator that joins several.
   public struct Step: Hashable, Sendable {
     /// How many steps it's inside of.
     public let depth: Int
-    /// What is done.
+    /// The test.
     public let text: String
     /// The attributes that are read for it, in order of their first use.
     public let attributes: [String]
@@ -18,12 +18,12 @@ public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible 
   public let attributes: [String]
   /// Whether the result changes as time passes.
   public let isTimeDependent: Bool
-  /// Whether it's known beforehand when the result changes as time passes; if not, a query looks every second.
+  /// Whether it's known beforehand when the result changes as time passes; if not, a query evaluates every second.
   public let isForeseeable: Bool
   /// Whether every attribute is read.
   public let readsWholeItem: Bool
 
-  /// One line for each step, then what it needs.
+  /// One line for each step, then the needs.
   public var description: String {
     var lines = steps.map { step in
       String(repeating: "  ", count: step.depth) + step.text + (step.isAnsweredByIndex ? " [index]" : "")
@@ -39,7 +39,7 @@ public struct PredicateExplanation: Hashable, Sendable, CustomStringConvertible 
 }
 
 extension CompiledPredicate {
-  /// Says what was compiled to what.
+  /// Explains the result of compilation.
   ///
   /// - Parameter indexed: The attributes that an index has at hand.
   /// - Returns: The explanation.
@@ -103,7 +103,7 @@ private struct Explainer {
 }
 
 extension StringMatcher {
-  /// What is done to a text.
+  /// The treatment of a text.
   var explanation: String {
     let how: String =
       if options.contains(.normalized) {

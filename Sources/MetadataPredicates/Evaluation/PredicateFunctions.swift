@@ -3,7 +3,7 @@
 /// Every other name is refused when text is parsed, and when a tree is compiled. There is no way from text to code that wasn't
 /// registered.
 public struct PredicateFunctions: Sendable {
-  /// What a registered function does.
+  /// The work of a registered function.
   ///
   /// It may run on any thread, at several at once, and for one item more or less often
   /// than the predicate names it.
@@ -16,8 +16,8 @@ public struct PredicateFunctions: Sendable {
 
   /// Another engine for regular expressions that the module's own refuses.
   ///
-  /// Nothing bounds its time, so it needs the feature `PredicateLimits.Features.unboundedExpressions`, and gets only expressions that stand
-  /// in the predicate: those that are attributes of an item come from whoever made the item.
+  /// Nothing bounds its time, so it needs the feature `PredicateLimits.Features.unboundedExpressions`, and gets only
+  /// expressions that stand in the predicate: those in attributes of an item come from the author of the item.
   package struct ForeignExpressions: Sendable {
     /// Whether the whole of a text fits an expression.
     package typealias Matcher = @Sendable (_ text: String) -> Bool
@@ -30,7 +30,7 @@ public struct PredicateFunctions: Sendable {
     package init(_ make: @escaping @Sendable (_ pattern: String, _ ignoresCase: Bool) -> Matcher?) { self.make = make }
   }
 
-  /// What matches expressions that the module's own automata can't; `nil` if nothing does.
+  /// Matches expressions that the module's own automata can't; `nil` if there's no such engine.
   package var foreignExpressions: ForeignExpressions?
 
   private(set) var registered: [String: Registered] = [:]
@@ -47,7 +47,7 @@ public struct PredicateFunctions: Sendable {
   ///   - name: An identifier, or identifiers with a colon behind each, such as `distance:to:`. In text the first of them is
   ///     enough.
   ///   - operandCount: How many operands it takes.
-  ///   - body: What it does. It's given as many values as `operandCount` says and must not trap on any kind of value.
+  ///   - body: The work. It's given as many values as `operandCount` says and must not trap on any kind of value.
   /// - Throws: ``MetadataPredicateError`` with code `.unknownFunction` for a name that can't be written in text, or is predefined.
   public mutating func register(
     _ name: String, operandCount: ClosedRange<Int>, body: @escaping Body
@@ -86,7 +86,7 @@ public struct PredicateFunctions: Sendable {
 }
 
 extension Lexer {
-  /// The name of a function, if a text is that and nothing else.
+  /// The name of a function, if the text contains only that.
   static func functionName(in text: String) -> String? {
     let tokens = Lexer.tokens(of: text).tokens
     guard tokens.count == 2, case .end = tokens[1].kind else { return nil }

@@ -2,8 +2,8 @@
 ///
 /// ``MetadataValue`` is one: a dictionary has its entries as attributes.
 ///
-/// ``value(forAttribute:index:)`` is all that most items need. One that's asked millions of times also implements ``answer(_:)``,
-/// which makes no value of what it has at hand:
+/// ``value(forAttribute:index:)`` is all that most items need. One that's asked millions of times also implements
+/// ``answer(_:)``, which makes no values of data at hand:
 ///
 /// ```swift
 /// func answer(_ question: PredicateQuestion) -> PredicateAnswer {
@@ -19,17 +19,17 @@ public protocol PredicateItem {
   ///
   /// - Parameters:
   ///   - name: The name of the attribute.
-  ///   - index: Its place in ``CompiledPredicate/attributes``, for items that have prepared what to look up.
+  ///   - index: Its place in ``CompiledPredicate/attributes``, for items that have prepared their reading.
   /// - Returns: The value.
   func value(forAttribute name: String, index: Int) -> MetadataValue
 
   /// Compares an attribute with a constant.
   ///
-  /// What there is already calls ``value(forAttribute:index:)``. An implementation must give the same value to the question, in whatever form:
-  /// as a text, as bytes of UTF-8, as a number or as a ``MetadataValue``.
+  /// The default implementation calls ``value(forAttribute:index:)``. An implementation must give the same value to the
+  /// question, in any form: as a text, as bytes of UTF-8, as a number or as a ``MetadataValue``.
   ///
-  /// - Parameter question: What is asked about which attribute.
-  /// - Returns: What the question made of the value.
+  /// - Parameter question: The question about an attribute.
+  /// - Returns: The question's answer to the value.
   func answer(_ question: PredicateQuestion) -> PredicateAnswer
 
   /// The item itself, which `SELF` means; all attributes by name for `ANYKEY`.
@@ -39,8 +39,8 @@ public protocol PredicateItem {
 extension PredicateItem {
   /// Answers by the value.
   ///
-  /// - Parameter question: What is asked about which attribute.
-  /// - Returns: What the question made of the value.
+  /// - Parameter question: The question about an attribute.
+  /// - Returns: The question's answer to the value.
   @inlinable
   public func answer(_ question: PredicateQuestion) -> PredicateAnswer {
     question.answer(value(forAttribute: question.attribute, index: question.index))
@@ -77,28 +77,28 @@ public struct PredicateQuestion: Sendable {
   /// Answers for an attribute that has a value of any kind, or none.
   ///
   /// - Parameter value: The value; `.null` if it's missing.
-  /// - Returns: What the item returns.
+  /// - Returns: The result of the item.
   @inlinable
   public func answer(_ value: MetadataValue) -> PredicateAnswer { PredicateAnswer(program.next(after: place, value)) }
 
   /// Answers for an attribute that's a text, without making a value of it.
   ///
   /// - Parameter text: The text.
-  /// - Returns: What the item returns.
+  /// - Returns: The result of the item.
   @inlinable
   public func answer(_ text: String) -> PredicateAnswer { PredicateAnswer(program.next(after: place, text: text)) }
 
   /// Answers for an attribute that's a text, without making a string of it where its bytes decide.
   ///
   /// - Parameter text: The text in UTF-8. Bytes that aren't stand for U+FFFD, as in a `String` that is decoded from them.
-  /// - Returns: What the item returns.
+  /// - Returns: The result of the item.
   @inlinable
   public func answer(utf8 text: Span<UInt8>) -> PredicateAnswer {
     PredicateAnswer(program.next(after: place, utf8: text))
   }
 }
 
-/// What a ``PredicateQuestion`` made of a value: how the evaluation goes on.
+/// The answer of a ``PredicateQuestion`` to a value: how the evaluation goes on.
 public struct PredicateAnswer: Sendable {
   @usableFromInline let next: Int
 

@@ -15,7 +15,7 @@ public enum PredicateProblem: Hashable, Sendable, CustomStringConvertible {
   /// The evaluation visited more members of collections than ``PredicateLimits/stepCountMax``.
   case tooManySteps
 
-  /// What the problem is, in one line.
+  /// The problem, in one line.
   public var description: String {
     switch self {
     case .operands(let left, let comparator, let right):

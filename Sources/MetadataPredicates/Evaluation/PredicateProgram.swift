@@ -1,11 +1,11 @@
-/// The tests of a predicate in the order in which they're made, each with what comes next.
+/// The tests of a predicate in the order in which they're made, each with the next step for either result.
 ///
 /// Most tests compare one attribute with a constant. Such a test is a ``Step`` without references, which decides by the value alone. The loop over
 /// the steps is compiled into the caller, together with how its items find their attributes: an evaluation then counts no reference, allocates
 /// nothing, and sets nothing up. A step that can't decide, because it's a general comparison or the value is of another kind, hands
 /// over to an ``Evaluation``, which goes on from there.
 ///
-/// A class, so that a predicate has one reference to it, and calls pass nothing else.
+/// A class, so that a predicate has one reference to it, and calls pass no other.
 @usableFromInline
 final class PredicateProgram: Sendable {
   /// The numbers of steps end below zero.
@@ -27,7 +27,7 @@ final class PredicateProgram: Sendable {
     fileprivate let probe: TextProbe
   }
 
-  /// What is asked about a value.
+  /// The kinds of questions about a value.
   fileprivate enum Test: UInt8, Sendable {
     /// A text that stands at the beginning or the end, or is all.
     case anchored
@@ -60,14 +60,14 @@ final class PredicateProgram: Sendable {
   @inlinable
   func isGeneral(_ place: Int) -> Bool { steps[place].attribute < 0 }
 
-  /// What comes after a step, known how it ended.
+  /// The step after another one, given the result of that.
   func next(after place: Int, _ holds: Bool) -> Int { holds ? steps[place].ifHolds : steps[place].ifNot }
 
   private func next(after place: Int, _ result: Bool?) -> Int {
     result.map { next(after: place, $0) } ?? Self.undecided
   }
 
-  /// The step that comes next, known a text.
+  /// The step after another one, given a text.
   ///
   /// - Parameters:
   ///   - place: The number of a step.
@@ -94,7 +94,7 @@ final class PredicateProgram: Sendable {
     }
   }
 
-  /// The step that comes next, known a text in UTF-8.
+  /// The step after another one, given a text in UTF-8.
   ///
   /// - Parameters:
   ///   - place: The number of a step.
@@ -115,7 +115,7 @@ final class PredicateProgram: Sendable {
     unsafe utf8.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The step that comes next, known a value.
+  /// The step after another one, given a value.
   ///
   /// - Parameters:
   ///   - place: The number of a step.
@@ -147,7 +147,7 @@ final class PredicateProgram: Sendable {
 }
 
 extension PredicateProgram {
-  /// Lays out tests from the last to the first, so that each knows the numbers of those behind it.
+  /// Lays out tests from the last to the first, so that each gets the numbers of those behind it.
   private struct Builder {
     var steps: [Step] = []
     var tests: [CompiledTest] = []
@@ -201,7 +201,7 @@ extension PredicateProgram {
   }
 }
 
-/// A predicate that is nothing but a comparison of one attribute with a constant: for loops over a column, which set nothing up for each
+/// A predicate that only compares one attribute with a constant: for loops over a column, which set nothing up for each
 /// item.
 package enum ColumnTest: Sendable {
   /// Whether a whole number is in a range.
@@ -210,7 +210,7 @@ package enum ColumnTest: Sendable {
   case text(attribute: Int, TextColumnTest)
 }
 
-/// What is asked about a column of texts.
+/// The question about a column of texts.
 package struct TextColumnTest: Sendable {
   fileprivate let probe: TextProbe
 
@@ -219,7 +219,7 @@ package struct TextColumnTest: Sendable {
 }
 
 extension PredicateProgram {
-  /// What the program is if it's one simple step.
+  /// The test of the program if it's one simple step.
   var columnTest: ColumnTest? {
     guard let step = steps.first, steps.count == 1, start == 0, step.attribute >= 0, step.ifHolds == Self.accepted,
       step.ifNot == Self.rejected

@@ -2,10 +2,10 @@
 ///
 /// - Note: Rule P53.
 public struct UniformTypeTree: Hashable, Sendable {
-  /// For each type, in small letters, what it's directly a kind of.
+  /// For each type, in small letters, the types that it's directly a kind of.
   private var parents: [String: [String]]
 
-  /// A tree of its own, with nothing in it.
+  /// An empty tree of its own.
   public init() { parents = [:] }
 
   private init(_ lines: String) {
@@ -16,7 +16,7 @@ public struct UniformTypeTree: Hashable, Sendable {
     }
   }
 
-  /// Says what a type is a kind of, besides what it's already known to be.
+  /// Declares the types that a type is a kind of, besides those declared before.
   ///
   /// - Parameters:
   ///   - type: The identifier; case doesn't matter.
@@ -43,10 +43,10 @@ public struct UniformTypeTree: Hashable, Sendable {
     return false
   }
 
-  /// Everything that a type is a kind of, the nearest first, without itself.
+  /// Every type that a type is a kind of, the nearest first, without itself.
   ///
   /// - Parameter type: The identifier of a type; case doesn't matter.
-  /// - Returns: Identifiers in small letters, each once; none for a type that isn't known.
+  /// - Returns: Identifiers in small letters, each once; none for an unknown type.
   /// - Complexity: O(*n*) in the number of ancestors.
   public func supertypes(of type: String) -> [String] {
     var found: [String] = []

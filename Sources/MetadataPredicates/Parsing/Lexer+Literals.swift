@@ -23,7 +23,7 @@ extension Lexer {
     "a": "\u{7}", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t", "v": "\u{B}",
   ]
 
-  /// Reads what follows a backslash.
+  /// Reads the characters behind a backslash.
   ///
   /// One before any other sign, such as `\*`, means that sign.
   private mutating func readEscape() throws(MetadataPredicateError) -> Unicode.Scalar {

@@ -1,6 +1,6 @@
-/// Why a predicate can't be used, where that shows in its text, and what to do about it.
+/// The reason why a predicate can't be used, the place in its text if there's one, and the remedy.
 public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of mistake it is.
+  /// The kind of mistake.
   ///
   /// A later version may have more of them: a `switch` needs a `default`.
   public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
@@ -32,7 +32,7 @@ public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringCon
     public static let arguments = Code(4, "arguments")
     /// A regular expression that can't be used.
     ///
-    /// Mend it; what goes back on its steps, such as references to groups, is left out on purpose.
+    /// Mend it; constructs that need backtracking, such as references to groups, are left out on purpose.
     public static let regularExpression = Code(5, "regularExpression")
     /// Operands that can never be compared like that.
     ///
@@ -76,13 +76,13 @@ public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringCon
     public let excerptColumn: Int
   }
 
-  /// What kind of mistake it is.
+  /// The kind of mistake.
   public let code: Code
-  /// What is wrong, in one sentence.
+  /// The mistake, in one sentence.
   public let message: String
   /// The first token that can't stand where it stands; `nil` for a tree that didn't come from text.
   public let location: Location?
-  /// What was probably meant, or what to do.
+  /// The probable intention, or the remedy.
   public let suggestion: String?
 
   init(_ code: Code, _ message: String, at location: Location? = nil, suggestion: String? = nil) {

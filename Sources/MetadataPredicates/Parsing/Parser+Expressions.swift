@@ -74,7 +74,7 @@ extension Parser {
   /// - Parameters:
   ///   - precedence: The least precedence of an operator that belongs to it.
   ///   - allowsPredicate: Whether a parenthesis at its beginning may hold a predicate.
-  /// - Returns: An expression; a predicate only if nothing but one parenthesis was read.
+  /// - Returns: An expression; a predicate only if just one parenthesis was read.
   /// - Throws: The error of the first token that can't stand there.
   mutating func binary(precedence: Int = 0, allowsPredicate: Bool) throws(MetadataPredicateError) -> Operand {
     if precedence == 0, case .variable(let name) = kind, case .symbol(.assign) = nextKind {

@@ -6,7 +6,7 @@ extension Parser {
 
   /// An expression that ends here is no predicate yet.
   ///
-  /// What is checked has to be read before the call, or the error would name the place where reading began.
+  /// The operand has to be read before the call, or the error would name the place where reading began.
   func asPredicate(_ operand: Operand) throws(MetadataPredicateError) -> Parsed<MetadataPredicate> {
     switch operand {
     case .predicate(let predicate): return predicate
@@ -20,7 +20,7 @@ extension Parser {
   private var isAtAnd: Bool { isAt(Symbol.and) || isAt(Keyword.and) }
   private var isAtNot: Bool { isAt(Symbol.not) || isAt(Keyword.not) }
 
-  /// `a OR b`, or what is simpler than that.
+  /// `a OR b`, or a simpler predicate.
   mutating func alternatives() throws(MetadataPredicateError) -> Operand {
     let first = try conditions()
     guard isAtOr else { return first }

@@ -1,8 +1,8 @@
 /// Makes a tree of the tokens of a text in the format language.
 ///
-/// A parenthesis may hold a predicate or an expression, and which one shows only behind it. Instead of trying both, what can be
-/// either is read as an ``Operand``, and what follows decides. So each token is looked at once, and each level of nesting, which
-/// ``PredicateLimits/nestingDepthMax`` limits, is one level of recursion.
+/// A parenthesis may hold a predicate or an expression, and which one shows only behind it. Instead of trying both, the
+/// parser reads an ``Operand``, which can be either, and the tokens behind it decide. So each token is read once, and
+/// each level of nesting, which ``PredicateLimits/nestingDepthMax`` limits, is one level of recursion.
 struct Parser {
   private let tokens: [Token]
   let scalars: [Unicode.Scalar]
@@ -36,7 +36,7 @@ struct Parser {
     let depth: Int
   }
 
-  /// What a parenthesis, or the beginning of a comparison, turned out to be.
+  /// The result of reading a parenthesis, or the beginning of a comparison.
   enum Operand {
     case predicate(Parsed<MetadataPredicate>)
     case expression(Parsed<MetadataExpression>)
@@ -91,7 +91,7 @@ struct Parser {
     if !take(symbol) { throw unexpected(others.isEmpty ? "'\(symbol.rawValue)'" : "\(others) or '\(symbol.rawValue)'") }
   }
 
-  /// Whether a string has what would be a substitution outside quotes.
+  /// Whether a string has a part that would be a substitution outside quotes.
   var tokensAreQuotingArguments: Bool {
     tokens.contains { token in
       if case .string(let text) = token.kind { return text.contains("%@") || text.contains("%K") }
@@ -126,7 +126,7 @@ struct Parser {
 
   private var spelling: String { String(String.UnicodeScalarView(scalars[start..<tokens[index].end])) }
 
-  /// What somebody meant who joins conditions by one sign instead of two.
+  /// The probable intention of a text that joins conditions by one sign instead of two.
   private var joinSuggestion: String? {
     for token in tokens[..<index].reversed() {
       if case .symbol(.bitwiseAnd) = token.kind { return "'&' is for bits. Conditions are joined by '&&' or AND." }

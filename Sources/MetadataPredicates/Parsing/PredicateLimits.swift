@@ -1,4 +1,5 @@
-/// What a predicate may cost and use; exceeding it is an error with code ``MetadataPredicateError/Code/limit``.
+/// The costs and features that are allowed to a predicate; exceeding them is an error with code
+/// ``MetadataPredicateError/Code/limit``.
 public struct PredicateLimits: Hashable, Sendable {
   /// Parts of the language that can be shut off.
   public struct Features: OptionSet, Hashable, Sendable {
@@ -18,7 +19,7 @@ public struct PredicateLimits: Hashable, Sendable {
     public static let randomness = Self(rawValue: 8)
     /// `$name := value`.
     public static let assignments = Self(rawValue: 16)
-    /// `ANYKEY` and `*`, which look at every attribute.
+    /// `ANYKEY` and `*`, which read every attribute.
     public static let anyKey = Self(rawValue: 32)
 
     /// Regular expressions that only an engine without a bound on time can match, where there is one: there's none in this module, and
@@ -48,12 +49,12 @@ public struct PredicateLimits: Hashable, Sendable {
   /// The attributes that may be read, by the first step of a key path; `nil` for any.
   public var attributes: Set<String>?
 
-  /// What is usual for texts of the program itself.
+  /// The usual limits for texts of the program itself.
   public static let standard = PredicateLimits()
 
-  /// For text that somebody else wrote: small, without what can be made slow or random.
+  /// For text by other authors: small, without parts that can be made slow or random.
   ///
-  /// Name the ``attributes`` too, if there are some that the writer shouldn't ask for.
+  /// Name the ``attributes`` too, if there are some that the author shouldn't ask for.
   public static let untrusted: PredicateLimits = {
     var limits = PredicateLimits()
     limits.textLengthMax = 4_096
@@ -68,7 +69,7 @@ public struct PredicateLimits: Hashable, Sendable {
 }
 
 extension PredicateLimits {
-  /// Why an attribute may not be read, and what may have been meant; `nil` if it may.
+  /// The reason why an attribute may not be read, and the probable intention; `nil` if it may.
   func refusal(ofAttribute name: String) -> (message: String, suggestion: String?)? {
     guard let attributes, !attributes.contains(name) else { return nil }
     let meant = Spelling.suggestion(for: name, among: attributes.sorted())

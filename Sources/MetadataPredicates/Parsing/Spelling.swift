@@ -3,8 +3,8 @@ enum Spelling {
   /// The nearest of some words, if it's near.
   ///
   /// - Parameters:
-  ///   - word: What was written.
-  ///   - candidates: What could have been.
+  ///   - word: The word as it was written.
+  ///   - candidates: The words that could have been meant.
   /// - Returns: A word that differs in case, or in at most a third of its letters.
   static func suggestion(for word: String, among candidates: [String]) -> String? {
     let written = Array(word.lowercased().unicodeScalars.prefix(lengthMax))
@@ -16,7 +16,7 @@ enum Spelling {
     return candidate
   }
 
-  /// Of longer words only so much is looked at.
+  /// Only so much of longer words is compared.
   private static let lengthMax = 64
 
   /// How many insertions, deletions, changes and swaps of neighbours lead from one word to another.

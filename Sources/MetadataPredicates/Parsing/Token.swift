@@ -17,7 +17,7 @@ struct Token {
     case substitution(Substitution)
     case symbol(Symbol)
     case end
-    /// What begins here is no token.
+    /// The text here begins no token.
     case invalid(MetadataPredicateError)
   }
 
@@ -37,7 +37,8 @@ struct Token {
 }
 
 extension MetadataPredicate {
-  /// What stands for arguments in a format, such as `%@` and `%ld`, in its order, up to the first thing that is no token.
+  /// The placeholders for arguments in a format, such as `%@` and `%ld`, in its order, up to the first text that is no
+  /// token.
   package static func conversions(in format: String) -> [String] {
     Lexer.tokens(of: format).tokens.compactMap { token in
       guard case .substitution(let substitution) = token.kind else { return nil }

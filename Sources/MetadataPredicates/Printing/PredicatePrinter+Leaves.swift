@@ -87,7 +87,7 @@ extension PredicatePrinter {
 }
 
 extension MetadataExpression {
-  /// The name of an attribute, if it's nothing but that.
+  /// The name of an attribute, if the expression is only that.
   fileprivate var soleKey: String? {
     guard case .path(.itself, let steps) = self, steps.count == 1, case .key(let name) = steps[0] else { return nil }
     return name

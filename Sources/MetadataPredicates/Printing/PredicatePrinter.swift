@@ -41,7 +41,7 @@ struct PredicatePrinter {
 
   // MARK: Expressions
 
-  /// Where an expression stands: what binds at least so tight needs no parentheses.
+  /// Where an expression stands: an operator that binds at least so tight needs no parentheses.
   private enum Place: Int, Comparable {
     case whole, set, sum, product, power, unary, base
 
@@ -92,7 +92,7 @@ struct PredicatePrinter {
 
   mutating func append(_ part: String) { text += part }
 
-  /// What a dot or a bracket follows; a path in parentheses, so that it ends there.
+  /// The expression before a dot or a bracket; a path in parentheses, so that it ends there.
   mutating func printBase(_ expression: MetadataExpression) {
     if case .path = expression { return print(expression, nil) }
     print(expression, .base)
@@ -210,7 +210,7 @@ extension MetadataPredicate: CustomStringConvertible {
 }
 
 extension PredicateComparison.Options {
-  /// `[cd]`, or nothing.
+  /// `[cd]`, or an empty text.
   var spelling: String {
     let letters: [(Self, String)] = [
       (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"), (.localeSensitive, "l"),

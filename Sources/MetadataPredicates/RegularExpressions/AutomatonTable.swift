@@ -1,4 +1,4 @@
-/// A deterministic automaton over ASCII: one look into a table for each byte.
+/// A deterministic automaton over ASCII: one access to a table for each byte.
 struct AutomatonTable: Sendable {
   /// With more states the table isn't worth its memory; the simulation takes over.
   private static let stateCountMax = 256
@@ -7,7 +7,7 @@ struct AutomatonTable: Sendable {
   /// The state from which nothing matches.
   private static let failure: UInt16 = 0
 
-  /// Bytes that no step tells apart share a class.
+  /// Bytes that no step distinguishes share a class.
   private var classes: [UInt8] = Array(repeating: 0, count: 128)
   private var classCount = 0
   private var transitions: [UInt16] = []
@@ -109,7 +109,7 @@ struct AutomatonTable: Sendable {
         }
       }
       work += found.count
-      // Only these matter for what comes next.
+      // Only these matter for the next step.
       return found.filter { state in
         switch instructions[state] {
         case .set, .match, .assertion(.textEnd): true

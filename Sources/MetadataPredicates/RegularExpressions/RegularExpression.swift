@@ -1,7 +1,8 @@
 /// A regular expression that the whole of a text has to fit, matched in time proportional to the length of the text.
 ///
-/// The syntax is ICU's without what an automaton can't follow. ASCII is matched by a table of states where that has a reasonable
-/// size, everything else by following all states at once (Thompson's construction): at most states × scalars steps.
+/// The syntax is ICU's without the parts that an automaton can't follow. ASCII is matched by a table of states where
+/// that has a reasonable size, everything else by following all states at once (Thompson's construction): at most
+/// states × scalars steps.
 struct RegularExpression: Sendable {
   enum Instruction: Sendable {
     case set(Int)

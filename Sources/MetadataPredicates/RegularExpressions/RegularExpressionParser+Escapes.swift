@@ -1,5 +1,5 @@
 extension RegularExpressionParser {
-  /// What a backslash begins.
+  /// Reads the construct that a backslash begins.
   mutating func escape() throws(MetadataPredicateError) -> RegularExpression.Node {
     let place = position
     if take("\\Q") { return try quoted(place) }
@@ -103,7 +103,7 @@ extension RegularExpressionParser {
     set.insert(low...high)
   }
 
-  /// One level only: sets in sets in sets say nothing that fewer couldn't.
+  /// One level only: deeper sets express nothing that fewer levels couldn't.
   private mutating func nestedSet() throws(MetadataPredicateError) -> ScalarSet {
     let isNegated = take("^")
     var inner = ScalarSet()

@@ -1,5 +1,5 @@
 extension RegularExpressionParser {
-  /// `\pL`, `\p{Lu}`, `\p{^Lu}` isn't offered; scripts and blocks aren't known.
+  /// `\pL`, `\p{Lu}`; `\p{^Lu}` isn't offered, nor are scripts and blocks.
   mutating func namedProperty(_ place: Int) throws(MetadataPredicateError) -> ScalarSet.Property {
     var name = ""
     if take("{") {

@@ -3,14 +3,14 @@
 /// Back references, look-around, atomic groups and possessive quantifiers are refused: each of them makes the time for a match
 /// grow without a useful bound.
 struct RegularExpressionParser {
-  /// What `(?i)` and its kin switch.
+  /// The settings that `(?i)` and its kin switch.
   struct Flags {
     var ignoresCase: Bool
     /// `s`: the dot takes line breaks too.
     var dotTakesBreaks = false
     /// `m`: `^` and `$` are at every line.
     var hasLines = false
-    /// `x`: white space and comments mean nothing.
+    /// `x`: white space and comments are ignored.
     var isSpaced = false
   }
 
@@ -89,7 +89,7 @@ struct RegularExpressionParser {
     return false
   }
 
-  /// One step; `nil` for what only changes how the rest is read.
+  /// One step; `nil` for a construct that only changes how the rest is read.
   private mutating func atom() throws(MetadataPredicateError) -> RegularExpression.Node? {
     guard let scalar = current else { return nil }
     switch scalar {
@@ -164,7 +164,7 @@ struct RegularExpressionParser {
     return node
   }
 
-  /// Reads what follows `(?`.
+  /// Reads the characters behind `(?`.
   ///
   /// - Returns: Whether it's a group; otherwise flags for the rest of the group around it.
   private mutating func groupBegin(_ place: Int) throws(MetadataPredicateError) -> Bool {

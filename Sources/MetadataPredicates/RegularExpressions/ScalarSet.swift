@@ -41,7 +41,7 @@ struct ScalarSet: Sendable {
       properties += set.properties
       return
     }
-    // What a negated set leaves out is little: list the gaps between its members, if it has nothing but ranges.
+    // A negated set leaves out little: list the gaps between its members, if it has only ranges.
     var next: UInt32 = 0
     for range in set.ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       if range.lowerBound > next { ranges.append(next...(range.lowerBound - 1)) }
@@ -53,7 +53,7 @@ struct ScalarSet: Sendable {
   /// Whether it's a negated set with properties, which can't become part of another one.
   var isNegatedProperty: Bool { isNegated && !properties.isEmpty }
 
-  /// Says the last about it and prepares it for looking up.
+  /// Sets its last properties and prepares it for lookups.
   mutating func finish(isNegated: Bool, ignoresCase: Bool) {
     self.isNegated = isNegated
     self.ignoresCase = ignoresCase
@@ -87,7 +87,7 @@ struct ScalarSet: Sendable {
     scalar.isASCII ? contains(ascii: UInt8(scalar.value)) : lookUp(scalar)
   }
 
-  /// Looks for a scalar beyond ASCII.
+  /// Searches for a scalar beyond ASCII.
   private func lookUp(_ scalar: Unicode.Scalar) -> Bool {
     if holds(scalar) { return !isNegated }
     if ignoresCase {
@@ -103,7 +103,7 @@ struct ScalarSet: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// What `\w` takes and `\b` stands beside.
+  /// Whether `\w` takes it and `\b` stands beside it.
   var isWordScalar: Bool {
     if isASCII {
       return self == "_" || ("a"..."z").contains(self) || ("A"..."Z").contains(self) || ("0"..."9").contains(self)

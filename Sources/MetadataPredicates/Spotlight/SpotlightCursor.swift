@@ -7,7 +7,7 @@ struct SpotlightValue {
   private(set) var hasWildcards = false
   let isText: Bool
   var options: PredicateComparison.Options = []
-  /// What a text in quotes is for attributes that have numbers or moments; `nil` if it's neither.
+  /// The value of a text in quotes for attributes that have numbers or moments; `nil` if it's neither.
   var unquoted: MetadataExpression?
   private let other: MetadataExpression
 
@@ -51,7 +51,7 @@ struct SpotlightValue {
     return parts.count < 2 ? [self] : parts
   }
 
-  /// A lone star: whatever there is.
+  /// A lone star: any value.
   var isOnlyStar: Bool { hasWildcards && wildcards == "*" }
 
   var expression: MetadataExpression { isText ? .constant(.string(text)) : other }
@@ -129,7 +129,7 @@ struct SpotlightCursor {
     if !take(sign) { throw unexpected("'\(sign)'") }
   }
 
-  /// A text in quotes, with its quotes; what follows stays, space too.
+  /// A text in quotes, with its quotes; the rest stays, space too.
   mutating func quoted() throws(MetadataPredicateError) -> SpotlightValue {
     let start = position
     let quote = scalars[position]

@@ -1,6 +1,6 @@
 /// Reads Spotlight's query language, that of `mdfind` and `MDQueryCreate`, into the same tree as the format language.
 ///
-/// A test of an attribute with several values holds if it does for one of them: hence the `ANY` in what comes out.
+/// A test of an attribute with several values holds if it does for one of them: hence the `ANY` in the result.
 struct SpotlightParser {
   var cursor: SpotlightCursor
   private let limits: PredicateLimits
@@ -81,7 +81,7 @@ struct SpotlightParser {
 
   private mutating func attribute() throws(MetadataPredicateError) -> MetadataExpression {
     let place = cursor.position
-    // Two stars are what the file browser writes for any attribute, the text of a document too.
+    // Two stars are the form of the file browser for any attribute, the text of a document too.
     if cursor.take("**") || cursor.take("*") {
       if !limits.features.contains(.anyKey) { throw cursor.error("'*' isn't allowed here", .limit, at: place) }
       return .anyKey
@@ -157,7 +157,8 @@ struct SpotlightParser {
     } else {
       asText = comparison(comparator, value.expression, isText: value.isText)
     }
-    // What kind of value the attribute has shows when it's read: a text fits one of the two, and anything else the other.
+    // The kind of value that the attribute has shows when it's read: a text fits one of the two, and any other value
+    // the other.
     var positive = asText
     if let unquoted = value.unquoted {
       positive = .or([asText, comparison(isEquality ? .equal : comparator, unquoted, isText: false)])
@@ -184,7 +185,7 @@ struct SpotlightParser {
     return word
   }
 
-  /// The moment that a text in quotes spells, if it's nothing but one.
+  /// The moment that a text in quotes spells, if it's only that.
   private func moment(in text: String) -> MetadataExpression? {
     guard text.hasPrefix("$time."), var inner = try? SpotlightParser(text, limits),
       let moment = try? inner.time(), inner.cursor.isAtEnd
@@ -254,8 +255,8 @@ extension MetadataPredicate {
   ///
   /// - Parameters:
   ///   - query: The text.
-  ///   - limits: What the text may cost and use.
-  /// - Throws: ``MetadataPredicateError`` with the place of the first thing that can't stand there.
+  ///   - limits: The costs and features that are allowed to the text.
+  /// - Throws: ``MetadataPredicateError`` with the place of the first token that can't stand there.
   /// - Complexity: O(*n*) in the length of the text.
   /// - Note: Rules S1 to S12.
   public init(query: String, limits: PredicateLimits = .standard) throws(MetadataPredicateError) {

@@ -23,7 +23,7 @@ public struct CollationKey: Hashable, Sendable, Comparable {
     head = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - min(8, bytes.count)))
   }
 
-  /// Compares what both stand for.
+  /// Compares the texts of both keys.
   public static func < (left: Self, right: Self) -> Bool {
     if left.head != right.head { return left.head < right.head }
     return left.bytes.lexicographicallyPrecedes(right.bytes)

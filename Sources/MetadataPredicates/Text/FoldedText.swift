@@ -1,4 +1,4 @@
-/// A character as matching sees it: a base and what belongs to it.
+/// A character in the form for matching: a base and its marks.
 struct FoldedCharacter: Hashable, Sendable {
   let base: Unicode.Scalar
   /// Usually none, which needs no memory.
@@ -10,7 +10,7 @@ struct FoldedCharacter: Hashable, Sendable {
 
   /// Divides folded scalars into characters.
   ///
-  /// The first of them is a base whatever it is.
+  /// The first of them is a base in any case.
   static func characters(of scalars: [Unicode.Scalar]) -> [FoldedCharacter] {
     var characters: [FoldedCharacter] = []
     characters.reserveCapacity(scalars.count)
@@ -70,7 +70,7 @@ struct WordText: Sendable {
   /// Whether a stretch consists of whole words.
   func isWhole(_ range: Range<Int>) -> Bool { boundaries[range.lowerBound] && boundaries[range.upperBound] }
 
-  /// The words, without what stands between them.
+  /// The words, without the characters between them.
   var words: [ArraySlice<FoldedCharacter>] {
     var words: [ArraySlice<FoldedCharacter>] = []
     var start = 0

@@ -1,5 +1,5 @@
-/// What strings are compared by when bytes don't decide: canonical decomposition, without differences of case, diacritical marks
-/// and width where the options say so.
+/// The form in which strings are compared when bytes don't decide: canonical decomposition, without differences of
+/// case, diacritical marks and width where the options say so.
 struct Folding: Hashable, Sendable {
   var ignoresCase: Bool
   var ignoresDiacritics: Bool

@@ -9,7 +9,7 @@ import Synchronization
 /// | --- | --- | --- |
 /// | `entries`, `oldest` | `isTaken` | any number of threads evaluate a predicate at the same time |
 ///
-/// Nobody waits: who finds the cache taken does without it.
+/// No thread waits: one that finds the cache taken does without it.
 final class PatternCache: @unchecked Sendable {
   typealias Pattern = Result<StringMatcher, MetadataPredicateError>
 
@@ -21,9 +21,9 @@ final class PatternCache: @unchecked Sendable {
   /// The pattern of a text.
   ///
   /// - Parameters:
-  ///   - text: What was computed.
-  ///   - prepare: Makes a pattern of it; called outside of everything if there's none yet.
-  /// - Returns: The pattern, or why it can't be used.
+  ///   - text: The computed text.
+  ///   - prepare: Makes a pattern of it; called outside of the lock if there's none yet.
+  /// - Returns: The pattern, or the reason why it can't be used.
   func pattern(
     _ text: String, _ prepare: (String) throws(MetadataPredicateError) -> StringMatcher
   ) -> Pattern {
@@ -42,7 +42,7 @@ final class PatternCache: @unchecked Sendable {
     }
   }
 
-  /// Runs something that nobody else does at the same time; `nil` if somebody does.
+  /// Runs something that no other thread runs at the same time; `nil` if one does.
   private func exclusively<Value>(_ body: () -> Value) -> Value? {
     if isTaken.exchange(true, ordering: .acquiring) { return nil }
     defer { isTaken.store(false, ordering: .releasing) }

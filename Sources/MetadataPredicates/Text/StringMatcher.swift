@@ -32,10 +32,10 @@ final class StringMatcher: Sendable {
   ///
   /// - Parameters:
   ///   - comparator: `==` or one of the operators between strings.
-  ///   - pattern: What to look for.
+  ///   - pattern: The text or pattern to search for.
   ///   - options: How.
   ///   - sizeMax: How many states a regular expression or pattern may have.
-  ///   - foreign: What matches regular expressions that an automaton can't.
+  ///   - foreign: Matches regular expressions that an automaton can't.
   /// - Throws: ``MetadataPredicateError`` for a regular expression that can't be used, or one that's too large.
   init(
     _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options, sizeMax: Int,
@@ -85,13 +85,13 @@ final class StringMatcher: Sendable {
     folding.ignoresDiacritics ? withoutDiacritics(pattern) : pattern
   }
 
-  /// Finds out whether a pattern of `MATCHES` can be used, without preparing it.
+  /// Checks whether a pattern of `MATCHES` can be used, without preparing it.
   ///
   /// - Parameters:
   ///   - pattern: The regular expression.
   ///   - options: How it's matched.
   ///   - sizeMax: How many states it may have.
-  ///   - foreign: What matches expressions that an automaton can't.
+  ///   - foreign: Matches expressions that an automaton can't.
   /// - Throws: ``MetadataPredicateError`` if it can't be used.
   static func check(
     expression pattern: String, _ options: PredicateComparison.Options, sizeMax: Int,
@@ -214,9 +214,9 @@ final class StringMatcher: Sendable {
 
   // MARK: Words
 
-  /// Looks for whole words.
+  /// Searches for whole words.
   ///
-  /// What is looked for has to begin and end where words do. `==` finds it anywhere, as Spotlight does.
+  /// The searched text has to begin and end where words do. `==` finds it anywhere, as Spotlight does.
   private func matchesWords(_ text: String) -> Bool {
     let words = WordText(text, folding)
     let units = words.characters

@@ -8,7 +8,7 @@ enum StringOrder {
     return order(left, right, options.subtracting(.localeSensitive)) == .equal
   }
 
-  /// `[n]` by bytes, `[l]` as people expect, `[c]` and `[d]` by what's left after folding, otherwise by Unicode's numbers.
+  /// `[n]` by bytes, `[l]` as people expect, `[c]` and `[d]` by the rest after folding, otherwise by Unicode's numbers.
   static func order(_ left: String, _ right: String, _ options: PredicateComparison.Options) -> ValueOrder {
     if options.contains(.normalized) {
       if left.utf8.elementsEqual(right.utf8) { return .equal }

@@ -20,7 +20,7 @@ struct TextProbe: Sendable {
   /// The byte of the pattern that is searched for, eight times, and where it stands.
   private let rareBytes: UInt64
   private let rareIndex: Int
-  /// What makes no difference in a search for that byte.
+  /// The bits that make no difference in a search for that byte.
   private let rareMask: UInt64
 
   /// Prepares a test; `nil` for a pattern that's empty, longer, or isn't ASCII.
@@ -79,7 +79,7 @@ struct TextProbe: Sendable {
   @inline(__always)
   private func holdsAnchored(_ bytes: RawSpan) -> Bool? { kind == .suffix ? isSuffix(bytes) : isPrefix(bytes) }
 
-  /// What stands at the end is a whole number of characters, if its bytes are ASCII.
+  /// A suffix is a whole number of characters, if its bytes are ASCII.
   @inline(__always)
   private func isSuffix(_ bytes: RawSpan) -> Bool? {
     let size = bytes.byteCount
@@ -113,7 +113,7 @@ struct TextProbe: Sendable {
       let block = word(bytes, start, min(8, size))
       seen |= block
       let difference = (block | rareMask) ^ rareBytes
-      // A bit for each byte that is the wanted one, and maybe for some above it.
+      // A bit for each byte that is the sought one, and maybe for some above it.
       var candidates = (difference &- Self.ones) & ~difference & Self.highBits
       while candidates != 0 {
         let first = start + candidates.trailingZeroBitCount / 8 - rareIndex
@@ -162,7 +162,7 @@ struct TextProbe: Sendable {
   private func word(_ bytes: RawSpan, _ start: Int, _ length: Int) -> UInt64 {
     let size = bytes.byteCount
     if size >= 8 {
-      // What lies behind the end isn't read: the word begins earlier, and is moved.
+      // Bytes behind the end aren't read: the word begins earlier, and is moved.
       let place = min(start, size - 8)
       let shift = UInt64(truncatingIfNeeded: (start - place) &* 8)
       let word =

@@ -1,5 +1,5 @@
-/// Facts of Unicode 14 that the standard library knows, but doesn't tell: canonical decompositions, and the ordinary forms of
-/// full-width and half-width characters.
+/// Facts of Unicode 14 that the standard library has, but doesn't offer: canonical decompositions, and the ordinary
+/// forms of full-width and half-width characters.
 ///
 /// Made from `UnicodeData.txt` of the Unicode Character Database.
 enum UnicodeTables {

@@ -3,7 +3,7 @@ struct WildcardPattern: Sendable {
   /// `nil` stands for any one character.
   typealias Segment<Unit> = [Unit?]
 
-  /// What a pattern is, when it's simpler than it may be.
+  /// The simpler forms that a pattern may have.
   enum Shape: Equatable {
     case equal(String)
     case prefix(String)

@@ -5,7 +5,7 @@ extension MetadataExpression {
   ///   - format: The text.
   ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
   ///   - functions: The functions that may be called.
-  ///   - limits: What the text may cost and use.
+  ///   - limits: The costs and features that are allowed to the text.
   /// - Throws: ``MetadataPredicateError`` with the place of the first token that can't stand there.
   /// - Complexity: O(*n*) in the length of the text.
   public init(
@@ -20,7 +20,7 @@ extension MetadataExpression {
   ///
   /// - Parameters:
   ///   - name: Its name; the first part of the selector is enough.
-  ///   - operands: What it's given.
+  ///   - operands: The operands.
   ///   - functions: The functions that may be called.
   /// - Returns: The call; for a function that has a sign, the expression that the sign makes.
   /// - Throws: ``MetadataPredicateError`` with code `.unknownFunction` for a function that there isn't, or that takes other operands.

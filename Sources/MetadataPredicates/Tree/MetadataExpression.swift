@@ -1,4 +1,4 @@
-/// What a predicate compares: a value, or where to get one.
+/// An operand of a comparison: a value, or where to get one.
 public indirect enum MetadataExpression: Hashable, Sendable, Codable {
   /// A value that stands in the predicate, or was bound to it.
   case constant(MetadataValue)
@@ -35,7 +35,7 @@ public indirect enum MetadataExpression: Hashable, Sendable, Codable {
   public enum PathStep: Hashable, Sendable, Codable {
     /// The attribute of that name; of a collection, that of each member.
     case key(String)
-    /// `@count` and the like: applies to what the rest of the path gives.
+    /// `@count` and the like: applies to the values of the rest of the path.
     case collection(CollectionOperator)
   }
 

@@ -5,14 +5,14 @@ extension MetadataPredicate {
   /// let large = try MetadataPredicate(format: "%K > %d AND kMDItemFSName LIKE[cd] %@", arguments: ["kMDItemFSSize", 10_000, pattern])
   /// ```
   ///
-  /// An argument is a value or a key path, never a part of the text; so it can't change what the text means. For text that somebody else
-  /// wrote pass ``PredicateLimits/untrusted``.
+  /// An argument is a value or a key path, never a part of the text; so it can't change the meaning of the text. For
+  /// text by other authors pass ``PredicateLimits/untrusted``.
   ///
   /// - Parameters:
   ///   - format: The text.
   ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
   ///   - functions: The functions that may be called.
-  ///   - limits: What the text may cost and use.
+  ///   - limits: The costs and features that are allowed to the text.
   /// - Throws: ``MetadataPredicateError`` with the place of the first token that can't stand there.
   /// - Complexity: O(*n*) in the length of the text.
   /// - Note: Rules P1 to P11, P50 and P56.

@@ -1,9 +1,10 @@
 extension MetadataPredicate {
   /// The same, where a comparison of an attribute with one value holds if it does for one of the attribute's values.
   ///
-  /// So queries compare, as Spotlight does: `kMDItemContentTypeTree == 'public.image'`. An attribute is unequal to a value if none of its values
-  /// is equal to it. Comparisons with `nil` or with a collection, with `ANY` or `ALL` before them, or with anything but an attribute on the
-  /// left side stay as they are; so do `CONTAINS`, which looks among the values anyway, and what stands inside of expressions.
+  /// So queries compare, as Spotlight does: `kMDItemContentTypeTree == 'public.image'`. An attribute is unequal to a
+  /// value if none of its values is equal to it. Comparisons with `nil` or with a collection, with `ANY` or `ALL`
+  /// before them, or with anything but an attribute on the left side stay as they are; so do `CONTAINS`, which searches
+  /// the values anyway, and comparisons inside of expressions.
   ///
   /// - Parameter single: Attributes that never have several values; comparisons of these stay as they are.
   /// - Returns: The predicate.
@@ -38,7 +39,7 @@ extension PredicateComparison {
   /// Whether a constant is something that one value is compared with.
   private func isForOne(_ value: MetadataValue) -> Bool {
     switch comparator {
-    // A uniform type is looked for in several by itself.
+    // A uniform type is searched for in several values by itself.
     case .contains, .conformsTo, .typeEquals: false
     case .isIn, .between:
       // A missing value is compared with `nil`, and not at all if each of its values is.

@@ -115,7 +115,7 @@ private struct VariableSubstitution {
   }
 }
 
-/// Looks for `:=`.
+/// Searches for `:=`.
 ///
 /// Trees that are too deep are refused elsewhere.
 private struct AssignmentFinder {

@@ -7,7 +7,8 @@
 /// let notes: MetadataPredicate = .fileName.hasSuffix(".md") && .fileSize > .kilobytes(10)
 /// ```
 ///
-/// A tree is a value without behaviour. ``compiled(functions:limits:attributeCosts:)`` makes of it what is evaluated.
+/// A tree is a value without behaviour. ``compiled(functions:limits:attributeCosts:)`` makes of it the form that is
+/// evaluated.
 public indirect enum MetadataPredicate: Hashable, Sendable, Codable {
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   case constant(Bool)
@@ -57,21 +58,21 @@ public struct PredicateComparison: Hashable, Sendable, Codable {
 
   /// For how many members of the left side it must hold.
   public var quantifier: Quantifier
-  /// What is looked at.
+  /// The expression that is tested.
   public var left: MetadataExpression
   /// The operator.
   public var comparator: PredicateComparator
   /// How strings are compared.
   public var options: Options
-  /// What the left side is compared with.
+  /// The expression that the left side is compared with.
   public var right: MetadataExpression
 
   /// Compares two expressions.
   ///
   /// - Parameters:
-  ///   - left: What is looked at.
+  ///   - left: The expression that is tested.
   ///   - comparator: The operator.
-  ///   - right: What it's compared with.
+  ///   - right: The expression that it's compared with.
   ///   - options: How strings are compared.
   ///   - quantifier: For how many members of the left side it must hold.
   public init(

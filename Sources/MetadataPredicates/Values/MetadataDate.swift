@@ -10,7 +10,7 @@ public struct MetadataDate: Hashable, Sendable, Codable, Comparable {
   /// - Parameter secondsSince2001: The distance in seconds.
   public init(secondsSince2001: Double) { self.secondsSince2001 = secondsSince2001 }
 
-  /// Makes a moment from what stat(2) and time(2) count.
+  /// Makes a moment from the count of stat(2) and time(2).
   ///
   /// - Parameter secondsSince1970: Seconds since 1970-01-01T00:00:00Z.
   public init(secondsSince1970: Double) { secondsSince2001 = secondsSince1970 - Self.secondsFrom1970To2001 }
@@ -18,6 +18,6 @@ public struct MetadataDate: Hashable, Sendable, Codable, Comparable {
   /// The difference between the two ways to count.
   public static let secondsFrom1970To2001 = 978_307_200.0
 
-  /// Compares what both stand for.
+  /// Compares the moments.
   public static func < (left: Self, right: Self) -> Bool { left.secondsSince2001 < right.secondsSince2001 }
 }

@@ -1,8 +1,9 @@
 extension MetadataValue {
   /// Whether predicates take two values for equal.
   ///
-  /// Numbers and booleans are compared by what they count, strings by canonical equivalence (`é` in one scalar or two), dates also
-  /// with numbers of seconds since 2001, arrays element by element. An array never equals a set, and `nil` only `nil`.
+  /// Numbers and booleans are compared by their numbers, strings by canonical equivalence (`é` in one scalar or two),
+  /// dates also with numbers of seconds since 2001, arrays element by element. An array never equals a set, and `nil`
+  /// only `nil`.
   ///
   /// - Parameter other: The value to compare with.
   /// - Returns: Whether they are equal; a number that isn't one (NaN) equals nothing.

@@ -50,7 +50,7 @@ extension MetadataValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, E
 }
 
 extension MetadataValue {
-  /// What kind of value it is, for messages.
+  /// The kind of value, for messages.
   var kind: String {
     switch self {
     case .null: "nil"
