@@ -2,7 +2,7 @@
   internal import FileCoordination
   public import Foundation
 
-  /// What a program wants to do with one item, for requests of several items at once.
+  /// The part of a request that concerns one item, for requests of several items at once.
   ///
   /// ``url`` shows where the item is: it follows moves until the access has ended. It may be read anywhere, but only inside the
   /// accessor is it sure to be current. An intent belongs to one request at a time.
@@ -10,7 +10,7 @@
   /// - Note: Rules C-098 and C-154.
   public class NSFileAccessIntent: NSObject, @unchecked Sendable {
     private let intent: FileAccessIntent
-    /// Why there can be no such access: whoever made the intent couldn't be told.
+    /// Why there can be no such access: the initializer couldn't report it.
     private let problem: FileCoordinationError?
     let isReading: Bool
 

@@ -19,7 +19,7 @@
 
       /// Doesn't ask presenters to save first; they're still asked to relinquish.
       public static let withoutChanges = Self(rawValue: 1 << 0)
-      /// Reads what a symbolic link leads to; without it, the link itself is the item.
+      /// Reads the target of a symbolic link; without it, the link itself is the item.
       ///
       /// Not allowed in `prepare`.
       public static let resolvesSymbolicLink = Self(rawValue: 1 << 1)

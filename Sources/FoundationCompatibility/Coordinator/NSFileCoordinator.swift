@@ -9,15 +9,15 @@
   /// message each other's presenters (N-9). Unlike Apple's, a coordinator may be used from any thread; no wait for others lasts
   /// for ever: see ``deadlines``.
   ///
-  /// **Where accessors run.** Those of the calls that block, on the calling thread. While such a call waits on a thread of a serial
-  /// `OperationQueue` (the main thread, or the thread of one of the queue's operations), what presenters of that queue are asked is
-  /// asked on that thread, because their queue can't.
+  /// **Where accessors run.** Those of the calls that block, on the calling thread. While such a call waits on a thread
+  /// of a serial `OperationQueue` (the main thread, or the thread of one of the queue's operations), questions to
+  /// presenters of that queue are asked on that thread, because their queue can't.
   ///
   /// **Misuse** that ends the process on Apple platforms is reported instead: see ``setMisuseHandler(_:)``.
   ///
   /// Not sendable, as on Apple platforms, although its methods may be called on any thread.
   ///
-  /// - Note: Rules C-001…C-170, N-1, N-8 and N-9; <doc:FoundationNameRules> says what the numbers mean.
+  /// - Note: Rules C-001…C-170, N-1, N-8 and N-9; <doc:FoundationNameRules> explains the numbers.
   open class NSFileCoordinator: NSObject {
     let native: FileCoordinator
     let ongoing = OngoingAccesses()
@@ -25,8 +25,8 @@
 
     /// Creates a coordinator whose accesses are made on behalf of a presenter.
     ///
-    /// The presenter is neither asked nor told about them, nor kept alive. It needn't be registered. Coordinators made for the same
-    /// presenter have the same purpose: their accesses never wait for each other (C-113, C-115).
+    /// The presenter is neither asked nor notified about them, nor kept alive. It needn't be registered. Coordinators
+    /// made for the same presenter have the same purpose: their accesses never wait for each other (C-113, C-115).
     ///
     /// - Parameter filePresenterOrNil: The presenter, if any.
     public init(filePresenter filePresenterOrNil: (any NSFilePresenter)?) {
@@ -35,12 +35,12 @@
         label: adapter?.presenterLabel ?? "NSFileCoordinator", presenter: adapter, domain: CompatibilityDomain.current)
     }
 
-    /// Creates a coordinator whose accesses are made on nobody's behalf.
+    /// Creates a coordinator whose accesses are made on behalf of no presenter.
     public override convenience init() { self.init(filePresenter: nil) }
 
     // MARK: Presenters
 
-    /// Registers a presenter, so that it's asked before and told after accesses to its item.
+    /// Registers a presenter, so that it's asked before and notified after accesses to its item.
     ///
     /// Register inside a coordinated read of the item to miss nothing in between (C-193). The presenter isn't kept alive, and may go
     /// without having been removed (N-7). Registering it twice changes nothing (C-196). If its URL can't name a file, or the
@@ -53,7 +53,8 @@
 
     /// Ends the registration of a presenter; does nothing if it has none.
     ///
-    /// After this returns it's sent no new message, and nobody waits for its answers (C-191, C-192). May be called in `deinit`.
+    /// After this returns it's sent no new message, and no access waits for its answers (C-191, C-192). May be called
+    /// in `deinit`.
     ///
     /// - Parameter filePresenter: The presenter.
     open class func removeFilePresenter(_ filePresenter: any NSFilePresenter) {
@@ -65,7 +66,7 @@
 
     // MARK: Purpose
 
-    /// What this coordinator's accesses are for: those of equal purpose never wait for each other (C-116).
+    /// The purpose of this coordinator's accesses: accesses of equal purpose never wait for each other (C-116).
     ///
     /// Unique unless the coordinator was made for a presenter or given another. It may be set once, before the first access, and not
     /// if there's a presenter; anything else is reported to the ``setMisuseHandler(_:)`` and changes nothing (C-117, C-118).
@@ -78,11 +79,13 @@
 
     // MARK: Presenters that don't answer
 
-    /// Whose answers the accesses and batches of this coordinator did without whose accessors run now.
+    /// The presenters whose answers the accesses and batches of this coordinator did without, as long as their
+    /// accessors run.
     ///
-    /// A presenter is passed over while its process is stopped, and where ``deadlines`` say to proceed. What it hasn't saved isn't in
-    /// its file. Accesses inside of `prepare(…)` name the presenters of their own item that didn't answer it. Ask inside the accessor,
-    /// or inside the batch: afterwards it's empty. Apple's class has no such property, and its accesses wait as long as it takes.
+    /// A presenter is passed over while its process is stopped, and where ``deadlines`` say to proceed. Its file lacks
+    /// the changes that it hasn't saved. Accesses inside of `prepare(…)` name the presenters of their own item that
+    /// didn't answer it. Ask inside the accessor, or inside the batch: afterwards it's empty. Apple's class has no such
+    /// property, and its accesses wait as long as it takes.
     ///
     /// - Note: Rules C-141 and C-187.
     public var unansweredPresenters: [String] { ongoing.unanswered }
@@ -180,11 +183,12 @@
 
     /// Asks the presenters of many items, and of everything inside them, in advance, and then runs `batchAccessor`.
     ///
-    /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was called. One that's
-    /// dropped without having been called ends the wait with an error, and so does ``cancel()``. One that's kept and not called after
-    /// `batchAccessor` returned is reported to the ``setMisuseHandler(_:)`` after as long as presenters may take to answer, and ends the
-    /// wait with an error after as long as accesses may wait for others: five minutes, unless ``deadlines`` say otherwise. Batches that
-    /// go on for longer need longer ones. What a batch has begun isn't stopped (C-135…C-141).
+    /// Grants nothing: every item still needs an access of its own inside. Blocks until the completion handler was
+    /// called. One that's dropped without having been called ends the wait with an error, and so does ``cancel()``. One
+    /// that's kept and not called after `batchAccessor` returned is reported to the ``setMisuseHandler(_:)`` after as
+    /// long as presenters may take to answer, and ends the wait with an error after as long as accesses may wait for
+    /// others: five minutes, unless ``deadlines`` say otherwise. Batches that go on for longer need longer ones. The
+    /// end of the wait doesn't stop the batch (C-135…C-141).
     ///
     /// - Parameters:
     ///   - readingURLs: Items to be read.
@@ -222,7 +226,7 @@
     /// suspended, granted items stay claimed.
     ///
     /// - Parameters:
-    ///   - intents: What to do with which items. Inside `accessor` their `url` says where the items are.
+    ///   - intents: The accesses to request, one for each item. Inside `accessor` their `url` shows where the item is.
     ///   - queue: Where `accessor` runs.
     ///   - accessor: The work.
     open func coordinate(
@@ -236,7 +240,7 @@
 
     /// Declares that an item will be moved, for moves that could fail.
     ///
-    /// Nobody is told, and nothing has to follow (C-103).
+    /// No presenter is notified, and nothing has to follow (C-103).
     ///
     /// If the item is found at the new place when its access ends, and the move wasn't announced, it's announced then.
     ///
@@ -244,11 +248,12 @@
     ///   - oldURL: Where it is.
     ///   - newURL: Where it will be.
     open func item(at oldURL: URL, willMoveTo newURL: URL) {
-      // Outside of an access it means nothing.
+      // Outside of an access it has no effect.
       _ = ongoing.announce { try $0.willMove(from: oldURL.absoluteURL, to: newURL.absoluteURL) }
     }
 
-    /// Announces that an item has been moved: presenters are told, and those who wait for it will get the new place.
+    /// Announces that an item has been moved: presenters are notified, and accesses that wait for it will get the new
+    /// place.
     ///
     /// Inside the accessor of a write of this coordinator that covers the old or the new place. Otherwise nothing is announced, and
     /// that's reported to the ``setMisuseHandler(_:)`` (C-102).
@@ -283,8 +288,8 @@
   extension NSFileCoordinator {
     /// How long this coordinator's accesses wait; those of the domain while it's `nil`.
     ///
-    /// Apple's class waits for ever. Here an access waits five minutes for others and one minute for presenters' answers unless told
-    /// otherwise, and then fails with an error that names who is in the way.
+    /// Apple's class waits for ever. Here an access waits five minutes for others and one minute for presenters'
+    /// answers by default, and then fails with an error that names the parties in the way.
     public var deadlines: AccessDeadlines? {
       get { chosenDeadlines.withLock { $0 } }
       set { chosenDeadlines.withLock { $0 = newValue } }
@@ -299,7 +304,8 @@
       set { CompatibilityDomain.use(newValue) }
     }
 
-    /// Whether presenters hear of what programs do that don't coordinate, unless their class says otherwise: yes, unless set.
+    /// Whether presenters are notified of changes by programs that don't coordinate, unless their class says otherwise:
+    /// yes, unless set.
     ///
     /// Set it before the first presenter is registered. Watching takes an inotify(7) watch for each presented item and each directory
     /// inside. See ``NSFilePresenter/observesUncoordinatedChanges``.
@@ -308,7 +314,8 @@
       set { CompatibilityDomain.observesStrangers = newValue }
     }
 
-    /// Is told about misuse that would end the process on Apple platforms; `nil`, as it is at first, for lines on standard error.
+    /// Receives reports of misuse that would end the process on Apple platforms; `nil`, as it is at first, for lines on
+    /// standard error.
     ///
     /// Runs on the thread of the call.
     ///

@@ -3,8 +3,8 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// The accesses of one coordinator whose accessors run: for moves that are announced to the coordinator, and for what it says of
-  /// presenters that didn't answer.
+  /// The accesses of one coordinator whose accessors run: for moves that are announced to the coordinator, and for its
+  /// list of presenters that didn't answer.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |

@@ -2,7 +2,7 @@
   internal import FileCoordination
   internal import Foundation
 
-  /// What a call was to read and to write, for codes of errors that differ between the two.
+  /// The items that a call was to read and to write, for codes of errors that differ between the two.
   struct AccessedItems {
     private let reading: [URL]
     private let writing: [URL]
@@ -19,7 +19,7 @@
 
     /// Whether an error is about an item that was only to be read.
     ///
-    /// Errors that aren't about one item are those of who writes, if anything was to be written.
+    /// Errors that aren't about one item are errors of writing, if anything was to be written.
     func isReading(_ error: FileCoordinationError) -> Bool {
       if writing.isEmpty { return true }
       guard error.subjects.count == 1, let subject = error.subjects.first else { return false }

@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// Tells the program's author when the completion handler of `prepare` isn't called for long.
+  /// Notifies the program's author when the completion handler of `prepare` isn't called for long.
   struct CompletionReminder {
     private let timer: any DispatchSourceTimer
     private let patience: Duration?

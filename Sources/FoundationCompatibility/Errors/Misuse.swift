@@ -2,7 +2,7 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// What Apple's classes would end the process for, or hang at, and these do without.
+  /// Misuse for which Apple's classes would end the process, or hang, and these don't.
   enum Misuse {
     typealias Handler = @Sendable (String) -> Void
 
@@ -10,7 +10,7 @@
 
     static func setHandler(_ newHandler: Handler?) { handler.withLock { $0 = newHandler } }
 
-    /// Tells the program's author what is wrong, on standard error unless the program wants it elsewhere.
+    /// Reports the problem to the program's author, on standard error unless the program has set a handler.
     static func report(_ message: String) {
       if let handler = handler.withLock({ $0 }) { return handler(message) }
       try? FileHandle.standardError.write(contentsOf: Data("FoundationCompatibility: \(message)\n".utf8))

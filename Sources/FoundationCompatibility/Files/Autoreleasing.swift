@@ -2,8 +2,8 @@
   /// Runs `body`: without Objective-C nothing is ever released later.
   ///
   /// - Parameter body: The work.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` threw.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   public func autoreleasepool<Result, Failure: Error>(
     invoking body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

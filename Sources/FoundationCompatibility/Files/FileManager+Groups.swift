@@ -4,8 +4,8 @@
   extension FileManager {
     /// The directory that the programs of a group share: `$XDG_DATA_HOME/Group Containers/<group>`, made if it isn't there.
     ///
-    /// Without that variable, or if it isn't an absolute path, it's `~/.local/share`, as the XDG base directory specification says. The
-    /// directory is for the user alone. Nobody checks on Linux who belongs to a group.
+    /// Without that variable, or if it isn't an absolute path, it's `~/.local/share`, as the XDG base directory
+    /// specification says. The directory is for the user alone. Linux doesn't check membership in a group.
     ///
     /// - Parameter groupIdentifier: The name of the group.
     /// - Returns: The directory; `nil` if the name can't be that of a directory, or it can't be made.

@@ -19,12 +19,12 @@
     ///   - newItemURL: The item that takes its place, and is gone from its own.
     ///   - backupItemName: The name beside the original for a copy of the old item, made first and removed at the end unless
     ///     `.withoutDeletingBackupItem` is among the options; `nil` for none.
-    ///   - options: What to keep.
+    ///   - options: The parts of the old item to keep.
     ///   - resultingURL: Where to put the URL of the new item, which is the original's.
-    /// - Throws: `CocoaError`, before anything is touched when two of original, new item and backup are one item by a link, a mount or
-    ///   spelling, or one is inside another. The original is still there then, and the new item, perhaps with the mode and owner of the
-    ///   original; or, if only what follows failed, the new item is in its place: then the underlying error says what is left, such as the
-    ///   backup.
+    /// - Throws: `CocoaError`, before anything is touched when two of original, new item and backup are one item by a
+    ///   link, a mount or spelling, or one is inside another. The original is still there then, and the new item,
+    ///   perhaps with the mode and owner of the original. If only a later step failed, the new item is in its place:
+    ///   then the underlying error names the remains, such as the backup.
     public func replaceItem(
       at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
       options: FileManager.ItemReplacementOptions = [], resultingItemURL resultingURL: UnsafeMutablePointer<NSURL?>?
@@ -35,8 +35,8 @@
 
     /// Puts a new item in the place of another, so that there's always one of them.
     ///
-    /// What ``replaceItem(at:withItemAt:backupItemName:options:resultingItemURL:)`` does, and throws; if nothing is at the original's
-    /// place, the new item is moved there.
+    /// Like ``replaceItem(at:withItemAt:backupItemName:options:resultingItemURL:)``, with the same errors; if nothing
+    /// is at the original's place, the new item is moved there.
     ///
     /// - Parameters:
     ///   - originalItemURL: The item that's replaced.
@@ -68,7 +68,7 @@
     /// - Parameters:
     ///   - originalItemURL: The item that's replaced.
     ///   - newItemURL: The item that takes its place, and is gone from its own.
-    ///   - options: What to keep.
+    ///   - options: The parts of the old item to keep.
     /// - Returns: The URL of the new item, which is the original's.
     /// - Throws: `CocoaError`.
     @discardableResult

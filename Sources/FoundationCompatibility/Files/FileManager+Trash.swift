@@ -6,9 +6,10 @@
   extension FileManager {
     /// Moves an item to the trash, from where people can take it back.
     ///
-    /// That's where desktops look for it: `$XDG_DATA_HOME/Trash`, or `.Trash-` and the user's number at the top of another volume. If the
-    /// other volume doesn't let the program do that, the item is copied to the first and removed. A symbolic link is moved itself. An item
-    /// whose name is in the trash already gets a number. Doesn't coordinate: write `.forDeleting` around it.
+    /// That's where desktops expect it: `$XDG_DATA_HOME/Trash`, or `.Trash-` and the user's number at the top of
+    /// another volume. If the other volume doesn't let the program do that, the item is copied to the first and
+    /// removed. A symbolic link is moved itself. An item whose name is in the trash already gets a number. Doesn't
+    /// coordinate: write `.forDeleting` around it.
     ///
     /// - Parameters:
     ///   - url: The item.

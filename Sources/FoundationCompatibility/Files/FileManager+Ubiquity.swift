@@ -4,15 +4,15 @@
   // As on a device whose user isn't signed in: programs that check before they use iCloud do without it.
 
   extension NSNotification.Name {
-    /// Posted on Apple platforms when the user signs in or out; here nobody posts it.
+    /// Posted on Apple platforms when the user signs in or out; here it's never posted.
     public static let NSUbiquityIdentityDidChange = NSNotification.Name("NSUbiquityIdentityDidChangeNotification")
   }
 
   extension FileManager {
-    /// Who is signed in: nobody.
+    /// The identity of the signed-in user: none.
     public var ubiquityIdentityToken: (any NSCoding & NSCopying & NSObjectProtocol)? { nil }
 
-    /// Where a container is: nowhere.
+    /// The place of a container: none.
     ///
     /// - Parameter containerIdentifier: The container; the first one of the program unless stated.
     /// - Returns: `nil`.

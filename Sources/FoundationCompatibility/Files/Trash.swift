@@ -3,18 +3,20 @@
   internal import Glibc
   internal import SystemInterface
 
-  /// A directory into which people's desktops put what they throw away: version 1.0 of the trash specification of freedesktop.org.
+  /// A directory into which people's desktops put discarded items: version 1.0 of the trash specification of
+  /// freedesktop.org.
   ///
-  /// In `files` is what was thrown away, and in `info`, under the same name with `.trashinfo` behind it, from where and when.
+  /// In `files` are the discarded items, and in `info`, under the same name with `.trashinfo` behind it, their places
+  /// and times.
   struct Trash {
     /// How many names are tried for one item.
     static let nameCountMax = 10_000
 
     let directory: SystemPath
-    /// What paths in `info` are relative to; `nil` if they're absolute.
+    /// The directory to which paths in `info` are relative; `nil` if they're absolute.
     let top: SystemPath?
 
-    /// The user's own, for what's on the volume of the home directory.
+    /// The user's own, for items on the volume of the home directory.
     static var home: Trash {
       let environment = ProcessInfo.processInfo.environment
       let home = FileManager.default.homeDirectoryForCurrentUser.path
@@ -52,7 +54,7 @@
     func put(_ item: SystemPath) throws(SystemError) -> SystemPath {
       let files = HostFileSystem()
       try files.makeDirectories(directory, mode: 0o700)
-      // At the top of a volume others may have made it, or a link, to see what's thrown away.
+      // At the top of a volume others may have made it, or a link, to see discarded items.
       let status = try files.status(of: directory, at: .workingDirectory, links: top == nil ? .follow : .noFollow)
       guard status.kind == .directory, status.owner == geteuid() else {
         throw SystemError(call: "trashItem", paths: [directory], errno: EPERM)
@@ -82,7 +84,7 @@
       return Array(name[..<dot].prefix(255 - ".trashinfo".utf8.count - suffix.count)) + suffix
     }
 
-    /// - Returns: Whether nobody had the name.
+    /// - Returns: Whether the name was free.
     private func reserve(_ info: SystemPath, for item: SystemPath) throws(SystemError) -> Bool {
       let files = HostFileSystem()
       let file: FileDescriptor

@@ -13,7 +13,7 @@
 
     /// The values of an item that may not be on this machine, which here it always is.
     ///
-    /// - Parameter keys: What to look up.
+    /// - Parameter keys: The keys to look up.
     /// - Returns: The values that there are.
     /// - Throws: An error of the file system.
     public func promisedItemResourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {

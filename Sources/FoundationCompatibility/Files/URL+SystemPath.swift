@@ -4,9 +4,9 @@
   internal import SystemInterface
 
   extension URL {
-    /// The path of a file URL, byte by byte: `path` is text, in which what isn't UTF-8 has been replaced.
+    /// The path of a file URL, byte by byte: `path` is text, in which bytes that aren't UTF-8 have been replaced.
     var systemPath: SystemPath {
-      // What coordination refuses, such as a URL with a query, Foundation takes for its path.
+      // Foundation takes URLs for their path that coordination refuses, such as one with a query.
       guard let bytes = try? absoluteURL.filePathBytes() else { return SystemPath(absoluteURL.path) }
       return SystemPath(bytes: bytes)
     }

@@ -1,8 +1,8 @@
 #if !canImport(ObjectiveC)
   public import Foundation
 
-  // The keys that programs name and Foundation doesn't declare on Linux, with their names on Apple platforms. Foundation knows no values
-  // for them.
+  // The keys that programs name and Foundation doesn't declare on Linux, with their names on Apple platforms.
+  // Foundation has no values for them.
 
   extension URLResourceKey {
     /// Whether the item is shared.
@@ -10,16 +10,16 @@
     /// Whether the item is kept out of synchronization.
     public static let ubiquitousItemIsExcludedFromSyncKey = URLResourceKey(
       rawValue: "NSURLUbiquitousItemIsExcludedFromSyncKey")
-    /// What the user is to a shared item.
+    /// The role of the user for a shared item.
     public static let ubiquitousSharedItemCurrentUserRoleKey = URLResourceKey(
       rawValue: "NSURLUbiquitousSharedItemCurrentUserRoleKey")
-    /// What the user may do with a shared item.
+    /// The permissions of the user for a shared item.
     public static let ubiquitousSharedItemCurrentUserPermissionsKey = URLResourceKey(
       rawValue: "NSURLUbiquitousSharedItemCurrentUserPermissionsKey")
-    /// Who shares the item.
+    /// The owner of a shared item.
     public static let ubiquitousSharedItemOwnerNameComponentsKey = URLResourceKey(
       rawValue: "NSURLUbiquitousSharedItemOwnerNameComponentsKey")
-    /// Who changed a shared item last.
+    /// The last editor of a shared item.
     public static let ubiquitousSharedItemMostRecentEditorNameComponentsKey = URLResourceKey(
       rawValue: "NSURLUbiquitousSharedItemMostRecentEditorNameComponentsKey")
     /// A number that copies have in common which share their contents.
@@ -40,10 +40,10 @@
     public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
     /// The number of the item in its file system.
     public static let fileIdentifierKey = URLResourceKey(rawValue: "NSURLFileIdentifierKey")
-    /// How much room there is for what the user needs.
+    /// How much room there is for data that the user needs.
     public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(
       rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
-    /// How much room there is for what could be fetched again.
+    /// How much room there is for data that could be fetched again.
     public static let volumeAvailableCapacityForOpportunisticUsageKey = URLResourceKey(
       rawValue: "NSURLVolumeAvailableCapacityForOpportunisticUsageKey")
   }

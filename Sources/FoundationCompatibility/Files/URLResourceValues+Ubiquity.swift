@@ -1,32 +1,32 @@
 #if !canImport(ObjectiveC)
   public import Foundation
 
-  // The values that Foundation doesn't declare on Linux; of the others it knows none either.
+  // The values that Foundation doesn't declare on Linux; it has none of the others either.
 
   extension URLResourceValues {
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousItemDownloadingStatus: URLUbiquitousItemDownloadingStatus? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousItemIsShared: Bool? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousItemIsExcludedFromSync: Bool? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousSharedItemCurrentUserRole: URLUbiquitousSharedItemRole? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousSharedItemCurrentUserPermissions: URLUbiquitousSharedItemPermissions? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousSharedItemOwnerNameComponents: PersonNameComponents? { nil }
 
-    /// Not known: nobody is signed in.
+    /// Not known: no user is signed in.
     public var ubiquitousSharedItemMostRecentEditorNameComponents: PersonNameComponents? { nil }
   }
 
-  /// What somebody is to an item that's shared.
+  /// The role of a user for a shared item.
   public struct URLUbiquitousSharedItemRole: RawRepresentable, Hashable, Sendable {
     /// The name of the role, as on Apple platforms.
     public let rawValue: String
@@ -42,7 +42,7 @@
     public static let participant = Self(rawValue: "NSURLUbiquitousSharedItemRoleParticipant")
   }
 
-  /// What somebody may do with an item that's shared.
+  /// The permissions of a user for a shared item.
   public struct URLUbiquitousSharedItemPermissions: RawRepresentable, Hashable, Sendable {
     /// The name of the permissions, as on Apple platforms.
     public let rawValue: String

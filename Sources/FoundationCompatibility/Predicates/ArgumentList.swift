@@ -3,14 +3,15 @@
   internal import Glibc
   internal import MetadataPredicates
 
-  /// The arguments in a list of C's, which only a format can tell apart.
+  /// The arguments in a list of C's, which only a format can separate.
   enum ArgumentList {
     /// The most characters of an argument in text, with the sign behind it.
     private static let lengthMax = 40
 
     /// Takes arguments out of a list.
     ///
-    /// printf(3) reads the list, because only C knows its layout on each machine: objects come as addresses, numbers without loss.
+    /// printf(3) reads the list, because only C has its layout on each machine: objects come as addresses, numbers
+    /// without loss.
     ///
     /// - Parameters:
     ///   - list: The list, with an argument for each conversion in the format. A shorter one is undefined behaviour, as in C.

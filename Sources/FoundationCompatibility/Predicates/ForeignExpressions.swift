@@ -3,7 +3,8 @@
   internal import MetadataPredicates
 
   extension PredicateFunctions {
-    /// What predicates under Apple's names may use: a pattern of `MATCHES` that nothing can match fits nothing, and is reported.
+    /// The functions of predicates under Apple's names: a pattern of `MATCHES` that nothing can match fits nothing, and
+    /// is reported.
     static let foundation = functions { pattern, ignoresCase in
       if let matcher = matcher(pattern, ignoresCase) { return matcher }
       Misuse.report("'\(pattern)' is no regular expression, so nothing matches it")
@@ -29,7 +30,8 @@
     /// - Parameters:
     ///   - pattern: The expression.
     ///   - ignoresCase: Whether upper and lower case are the same.
-    /// - Returns: What says whether the whole of a text fits; `nil` for what is no expression there either.
+    /// - Returns: A function that returns whether the whole of a text fits; `nil` if the pattern is no expression there
+    ///   either.
     @Sendable private static func matcher(_ pattern: String, _ ignoresCase: Bool) -> ForeignExpressions.Matcher? {
       let options: NSRegularExpression.Options = ignoresCase ? [.caseInsensitive] : []
       // Alone first: in parentheses, `a)(b` would be an expression.

@@ -3,10 +3,10 @@
   internal import MetadataPredicates
 
   extension MetadataValue {
-    /// How deep collections are looked into; what lies deeper counts as missing.
+    /// How deep collections are read; deeper values count as missing.
     private static let depthMax = 64
 
-    /// What an object of a program means to a predicate.
+    /// The value that an object of a program has in a predicate.
     ///
     /// `nil`, `NSNull` and objects of other kinds are `null`; a URL is its path, or its text if it names no file.
     ///
@@ -21,7 +21,7 @@
       self = Self.single(object) ?? Self.collection(object, depth: depth + 1) ?? .null
     }
 
-    /// What's inside of optionals that were put into `Any`.
+    /// The value inside of optionals that were put into `Any`.
     private static func unwrapped(_ object: Any) -> Any? {
       (object as? any AnyOptional).map(\.wrapped) ?? object
     }
@@ -94,7 +94,7 @@
       switch object {
       case let item as NSMetadataItem: item.metadataValue(name)
       case let item as any PredicateItem: item.value(forAttribute: name, index: index)
-      // Only what's looked at is converted.
+      // Only the entry that's read is converted.
       case let entries as [String: Any]: MetadataValue(foundation: entries[name])
       case let entries as NSDictionary: MetadataValue(foundation: entries.object(forKey: name as NSString))
       default: wholeValue.value(forAttribute: name, index: index)

@@ -7,7 +7,7 @@
   /// Foundation's class of this name can't be made on Linux. This one takes its place in expressions everywhere, and in types in files that
   /// import this module and not Foundation. Objects may be evaluated by any number of threads, unless a block in them mustn't.
   ///
-  /// - Note: Rules P12 to P29 and P43 to P45 say what the operators do; <doc:FoundationNameRules> says where they are.
+  /// - Note: Rules P12 to P29 and P43 to P45 describe the operators; <doc:FoundationNameRules> says where they are.
   open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     /// For how many members of the left side the comparison must hold.
     public enum Modifier: UInt, Sendable {
@@ -59,9 +59,9 @@
       public static let normalized = Options(rawValue: 4)
     }
 
-    /// What is looked at.
+    /// The expression that is tested.
     public let leftExpression: NSExpression
-    /// What it's compared with.
+    /// The expression that it's compared with.
     public let rightExpression: NSExpression
     /// For how many members of the left side the comparison must hold.
     public let comparisonPredicateModifier: Modifier
@@ -75,8 +75,8 @@
     /// Compares two expressions.
     ///
     /// - Parameters:
-    ///   - lhs: What is looked at.
-    ///   - rhs: What it's compared with.
+    ///   - lhs: The expression that is tested.
+    ///   - rhs: The expression that it's compared with.
     ///   - modifier: For how many members of the left side the comparison must hold.
     ///   - type: How the expressions are compared. `.customSelector` ends the program, as on Apple platforms.
     ///   - options: How strings are compared.
@@ -116,7 +116,7 @@
         modifier: .direct, type: .equalTo)
     }
 
-    /// Compares what a block says with `true`.
+    /// Compares the result of a block with `true`.
     public override convenience init(block: @escaping (Any?, [String: Any]?) -> Bool) {
       let answer = NSExpression(block: { object, _, context in block(object, context?.namedValues) }, arguments: nil)
       self.init(
@@ -145,7 +145,7 @@
       self.init(comparison, TreeProgram(tree))
     }
 
-    /// Writes the format into a keyed archive; what has a block in it can't be archived.
+    /// Writes the format into a keyed archive; a predicate with a block in it can't be archived.
     open func encode(with coder: NSCoder) { TreeProgram.encode(program?.tree, with: coder) }
 
     // MARK: Values
@@ -181,7 +181,8 @@
 
     // MARK: Evaluation
 
-    /// Whether the comparison holds for an object: a dictionary, a value, or what conforms to `PredicateItem`.
+    /// Whether the comparison holds for an object: a dictionary, a value, or an object that conforms to
+    /// `PredicateItem`.
     open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
 
     /// Whether the comparison holds for an object if variables have values.

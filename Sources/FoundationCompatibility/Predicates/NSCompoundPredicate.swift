@@ -99,7 +99,7 @@
       self.init(TreeProgram(tree))
     }
 
-    /// Writes the format into a keyed archive; what has a block in it can't be archived.
+    /// Writes the format into a keyed archive; a predicate with a block in it can't be archived.
     open func encode(with coder: NSCoder) { TreeProgram.encode(program?.tree, with: coder) }
 
     // MARK: Values
@@ -135,7 +135,7 @@
 
     // MARK: Evaluation
 
-    /// Whether the predicate holds for an object: a dictionary, a value, or what conforms to `PredicateItem`.
+    /// Whether the predicate holds for an object: a dictionary, a value, or an object that conforms to `PredicateItem`.
     open override func evaluate(with object: Any?) -> Bool {
       // Compounds of compounds of… may be deeper than a tree is compiled.
       if let program, !program.isTooLarge { return program.evaluate(with: object) }

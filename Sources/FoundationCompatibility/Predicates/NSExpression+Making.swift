@@ -77,17 +77,17 @@
       self.init(Parts.aggregate(subexpressions.map(Self.expression)))
     }
 
-    /// What is in one of two collections.
+    /// The members of either of two collections.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
       self.init(Parts.set(.union, left, right))
     }
 
-    /// What is in both of two collections.
+    /// The members of both of two collections.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
       self.init(Parts.set(.intersect, left, right))
     }
 
-    /// What is in the first of two collections only.
+    /// The members of the first of two collections only.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
       self.init(Parts.set(.minus, left, right))
     }
@@ -96,7 +96,7 @@
     ///
     /// - Parameters:
     ///   - expression: The collection.
-    ///   - variable: What the member is called in the predicate, without `$`.
+    ///   - variable: The name of the member in the predicate, without `$`.
     ///   - predicate: An `NSPredicate`; anything else ends the program.
     public convenience init(
       forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any
@@ -114,7 +114,7 @@
       self.init(Parts.conditional(predicate, trueExpression, falseExpression))
     }
 
-    /// What a block answers.
+    /// The result of a block.
     ///
     /// - Parameters:
     ///   - block: It's given the evaluated object, the values of the arguments, and the variables. It runs on the thread of the evaluation.
@@ -134,7 +134,7 @@
   // MARK: - Parts
 
   extension NSExpression {
-    /// What kind of expression it is.
+    /// The kind of expression.
     public var expressionType: ExpressionType { parts.type }
 
     /// The value of a constant; of an aggregate of constants, which arrays in formats become, the values.
@@ -166,7 +166,7 @@
       }
     }
 
-    /// What a function is called on, which is its first operand; of a key path, the evaluated object.
+    /// The object that a function is called on, which is its first operand; of a key path, the evaluated object.
     public var operand: NSExpression {
       switch parts {
       case .function(_, let arguments): arguments.first ?? NSExpression(Parts.itself)

@@ -3,7 +3,7 @@
   internal import MetadataPredicates
 
   extension NSExpression {
-    /// What an expression is made of, as Apple's names divide it.
+    /// The parts of an expression, as Apple's names divide it.
     enum Parts {
       case constant(Any?)
       case itself
@@ -65,7 +65,7 @@
 
     /// The call of the function that this is; a function that there isn't ends the program, as on Apple platforms.
     ///
-    /// - Parameter operands: What it's given.
+    /// - Parameter operands: The operands.
     /// - Returns: The tree.
     func call(_ operands: [MetadataExpression]) -> MetadataExpression {
       guard case .function(let name, _) = self else { return .constant(.null) }
@@ -142,7 +142,7 @@
       }
     }
 
-    /// The text of what has a block in it, and so none that could be parsed.
+    /// The text of an expression with a block in it, which can't be parsed.
     var text: String {
       func list(_ expressions: [NSExpression]) -> String { expressions.map(\.description).joined(separator: ", ") }
       switch self {

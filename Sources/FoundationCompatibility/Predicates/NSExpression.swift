@@ -2,13 +2,13 @@
   public import Foundation
   internal import MetadataPredicates
 
-  /// What a predicate compares: a value, or where to get one.
+  /// An operand of a comparison: a value, or where to get one.
   ///
   /// Foundation's class of this name can't be made on Linux. This one takes its place in expressions everywhere, and in types in files that
   /// import this module and not Foundation. An object never changes, and may be evaluated by any number of threads, unless a block in it
   /// mustn't.
   open class NSExpression: NSObject, NSSecureCoding, NSCopying {
-    /// What kind of expression it is; the raw values are Apple's.
+    /// The kinds of expressions; the raw values are Apple's.
     public enum ExpressionType: UInt, Sendable {
       /// A value.
       case constantValue = 0
@@ -35,7 +35,7 @@
     /// Code of the program: it's given the evaluated object, the values of the arguments, and the variables.
     public typealias Block = (_ object: Any?, _ arguments: [Any], _ context: NSMutableDictionary?) -> Any
 
-    /// What it was made of; `nil` if it was a tree.
+    /// The parts that it was made of; `nil` if it was a tree.
     private let given: Parts?
     /// The expression without its objects; `nil` if a block is part of it.
     let tree: MetadataExpression?
@@ -80,7 +80,7 @@
       do { self.init(try MetadataExpression(format: format as String, functions: .foundation)) } catch { return nil }
     }
 
-    /// Writes the format into a keyed archive; what has a block in it can't be archived.
+    /// Writes the format into a keyed archive; an expression with a block in it can't be archived.
     open func encode(with coder: NSCoder) {
       guard let tree else { return Misuse.report("an expression with a block in it can't be archived") }
       coder.encode(tree.formatString as NSString, forKey: Self.formatKey)
@@ -110,9 +110,9 @@
     /// Numbers come as `NSNumber`, texts as `String`, moments as `Date`, several values as arrays.
     ///
     /// - Parameters:
-    ///   - object: A dictionary, a value, or what conforms to `PredicateItem`.
+    ///   - object: A dictionary, a value, or an object that conforms to `PredicateItem`.
     ///   - context: The values of variables, by their names without `$`.
-    /// - Returns: `nil` if there's no value; what can't be computed is reported as misuse.
+    /// - Returns: `nil` if there's no value; a computation that fails is reported as misuse.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
       switch parts {
       case .constant(let value): return value

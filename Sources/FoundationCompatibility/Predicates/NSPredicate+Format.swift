@@ -2,7 +2,7 @@
   public import Foundation
   public import MetadataPredicates
 
-  // Foundation declares these as unavailable on Linux; what's declared here wins.
+  // Foundation declares these as unavailable on Linux; the declarations here win.
 
   /// Lets an initializer of a class return an object of a subclass.
   protocol MadeByFactory {}
@@ -22,10 +22,12 @@
   extension NSPredicate {
     /// Reads a predicate in the format language.
     ///
-    /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the program's own use
-    /// ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is none: those that an automaton can't follow are matched by
-    /// `NSRegularExpression`, whose time nothing bounds, and one that can't be used fits nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and collections of these, and
-    /// everything that conforms to `PredicateItem`; there's no key-value coding that could look into other objects.
+    /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the
+    /// program's own use ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is none: those that an automaton
+    /// can't follow are matched by `NSRegularExpression`, whose time nothing bounds, and one that can't be used fits
+    /// nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and
+    /// collections of these, and everything that conforms to `PredicateItem`; there's no key-value coding that could
+    /// read other objects.
     ///
     /// - Parameters:
     ///   - predicateFormat: The text.
@@ -67,15 +69,15 @@
       self.init(madeBy: { FormatPredicate(program) })
     }
 
-    /// Reads a predicate in the format language, and says what's wrong with it instead of ending the program.
+    /// Reads a predicate in the format language, and throws its error instead of ending the program.
     ///
-    /// For text from strangers as well, with `PredicateLimits.untrusted`. Take text from them, and no archives: a predicate that's
-    /// unarchived may cost and use what `PredicateLimits.standard` allow, as the program's own may, and is `nil` beyond that.
+    /// For text from strangers as well, with `PredicateLimits.untrusted`. Take text from them, and no archives: a
+    /// predicate that's unarchived gets `PredicateLimits.standard`, as the program's own do, and is `nil` beyond that.
     ///
     /// - Parameters:
     ///   - format: The text. From strangers only with `PredicateLimits.untrusted`.
     ///   - arguments: One for each `%@`, `%K`, `%d` and the like outside quotes.
-    ///   - limits: What the text may cost and use.
+    ///   - limits: The costs and features that are allowed to the text.
     /// - Returns: The predicate.
     /// - Throws: `MetadataPredicateError` with the place of the first token that can't stand there.
     public static func parsing(

@@ -18,9 +18,10 @@
 
     static func made(of tree: MetadataPredicate) -> NSPredicate { made(of: TreeProgram(tree)) }
 
-    /// What the predicate says, if nothing in it is code of the program.
+    /// The tree of the predicate, if nothing in it is code of the program.
     ///
-    /// `nil` for a block, for an object of a class of the program, which may answer otherwise, and for what has one of these in it.
+    /// `nil` for a block, for an object of a class of the program, which may answer otherwise, and for a predicate that
+    /// contains one of these.
     var metadataTree: MetadataPredicate? {
       switch self {
       case let predicate as FormatPredicate: predicate.program.tree

@@ -23,7 +23,7 @@
 
     static var supportsSecureCoding: Bool { true }
 
-    /// Reads what ``encode(with:)`` wrote.
+    /// Reads the archive of ``encode(with:)``.
     required convenience init?(coder: NSCoder) {
       let key = coder.decodeObject(of: NSString.self, forKey: Self.archivedKey)
       self.init(key as String?, ascending: coder.decodeBool(forKey: Self.archivedOrder))
@@ -75,7 +75,7 @@
       }
     }
 
-    /// What the program's comparator is given: the objects themselves where dictionaries hold them.
+    /// The object for the program's comparator: the original one where a dictionary holds it.
     private func object(of whole: Any) -> Any? {
       if let sortKey {
         switch whole {
@@ -139,7 +139,7 @@
   extension NSSortDescriptor {
     /// Sorts dictionaries and items by the value of a key, and values by themselves if there's no key.
     ///
-    /// Texts are compared by their scalars, numbers and dates by what they count; missing values come first.
+    /// Texts are compared by their scalars, numbers and dates by their numbers; missing values come first.
     ///
     /// - Parameters:
     ///   - key: The key, or several with dots between them.

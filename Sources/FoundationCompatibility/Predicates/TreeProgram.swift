@@ -4,7 +4,7 @@
   internal import MetadataPredicates
   internal import SystemInterface
 
-  /// A tree with what evaluates it: what all predicates have that aren't code of the program.
+  /// A tree with its compiled form: the core of all predicates that aren't code of the program.
   ///
   /// Compiled once, before its first evaluation at the latest.
   ///
@@ -30,12 +30,12 @@
 
     /// Compiles the tree, unless it has variables without values.
     ///
-    /// - Throws: `MetadataPredicateError` for what can't be evaluated.
+    /// - Throws: `MetadataPredicateError` for a tree that can't be evaluated.
     func check() throws(MetadataPredicateError) {
       if case .failure(let error) = compiled, error.code != .unboundVariable { throw error }
     }
 
-    /// Whether the limits are what keeps it from being evaluated.
+    /// Whether only the limits keep it from being evaluated.
     var isTooLarge: Bool {
       if case .failure(let error) = compiled { return error.code == .limit }
       return false
@@ -87,7 +87,7 @@
   extension TreeProgram {
     private static let formatKey = "FoundationCompatibility.format"
 
-    /// Reads what ``encode(_:with:)`` wrote.
+    /// Reads the archive of ``encode(_:with:)``.
     ///
     /// `nil` if it's no format, or more than `PredicateLimits.standard` allow. Stricter limits would lose the program's own predicates,
     /// such as those with subqueries; `NSPredicate.parsing(_:arguments:limits:)` says that archives from strangers aren't for this.
@@ -106,8 +106,8 @@
     /// Writes the format, for keyed archives.
     ///
     /// - Parameters:
-    ///   - tree: What to write. `nil` for what has code of the program in it, which no archive can hold: that's reported as misuse,
-    ///     and gives nothing when it's read.
+    ///   - tree: The tree. `nil` for a predicate with code of the program in it, which no archive can hold: that's
+    ///     reported as misuse, and gives nothing when it's read.
     ///   - coder: The archive.
     static func encode(_ tree: MetadataPredicate?, with coder: NSCoder) {
       guard let tree else { return Misuse.report("a predicate with a block in it can't be archived") }

@@ -2,8 +2,8 @@
   public import FileCoordination
   public import Foundation
 
-  // Each of these is what a presenter does that hasn't written the method. To run is also how they tell the library that the
-  // class has not: there's no other way to find out.
+  // Each of these is the default of a presenter that hasn't written the method. When one runs, it also reports to the
+  // library that the class hasn't: there's no other way to detect that.
 
   extension NSFilePresenter {
     private func noteUnwritten(_ callback: WrittenCallbacks) { UnwrittenCallbacks.shared.note(callback, of: self) }
@@ -22,7 +22,7 @@
       ]
     }
 
-    /// What ``NSFileCoordinator/observesUncoordinatedChanges`` says: yes, unless the program has said no.
+    /// The value of ``NSFileCoordinator/observesUncoordinatedChanges``: yes, unless the program has said no.
     public var observesUncoordinatedChanges: Bool { NSFileCoordinator.observesUncoordinatedChanges }
 
     /// Not stated.

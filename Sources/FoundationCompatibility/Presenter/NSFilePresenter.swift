@@ -2,35 +2,37 @@
   public import FileCoordination
   public import Foundation
 
-  /// Something that shows or holds a file or directory, and wants to be asked before others access it and told afterwards.
+  /// An object that shows or holds a file or directory, and is asked before others access it and notified afterwards.
   ///
   /// Apple's protocol. Register a presenter with `NSFileCoordinator.addFilePresenter(_:)`; it isn't kept alive.
   ///
-  /// **Optional methods.** All but the first two requirements are optional: they have default implementations. Methods with a
-  /// completion handler may be written in their `async` form instead; of a presenter that has both, the one with the handler is
-  /// called. Swift can't tell on Linux whether a class has written a method. So each class is tried: its first presenter that a
-  /// message is for is called on its queue, and if that's the default implementation, the class is remembered as one that hasn't
-  /// written the method, is from then on neither asked nor waited for, and counts by the rules for presenters that don't implement
-  /// it (a package whose class has written no subitem method is told `presentedItemDidChange`; an eviction is refused). So a class
-  /// that wrote nothing costs others at most one turn on its queue for each kind of message. Until a class has once answered a kind of
-  /// message, a queue that doesn't begin it is waited for one second, or five before somebody reads what may not have been saved, and
-  /// before something is deleted. Then the access goes on, the message comes when the queue runs, and
-  /// `NSFileCoordinator.unansweredPresenters` says who was passed over. What a class is known to have written is waited for until
-  /// the deadline. All objects of a class, and of its subclasses, share what's known. ``writtenCallbacks`` states it.
+  /// **Optional methods.** All but the first two requirements are optional: they have default implementations. Methods
+  /// with a completion handler may be written in their `async` form instead; of a presenter that has both, the one with
+  /// the handler is called. Swift can't detect on Linux whether a class has written a method. So each class is tried:
+  /// its first presenter that a message is for is called on its queue, and if that's the default implementation, the
+  /// class is remembered as one that hasn't written the method, is from then on neither asked nor waited for, and
+  /// counts by the rules for presenters that don't implement it (a package whose class has written no subitem method
+  /// receives `presentedItemDidChange`; an eviction is refused). So a class that wrote nothing costs others at most one
+  /// turn on its queue for each kind of message. Until a class has once answered a kind of message, a queue that
+  /// doesn't begin it is waited for one second, or five before a read of possibly unsaved changes, and before something
+  /// is deleted. Then the access goes on, the message comes when the queue runs, and
+  /// `NSFileCoordinator.unansweredPresenters` names the presenters that were passed over. Methods that a class is known
+  /// to have written are waited for until the deadline. All objects of a class, and of its subclasses, share this
+  /// knowledge. ``writtenCallbacks`` states it.
   ///
   /// A method that only a *subclass* of the conforming class adds is never called, because there's no Objective-C runtime that
   /// could find it. Write it in the class that conforms, if only with an empty body, and override it.
   ///
-  /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods begin in turn
-  /// and run where they are isolated to. Operations that are cancelled don't take messages along. While a thread of a serial queue
-  /// is blocked, because the program waits for access on it, what presenters of that queue are asked is asked on that thread;
-  /// it's told there of moves too, and other news come when the queue is free.
+  /// **Where methods are called.** On ``presentedItemOperationQueue``, one message at a time, in order; `async` methods
+  /// begin in turn and run where they are isolated to. Operations that are cancelled don't take messages along. While a
+  /// thread of a serial queue is blocked, because the program waits for access on it, presenters of that queue are
+  /// asked on that thread; they're notified there of moves too, and other news come when the queue is free.
   ///
-  /// **Waiting.** Whoever accesses the item waits until the methods that ask have been answered. A handler that's dropped answers with
-  /// an error, one that's never called is waited for until the deadline of the access (see `NSFileCoordinator.deadlines`), and what's
-  /// called twice counts once (C-186, C-188).
+  /// **Waiting.** An access to the item waits until the methods that ask have been answered. A handler that's dropped
+  /// answers with an error, one that's never called is waited for until the deadline of the access (see
+  /// `NSFileCoordinator.deadlines`), and one that's called twice counts once (C-186, C-188).
   ///
-  /// - Note: Rules C-030…C-112, C-181…C-209, N-6 and N-7; <doc:FoundationNameRules> says what the numbers mean.
+  /// - Note: Rules C-030…C-112, C-181…C-209, N-6 and N-7; <doc:FoundationNameRules> explains the numbers.
   @preconcurrency
   public protocol NSFilePresenter: NSObjectProtocol {
     /// Where the presented item is; `nil` while it has never been saved. May be asked on any thread.
@@ -39,44 +41,48 @@
     /// Where the presenter gets its messages. May be asked on any thread.
     var presentedItemOperationQueue: OperationQueue { get }
 
-    /// The item that this one belongs to, for sandboxes; means nothing here.
+    /// The item that this one belongs to, for sandboxes; has no effect here.
     var primaryPresentedItemURL: URL? { get }
 
-    /// The ubiquity attributes to be told about; all unless written. Read when the presenter gets a location (C-207).
+    /// The ubiquity attributes to be notified of; all unless written. Read when the presenter gets a location (C-207).
     var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { get }
 
-    /// Whether to watch the item in the file system as well, for what programs do that don't coordinate; what
-    /// ``NSFileCoordinator/observesUncoordinatedChanges`` says unless written.
+    /// Whether to watch the item in the file system as well, for changes by programs that don't coordinate; the value
+    /// of ``NSFileCoordinator/observesUncoordinatedChanges`` unless written.
     ///
-    /// Not of Apple's protocol, where it's a property of the class and means nothing. Read when the presenter is registered. What strangers
-    /// do comes through the methods that tell, late and without relinquishing (C-200), and not all of it (C-201). It's told when the item
-    /// has been left alone for a tenth of a second, so that one write is one message, and a new file too. A directory is watched
-    /// with everything inside, which takes a watch for each directory; what can't be watched is reported to
+    /// Not of Apple's protocol, where it's a property of the class and has no effect. Read when the presenter is
+    /// registered. Changes by strangers come through the methods that notify, late and without relinquishing (C-200),
+    /// and not all of them (C-201). A change is reported when the item has been left alone for a tenth of a second, so
+    /// that one write is one message, and a new file too. A directory is watched with everything inside, which takes a
+    /// watch for each directory; directories that can't be watched are reported to
     /// `NSFileCoordinator.setMisuseHandler(_:)` when the presenter is registered.
     var observesUncoordinatedChanges: Bool { get }
 
-    /// The methods that the class has written, if it says so; `nil`, and they're found out, unless written.
+    /// The methods that the class has written, if it states them; `nil`, and they're detected, unless written.
     ///
-    /// Not of Apple's protocol. A class that states them is never guessed about: it's sent exactly these messages, and waited for by
-    /// whoever asks, even if its queue isn't free. Either form of a method counts. May be asked on any thread.
+    /// Not of Apple's protocol. A class that states them is never guessed about: it's sent exactly these messages, and
+    /// accesses that ask wait for it, even if its queue isn't free. Either form of a method counts. May be asked on any
+    /// thread.
     var writtenCallbacks: FilePresenterCallbacks? { get }
 
-    /// Somebody is about to read the item. Call `reader` when the presenter has let go of it.
+    /// Another party is about to read the item. Call `reader` when the presenter has let go of it.
     ///
-    /// - Parameter reader: Takes what to run on the presenter's queue when the reader has finished, if anything.
+    /// - Parameter reader: Takes the reacquirer, which runs on the presenter's queue when the reader has finished, if
+    ///   any.
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
 
-    /// Somebody is about to write the item. Call `writer` when the presenter has let go of it.
+    /// Another party is about to write the item. Call `writer` when the presenter has let go of it.
     ///
-    /// - Parameter writer: Takes what to run on the presenter's queue when the writer has finished, if anything.
+    /// - Parameter writer: Takes the reacquirer, which runs on the presenter's queue when the writer has finished, if
+    ///   any.
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
 
-    /// Save unsaved changes now: somebody needs them in the file.
+    /// Save unsaved changes now: another party needs them in the file.
     ///
     /// - Parameter completionHandler: Takes an error to fail the access that asked.
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Save unsaved changes now: somebody needs them in the file.
+    /// Save unsaved changes now: another party needs them in the file.
     ///
     /// - Throws: An error to fail the access that asked.
     func savePresentedItemChanges() async throws
@@ -117,14 +123,15 @@
     /// - Throws: An error to fail the access that asked.
     func accommodatePresentedSubitemDeletion(at url: URL) async throws
 
-    /// The item was moved or renamed, or a directory around it was; told when the mover's accessor has ended.
+    /// The item was moved or renamed, or a directory around it was; sent when the mover's accessor has ended.
     ///
     /// - Parameter newURL: Where it is now.
     func presentedItemDidMove(to newURL: URL)
 
-    /// The item may have changed: somebody had write access to it. Look before discarding anything (C-202).
+    /// The item may have changed: another party had write access to it. Check before discarding anything (C-202).
     ///
-    /// Also told to a directory whose class has written no method about subitems, when an entry comes, goes or is renamed (C-058).
+    /// Also sent to a directory whose class has written no method about subitems, when an entry comes, goes or is
+    /// renamed (C-058).
     func presentedItemDidChange()
 
     /// Ubiquity attributes of the item were announced to have changed.
@@ -147,13 +154,14 @@
     /// - Parameter version: The version.
     func presentedItemDidResolveConflict(_ version: NSFileVersion)
 
-    /// A new item is inside the presented directory, at any depth. A class that hasn't written this is told that it has changed.
+    /// A new item is inside the presented directory, at any depth. A class that hasn't written this is notified that it
+    /// has changed.
     ///
     /// - Parameter url: The new item.
     func presentedSubitemDidAppear(at url: URL)
 
-    /// An item inside the presented directory was moved, perhaps out of it. A class that hasn't written this is told that both of its
-    /// places have changed, as far as they're inside.
+    /// An item inside the presented directory was moved, perhaps out of it. A class that hasn't written this is
+    /// notified that both of its places have changed, as far as they're inside.
     ///
     /// - Parameters:
     ///   - oldURL: Where it was.

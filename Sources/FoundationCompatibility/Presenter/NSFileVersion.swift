@@ -3,8 +3,8 @@
 
   /// A version of a file, as messages to presenters name it.
   ///
-  /// This library stores no versions; those who do announce them through the native `FileAccess.didChangeVersion(_:version:)`,
-  /// with a name that means something to them: it's the ``persistentIdentifier``.
+  /// This library stores no versions; programs that do announce them through the native
+  /// `FileAccess.didChangeVersion(_:version:)`, with a name of their own: it's the ``persistentIdentifier``.
   open class NSFileVersion: NSObject, @unchecked Sendable {
     /// Where the item is whose version it is.
     public let url: URL

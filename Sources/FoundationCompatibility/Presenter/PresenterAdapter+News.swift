@@ -3,11 +3,11 @@
   internal import Foundation
   internal import SystemInterface
 
-  // Messages that nobody waits for.
+  // Messages for which no access waits.
 
   extension PresenterAdapter {
     func presentedItemDidMove(to url: URL, origin: AccessOrigin) async {
-      // What it's asked next, it answers for the new place.
+      // Its later answers are for the new place.
       if !unwritten.contains(.itemDidMove) { await tell(isServed: true) { $0.presentedItemDidMove(to: url) } }
     }
 
@@ -63,11 +63,12 @@
       }
     }
 
-    /// Tells that something inside has changed, or that the whole has, if the class hasn't written that method.
+    /// Reports that something inside has changed, or that the whole has, if the class hasn't written that method.
     ///
     /// Rules C-056, C-058, C-060 and C-093.
     ///
-    /// Only for a class that's just being found out: what's known of a class the native coordinator goes by.
+    /// Only while it's unknown whether the class has written it: the native coordinator uses the known callbacks of a
+    /// class.
     private func tellOfChange(at urls: [URL], comesOrGoes: Bool) async {
       let inside = urls.filter(isInside)
       for url in inside { await tell(.subitemDidChange) { $0.presentedSubitemDidChange(at: url) } }

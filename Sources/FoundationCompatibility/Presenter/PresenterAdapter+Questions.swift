@@ -2,7 +2,7 @@
   internal import FileCoordination
   internal import Foundation
 
-  // Messages that somebody waits for.
+  // Messages for whose answers an access waits.
 
   extension PresenterAdapter {
     private typealias Handler = @Sendable ((any Error)?) -> Void
@@ -66,8 +66,8 @@
 
     /// Asks in the form that the presenter's class has written, if any.
     ///
-    /// The form with a completion handler is tried first. If its default implementation runs, the class hasn't written it, and what the
-    /// default answers doesn't count.
+    /// The form with a completion handler is tried first. If its default implementation runs, the class hasn't written
+    /// it, and the default's answer doesn't count.
     private func ask(
       _ callback: WrittenCallbacks, _ asyncCallback: WrittenCallbacks,
       handler body: @escaping @Sendable (any NSFilePresenter, @escaping Handler) -> Void,

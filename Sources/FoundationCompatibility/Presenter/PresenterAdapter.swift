@@ -13,11 +13,11 @@
     init(_ presenter: any NSFilePresenter) { self.presenter = presenter }
   }
 
-  /// What stands for a presenter of the program in the native coordinator: passes each message on, on the presenter's queue.
+  /// The native presenter that stands for one of the program: passes each message on, on the presenter's queue.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
-  /// | `isRegistered` | its lock | set by whoever adds and removes the presenter, read before each message |
+  /// | `isRegistered` | its lock | set when the presenter is added or removed, read before each message |
   final class PresenterAdapter: PresumedFilePresenter {
     let target: WeakPresenter
     let presenterLabel: String
@@ -41,22 +41,22 @@
 
     var presentedItemURL: URL? { target.presenter?.presentedItemURL?.absoluteURL }
 
-    /// What its class has written, as far as that's known.
+    /// The methods that its class has written, as far as they're known.
     var presentedItemCallbacks: FilePresenterCallbacks {
       let knowledge = knowledge
       declared.withLock { $0 = knowledge }
       return knowledge.callbacks
     }
 
-    /// What was known of its class when it was registered.
+    /// The knowledge about its class when it was registered.
     var registeredKnowledge: MethodKnowledge? { declared.withLock { $0 } }
 
     var presumedCallbacks: FilePresenterCallbacks { statedCallbacks == nil ? knowledge.presumed : [] }
 
-    /// What its class states to have written.
+    /// The methods that its class states to have written.
     private var statedCallbacks: FilePresenterCallbacks? { target.presenter?.writtenCallbacks }
 
-    /// Of what it states nothing is guessed.
+    /// A class that states its methods is never guessed about.
     var knowledge: MethodKnowledge {
       guard let presenter = target.presenter else { return MethodKnowledge() }
       var knowledge = UnwrittenCallbacks.shared.knowledge(of: presenter)
@@ -69,7 +69,7 @@
     /// Whether its queue may have no other thread than the one that a callback blocks.
     var nestsCallbacks: Bool { target.presenter?.presentedItemOperationQueue.mayHaveNoOtherThread ?? false }
 
-    /// The directory's own dates change with its entries, and many classes look at it then (C-058).
+    /// The directory's own dates change with its entries, and many classes read them then (C-058).
     var observesDirectoryEntries: Bool { true }
 
     var observedPresentedItemUbiquityAttributes: Set<String>? {
@@ -88,14 +88,14 @@
       return domain.configuration.packageExtensions.contains { name.count > $0.count + 1 && name.hasSuffix("." + $0) }
     }
 
-    /// Runs `body` on the presenter's queue, as a message that somebody waits for.
+    /// Runs `body` on the presenter's queue, as a message for whose answer an access waits.
     ///
     /// When the presenter's method returns without an answer, its next message can come.
     ///
     /// - Parameters:
     ///   - method: The method that's called. Whether the class has it may be unknown until the queue runs it.
     ///   - absent: The answer of a presenter that's gone or removed.
-    ///   - body: Calls the presenter, and sees to an answer.
+    ///   - body: Calls the presenter, and ensures an answer.
     /// - Returns: The answer.
     /// - Throws: The error that the presenter answered with, or that it dropped the answer.
     func ask<Answer: Sendable>(
@@ -116,9 +116,10 @@
       }
     }
 
-    /// Runs `body` on the presenter's queue, as a message that nobody waits for.
+    /// Runs `body` on the presenter's queue, as a message for which no access waits.
     ///
-    /// Returns when it has run, so that no more than one is in the queue, unless the queue is blocked by somebody who waits.
+    /// Returns when it has run, so that no more than one is in the queue, unless the queue is blocked by a waiting
+    /// thread.
     func tell(isServed: Bool = false, _ body: @escaping @Sendable (any NSFilePresenter) -> Void) async {
       guard let queue = target.presenter?.presentedItemOperationQueue else { return leave(()) }
       await run(on: queue, isServed: isServed) { [self] in
@@ -140,7 +141,8 @@
       }
     }
 
-    /// What takes the item back, on the queue that the presenter had when it relinquished; it runs even if the presenter is gone (C-165).
+    /// The closure that takes the item back, on the queue that the presenter had when it relinquished; it runs even if
+    /// the presenter is gone (C-165).
     func reacquirer(_ body: @escaping @Sendable () -> Void, on queue: SharedReference<OperationQueue>) -> FileReacquirer
     {
       { [self] in await run(on: queue.value, isServed: true, body) }
@@ -155,7 +157,7 @@
 
   /// A reference to an object of the program that's handed through tasks.
   ///
-  /// `@unchecked Sendable`: only used for what's safe on any thread, or on the object's queue.
+  /// `@unchecked Sendable`: only used for calls that are safe on any thread, or on the object's queue.
   struct SharedReference<Object>: @unchecked Sendable {
     let value: Object
 

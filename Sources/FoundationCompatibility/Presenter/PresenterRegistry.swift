@@ -3,9 +3,9 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// The presenters of this process, and what stands for them in the native coordinator.
+  /// The presenters of this process, and the native presenters that stand for them.
   ///
-  /// Presenters are known by their addresses and never kept: they may remove themselves in `deinit`, or never.
+  /// Presenters are identified by their addresses and never kept: they may remove themselves in `deinit`, or never.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -42,7 +42,8 @@
       return entries.sorted { $0.number < $1.number }.compactMap { $0.adapter.target.presenter }
     }
 
-    /// What stands for a presenter: the same for all its coordinators and its registration, as long as one of them lives.
+    /// The native presenter for one of the program: the same for all its coordinators and its registration, as long as
+    /// one of them lives.
     func adapter(of presenter: any NSFilePresenter) -> PresenterAdapter {
       let fresh = PresenterAdapter(presenter, CompatibilityDomain.current)
       let isGoing = fresh.target.presenter == nil
@@ -63,7 +64,7 @@
         if previous?.adapter === adapter { return (nil, nil) }
         state.last += 1
         state.entries[key] = Entry(adapter: adapter, number: state.last)
-        // With the entry, so that whoever removes that has the last word.
+        // With the entry, so that the thread that removes that has the last word.
         adapter.isRegistered = true
         return (state.last, previous)
       }
@@ -79,7 +80,7 @@
           return true
         }
         if !isWanted { return registration.end() }
-        // What was learned of the class while this was registered.
+        // The knowledge about the class that came while this was registered.
         if adapter.registeredKnowledge != adapter.knowledge { registration.noteChangedCallbacks() }
         if adapter.observesUncoordinatedChanges, let problem = registration.uncoordinatedChangesProblem {
           Misuse.report("the presenter '\(adapter.presenterLabel)': \(problem)")
@@ -89,7 +90,7 @@
       }
     }
 
-    /// Something has become known of a class, and so of all its presenters.
+    /// The knowledge about a class has grown, and so about all its presenters.
     func classHasTaught(_ conformer: ObjectIdentifier) {
       let registrations = state.withLock { state in
         state.entries.values.compactMap { $0.adapter.conformer == conformer ? $0.registration : nil }
@@ -100,20 +101,20 @@
     /// Never keeps the presenter, which may be in its `deinit`.
     func remove(_ presenter: any NSFilePresenter) { remove(ObjectIdentifier(presenter)) { _ in true } }
 
-    /// A presenter is gone that nobody removed.
+    /// A presenter is gone that wasn't removed.
     func noteGone(_ adapter: PresenterAdapter) {
       let key = state.withLock { state in state.entries.first { $0.value.adapter === adapter }?.key }
       if let key { remove(key) { $0.adapter === adapter } }
     }
 
-    /// Ends what nobody has ended, each time the number of registrations has doubled.
+    /// Ends the registrations of presenters that are gone, each time the number of registrations has doubled.
     private func endRegistrationsOfTheGone() {
       let entries = state.withLock { state -> [Entry] in
         guard state.entries.count > 2 * state.entryCountAtPurge + 64 else { return [] }
         state.entryCountAtPurge = state.entries.count
         return Array(state.entries.values)
       }
-      // Not under the lock: to look at an object may be what it's kept by, and then it goes here.
+      // Not under the lock: a temporary reference to an object may be the last one, and then the object goes here.
       for entry in entries where entry.adapter.target.presenter == nil { noteGone(entry.adapter) }
     }
 
@@ -136,7 +137,7 @@
   }
 
   extension PresenterRegistry.State {
-    /// Forgets what's gone, each time the number of entries has doubled.
+    /// Forgets adapters that are gone, each time the number of entries has doubled.
     fileprivate mutating func purge() {
       guard adapters.count > 2 * adapterCountAtPurge + 64 else { return }
       adapters = adapters.filter { $0.value.adapter != nil }

@@ -56,7 +56,7 @@
     }
   }
 
-  /// What is known of the methods of a class.
+  /// The knowledge about the methods of a class.
   struct MethodKnowledge: Hashable, Sendable {
     /// Their default implementations have run.
     var unwritten: WrittenCallbacks = []
@@ -66,16 +66,16 @@
     /// The native callbacks that are worth sending.
     var callbacks: FilePresenterCallbacks { WrittenCallbacks.callbacks { !$0.isSubset(of: unwritten) } }
 
-    /// Those of which nobody knows whether the class has them.
+    /// Those that the class may have or lack.
     var presumed: FilePresenterCallbacks {
       WrittenCallbacks.callbacks { !$0.isSubset(of: unwritten) && $0.isDisjoint(with: written) }
     }
   }
 
-  /// What classes of presenters have written and what not, as far as that's known.
+  /// The methods that classes of presenters have written and those they haven't, as far as known.
   ///
-  /// Whatever one object teaches is known of all objects of the class, and of its subclasses: the compiler chooses between the
-  /// method and the default where the conformance is declared.
+  /// Knowledge from one object holds for all objects of the class, and of its subclasses: the compiler chooses between
+  /// the method and the default where the conformance is declared.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -114,13 +114,13 @@
       if isNew { PresenterRegistry.shared.classHasTaught(key) }
     }
 
-    /// What is known of the presenter's class.
+    /// The knowledge about the presenter's class.
     func knowledge(of presenter: any NSFilePresenter) -> MethodKnowledge {
       let key = conformer(of: presenter)
       return state.withLock { $0.knowledge[key] } ?? MethodKnowledge()
     }
 
-    /// What the presenter's class hasn't written.
+    /// The methods that the presenter's class hasn't written.
     func of(_ presenter: any NSFilePresenter) -> WrittenCallbacks { knowledge(of: presenter).unwritten }
 
     /// The class that declares the conformance.

@@ -2,9 +2,9 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// What the main thread does at a moment.
+  /// The activity of the main thread at a moment.
   enum MainThreadState: Equatable, Sendable {
-    /// Its run loop runs: it comes to everything, however busy it is.
+    /// Its run loop runs: it runs every operation sooner or later, however busy it is.
     case runsLoop
     /// It computes, or waits for a disk: it may run its loop when it's done.
     case works
@@ -29,7 +29,7 @@
 
   /// How long the main thread is waited for.
   ///
-  /// A value that's told what is seen of it from time to time.
+  /// A value that receives observations of it from time to time.
   struct MainThreadPatience {
     /// How many seconds it may sleep outside of a run loop, all in all, before it's taken for one that runs nothing.
     static let sleepMax: TimeInterval = 0.5

@@ -3,11 +3,12 @@
 
   /// Runs things on the main thread if it runs anything, and otherwise where they were asked for.
   ///
-  /// On Apple platforms the run loop of the main thread posts what queries without a queue have found. Here programs without a run loop are
-  /// served as well. The main thread is taken for one that runs nothing when it hasn't come to a thing although it has slept for
-  /// ``MainThreadPatience/sleepMax`` outside of a run loop, as one does that waits for a semaphore. One that computes is waited for, because it
-  /// may be about to run its loop; so is one whose loop runs, without limit, and one that has shown that it serves its queue without a
-  /// run loop, as in programs with an asynchronous `main`.
+  /// On Apple platforms the run loop of the main thread posts the results of queries without a queue. Here programs
+  /// without a run loop are served as well. The main thread is taken for one that runs nothing when it hasn't run an
+  /// operation although it has slept for ``MainThreadPatience/sleepMax`` outside of a run loop, as one does that waits
+  /// for a semaphore. One that computes is waited for, because it may be about to run its loop; so is one whose loop
+  /// runs, without limit, and one that has shown that it serves its queue without a run loop, as in programs with an
+  /// asynchronous `main`.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -17,14 +18,14 @@
   final class MainThreadTurns: @unchecked Sendable {
     static let shared = MainThreadTurns()
 
-    /// How often it's looked at: nobody tells when a run loop begins or ends.
+    /// How often it's polled: there's no event when a run loop begins or ends.
     private static let interval = MainThreadPatience.sleepMax / 10
 
     private let state: @Sendable () -> MainThreadState
     private let enqueue: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// - Parameters:
-    ///   - state: Says what the main thread does.
+    ///   - state: Returns the activity of the main thread.
     ///   - enqueue: Puts something into its queue.
     init(
       state: @escaping @Sendable () -> MainThreadState = { .current },
@@ -47,7 +48,7 @@
     private var turns: [Turn] = []
     /// An operation that runs turns is in the main queue.
     private var isAsked = false
-    /// Since that operation came into the queue, somebody has given up waiting for it.
+    /// Since that operation came into the queue, a thread has given up waiting for it.
     private var isIdle = false
     private var servesItsQueue = false
 

@@ -5,10 +5,9 @@
   internal import SystemInterface
 
   /// A file as a query found it.
-  ///
-  /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always says what was posted
-  /// last; when it isn't a result any more, it stays as it was. An item that's made from a URL stays as it was then. Comments, tags and
-  /// the like are read from the file when they're asked for.
+  /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always has
+  /// the values that were posted last; when it isn't a result any more, it stays as it was. An item that's made from a
+  /// URL stays as it was then. Comments, tags and the like are read from the file when they're asked for.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -29,9 +28,10 @@
       super.init()
     }
 
-    /// Looks at a file.
+    /// Inspects a file.
     ///
-    /// `nil` if there's none, or the URL isn't a file's. A symbolic link's item is what it leads to. Blocks for a few system calls.
+    /// `nil` if there's none, or the URL isn't a file's. A symbolic link's item is its target. Blocks for a few system
+    /// calls.
     ///
     /// - Parameter url: Where the file is.
     /// - Note: Rule R35.

@@ -1,8 +1,8 @@
 #if !canImport(ObjectiveC)
-  // Attributes that macOS knows, by Apple's constants. On a plain file system the dates, comments, tags and origins among them have
-  // values; the others are missing unless something else provides them. Queries may name all of them.
+  // The attributes of macOS, by Apple's constants. On a plain file system the dates, comments, tags and origins among
+  // them have values; the others are missing unless a provider gives them. Queries may name all of them.
 
-  // MARK: - What describes an item
+  // MARK: - Descriptions of an item
 
   /// Attribute change date.
   public let NSMetadataItemAttributeChangeDateKey = "kMDItemAttributeChangeDate"

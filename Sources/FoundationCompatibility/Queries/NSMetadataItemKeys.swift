@@ -1,5 +1,5 @@
 #if !canImport(ObjectiveC)
-  // Attributes that all of Apple's platforms know, by Apple's constants.
+  // Attributes of all of Apple's platforms, by Apple's constants.
 
   /// The name, as a `String`.
   public let NSMetadataItemFSNameKey = "kMDItemFSName"
@@ -67,7 +67,7 @@
   /// Why the contents couldn't be sent, as an `NSError`.
   public let NSMetadataUbiquitousItemUploadingErrorKey = "NSMetadataUbiquitousItemUploadingErrorKey"
 
-  /// Whether somebody wants the contents, as a `Bool`.
+  /// Whether the contents have been requested, as a `Bool`.
   public let NSMetadataUbiquitousItemDownloadRequestedKey = "NSMetadataUbiquitousItemDownloadRequestedKey"
 
   /// Whether the item is outside of the program's containers, as a `Bool`.
@@ -92,18 +92,18 @@
   /// The latest version of the contents is on this machine.
   public let NSMetadataUbiquitousItemDownloadingStatusCurrent = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
 
-  /// What the user is to a shared item, as a `String`.
+  /// The role of the user for a shared item, as a `String`.
   public let NSMetadataUbiquitousSharedItemCurrentUserRoleKey = "NSMetadataUbiquitousSharedItemCurrentUserRoleKey"
 
-  /// What the user may do with a shared item, as a `String`.
+  /// The permissions of the user for a shared item, as a `String`.
   public let NSMetadataUbiquitousSharedItemCurrentUserPermissionsKey =
     "NSMetadataUbiquitousSharedItemCurrentUserPermissionsKey"
 
-  /// Who owns a shared item, as `PersonNameComponents`.
+  /// The owner of a shared item, as `PersonNameComponents`.
   public let NSMetadataUbiquitousSharedItemOwnerNameComponentsKey =
     "NSMetadataUbiquitousSharedItemOwnerNameComponentsKey"
 
-  /// Who has changed a shared item last, as `PersonNameComponents`.
+  /// The last editor of a shared item, as `PersonNameComponents`.
   public let NSMetadataUbiquitousSharedItemMostRecentEditorNameComponentsKey =
     "NSMetadataUbiquitousSharedItemMostRecentEditorNameComponentsKey"
 

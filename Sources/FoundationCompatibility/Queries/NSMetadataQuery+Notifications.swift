@@ -6,7 +6,7 @@
     public static let NSMetadataQueryDidStartGathering =
       NSNotification.Name("NSMetadataQueryDidStartGatheringNotification")
 
-    /// The first search has found something; carries what was added, changed and removed.
+    /// The first search has found something; carries the added, changed and removed results.
     public static let NSMetadataQueryGatheringProgress =
       NSNotification.Name("NSMetadataQueryGatheringProgressNotification")
 
@@ -14,7 +14,7 @@
     public static let NSMetadataQueryDidFinishGathering =
       NSNotification.Name("NSMetadataQueryDidFinishGatheringNotification")
 
-    /// Something has changed after the first search; carries what was added, changed and removed.
+    /// Something has changed after the first search; carries the added, changed and removed results.
     public static let NSMetadataQueryDidUpdate = NSNotification.Name("NSMetadataQueryDidUpdateNotification")
   }
 
@@ -23,7 +23,7 @@
     ///
     /// On Linux, `NotificationCenter` doesn't turn one form into the other, so a query posts both.
     public struct DidStartGatheringMessage: NotificationCenter.AsyncMessage {
-      /// Who sends it.
+      /// The sender.
       public typealias Subject = NSMetadataQuery
 
       /// Makes the message.
@@ -45,7 +45,7 @@
     ///
     /// On Linux, `NotificationCenter` doesn't turn one form into the other, so a query posts both.
     public struct DidFinishGatheringMessage: NotificationCenter.AsyncMessage {
-      /// Who sends it.
+      /// The sender.
       public typealias Subject = NSMetadataQuery
 
       /// Makes the message.
@@ -65,10 +65,11 @@
 
     /// The first search has found something: the typed form of the notification `NSMetadataQueryGatheringProgress`.
     ///
-    /// Apple has a type for this as well, of which neither the name nor the contents are known here; both are this library's until they
-    /// are. What was added, changed and removed is in the notification only: items can't be sent between threads.
+    /// Apple has a type for this as well, of which neither the name nor the contents are known here; both are this
+    /// library's until they are. The added, changed and removed results are in the notification only: items can't be
+    /// sent between threads.
     public struct GatheringProgressMessage: NotificationCenter.AsyncMessage {
-      /// Who sends it.
+      /// The sender.
       public typealias Subject = NSMetadataQuery
 
       /// Makes the message.
@@ -88,10 +89,11 @@
 
     /// Something has changed after the first search: the typed form of the notification `NSMetadataQueryDidUpdate`.
     ///
-    /// Apple has a type for this as well, of which neither the name nor the contents are known here; both are this library's until they
-    /// are. What was added, changed and removed is in the notification only: items can't be sent between threads.
+    /// Apple has a type for this as well, of which neither the name nor the contents are known here; both are this
+    /// library's until they are. The added, changed and removed results are in the notification only: items can't be
+    /// sent between threads.
     public struct DidUpdateMessage: NotificationCenter.AsyncMessage {
-      /// Who sends it.
+      /// The sender.
       public typealias Subject = NSMetadataQuery
 
       /// Makes the message.

@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
   public import Foundation
 
-  // Not `open` in extensions: Swift doesn't let subclasses override what they declare.
+  // Not `open` in extensions: Swift doesn't let subclasses override their declarations.
   extension NSMetadataQuery {
     /// How many results there are.
     ///
@@ -14,7 +14,7 @@
     /// ``disableUpdates()`` keeps them.
     ///
     /// - Parameter idx: The position; one that isn't there ends the program, as on Apple platforms.
-    /// - Returns: An ``NSMetadataItem``, or what the delegate has put in its place.
+    /// - Returns: An ``NSMetadataItem``, or the delegate's replacement.
     /// - Complexity: O(log *n*).
     public func result(at idx: Int) -> Any {
       guard let object = core.object(at: idx) else {
@@ -34,7 +34,7 @@
 
     /// The position of a result.
     ///
-    /// - Parameter result: The item, or what the delegate has put in its place.
+    /// - Parameter result: The item, or the delegate's replacement.
     /// - Returns: The position; `NSNotFound` for anything that isn't a result now.
     /// - Complexity: O(*n*) once after each change, then O(1) for items.
     /// - Note: Rules R6 and R7.

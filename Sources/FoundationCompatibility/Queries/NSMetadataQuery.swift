@@ -3,32 +3,35 @@
   public import Foundation
   internal import SystemInterface
 
-  /// Finds files, and keeps what it has found current, under Apple's name and with Apple's calls.
+  /// Finds files, and keeps its results current, under Apple's name and with Apple's calls.
   ///
-  /// Every query is a `MetadataQuery`; queries over the same scopes share one index and one thread. First it gathers, posting
-  /// `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` and `NSMetadataQueryDidFinishGathering`; then it follows what
-  /// changes, posting `NSMetadataQueryDidUpdate`, until ``stop()`` or until nobody keeps the query.
+  /// Every query is a `MetadataQuery`; queries over the same scopes share one index and one thread. First it gathers,
+  /// posting `NSMetadataQueryDidStartGathering`, `NSMetadataQueryGatheringProgress` and
+  /// `NSMetadataQueryDidFinishGathering`; then it follows changes, posting `NSMetadataQueryDidUpdate`, until ``stop()``
+  /// or until the query is released.
   ///
-  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that runs anything: its run
-  /// loop, however busy it is, or its queue. One that computes is waited for; one that has slept for half a second outside of a run
-  /// loop, such as in a semaphore, isn't, and a thread of the query's own posts. So no run loop is needed (N-4). Results change right before they're
-  /// posted, on the same thread, so whoever looks at them there sees what the notification tells.
+  /// **Where notifications are posted.** On ``operationQueue`` if there's one. Without it, on the main thread if that
+  /// runs anything: its run loop, however busy it is, or its queue. One that computes is waited for; one that has slept
+  /// for half a second outside of a run loop, such as in a semaphore, isn't, and a thread of the query's own posts. So
+  /// no run loop is needed (N-4). Results change right before they're posted, on the same thread, so code that reads
+  /// them there sees the results of the notification.
   ///
-  /// **Change lists** are complete, whatever of the results was looked at, and all three are always there.
+  /// **Change lists** are complete, whichever results were read, and all three are always there.
   ///
   /// **Predicates** may be everything that `NSPredicate(format:)` reads, and compounds of that. Blocks are asked for each item, on the
   /// thread that posts. A URL counts as its path.
   ///
   /// Not sendable, as on Apple platforms, although its methods may be called on any thread.
   ///
-  /// - Note: Rules Q1 to Q31, R1 to R42, N-4 and N-5; <doc:FoundationNameRules> says what the numbers mean.
+  /// - Note: Rules Q1 to Q31, R1 to R42, N-4 and N-5; <doc:FoundationNameRules> explains the numbers.
   open class NSMetadataQuery: NSObject {
     let core = QueryCore()
 
-    /// What `NSMetadataQueryLocalComputerScope` and empty ``searchScopes`` search.
+    /// The directories that `NSMetadataQueryLocalComputerScope` and empty ``searchScopes`` search.
     ///
-    /// Unless set: what is in the root directory, but for `/dev`, `/proc`, `/run`, `/sys` and volumes of other machines, and the home directory.
-    /// All of it is indexed in memory by each process that searches it, so better name a scope.
+    /// Unless set: the contents of the root directory, but for `/dev`, `/proc`, `/run`, `/sys` and volumes of other
+    /// machines, and the home directory. All of it is indexed in memory by each process that searches it, so better
+    /// name a scope.
     ///
     /// - Note: Rule Q24.
     public static var localComputerDirectories: [URL] {
@@ -61,9 +64,9 @@
       set { core.operationQueue = newValue }
     }
 
-    // MARK: - What to find
+    // MARK: - The search
 
-    /// What a file has to fulfil.
+    /// The condition that a file has to fulfil.
     ///
     /// With `==` an asterisk stands for itself, which is reported at the start for names and paths: patterns need `LIKE`. A change starts a running query anew (Q13); `nil` stops it.
     open var predicate: NSPredicate? {
@@ -109,8 +112,8 @@
 
     /// Where to search: constants, file URLs and paths, taken literally; see ``localComputerDirectories`` for none.
     ///
-    /// What isn't there when the query starts is found when it appears. Ubiquitous scopes are empty, because nobody is signed in; to mix
-    /// them with others is reported. A change starts a running query anew.
+    /// A place that doesn't exist when the query starts is found when it appears. Ubiquitous scopes are empty, because
+    /// no user is signed in; to mix them with others is reported. A change starts a running query anew.
     ///
     /// - Note: Rules Q23 to Q26, Q30 and Q31.
     open var searchScopes: [Any] {
@@ -125,8 +128,9 @@
 
     /// Limits the search to these items, URLs and paths; `nil` doesn't.
     ///
-    /// Just these are looked at, be they files or directories, and what happens to them is told at once. What isn't there when the query
-    /// starts is found when it appears. Beside ``searchScopes``, items outside of these aren't found. A change starts a running query anew.
+    /// Just these are watched, be they files or directories, and their changes are reported at once. An item that
+    /// doesn't exist when the query starts is found when it appears. Beside ``searchScopes``, items outside of these
+    /// aren't found. A change starts a running query anew.
     ///
     /// - Note: Rules Q28, Q29 and Q31.
     open var searchItems: [Any]? {
@@ -138,9 +142,9 @@
 
     /// Begins to search; results of an earlier run are dropped.
     ///
-    /// Returns at once, on any thread; everything is posted later. What keeps it from searching (a predicate with variables, a system that
-    /// doesn't let the program watch files) is reported to ``NSFileCoordinator/setMisuseHandler(_:)``. What was done to files before the call
-    /// is found by the first search.
+    /// Returns at once, on any thread; everything is posted later. Obstacles to the search (a predicate with variables,
+    /// a system that doesn't let the program watch files) are reported to ``NSFileCoordinator/setMisuseHandler(_:)``.
+    /// Changes of files before the call are found by the first search.
     ///
     /// - Returns: `false` without a predicate, when it's running already, or can't search; then nothing is posted.
     /// - Note: Rules Q2, Q3, Q4 and Q12.
@@ -152,7 +156,7 @@
     /// - Note: Rules Q9, Q10 and Q11.
     open func stop() { core.stop() }
 
-    /// Whether the query searches, or follows what it has found.
+    /// Whether the query searches, or follows its results.
     open var isStarted: Bool { core.isStarted }
 
     /// Whether the first search goes on.
@@ -168,7 +172,7 @@
     /// - Note: Rules R1, R2 and N-5.
     open func disableUpdates() { core.disableUpdates() }
 
-    /// Ends one ``disableUpdates()``; after the last one everything is posted that has happened meanwhile.
+    /// Ends one ``disableUpdates()``; after the last one all changes since are posted.
     ///
     /// - Note: Rules R2 and R3.
     open func enableUpdates() {

@@ -19,22 +19,22 @@
   /// The documents in the program's containers, of which there are none.
   public let NSMetadataQueryUbiquitousDocumentsScope = "NSMetadataQueryUbiquitousDocumentsScope"
 
-  /// What else is in the program's containers, of which there are none.
+  /// The other files in the program's containers, of which there are none.
   public let NSMetadataQueryUbiquitousDataScope = "NSMetadataQueryUbiquitousDataScope"
 
   /// Documents in containers of other programs, of which there are none.
   public let NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope =
     "NSMetadataQueryAccessibleUbiquitousExternalDocumentsScope"
 
-  // MARK: - What notifications carry
+  // MARK: - The contents of notifications
 
-  /// The results that are new, or match now: an array of items, or of what the delegate has put in their place.
+  /// The results that are new, or match now: an array of items, or of the delegate's replacements.
   public let NSMetadataQueryUpdateAddedItemsKey = "kMDQueryUpdateAddedItems"
 
-  /// The results that have altered: an array of items, or of what the delegate has put in their place.
+  /// The results that have altered: an array of items, or of the delegate's replacements.
   public let NSMetadataQueryUpdateChangedItemsKey = "kMDQueryUpdateChangedItems"
 
-  /// The results that are gone, or don't match any more: an array of items, or of what the delegate has put in their place.
+  /// The results that are gone, or don't match any more: an array of items, or of the delegate's replacements.
   public let NSMetadataQueryUpdateRemovedItemsKey = "kMDQueryUpdateRemovedItems"
 
   /// How well a result fits, from 0 to 1; missing here, where nothing is ranked.

@@ -3,14 +3,14 @@
 
   /// Puts other objects in the place of a query's results, and other values in the place of those it counts and groups by.
   ///
-  /// Both methods are optional: what isn't written leaves results and values as they are. They're called on the thread that looks at the
-  /// results, or posts them.
+  /// Both methods are optional: without them results and values stay as they are. They're called on the thread that
+  /// reads the results, or posts them.
   ///
   /// - Note: Rules R24 and R25.
   @preconcurrency public protocol NSMetadataQueryDelegate: NSObjectProtocol {
     /// The object that a result is handed out as.
     ///
-    /// Asked for once for each result, when it's looked at first or posted; not again when the item changes.
+    /// Asked for once for each result, when it's first read or posted; not again when the item changes.
     ///
     /// - Parameters:
     ///   - query: The query.

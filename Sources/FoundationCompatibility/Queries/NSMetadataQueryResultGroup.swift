@@ -49,7 +49,7 @@
     /// A result of the group, or of a group in it.
     ///
     /// - Parameter idx: Its position; one that isn't there ends the program.
-    /// - Returns: The result, or what the delegate has put in its place.
+    /// - Returns: The result, or the delegate's replacement.
     open func result(at idx: Int) -> Any { results[idx] }
   }
 #endif

@@ -5,15 +5,15 @@
   extension NotificationCenter {
     /// Notifications of one name, as they are posted; Foundation on Linux hasn't got this sequence.
     ///
-    /// Observation begins when the sequence is made. Each loop over it has a queue of its own; the first one also gets what was posted before
-    /// it began. A reader that is more than ``bufferedCountMax`` notifications behind loses the oldest. A loop ends when its task is
-    /// cancelled, and otherwise never.
+    /// Observation begins when the sequence is made. Each loop over it has a queue of its own; the first one also gets
+    /// notifications from before it began. A reader that is more than ``bufferedCountMax`` notifications behind loses
+    /// the oldest. A loop ends when its task is cancelled, and otherwise never.
     ///
     /// | state | guarded by | why |
     /// | --- | --- | --- |
     /// | `first` | its lock | any task may begin a loop |
     public final class Notifications: AsyncSequence, @unchecked Sendable {
-      /// What a loop gets.
+      /// The elements of a loop.
       public typealias Element = Notification
       /// No loop fails.
       public typealias Failure = Never
@@ -74,7 +74,7 @@
     }
   }
 
-  /// Notifications may be sent between tasks by what posts them on a thread of its own; so may they here.
+  /// Code that posts notifications on a thread of its own may send them between tasks; so may this.
   private struct Posted: @unchecked Sendable {
     let notification: Notification
   }

@@ -2,7 +2,7 @@
   internal import Foundation
   internal import MetadataPredicates
 
-  /// What a query can look for on behalf of a predicate of Foundation's.
+  /// The search of a query on behalf of a predicate of Foundation's.
   struct PredicateTranslation {
     /// Holds for everything for which the predicate does.
     let tree: MetadataPredicate
@@ -14,7 +14,7 @@
     init(_ predicate: NSPredicate) {
       if let tree = predicate.metadataTree {
         let tree = tree.readingURLsAsPaths
-        // What needs Foundation to match a text is asked for each item.
+        // Files are tested one by one if Foundation has to match a text.
         let isNative = !tree.needsForeignExpressions
         self.init(tree: isNative ? tree : .constant(true), isExact: isNative)
       } else if let compound = predicate as? Foundation.NSCompoundPredicate, compound.isPlain {

@@ -2,11 +2,11 @@
   internal import FileMetadata
   internal import Foundation
 
-  // What programs see of the results.
+  // The results in the form that programs see.
   extension QueryCore {
     func forgetReplacements() { withState { $0.discarded += $0.objects.forgetReplacements() } }
 
-    /// - Returns: What stands at a position; `nil` if there's none.
+    /// - Returns: The object at a position; `nil` if there's none.
     func object(at position: Int) -> Any? {
       let item = withState { state -> NSMetadataItem? in
         state.results.indices.contains(position) ? state.objects.object(for: state.results[position]) : nil
@@ -14,7 +14,7 @@
       return item.map(replaced)
     }
 
-    /// What a result is handed out as.
+    /// The object as which a result is handed out.
     func object(for file: MetadataItem) -> Any { replaced(item(for: file)) }
 
     private func item(for file: MetadataItem) -> NSMetadataItem { withState { $0.objects.object(for: file) } }
@@ -23,7 +23,7 @@
       withState { state in results.map { state.objects.object(for: $0) } }.map(replaced)
     }
 
-    /// What an item is handed out as.
+    /// The object as which an item is handed out.
     func replaced(_ item: NSMetadataItem) -> Any {
       guard let query, let delegate = query.delegate else { return item }
       if let known = withState({ $0.objects.replacement(of: item) }) { return known }
@@ -129,7 +129,7 @@
       (value as? AnyHashable) ?? AnyHashable(String(describing: value))
     }
 
-    /// The values by which a result is counted, each once: what the delegate makes of them.
+    /// The values by which a result is counted, each once, after the delegate's replacement.
     private func values(of file: MetadataItem, _ attribute: String) -> [Any?] {
       guard let value = NSMetadataItem(file).value(forAttribute: attribute) else { return [nil] }
       let members: [Any] = (value as? [Any]) ?? [value]

@@ -8,7 +8,7 @@
   /// | state | guarded by | why |
   /// | --- | --- | --- |
   /// | `state` | `lock` | programs use a query on any thread, and runs change its results where they post |
-  /// | `query` | nothing | set once, before anybody else knows the core |
+  /// | `query` | nothing | set once, before any other thread has the core |
   ///
   /// `@unchecked Sendable` for that reason, and because predicates and the like aren't sendable. Nothing of the program runs under
   /// the lock: neither its delegate nor its predicates. Native queries are called under it; they never call back.
@@ -31,7 +31,7 @@
       var positions: Cached<[MetadataItem.ID: Int]>?
       var valueLists: Cached<[String: [NSMetadataQueryAttributeValueTuple]]>?
       var groups: Cached<[NSMetadataQueryResultGroup]>?
-      /// What isn't needed any more and may belong to the program, whose code would run when it goes.
+      /// Objects that aren't needed any more and may belong to the program, whose code would run when they go.
       var discarded: [Any] = []
     }
 
@@ -65,12 +65,12 @@
     var isGathering: Bool { withState { $0.isGathering } }
     var results: QueryResults { withState { $0.results } }
 
-    /// Changes what counts from the next start.
+    /// Changes settings that count from the next start.
     func configure(_ change: (inout QueryConfiguration) -> Void) { withState { change(&$0.configuration) } }
 
-    /// Changes what to find; a query that runs begins anew.
+    /// Changes the search; a query that runs begins anew.
     func reconfigure(_ change: (inout QueryConfiguration) -> Void) {
-      // In one step: whoever stops it meanwhile stops what follows, and not what was.
+      // In one step: a thread that stops it meanwhile stops the new run, and not the former one.
       let (ending, beginning) = withState { state -> (Ending, Beginning?) in
         state.discarded.append(state.configuration)
         change(&state.configuration)
@@ -96,7 +96,7 @@
         let request = try QueryRequest(beginning.configuration, beginning.predicate)
         try request.native.start()
         if !adopt(request.native, run) {
-          // Somebody has stopped it meanwhile.
+          // Another thread has stopped it meanwhile.
           request.native.stop()
           return true
         }
@@ -143,14 +143,14 @@
   }
 
   extension QueryCore {
-    /// What a run that begins is made of.
+    /// The inputs of a run that begins.
     struct Beginning {
       let configuration: QueryConfiguration
       let predicate: NSPredicate
       let run: Int
     }
 
-    /// Who has to know that a run is over.
+    /// The parties to notify that a run is over.
     struct Ending {
       var native: MetadataQuery?
       /// Runs that wait until updates are enabled.
@@ -195,10 +195,10 @@
     }
   }
 
-  // MARK: - What runs do
+  // MARK: - The side of the runs
 
   extension QueryCore {
-    /// What has become of something that was to be posted.
+    /// The fate of a batch that was to be posted.
     enum Outcome {
       case posted
       /// Updates are disabled.
@@ -235,7 +235,7 @@
     struct Lists {
       var added: [NSMetadataItem]
       var changed: [NSMetadataItem]
-      /// With what the delegate has put in their places.
+      /// With the delegate's replacements.
       var removed: [(item: NSMetadataItem, replacement: Any?)]
     }
 

@@ -2,10 +2,10 @@
   internal import FileMetadata
   internal import Foundation
 
-  /// The objects of a query's results: one for each as long as it's a result, made when somebody looks at it.
+  /// The objects of a query's results: one for each as long as it's a result, made when it's first read.
   struct QueryObjects {
     private var items: [MetadataItem.ID: NSMetadataItem] = [:]
-    /// What the delegate has put in their places.
+    /// The delegate's replacements.
     private(set) var replacements: [MetadataItem.ID: Any] = [:]
     private var batchCount = 0
 
@@ -19,7 +19,7 @@
       return item
     }
 
-    /// - Returns: The object of a file that isn't a result any more, and what the delegate has put in its place.
+    /// - Returns: The object of a file that isn't a result any more, and the delegate's replacement.
     mutating func remove(_ change: QueryBatch.ChangedItem) -> (item: NSMetadataItem, replacement: Any?) {
       (
         items.removeValue(forKey: change.oldID) ?? NSMetadataItem(change.item),
@@ -51,7 +51,7 @@
 
     // MARK: Replacements
 
-    /// What the delegate has put in the place of a result.
+    /// The delegate's replacement of a result.
     func replacement(of item: NSMetadataItem) -> Any? { id(of: item).flatMap { replacements[$0] } }
 
     mutating func replace(_ item: NSMetadataItem, by object: Any) {

@@ -3,7 +3,7 @@
   internal import Foundation
   internal import MetadataPredicates
 
-  /// What a program wants a query to find.
+  /// The settings of a query by the program.
   struct QueryConfiguration {
     var predicate: NSPredicate?
     var sortDescriptors: [NSSortDescriptor] = []
@@ -29,10 +29,10 @@
     }
   }
 
-  /// A native query that finds what a program wants, or more.
+  /// A native query that finds the program's results, or more.
   struct QueryRequest {
     let native: MetadataQuery
-    /// Takes out what's too much, and brings the rest in order.
+    /// Takes out surplus results, and brings the rest in order.
     let selection: QuerySelection?
 
     /// Blocks for a few system calls.

@@ -25,11 +25,11 @@
     }
   }
 
-  /// What a query tells at once.
+  /// The changes that a query posts at once.
   struct QueryBatch: Sendable {
     /// A result that has altered or is gone.
     struct ChangedItem: Sendable {
-      /// Who it was; somebody else if it was made anew under the same path.
+      /// The former identity; another one if the file was made anew under the same path.
       let oldID: MetadataItem.ID
       let item: MetadataItem
     }

@@ -3,7 +3,8 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// What a query does from one start to the next stop: brings what the native query finds to where it's posted, piece by piece.
+  /// The run of a query from one start to the next stop: brings the native query's batches to where they're posted,
+  /// piece by piece.
   ///
   /// One piece is posted before the next one is fetched, so a slow program gets fewer and larger batches. Doesn't keep the
   /// `NSMetadataQuery` alive: it ends with it.
@@ -74,7 +75,7 @@
     case batch(Batch)
     case finished
 
-    /// What has changed, chosen by the program's own predicates when it's to be posted first.
+    /// Changes, chosen by the program's own predicates when they're first to be posted.
     ///
     /// `@unchecked Sendable` because one thread after the other uses it.
     final class Batch: @unchecked Sendable {

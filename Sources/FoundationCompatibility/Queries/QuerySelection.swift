@@ -3,27 +3,27 @@
   internal import Foundation
   internal import MetadataPredicates
 
-  /// Chooses and orders what a native query finds, by predicates and comparisons that are code of the program.
+  /// Chooses and orders the results of a native query, by predicates and comparisons that are code of the program.
   ///
   /// Used by one run of a query, for one batch at a time. `@unchecked Sendable` because batches come on different threads, one after
   /// the other.
   ///
-  /// Costs O(*n* log *n*) for each batch, because nothing is known of what the program's comparisons do.
+  /// Costs O(*n* log *n*) for each batch, because nothing is known about the program's comparisons.
   final class QuerySelection: @unchecked Sendable {
     private let predicate: NSPredicate?
     private let sortDescriptors: [NSSortDescriptor]
     private var chosen: Set<MetadataItem.ID> = []
 
     /// - Parameters:
-    ///   - predicate: What the native query can't evaluate.
-    ///   - sortDescriptors: What it can't sort by; none if it can.
+    ///   - predicate: The predicate that the native query can't evaluate.
+    ///   - sortDescriptors: The descriptors that it can't sort by; none if it can.
     init?(_ predicate: NSPredicate?, _ sortDescriptors: [NSSortDescriptor]) {
       if predicate == nil, sortDescriptors.isEmpty { return nil }
       self.predicate = predicate
       self.sortDescriptors = sortDescriptors
     }
 
-    /// - Returns: What is left of a batch.
+    /// - Returns: The rest of a batch.
     func select(_ all: QueryBatch) -> QueryBatch {
       var batch = QueryBatch()
       for change in all.removed where chosen.remove(change.oldID) != nil { batch.removed.append(change) }
@@ -46,7 +46,7 @@
     }
 
     private func isChosen(_ item: MetadataItem) -> Bool {
-      // An object of its own: that of a result says what was posted last.
+      // An object of its own: that of a result has the values that were posted last.
       predicate.map { $0.evaluate(with: NSMetadataItem(item)) } ?? true
     }
 
@@ -65,7 +65,7 @@
         let object = NSMetadataItem(item)
         return Row(item: item, object: object, fields: sortDescriptors.map { $0.field(of: object) })
       }
-      // Swift's sort keeps the order of what's equal, but doesn't promise it.
+      // Swift's sort keeps the order of equal elements, but doesn't promise it.
       return rows.enumerated().sorted { left, right in
         precedes(left.element, right.element) ?? (left.offset < right.offset)
       }.map(\.element.item)
@@ -88,7 +88,7 @@
   }
 
   extension NSSortDescriptor {
-    /// What an item is sorted by, if that's an attribute; compared as queries do it.
+    /// The field that an item is sorted by, if that's an attribute; compared as queries do it.
     fileprivate func field(of item: NSMetadataItem) -> SortField? {
       (self as? KeySortDescriptor)?.plainKey.map { SortField(item.metadataValue($0)) }
     }

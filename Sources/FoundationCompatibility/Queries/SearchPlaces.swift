@@ -3,7 +3,7 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// Where a query searches, made of what the program has said.
+  /// The places that a query searches, from the program's settings.
   struct SearchPlaces {
     /// Never empty; a ubiquitous scope stands for nothing.
     var scopes: [MetadataScope]
@@ -12,7 +12,7 @@
     /// - Parameters:
     ///   - scopes: Constants, URLs and paths; none for no limit.
     ///   - items: Items, URLs and paths.
-    ///   - computer: What no limit means.
+    ///   - computer: The directories that are searched without a limit.
     init(scopes: [Any], items: [Any]?, computer: [URL]) {
       let directories = scopes.isEmpty ? computer : scopes.flatMap { Self.directories($0, computer) }
       if let items {

@@ -5,10 +5,11 @@
 
   /// The messages to presenters that wait for their turn on the presenters' queues.
   ///
-  /// A message runs in an operation of its queue. A queue whose threads are blocked, because the program waits for access on them,
-  /// runs no operation; then that thread runs the messages that ask something, which it's perhaps waiting for itself, and those without
-  /// which a presenter would answer wrongly: moves and reacquirers. Other news stay in the queue: what presenters do when they hear of
-  /// changes, such as to read, isn't for a thread that waits already.
+  /// A message runs in an operation of its queue. A queue whose threads are blocked, because the program waits for
+  /// access on them, runs no operation; then that thread runs the messages that ask something, which it's perhaps
+  /// waiting for itself, and those without which a presenter would answer wrongly: moves and reacquirers. Other news
+  /// stay in the queue: the reactions of presenters to changes, such as reading, aren't for a thread that waits
+  /// already.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |
@@ -18,7 +19,7 @@
   final class PresenterTurns: Sendable {
     static let shared = PresenterTurns()
 
-    /// How many messages that tell may be in a blocked queue beyond the one that others wait for.
+    /// How many notifications may be in a blocked queue beyond the one that others wait for.
     static let releasedTurnCountMax = 4096
 
     fileprivate struct Turn {
@@ -54,7 +55,7 @@
       add(on: queue, isServed: true, body, release: nil)
     }
 
-    /// Adds a message that tells something.
+    /// Adds a notification.
     ///
     /// - Parameters:
     ///   - queue: The presenter's queue.
@@ -86,7 +87,7 @@
         return (state.last, isServed ? entry.servers : [], released)
       }
       for release in released { release() }
-      // The queue is kept until the operation has run, so its address is nobody else's meanwhile.
+      // The queue is kept until the operation has run, so its address isn't reused meanwhile.
       queue.addOperation(
         SteadfastOperation { [self] in
           take(number, key)?.body()
@@ -119,7 +120,7 @@
   }
 
   extension PresenterTurns.QueueState {
-    /// Takes what lets the next messages come, as far as that's bounded.
+    /// Takes the closures that let the next messages come, as far as that's bounded.
     fileprivate mutating func releaseAll() -> [@Sendable () -> Void] {
       var releases: [@Sendable () -> Void] = []
       for index in turns.indices where releasedCount < PresenterTurns.releasedTurnCountMax {
@@ -138,7 +139,7 @@
   extension OperationQueue {
     /// Whether its operations may all have to wait for one that's blocked.
     ///
-    /// Nobody can say whether a dispatch queue below it is serial, as most are.
+    /// It can't be determined whether a dispatch queue below it is serial, as most are.
     var mayHaveNoOtherThread: Bool {
       if unsafe underlyingQueue != nil { return true }
       return maxConcurrentOperationCount != OperationQueue.defaultMaxConcurrentOperationCount
@@ -147,7 +148,8 @@
   }
 
   extension PresenterTurns {
-    /// What a thread does that's about to wait for access: it serves the presenters of its queue, if that can run nothing else.
+    /// The work of a thread that's about to wait for access: it serves the presenters of its queue, if that can run
+    /// nothing else.
     func serverOfThisThread() -> (any BlockedThreadServer)? {
       // There may be no presenter yet: one can come while this thread waits.
       guard let queue = OperationQueue.current, queue.mayHaveNoOtherThread else { return nil }
@@ -175,11 +177,11 @@
 
     /// A thread of a serial queue while it waits for access.
     ///
-    /// `@unchecked Sendable`: what changes is guarded by the condition.
+    /// `@unchecked Sendable`: the state that changes is guarded by the condition.
     fileprivate final class Server: BlockedThreadServer, @unchecked Sendable {
       let key: ObjectIdentifier
       private let turns: PresenterTurns
-      /// Kept, so that the key is nobody else's.
+      /// Kept, so that the key isn't reused.
       private let queue: OperationQueue
       private let condition = NSCondition()
       private var isOver = false

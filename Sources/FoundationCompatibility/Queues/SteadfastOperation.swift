@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
   internal import Foundation
 
-  /// An operation that runs even if its queue's operations are cancelled: somebody waits for what it does.
+  /// An operation that runs even if its queue's operations are cancelled: another thread waits for its work.
   ///
   /// `@unchecked Sendable` because `Operation` says nothing of it; there's one constant.
   final class SteadfastOperation: Operation, @unchecked Sendable {
