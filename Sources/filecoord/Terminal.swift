@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Standard output or standard error, with colour where somebody sees it.
+/// Standard output or standard error, with colour where it's a terminal.
 struct Terminal: Sendable {
   static let output = Terminal(descriptor: STDOUT_FILENO)
   static let error = Terminal(descriptor: STDERR_FILENO)
@@ -14,11 +14,11 @@ struct Terminal: Sendable {
     case bad = "1;31"
   }
 
-  /// The usual width of a terminal that doesn't tell.
+  /// The usual width of a terminal that doesn't report its own.
   private static let usualWidth = 80
 
   private let descriptor: Int32
-  /// Whether somebody looks at it while it's written.
+  /// Whether it's shown while it's written.
   let isTerminal: Bool
   private let isColored: Bool
 
@@ -41,10 +41,10 @@ struct Terminal: Sendable {
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : Self.usualWidth
   }
 
-  /// Writes at once and unbuffered: what happens is told while it happens.
+  /// Writes at once and unbuffered: events are reported when they occur.
   ///
-  /// - Parameter text: What to write.
-  /// - Returns: Whether there's still somebody who reads.
+  /// - Parameter text: The text.
+  /// - Returns: Whether there's still a reader.
   @discardableResult
   func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
@@ -55,7 +55,7 @@ struct Terminal: Sendable {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      // Nobody reads any more: there's nobody to tell.
+      // The reader has gone, and can't be notified of that.
       if count <= 0 { return false }
       rest = rest.dropFirst(count)
     }

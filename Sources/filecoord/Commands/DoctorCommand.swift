@@ -35,7 +35,7 @@ private struct Checkup {
     self.session = session
     self.report = report
     name = session.invocation.text(.domain) ?? Self.variable(Session.domainVariable) ?? "user"
-    // Why there's none is told where one is needed.
+    // The reason for its absence is reported where one is needed.
     socket = (try? session.domain.meetingPath()) ?? nil
   }
 
@@ -86,12 +86,12 @@ private struct Checkup {
     let usual = "/tmp/file-coordination-\(geteuid())"
     if name != "user" || Session.contains(usual, socket) { return "" }
     var status = stat()
-    // It was free when nobody needed it any more.
+    // It became free when it wasn't needed any more.
     guard lstat(usual, &status) == 0 else { return ", because '\(usual)' was taken when it was needed" }
     return ", because user \(status.st_uid) has taken '\(usual)'"
   }
 
-  /// Whoever sees another `/tmp` is in another domain, and neither knows.
+  /// Processes that see another `/tmp` are in another domain, and can't notice that.
   private func separateProcesses() {
     if name != "user" { return }
     let advice =
@@ -107,7 +107,7 @@ private struct Checkup {
     }
   }
 
-  /// One access to a file that nobody else knows, and that doesn't have to exist.
+  /// One access to a file that no other process uses, and that doesn't have to exist.
   private func reachability() async {
     do {
       let file = URL.temporaryDirectory.appending(path: "filecoord-doctor-\(getpid())")
@@ -130,7 +130,7 @@ private struct Checkup {
     }
   }
 
-  /// Whoever can write the directory of the socket can take its place.
+  /// A user that can write the directory of the socket can take its place.
   private func directory() {
     guard let directory = socket.map({ URL(filePath: $0).deletingLastPathComponent().path }) else { return }
     var status = stat()
@@ -153,7 +153,7 @@ private struct Checkup {
     parentDirectory(of: directory)
   }
 
-  /// Whoever can rename the directory can take its place too.
+  /// A user that can rename the directory can take its place too.
   private func parentDirectory(of directory: String) {
     let parent = URL(filePath: directory).deletingLastPathComponent().path
     var status = stat()

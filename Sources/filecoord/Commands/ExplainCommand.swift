@@ -23,10 +23,10 @@ extension Command {
     })
 }
 
-/// Who has to do with a file.
+/// The parties that have to do with a file.
 private struct Explanation {
   private let path: String
-  /// By what they are in the way of.
+  /// By the accesses that they are in the way of.
   private var obstacles: [(what: String, who: [String])] = []
   private var listeners: [String] = []
 

@@ -24,7 +24,7 @@ extension Command {
       return .success
     })
 
-  /// What `--version` does; it has no name of its own.
+  /// The command behind `--version`; it has no name of its own.
   static let version = Command(
     name: "--version", summary: "", details: "", examples: [],
     run: { _ in

@@ -33,7 +33,7 @@ extension Command {
 }
 
 extension Failure {
-  /// There's something at the new path of what was to be moved or copied.
+  /// There's already an item at the new path of the one that was to be moved or copied.
   static func occupied(_ destination: URL) -> Failure {
     Failure(
       .cannotCreate,

@@ -11,7 +11,7 @@ enum Program {
     ends. If SIGKILL ends filecoord itself, the access ends, but COMMAND runs on and isn't notified: end it as well.
     """
 
-  /// Others see who is at work, rather than that it's this tool.
+  /// Others see the name of the program, rather than that of this tool.
   static func label(_ session: Session) -> String? {
     session.invocation.program.first?.text.split(separator: "/").last.map(String.init)
   }

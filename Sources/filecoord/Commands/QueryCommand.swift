@@ -103,11 +103,11 @@ extension Command {
     run: { session in try await QueryPrinter(session).run() })
 }
 
-/// Prints results, and what becomes of them.
+/// Prints results, and their changes.
 private struct QueryPrinter {
   private let session: Session
   private let query: MetadataQuery
-  /// Whose values are printed.
+  /// The attributes whose values are printed.
   private let attributes: [String]
 
   init(_ session: Session) throws {
@@ -160,7 +160,7 @@ private struct QueryPrinter {
     }
   }
 
-  /// Of what is printed once, and names alone, nothing else has to be known.
+  /// One-shot listings of names need no attributes.
   private static func options(_ invocation: Invocation) throws -> ScopeOptions {
     let needsMore = invocation.has(.live) || invocation.has(.json) || invocation.has(.attributes)
     return ScopeOptions(
@@ -196,7 +196,7 @@ private struct QueryPrinter {
     let isLive = session.invocation.has(.live)
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     return try await session.signals.handling({ _ in
-      // The query must go on to be audited; whoever reads changes is told.
+      // The query must go on to be audited; the end is reported to the reader of changes.
       if isLive, audits { end.finish() } else { query.stop() }
     }) {
       if !isLive {
@@ -231,7 +231,7 @@ private struct QueryPrinter {
     return audit.isClean ? .success : .failure
   }
 
-  /// What was printed is right, whether that succeeds or not.
+  /// The printed results are right, whether that succeeds or not.
   private func keepIndex() async {
     do {
       try await query.saveIndex()
@@ -342,10 +342,10 @@ private struct QueryPrinter {
     return "\(sign) \(item.path.onOneLine)" + (oldPath.map { " was \($0.onOneLine)" } ?? "") + cells(item)
   }
 
-  /// Says what isn't found, or is found late.
+  /// Reports the parts that aren't found, or are found late.
   private func warn(_ health: ScopeHealth) { Terminal.error.write(warning(health)) }
 
-  /// Until the query ends, whenever there's something else to warn of.
+  /// Until the query ends, whenever there's another warning.
   private func warn(of updates: AsyncStream<ScopeHealth>) async {
     var last = ""
     for await health in updates {

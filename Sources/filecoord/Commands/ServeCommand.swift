@@ -57,7 +57,7 @@ extension Command {
   private static let problem = Mutex<FileCoordinationError?>(nil)
 }
 
-/// What systemd's user manager reads.
+/// The file for systemd's user manager.
 private enum ServiceUnit {
   static var text: String {
     """
@@ -91,7 +91,7 @@ private enum ServiceUnit {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "filecoord"
   }
 
-  /// As systemd.service(5) wants the words of a command line: `%` and `$` have a meaning there.
+  /// In the form that systemd.service(5) requires for the words of a command line: `%` and `$` have a meaning there.
   private static func quoted(_ path: String) -> String {
     var quoted = "\""
     for scalar in path.unicodeScalars {

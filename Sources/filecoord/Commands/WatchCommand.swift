@@ -54,7 +54,7 @@ extension Command {
     run: { session in try await EventPrinter(session).run() })
 }
 
-/// Prints messages until enough have come, a signal comes, or nobody reads them.
+/// Prints messages until enough have come, a signal comes, or the reader has gone.
 private final class EventPrinter: Sendable {
   private let session: Session
   /// How many may still be printed, or `nil` for any number.

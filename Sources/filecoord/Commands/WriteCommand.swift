@@ -48,7 +48,7 @@ extension Command {
     }
   }
 
-  /// The tool can't know where a command has moved a file to, and presenters would look for it at its old place.
+  /// The tool can't determine where a command has moved a file to, and presenters would expect it at its old place.
   private static func warn(about moved: [Int], _ access: borrowing FileAccessSet) {
     for index in moved {
       Terminal.error.write(

@@ -8,11 +8,11 @@ struct Command: Sendable {
   }
 
   let name: String
-  /// What follows the options, for people.
+  /// The words behind the options, for people.
   var operands = ""
   /// How many operands there may be.
   var operandCount = 0...0
-  /// What the operands may be, where they aren't files.
+  /// The choices for the operands, where they aren't files.
   var operandChoices: [String]?
   /// Whether the operands are files, which shells complete.
   var takesFiles = true

@@ -1,4 +1,4 @@
-/// What the tool says about itself, made from the table of commands.
+/// The help of the tool, made from the table of commands.
 enum Help {
   static let version = "0.1.0"
   static let usage = "filecoord [OPTION…] COMMAND …"
@@ -10,7 +10,7 @@ enum Help {
     and never while NO_COLOR is set.
     """
 
-  /// All commands and what they have in common.
+  /// All commands and their common options.
   static var overview: String {
     """
     usage: \(usage)

@@ -1,4 +1,4 @@
-/// Finds what somebody may have meant.
+/// Finds the word that was probably meant.
 enum Nearest {
   /// A sentence that names the most similar word, if one is similar enough.
   static func hint(for word: String, among words: [String]) -> String {

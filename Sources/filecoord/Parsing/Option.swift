@@ -20,7 +20,7 @@ struct Option: Sendable {
     case text(String)
     case texts([String])
 
-    /// What this one says after another one of the same option: it replaces it, or adds to it.
+    /// The value of this option when an earlier one of the same name has a value: it replaces that, or adds to it.
     func following(_ other: Value?) -> Value {
       guard case .texts(let texts) = self, case .texts(let others)? = other else { return self }
       return .texts(others + texts)
@@ -31,7 +31,7 @@ struct Option: Sendable {
   let kind: Kind
   let help: String
 
-  /// What follows the name, for people; `nil` when nothing does.
+  /// The word behind the name, for people; `nil` when there's none.
   var placeholder: String? {
     switch kind {
     case .flag: nil
@@ -55,14 +55,14 @@ struct Option: Sendable {
   /// Such as `--timeout SECONDS`.
   var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
 
-  /// Understands what was written behind the name.
+  /// Parses the text behind the name.
   func value(of text: String) throws(Failure) -> Value {
     switch kind {
     case .flag: return .flag
     case .text: return .text(text)
     case .texts: return .texts([text])
     case .seconds:
-      // A thousand years, and far below what a Duration holds.
+      // A thousand years, and far below the range of a Duration.
       guard let seconds = Double(text), (0...3e10).contains(seconds) else {
         throw .usage("'\(name)' takes a number of seconds such as 2.5, not '\(text)'")
       }
@@ -104,7 +104,7 @@ extension Option {
   static let help = Option(name: "--help", kind: .flag, help: "Print the help.")
   static let version = Option(name: "--version", kind: .flag, help: "Print the version.")
 
-  /// What other tools call some options.
+  /// The names of some options in other tools.
   static let shortNames = ["-h": help.name, "-0": null.name]
 
   /// The options that every command takes.

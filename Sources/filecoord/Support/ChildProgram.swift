@@ -3,11 +3,11 @@ import Synchronization
 
 /// A program that runs while the tool holds an access.
 ///
-/// It shares the terminal, the process group and the open files of the tool. What a terminal sends reaches both; what a
-/// program sends to the tool is passed on.
+/// It shares the terminal, the process group and the open files of the tool. Signals from a terminal reach both;
+/// signals from a program to the tool are passed on.
 final class ChildProgram: Sendable {
   private let name: String
-  /// `nil` when it has ended: its number may belong to somebody else then.
+  /// `nil` when it has ended: its number may belong to another process then.
   private let running: Mutex<pid_t?>
 
   private init(_ name: String, _ process: pid_t) {
@@ -19,8 +19,8 @@ final class ChildProgram: Sendable {
   ///
   /// - Parameters:
   ///   - words: Its name, looked up in `PATH`, and its arguments.
-  ///   - signals: What to pass on to it.
-  /// - Returns: What it ended with.
+  ///   - signals: The signals to pass on to it.
+  /// - Returns: The exit code that it ended with.
   /// - Throws: ``Failure`` when it can't be started.
   static func run(_ words: [Argument], signals: Signals) async throws -> ExitCode {
     let program = ChildProgram(words[0].text, try start(words, signals))
@@ -61,7 +61,7 @@ final class ChildProgram: Sendable {
   private func wait() -> ExitCode {
     guard let process = running.withLock({ $0 }) else { preconditionFailure("'\(name)' was waited for twice") }
     var information = siginfo_t()
-    // Keeps its number taken until nobody signals it any more.
+    // Keeps its number taken until no other thread signals it any more.
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     running.withLock { $0 = nil }
     var status: Int32 = 0

@@ -20,7 +20,7 @@ struct ExitCode: Hashable, Sendable {
   /// As shells say that a signal ended something.
   static func signal(_ number: Int32) -> ExitCode { ExitCode(rawValue: 128 + number) }
 
-  /// What help says about them.
+  /// The descriptions in the help.
   static let table: [(code: String, meaning: String)] = [
     ("0", "done"),
     ("1", "explain: the file isn't free; doctor, tour: something is wrong; query --audit: there are differences"),

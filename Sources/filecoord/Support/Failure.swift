@@ -2,7 +2,7 @@ import FileCoordination
 import FileMetadata
 import Glibc
 
-/// Why a command didn't do what it was to do.
+/// The reason why a command failed.
 struct Failure: Error {
   let code: ExitCode
   let message: String
@@ -23,7 +23,7 @@ struct Failure: Error {
     return failure
   }
 
-  /// What's printed.
+  /// The text that's printed.
   var text: String {
     guard code == .usage else { return "filecoord: \(message)\n" }
     let help = command.map { "filecoord help \($0.name)" } ?? "filecoord help"
@@ -65,7 +65,7 @@ extension ExitCode {
       self = .usage
     case .symbolicLinkLoop: self = .inputOutput
     case .fileSystem: self.init(systemError: error.systemError)
-    // What only a program's author can do wrong.
+    // A mistake that only a program's author can make.
     default: self = .software
     }
   }

@@ -7,7 +7,7 @@ extension URL {
     let slash = UInt8(ascii: "/"), dot = [UInt8(ascii: ".")]
     do throws(FileCoordinationError) {
       let path = try URL(filePathBytes: argument.bytes.isEmpty ? dot : argument.bytes).filePathBytes()
-      // `.` means nothing on the way. `..` does: it goes back to where a symbolic link has led.
+      // `.` has no effect on the way. `..` does: it goes back to where a symbolic link has led.
       let names = path.split(separator: slash).filter { Array($0) != dot }
       try self.init(filePathBytes: [slash] + names.joined(separator: [slash]))
     } catch { throw Failure(error.code == .fileSystem ? .noInput : .usage, error.description) }
@@ -21,7 +21,8 @@ extension URL {
 }
 
 extension String {
-  /// The text on one line, whatever it is: for names of files, which may contain line ends and escape sequences.
+  /// The text on one line, with all control characters escaped: for names of files, which may contain line ends and
+  /// escape sequences.
   var onOneLine: String {
     var text = ""
     for scalar in unicodeScalars {

@@ -6,10 +6,10 @@ struct ForeignRoom {
   let pid: Int32
   let name: String
 
-  /// How many are looked for at most.
+  /// How many are searched for at most.
   private static let countMax = 3
 
-  /// Looks through all processes of the user that may be looked at.
+  /// Searches all processes of the user that may be inspected.
   ///
   /// - Complexity: O(number of processes).
   static func find() -> [ForeignRoom] {
@@ -29,12 +29,12 @@ struct ForeignRoom {
     isPrivate(mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
   }
 
-  /// Looks for `/tmp` in a table of mounts.
+  /// Searches for `/tmp` in a table of mounts.
   ///
   /// A directory of another file system doesn't have to be private: `/tmp` may be a subvolume, or mounted from somewhere else for all.
   ///
-  /// - Parameter mounts: As proc_pid_mountinfo(5) says: the fourth field is what is mounted, the fifth where; what comes last hides
-  ///   the others.
+  /// - Parameter mounts: In the format of proc_pid_mountinfo(5): the fourth field is the mounted directory, the fifth
+  ///   the place; the last mount hides the others.
   /// - Returns: Whether others have another `/tmp`.
   static func isPrivate(mounts: String) -> Bool {
     let last = mounts.split(separator: "\n").map { $0.split(separator: " ") }.last { $0.count > 4 && $0[4] == "/tmp" }

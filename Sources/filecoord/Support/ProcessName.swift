@@ -2,7 +2,7 @@ import Glibc
 
 /// A process as the library names it, `pid 4711 'notesd'`, in parts.
 struct ProcessName {
-  /// `nil` for the process of a callback, which isn't told.
+  /// `nil` for the process of a callback, which isn't reported.
   let identifier: Int?
   let name: String?
 

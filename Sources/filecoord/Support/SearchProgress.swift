@@ -1,15 +1,15 @@
 import FileMetadata
 
-/// Says on a terminal how many results a search has found so far: one line that is rewritten, and empty in the end.
+/// Shows on a terminal how many results a search has found so far: one line that is rewritten, and empty in the end.
 ///
-/// Short searches say nothing.
+/// Short searches show nothing.
 struct SearchProgress: Sendable {
   private static let delay = Duration.milliseconds(500)
   private static let interval = Duration.milliseconds(100)
 
   private let task: Task<Void, Never>?
 
-  /// Begins, unless nobody sees it.
+  /// Begins, unless there's no terminal to show it.
   init(_ query: MetadataQuery) {
     task =
       Terminal.error.isTerminal

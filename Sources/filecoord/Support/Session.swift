@@ -2,7 +2,7 @@ import FileCoordination
 import FoundationEssentials
 import Glibc
 
-/// What a command works with: what was asked for, and the domain that it's about.
+/// The context of a command: its invocation, and its domain.
 struct Session: Sendable {
   static let domainVariable = "FILE_COORDINATION_DOMAIN"
 
@@ -39,12 +39,12 @@ struct Session: Sendable {
     return FileCoordinator(label: label, domain: domain, deadlines: deadlines)
   }
 
-  /// Does something that waits for access: a signal ends the wait, and who is in the way is reported.
+  /// Runs an access that waits: a signal ends the wait, and the parties in the way are reported.
   ///
   /// - Parameters:
-  ///   - coordinator: Whoever waits.
+  ///   - coordinator: The coordinator that waits.
   ///   - body: The access. It says when it's granted, if it goes on after that.
-  /// - Returns: What `body` returned.
+  /// - Returns: The result of `body`.
   /// - Throws: The error of `body`, or ``Failure`` when a signal ended the wait.
   func waiting<Result>(
     _ coordinator: FileCoordinator, _ body: (WaitReporter) async throws -> Result
@@ -61,11 +61,11 @@ struct Session: Sendable {
   /// Runs `body` inside one access.
   ///
   /// - Parameters:
-  ///   - intents: What to do with which files.
-  ///   - label: Who accesses, unless `--label` says otherwise.
+  ///   - intents: The accesses to request, one for each of the files.
+  ///   - label: The name of the accessing party, unless `--label` gives one.
   ///   - body: The work.
-  /// - Returns: What `body` returned.
-  /// - Throws: The error of `body`, or why there's no access.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or the reason why there's no access.
   func withAccess<Result>(
     _ intents: [FileAccessIntent], label: String? = nil,
     _ body: (borrowing FileAccessSet) async throws -> Result
@@ -90,15 +90,15 @@ struct Session: Sendable {
 
   /// The state of the domain.
   ///
-  /// - Returns: Who presents, holds and waits.
+  /// - Returns: The presenters, accesses and waits.
   /// - Throws: ``Failure`` when it can't be asked.
   func snapshot() async throws -> CoordinationSnapshot {
     try await domain.snapshot()
   }
 
-  /// The path by which the domain knows a file: without symbolic links on the way.
+  /// The path of a file in the domain: without symbolic links on the way.
   ///
-  /// Asks a domain of its own that nobody else sees, so that it's sure to be what the library takes it for.
+  /// Asks a domain of its own that no other code uses, so that the path is certainly the library's.
   ///
   /// - Parameter file: The file.
   /// - Returns: The path as snapshots spell it.

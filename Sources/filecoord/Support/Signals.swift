@@ -3,8 +3,8 @@ import Synchronization
 
 /// The signals that ask the tool to end.
 ///
-/// They are blocked in all threads and taken by the main thread, which waits for them, so that what they cause is ordinary code.
-/// A signal that was ignored when the tool started stays ignored, as nohup(1) wants.
+/// They are blocked in all threads and taken by the main thread, which waits for them, so that their consequences are
+/// ordinary code. A signal that was ignored when the tool started stays ignored, as nohup(1) requires.
 final class Signals: Sendable {
   struct Arrival: Sendable {
     let number: Int32
@@ -48,7 +48,7 @@ final class Signals: Sendable {
       state.handlers[state.lastHandler] = handler
       return (state.lastHandler, state.first)
     }
-    // Whatever `body` is about, it may have begun after the terminal had sent the signal.
+    // The work of `body` may have begun after the terminal had sent the signal.
     if let first { handler(Arrival(number: first.number, isFromProgram: true)) }
     defer { state.withLock { _ = $0.handlers.removeValue(forKey: id) } }
     return try await body()

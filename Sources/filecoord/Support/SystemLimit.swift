@@ -22,7 +22,7 @@ struct SystemLimit {
       name: "max_queued_events", comfortable: 1024, advice: "sysctl fs.inotify.max_queued_events=16384"),
   ]
 
-  /// What the kernel says; `nil` when it doesn't know the limit.
+  /// The kernel's value; `nil` when it doesn't have the limit.
   var value: Int? {
     let text = try? String(contentsOfFile: "/proc/sys/fs/inotify/\(name)", encoding: .utf8)
     return text.flatMap { Int($0.prefix { $0.isNumber }) }

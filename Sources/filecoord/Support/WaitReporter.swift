@@ -1,7 +1,7 @@
 import FileCoordination
 import Synchronization
 
-/// Says who is in the way while the tool waits: one line that is rewritten on a terminal, new lines elsewhere.
+/// Reports the parties in the way while the tool waits: one line that is rewritten on a terminal, new lines elsewhere.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -13,7 +13,7 @@ final class WaitReporter: Sendable {
     var width = 0
   }
 
-  /// What is rewritten so often is still easy to read.
+  /// A line that is rewritten so often is still easy to read.
   private static let usualInterval = Duration.seconds(1)
 
   private let terminal = Terminal.error
@@ -64,7 +64,7 @@ final class WaitReporter: Sendable {
   private func rewrite(_ line: String, _ state: inout State) {
     let line = String(line.prefix(max(20, terminal.width - 1)))
     let blank = String(repeating: " ", count: max(0, state.width - line.count))
-    // Without escape sequences, which not every terminal knows. An empty line leaves the cursor at its start.
+    // Without escape sequences, which not every terminal supports. An empty line leaves the cursor at its start.
     terminal.write("\r" + line + blank + (line.isEmpty ? "\r" : ""))
     state.width = line.count
   }

@@ -2,11 +2,11 @@ import FileCoordination
 import FoundationEssentials
 import Synchronization
 
-/// A presenter that passes on what it's asked and told.
+/// A presenter that passes on its questions and notifications.
 final class Watcher: FilePresenter {
   /// One message.
   struct Event: Sendable {
-    /// What happened, in the words that are printed.
+    /// The event, in the words that are printed.
     let name: String
     /// The item concerned.
     let item: URL
@@ -43,7 +43,7 @@ final class Watcher: FilePresenter {
 // MARK: - Asked
 
 extension Watcher {
-  /// What a presenter that also lets go, saves and makes way is asked.
+  /// The questions to a presenter that also lets go, saves and makes way.
   static let questions: FilePresenterCallbacks = [
     .relinquish, .saveChanges, .accommodateDeletion, .accommodateSubitemDeletion,
   ]
@@ -71,7 +71,7 @@ extension Watcher {
   }
 }
 
-// MARK: - Told
+// MARK: - Notifications
 
 extension Watcher {
   func presentedItemDidMove(to newURL: URL, origin: AccessOrigin) async {

@@ -2,7 +2,8 @@ import FileCoordination
 import FoundationEssentials
 import Synchronization
 
-/// An editor with a document: it saves when somebody needs the text, follows moves, and guards unsaved text from deletion.
+/// An editor with a document: it saves when another party needs the text, follows moves, and guards unsaved text from
+/// deletion.
 final class Editor: FilePresenter {
   struct UnsavedText: Error, CustomStringConvertible {
     var description: String { "there is unsaved text" }
@@ -62,7 +63,7 @@ final class Editor: FilePresenter {
     stage.tell(presenterLabel, "is asked, and closes the document.")
   }
 
-  // MARK: Told afterwards
+  // MARK: Notifications
 
   func presentedItemDidMove(to url: URL, origin: AccessOrigin) async { document.withLock { $0.url = url } }
 }

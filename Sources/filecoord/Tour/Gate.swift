@@ -1,4 +1,4 @@
-/// Closed until it's opened: lets a scene decide when somebody goes on.
+/// Closed until it's opened: lets a scene decide when an actor goes on.
 ///
 /// One task may wait at it.
 final class Gate: Sendable {

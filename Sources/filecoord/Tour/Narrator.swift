@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells what happens, one line at a time, and counts what turned out as claimed.
+/// Reports events, one line at a time, and counts the claims that came true.
 final class Narrator: Sendable {
   private struct Count {
     var claims = 0
@@ -20,10 +20,10 @@ final class Narrator: Sendable {
 
   func heading(_ text: String) { terminal.write("\n" + terminal.styled(text, .heading) + "\n") }
 
-  /// A sentence about what is going on.
+  /// A sentence about the present scene.
   func explain(_ text: String) { write(text, prefix: "  ", indentation: 2) }
 
-  /// What somebody does.
+  /// The action of an actor.
   func tell(_ name: String, _ text: String) {
     let padding = String(repeating: " ", count: max(1, Self.nameWidth - name.count))
     write(text, prefix: "  " + terminal.styled(name, .actor) + padding, indentation: 2 + Self.nameWidth)

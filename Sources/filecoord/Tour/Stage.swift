@@ -1,7 +1,7 @@
 import FileCoordination
 import FoundationEssentials
 
-/// Where a scene plays: a domain and a directory of its own, and somebody who tells what happens.
+/// The stage of a scene: a domain and a directory of its own, and a narrator.
 struct Stage: Sendable {
   let domain: CoordinationDomain
   let directory: URL
@@ -19,7 +19,7 @@ struct Stage: Sendable {
     FileCoordinator(label: name, presenter: presenter, domain: domain)
   }
 
-  // MARK: Files, as somebody sees them who doesn't coordinate
+  // MARK: Files, as programs see them that don't coordinate
 
   func makeFile(_ name: String, _ text: String) throws -> URL {
     let url = directory.appending(path: name)
@@ -38,7 +38,7 @@ struct Stage: Sendable {
 
   func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
-  // MARK: Telling and checking
+  // MARK: Narrating and checking
 
   func explain(_ text: String) { narrator.explain(text) }
   func tell(_ name: String, _ text: String) { narrator.tell(name, text) }
@@ -47,7 +47,7 @@ struct Stage: Sendable {
 
   // MARK: Waiting for states, never for time
 
-  /// Waits until these hold their access, and nobody else does.
+  /// Waits until these hold their access, and no others do.
   ///
   /// - Returns: Whether that came true before the scene was given up.
   @discardableResult
@@ -57,7 +57,7 @@ struct Stage: Sendable {
     }
   }
 
-  /// Waits until somebody waits for exactly these.
+  /// Waits until an actor waits for exactly these.
   ///
   /// - Returns: Whether that came true before the scene was given up.
   @discardableResult
