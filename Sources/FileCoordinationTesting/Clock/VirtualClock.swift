@@ -1,6 +1,6 @@
 public import SystemInterface
 
-/// A clock whose time moves only when a test says so.
+/// A clock whose time moves only at a test's command.
 ///
 /// ```swift
 /// let clock = VirtualClock()
@@ -55,7 +55,7 @@ public final class VirtualClock: CoordinationClock {
   ///
   /// - Parameters:
   ///   - deadline: When to run the action.
-  ///   - action: What to run.
+  ///   - action: The work to run.
   /// - Returns: The means to call it off.
   /// - Complexity: O(*n*) in the number of waiting actions.
   public func schedule(
@@ -79,9 +79,9 @@ public final class VirtualClock: CoordinationClock {
     }
   }
 
-  /// Moves the time forward and runs, on the calling thread, what becomes due, in order of deadline.
+  /// Moves the time forward and runs, on the calling thread, the actions that become due, in order of deadline.
   ///
-  /// Includes what those actions schedule within that time. While an action runs the clock shows its deadline.
+  /// Includes actions that those schedule within that time. While an action runs the clock shows its deadline.
   ///
   /// - Parameter duration: How far to go; nothing negative.
   public func advance(by duration: Duration) {
@@ -89,9 +89,9 @@ public final class VirtualClock: CoordinationClock {
     advance(to: now.advanced(by: duration))
   }
 
-  /// Moves the time to a point and runs, on the calling thread, what becomes due, in order of deadline.
+  /// Moves the time to a point and runs, on the calling thread, the actions that become due, in order of deadline.
   ///
-  /// A point in the past leaves the time as it is, and runs what is due already.
+  /// A point in the past leaves the time as it is, and runs the actions that are due already.
   ///
   /// - Parameter time: Where to go.
   public func advance(to time: MonotonicTime) {

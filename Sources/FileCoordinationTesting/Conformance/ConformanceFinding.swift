@@ -1,6 +1,6 @@
 /// Something that a presenter did which makes others wait, lose data or lose track of the item.
 public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of findings; ``ConformanceFinding/message`` says what to do.
+  /// The kinds of findings; ``ConformanceFinding/message`` names the remedy.
   ///
   /// A later version may have more of them: a `switch` needs a `default`.
   public struct Kind: Hashable, Sendable, CaseIterable, CustomStringConvertible {
@@ -14,15 +14,15 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
       self.name = name
     }
 
-    /// A callback that somebody waits for didn't return within the deadline.
+    /// A callback that an access waits for didn't return within the deadline.
     public static let neverAnswered = Kind(1, "neverAnswered")
-    /// A callback that somebody waits for threw, where nothing justified it.
+    /// A callback that an access waits for threw, where nothing justified it.
     public static let refused = Kind(2, "refused")
     /// A completion handler was dropped without having been called.
     public static let answerDropped = Kind(3, "answerDropped")
     /// The presenter and the access that asked it waited for each other.
     public static let deadlock = Kind(4, "deadlock")
-    /// A callback that only tells, or a reacquirer, was still running when the deadline passed.
+    /// A callback that only notifies, or a reacquirer, was still running when the deadline passed.
     public static let didNotFinish = Kind(5, "didNotFinish")
     /// After the presenter was asked to save, the item was gone or couldn't be read.
     public static let savedItemIsUnreadable = Kind(6, "savedItemIsUnreadable")
@@ -55,11 +55,11 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// What kind of finding it is.
+  /// The kind of finding.
   public let kind: Kind
-  /// What was being done to the item, such as `read` or `move`.
+  /// The access to the item, such as `read` or `move`.
   public let step: String
-  /// What was observed and what to do about it.
+  /// The observation and the remedy.
   public let message: String
 
   init(_ kind: Kind, during step: String, _ message: String) {

@@ -51,7 +51,7 @@ extension ConformanceStep {
 
   /// Writes that keep the item.
   ///
-  /// Whoever is asked to let it be replaced may refuse.
+  /// A presenter that is asked to let it be replaced may refuse.
   private static let writes =
     ([[], .forMerging, .forMoving, .contentIndependentMetadataOnly, .forReplacing] as [FileCoordinator.WritingOptions])
     .map { options in
@@ -63,7 +63,7 @@ extension ConformanceStep {
             if options != .contentIndependentMetadataOnly { try trial.harness.contents.write(to: access.url) }
           }
         }
-        // The presenter has to be reachable again after what it was told.
+        // The presenter has to be reachable again after its messages.
         await trial.attempt { try await trial.coordinator.read(trial.url) { _ in } }
       }
     }
@@ -124,7 +124,7 @@ extension ConformanceStep {
     let coordinator = trial.coordinator
     let isAsked = Task { await trial.isReached { snapshot in snapshot.presenters.contains { !$0.running.isEmpty } } }
     let access = Task {
-      // A presenter that is asked nothing, or answered already, must not be waited for.
+      // A presenter that isn't asked, or has answered already, must not be waited for.
       defer { isAsked.cancel() }
       try await coordinator.write(trial.url, options: .forMerging) { _ in }
     }
@@ -178,7 +178,7 @@ extension ConformanceStep {
       trial.findings.add(
         .resurrectedItem, "the deleted file is there again. After 'accommodatePresentedItemDeletion', don't save.")
     }
-    // Still registered or not: somebody who makes the file anew must get an answer.
+    // Still registered or not: an access that makes the file anew must get an answer.
     await trial.attempt(mayBeRefused: true) {
       try await trial.coordinator.write(trial.url, options: .forReplacing) { access in
         try trial.harness.contents.write(to: access.url)

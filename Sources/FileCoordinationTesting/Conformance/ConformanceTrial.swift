@@ -2,7 +2,7 @@ internal import FileCoordination
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// One check of a presenter: its file, its domain, and what was found so far.
+/// One check of a presenter: its file, its domain, and the findings so far.
 final class ConformanceTrial: Sendable {
   let harness: PresenterConformance
   let url: URL
@@ -31,7 +31,7 @@ final class ConformanceTrial: Sendable {
 
   /// Makes an access, and turns its failure into a finding.
   ///
-  /// - Returns: What the access returned, or `nil` if it failed.
+  /// - Returns: The result of the access, or `nil` if it failed.
   @discardableResult
   func attempt<Result>(mayBeRefused: Bool = false, _ access: () async throws -> Result) async -> Result? {
     do {
@@ -88,7 +88,7 @@ final class ConformanceTrial: Sendable {
     }
   }
 
-  /// Looks at the contents inside an access.
+  /// Checks the contents inside an access.
   func expectReadable(_ url: URL, containing edit: Data?) {
     guard let contents = try? Data(contentsOf: url) else {
       return findings.add(

@@ -2,7 +2,7 @@ public import FileCoordination
 public import FoundationEssentials
 internal import SystemInterface
 
-/// Runs every kind of access against a presenter of yours, on a real file, and tells what it did wrong.
+/// Runs every kind of access against a presenter of yours, on a real file, and reports its mistakes.
 ///
 /// ```swift
 /// @Test func editorIsAGoodPresenter() async throws {
@@ -11,15 +11,15 @@ internal import SystemInterface
 /// }
 /// ```
 ///
-/// Works in any test framework: what it finds is returned as values, and their descriptions are for people.
+/// Works in any test framework: findings are returned as values, and their descriptions are for people.
 ///
 /// For each kind of access it makes a new file in a temporary directory, a new presenter, and a domain of its own. It
 /// checks that
 /// - every question is answered within the deadline, without an error, and without a deadlock with accesses of its own;
-/// - callbacks that only tell, and reacquirers, come to an end;
+/// - callbacks that only notify, and reacquirers, come to an end;
 /// - after a save the file can be read and, if you say how to edit, has the edit in it;
 /// - several accesses at once, one access after the other, and one that is cancelled while it asks are survived;
-/// - after a move the presenter has the new URL and is asked and told there;
+/// - after a move the presenter has the new URL and is asked and notified there;
 /// - after a deletion it doesn't make the file again.
 ///
 /// Not checked, because nothing can be discovered at run time: whether a callback is implemented and not declared (it's
@@ -39,9 +39,9 @@ public struct PresenterConformance: Sendable {
 
   /// The name of the file.
   ///
-  /// Its extension tells the presenter the type, if it cares.
+  /// Its extension shows the presenter the type, if that matters.
   public var fileName: String
-  /// What the file contains at first.
+  /// The first contents of the file.
   public var contents: Data
   /// How long each answer may take, in real time.
   public var answerDeadline: Duration
@@ -54,7 +54,7 @@ public struct PresenterConformance: Sendable {
   ///
   /// - Parameters:
   ///   - fileName: The name of the file to present.
-  ///   - contents: What the file contains at first.
+  ///   - contents: The first contents of the file.
   ///   - answerDeadline: How long each answer may take.
   ///   - edit: Makes an unsaved change, if the presenter can have any.
   ///   - makePresenter: Makes a presenter.
@@ -71,7 +71,7 @@ public struct PresenterConformance: Sendable {
 
   /// Runs all checks, one after the other.
   ///
-  /// - Returns: What was found, in the order of the checks; empty for a presenter without fault.
+  /// - Returns: The findings, in the order of the checks; empty for a presenter without fault.
   /// - Complexity: A good presenter takes as long as it takes to answer some sixty messages; each answer that never
   ///   comes costs ``answerDeadline`` more.
   public func run() async -> [ConformanceFinding] {

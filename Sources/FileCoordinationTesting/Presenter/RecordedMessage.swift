@@ -37,9 +37,9 @@ public struct RecordedMessage: Hashable, Sendable, CustomStringConvertible {
     case reacquire
   }
 
-  /// What happened to which version.
+  /// A change of a version.
   public struct VersionChange: Hashable, Sendable {
-    /// What happened.
+    /// The kind of change.
     public let change: FileVersionChange
     /// The name of the version.
     public let version: String
@@ -55,9 +55,9 @@ public struct RecordedMessage: Hashable, Sendable, CustomStringConvertible {
   public let attributes: Set<String>
   /// The version that was passed.
   public let version: VersionChange?
-  /// Who caused the message.
+  /// The origin of the message.
   ///
-  /// For a reacquirer, who had asked to relinquish.
+  /// For a reacquirer, the origin of the request to relinquish.
   public let origin: AccessOrigin
 
   init(
@@ -72,7 +72,7 @@ public struct RecordedMessage: Hashable, Sendable, CustomStringConvertible {
     self.origin = origin
   }
 
-  /// The callback, what was passed, and the label of who caused it.
+  /// The callback, its arguments, and the label of its origin.
   public var description: String {
     var arguments = urls.map(\.path) + attributes.sorted()
     if let version { arguments.append("\(version.change) \(version.version)") }

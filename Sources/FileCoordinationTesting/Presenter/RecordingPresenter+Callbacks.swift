@@ -1,7 +1,7 @@
 public import FileCoordination
 public import FoundationEssentials
 
-// Each callback is recorded, and answered as `answer(_:_:)` says. See `FilePresenter` for what they mean.
+// Each callback is recorded, and answered as `answer(_:_:)` says. See `FilePresenter` for their meanings.
 
 extension RecordingPresenter {
   /// Records the message, and hands over a reacquirer if ``handsOverReacquirer``.

@@ -1,7 +1,7 @@
 public import FileCoordination
 public import FoundationEssentials
 
-/// A presenter that records every message and answers as a test tells it to.
+/// A presenter that records every message and answers as a test has set.
 ///
 /// ```swift
 /// let presenter = RecordingPresenter(url, label: "editor")
@@ -12,7 +12,7 @@ public import FoundationEssentials
 /// gate.open()
 /// ```
 ///
-/// Unless told otherwise it answers everything at once, and hands over a reacquirer that is recorded when it runs.
+/// By default it answers everything at once, and hands over a reacquirer that is recorded when it runs.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -37,9 +37,9 @@ public final class RecordingPresenter: FilePresenter {
   public let servesWhileWaiting: Bool
   /// The ubiquity attributes that it observes; `nil` for all.
   public let observedPresentedItemUbiquityAttributes: Set<String>?
-  /// Whether it's told what programs do that don't coordinate.
+  /// Whether it's notified of changes by programs that don't coordinate.
   public let observesUncoordinatedChanges: Bool
-  /// Whether it's told of entries of a plain directory although it declares nothing about subitems.
+  /// Whether it's notified of entries of a plain directory although it declares no callback about subitems.
   public let observesDirectoryEntries: Bool
   /// Where its messages are noted too, as `label.callback`.
   public let timeline: EventTimeline
@@ -58,8 +58,9 @@ public final class RecordingPresenter: FilePresenter {
   ///   - executor: Where callbacks run; `nil` for threads of the library.
   ///   - servesWhileWaiting: Whether it may be asked while one of its callbacks waits inside an access.
   ///   - observedUbiquityAttributes: The ubiquity attributes to observe; `nil` for all.
-  ///   - observesUncoordinatedChanges: Whether it's told what programs do that don't coordinate.
-  ///   - observesDirectoryEntries: Whether it's told of entries of a plain directory although it declares nothing about subitems.
+  ///   - observesUncoordinatedChanges: Whether it's notified of changes by programs that don't coordinate.
+  ///   - observesDirectoryEntries: Whether it's notified of entries of a plain directory although it declares no
+  ///     callback about subitems.
   ///   - timeline: Where to note messages among other events.
   public init(
     _ url: URL?, label: String = "presenter", callbacks: FilePresenterCallbacks = .all,
@@ -80,7 +81,7 @@ public final class RecordingPresenter: FilePresenter {
 
   /// Where the presented item is.
   ///
-  /// Follows moves that the presenter is told about.
+  /// Follows moves of which the presenter is notified.
   public var presentedItemURL: URL? {
     get { settings.value.url }
     set { settings.update { $0.url = newValue } }
@@ -95,7 +96,7 @@ public final class RecordingPresenter: FilePresenter {
   }
 }
 
-// MARK: - What was received
+// MARK: - Received messages
 
 extension RecordingPresenter {
   /// Every message so far, in the order of arrival.
@@ -120,7 +121,7 @@ extension RecordingPresenter {
     return messages.filter { $0.callback == callback }[count - 1]
   }
 
-  /// Suspends until the messages satisfy a condition, which is looked at after each message.
+  /// Suspends until the messages satisfy a condition, which is checked after each message.
   ///
   /// - Parameter isSatisfied: The condition.
   /// - Throws: `CancellationError` when the task is cancelled first.
@@ -178,7 +179,7 @@ extension RecordingPresenter {
       let message = RecordedMessage(
         messages.count, callback, origin, urls: urls, attributes: attributes, version: version)
       messages.append(message)
-      // Whoever has waited for the message finds it in the timeline, and the other way round.
+      // A test that has waited for the message finds it in the timeline, and the other way round.
       timeline.note("\(presenterLabel).\(callback)")
       return message
     }

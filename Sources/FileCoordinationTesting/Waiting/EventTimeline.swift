@@ -1,6 +1,6 @@
-/// What happened, in order, across accesses, presenters and threads.
+/// Events, in order, across accesses, presenters and threads.
 ///
-/// Tests note events and compare the whole with what a rule promises:
+/// Tests note events and compare the whole with the order that a rule promises:
 ///
 /// ```swift
 /// let timeline = EventTimeline()
@@ -21,7 +21,7 @@ public final class EventTimeline: Sendable {
   ///
   /// May be called anywhere.
   ///
-  /// - Parameter event: What happened.
+  /// - Parameter event: The event.
   public func note(_ event: String) { state.update { $0.append(event) } }
 
   /// Suspends until an event has been noted a number of times.
@@ -34,7 +34,7 @@ public final class EventTimeline: Sendable {
     try await waitUntil { events in events.count { $0 == event } >= count }
   }
 
-  /// Suspends until the events satisfy a condition, which is looked at after each event.
+  /// Suspends until the events satisfy a condition, which is checked after each event.
   ///
   /// - Parameter isSatisfied: The condition.
   /// - Throws: `CancellationError` when the task is cancelled first.

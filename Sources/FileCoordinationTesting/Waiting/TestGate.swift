@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// Something that holds whoever comes to it until it's opened: an accessor, or a presenter's answer.
+/// A gate that holds every task or thread until it's opened: an accessor, or a presenter's answer.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -18,7 +18,7 @@ public final class TestGate: Sendable {
   /// Creates a closed gate.
   public init() {}
 
-  /// Lets everybody through, now and later.
+  /// Lets all arrivals through, now and later.
   ///
   /// Doing it twice does nothing.
   public func open() {
@@ -49,7 +49,7 @@ public final class TestGate: Sendable {
     event.wait()
   }
 
-  /// Suspends until somebody has come to the gate.
+  /// Suspends until a task or thread has come to the gate.
   ///
   /// - Parameter count: How many are awaited.
   /// - Throws: `CancellationError` when the task is cancelled first.

@@ -4,10 +4,10 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `content` | its lock | a change and the list of those who wait for one are looked at together |
+/// | `content` | its lock | a change and the list of tasks that wait for one are read together |
 ///
-/// Conditions are looked at outside the lock, because they are foreign code. A waiter that finds its condition unmet waits
-/// for a change since the revision it looked at, so no change is missed.
+/// Conditions are checked outside the lock, because they are foreign code. A waiter that finds its condition unmet
+/// waits for a change since the revision it checked, so no change is missed.
 final class Watched<State: Sendable>: Sendable {
   private struct Content {
     var state: State
@@ -22,9 +22,9 @@ final class Watched<State: Sendable>: Sendable {
 
   var value: State { content.withLock { $0.state } }
 
-  /// Changes the value and wakes everybody who waits for a change.
+  /// Changes the value and wakes all tasks that wait for a change.
   ///
-  /// Nothing foreign may happen in `body`.
+  /// No foreign code may run in `body`.
   func update<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, waiters) = content.withLock { content -> (Result, [CheckedContinuation<Void, Never>]) in
       let result = body(&content.state)
@@ -64,7 +64,7 @@ final class Watched<State: Sendable>: Sendable {
           return false
         }
         if hasChanged { return continuation.resume() }
-        // A cancellation that came before the line above found nobody to wake.
+        // A cancellation that came before the line above found no waiter to wake.
         if Task.isCancelled { wake(waiter) }
       }
     } onCancel: {
