@@ -1,7 +1,8 @@
 internal import FileAccessArbiter
 
-/// Keeps callbacks of one presenter one after the other also when one service takes the place of another. The new
-/// service doesn't know the callbacks that run.
+/// Keeps callbacks of one presenter one after the other also when one service takes the place of another.
+///
+/// The new service doesn't know the callbacks that run.
 struct CallbackOrder: Hashable, Sendable {
   /// Callbacks that run.
   private(set) var running: [MessageID: PresenterID] = [:]

@@ -67,10 +67,10 @@ extension FileCoordinator {
     domain.host.cover(item, isWrite: access.isWrite)
   }
 
-  /// A move of an item marks everything that leads to it before the claims of the move end. So a check after the claim
-  /// is shown finds whether the item has moved since it was resolved.
+  /// Keeps the claim only if the item hasn't moved since it was resolved, and is still covered.
   ///
-  /// In the same way, the return of a delegation is marked before claims are searched for.
+  /// A move of an item marks everything that leads to it before the claims of the move end, so a check after the claim
+  /// is shown finds the mark. In the same way, the return of a delegation is marked before claims are searched for.
   @inline(__always)
   private func kept(_ claim: ClaimToken, _ item: ResolvedItem, _ access: PlainAccess) -> ClaimToken? {
     if !item.isStale, domain.host.coverage.allows(item, isWrite: access.isWrite) { return claim }

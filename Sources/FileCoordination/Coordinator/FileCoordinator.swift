@@ -45,7 +45,7 @@ public final class FileCoordinator: Sendable {
     var isPurposeFixed: Bool
     var isCancelled = false
     var live: Set<AccessID> = []
-    /// The answers for which prepared batches wait. If the program drops one, it answers by itself.
+    /// The answers for which prepared batches wait; one that the program drops answers by itself.
     var batchEnds: [AccessID: WeakBatchEnd] = [:]
   }
 

@@ -78,8 +78,10 @@ extension ArbiterHost {
     return question
   }
 
-  /// In one process the arbiter asks for it, with the access's end. Here the code that has made an access on behalf of
-  /// a presenter goes on only when all other processes have the presenter's location.
+  /// Finds the location of a presenter that had none, after an access made on its behalf.
+  ///
+  /// In one process the arbiter asks for it, with the access's end. Here the code that has made the access goes on only
+  /// when all other processes have the location.
   func locateIfNeeded(_ presenter: any FilePresenter) {
     let record = withState { state -> PresenterRecord? in
       guard let record = state.record(of: presenter), let registration = state.decider.registration(of: record.id)

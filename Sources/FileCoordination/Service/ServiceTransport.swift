@@ -6,8 +6,8 @@ internal import FileAccessArbiter
 /// It has no notion of accesses and presenters. If a service is gone, the client reports its state again to the next.
 protocol ServiceTransport: AnyObject, Sendable {
   /// Takes in a frame, in the order of calls; ``flush()`` writes it.
-  /// Under the host's lock, so that frames are in the order of events. Between two services it's dropped. Under the
-  /// host's lock, so that frames are in the order in which things happened. Between two services it's dropped.
+  ///
+  /// Under the host's lock, so that frames are in the order of events. Between two services it's dropped.
   func send(_ frame: ClientFrame)
   /// Writes what was taken in; not under the host's lock.
   func flush()

@@ -32,7 +32,9 @@ extension ScopeCore {
       table: index.table, watches: watches, blind: polled.union(unreadable).union(doubles), moment: moment)
   }
 
-  /// Begins with the index at the end of a former run. Each of its directories is checked before it counts.
+  /// Begins with the index at the end of a former run.
+  ///
+  /// Each of its directories is checked before it counts.
   ///
   /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
   ///

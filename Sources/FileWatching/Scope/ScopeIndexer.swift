@@ -113,7 +113,9 @@ extension ScopeIndexer {
     carryOutOrders()
   }
 
-  /// Begins with the index at the end of a former run. Each of its directories is checked before it counts.
+  /// Begins with the index at the end of a former run.
+  ///
+  /// Each of its directories is checked before it counts.
   ///
   /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
   func restore(_ reader: KeptIndexReader) { core.restore(reader, at: CoarseClock.fileTime) }

@@ -28,6 +28,7 @@ public struct ScopeOptions: Hashable, Sendable {
   public var pollingInterval: Duration
 
   /// Names of directories inside the scope that aren't entered, such as `.git` and `node_modules`.
+  ///
   /// Each is a name or a pattern of glob(7), compared with the name of the directory; upper and lower case differ. The
   /// directory itself is found, and counts as one without members. It's neither read nor watched, which is what makes
   /// it cheap. Places that were asked for are entered under any name.

@@ -5,6 +5,7 @@
   internal import SystemInterface
 
   /// A file as a query found it.
+  ///
   /// A result of a query is the same object as long as it is a result, also when the file is renamed, and always has
   /// the values that were posted last; when it isn't a result any more, it stays as it was. An item that's made from a
   /// URL stays as it was then. Comments, tags and the like are read from the file when they're asked for.
