@@ -38,7 +38,7 @@ struct ChangeOfServiceTests {
     let reader = try bench.start("read", url.path, "--", "true")
     presenter.isSaving.wait()
     server.signal(SIGKILL)
-    // The new service tells both that they may have missed something, and the other one last.
+    // The new service notifies both that they may have missed something, and the other one last.
     bystander.isTold.wait()
     #expect(presenter.events.withLock { $0 } == ["saving"])
     presenter.mayReturn.signal()

@@ -136,7 +136,7 @@ struct CommandTests {
     arguments: [(["read", "a"], "files\n\n"), (["predicate", "a"], "\n"), (["predicate", "--unt"], "--untrusted\n")])
   func completingFiles(words: [String], expected: String) throws {
     let tool = try #require(Tool.location)
-    // Outside of a completion `compopt` fails; here it says what it's asked for.
+    // Outside of a completion `compopt` fails; here it prints its request.
     let script = """
       source <("\(tool.path)" completion bash)
       compopt() { [[ $* == "-o default" ]] && echo files; }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A user that nobody else is, who has been root before.
+/// A user with an unused number, who has been root before.
 private final class LonelyUser {
   let number = UInt32.random(in: 200_000..<2_000_000)
   private let scratch: Scratch
@@ -29,7 +29,7 @@ private final class LonelyUser {
 
   var usualName: String { "file-coordination-\(number)" }
 
-  /// What's in `/tmp` that begins as the user's place does.
+  /// The names in `/tmp` that begin like the user's place.
   var names: [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
     return all.filter { $0 == usualName || $0.hasPrefix(usualName + ".") }.sorted()
@@ -51,7 +51,7 @@ private final class LonelyUser {
     return holder
   }
 
-  /// Whether somebody is in the way of another process.
+  /// Whether another process is kept waiting.
   func isHeld(session: Bool, by holder: RunningTool) throws -> Bool {
     let writer = try start(["write", "--timeout", "0.2", file, "--", "true"], session: session)
     let status = try writer.end()
@@ -101,7 +101,7 @@ struct MeetingTests {
       "\(doctor.output.text)")
     try FileManager.default.removeItem(atPath: "/tmp/" + user.usualName)
     #expect(try user.isHeld(session: false, by: holder))
-    // Nobody made a second one.
+    // No second one was made.
     #expect(user.names == [user.usualName + ".1"])
   }
 
@@ -109,12 +109,12 @@ struct MeetingTests {
   func twoPlaces() throws {
     try user.squat(user.usualName)
     let holder = try user.hold(session: false)
-    // As if another process had looked while the name was free.
+    // As if another process had searched while the name was free.
     guard chown("/tmp/" + user.usualName, user.number, user.number) == 0,
       chmod("/tmp/" + user.usualName, 0o700) == 0
     else { throw POSIXError(.EPERM) }
     #expect(try user.isHeld(session: true, by: holder))
-    // The next service listens at the first place, and hears of what was held at the second.
+    // The next service listens at the first place, and receives the accesses that were held at the second.
     let second = try user.start(["hold", "--read", user.file + "2"], session: true)
     _ = try second.output.line { $0 == "holding" }
     holder.closeInput()
@@ -128,7 +128,7 @@ struct MeetingTests {
   @Test("The doctor names processes of the user that see another /tmp")
   func privateDirectory() throws {
     let directory = try #require(Tool.location).deletingLastPathComponent().path
-    // The tool itself may lie in what's hidden: the shell stands in its directory, and puts that back.
+    // The tool itself may lie in the hidden part: the shell stands in its directory, and puts that back.
     let script = """
       cd "$0" && mount -t tmpfs none /tmp && mkdir -p "$0" && mount --no-canonicalize --bind . "$0" && exec "$@"
       """

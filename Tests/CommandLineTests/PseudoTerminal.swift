@@ -3,9 +3,9 @@ import Glibc
 
 /// A terminal whose other end is a test, see pty(7).
 final class PseudoTerminal {
-  /// What the test reads.
+  /// The end that the test reads.
   let controller: FileHandle
-  /// What the program writes to.
+  /// The end that the program writes to.
   let device: FileHandle
 
   /// Opens one.

@@ -23,7 +23,7 @@ final class RunningTool {
   ///   - program: The program.
   ///   - arguments: Its arguments.
   ///   - environment: Variables to set besides those of the test.
-  ///   - terminal: What standard error is; a pipe unless stated.
+  ///   - terminal: The terminal for standard error; a pipe unless stated.
   /// - Throws: An error when it couldn't be started.
   init(
     _ program: URL, _ arguments: [String], _ environment: [String: String], terminal: PseudoTerminal? = nil
@@ -88,7 +88,7 @@ final class LineReader: @unchecked Sendable {  // All state is guarded by `condi
       while true {
         let count = Glibc.read(source.fileDescriptor, &buffer, buffer.count)
         if count < 0, errno == EINTR { continue }
-        // A terminal that nobody has open any more fails with EIO.
+        // A terminal that no process has open any more fails with EIO.
         if count <= 0 { return append(nil) }
         append(Data(buffer[..<count]))
       }
@@ -122,10 +122,10 @@ final class LineReader: @unchecked Sendable {  // All state is guarded by `condi
     }
   }
 
-  /// Waits until something is found in the text.
+  /// Waits until the text has a certain part.
   ///
-  /// - Parameter find: Looks for it.
-  /// - Returns: What was found.
+  /// - Parameter find: Searches for it.
+  /// - Returns: The part that was found.
   /// - Throws: `RunningTool.Failure` when the text ends without it, or it doesn't come.
   @discardableResult
   func wait<Result>(_ find: (String) -> Result?) throws -> Result {

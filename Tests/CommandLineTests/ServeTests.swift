@@ -40,7 +40,7 @@ struct ServeTests {
       // The service may have noticed that the first is gone, and removed the others itself.
       try? FileManager.default.removeItem(at: bench.scratch.url.appending(path: "domain/\(name)"))
     }
-    // What the holder has told the new service.
+    // The access that the holder has reported to the new service.
     let holding = "pid \(holder.pid) "
     try await domain.waitUntil { $0.accesses.contains { $0.party.process.hasPrefix(holding) } }
     let refused = try bench.run("write", "--timeout", "0.2", bench.path("a"), "--", "true")

@@ -25,7 +25,7 @@ struct StoppedProcessTests {
 
   @Test("C-187: A process that watches and is stopped keeps nobody waiting, and hears what it missed")
   func watcher() throws {
-    // The first serves: somebody who isn't stopped.
+    // The first serves: a process that isn't stopped.
     let server = try bench.hold("elsewhere")
     let watcher = try bench.watch("a")
     watcher.stop()
@@ -50,7 +50,7 @@ struct StoppedProcessTests {
     #expect(taker.status == 0 && taker.output == "taken\n", "\(taker.errors)")
     holder.signal(SIGCONT)
     holder.closeInput()
-    // Nobody else holds it any more when it comes back, but somebody did.
+    // No process holds it any more when it comes back, but one did.
     #expect(try holder.end() == 75)
     #expect(holder.errors.text.contains("was lost"), "\(holder.errors.text)")
     server.closeInput()
@@ -199,14 +199,14 @@ struct StoppedProcessTests {
   @Test("A process on a terminal serves alone, and leaves that to one without: Control-Z is in nobody else's way")
   func terminal() throws {
     try bench.makeFile("b")
-    // Each is in a session of its own. Who opens a terminal there has it.
+    // Each is in a session of its own. A process that opens a terminal there has it as its controlling one.
     let first = try bench.startScript(
       "exec \"$FILECOORD\" watch \"$ROOT/a\" </proc/$$/fd/2 2>&1", on: PseudoTerminal(width: 80))
     _ = try first.output.line(containing: "watching ")
     #expect(try bench.run("doctor").output.contains("served by pid \(first.pid) "))
     let second = try bench.startScript("exec \"$FILECOORD\" watch \"$ROOT/b\" 2>&1")
     _ = try second.output.line(containing: "watching ")
-    // Whoever presents hears from the next service that it may have missed something.
+    // Each presenter is notified by the next service that it may have missed something.
     for watcher in [first, second] { _ = try watcher.output.line(containing: "did change") }
     first.stop()
     let reader = try bench.run("read", bench.path("elsewhere"), "--", "echo", "read")
@@ -237,7 +237,7 @@ struct StoppedProcessTests {
   }
 }
 
-/// What a reporter looks at, and what it sees.
+/// The domain that a reporter inspects, and the holders that it sees.
 private final class Seen: Sendable {
   let domain = Mutex<CoordinationDomain?>(nil)
   let holders = Mutex<[String]>([])

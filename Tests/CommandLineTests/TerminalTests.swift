@@ -20,7 +20,7 @@ struct TerminalTests {
     holder.closeInput()
     #expect(try writer.end() == 0)
     let pieces = writer.errors.text.components(separatedBy: "\r")
-    // Rewritten, blanked, back at the start; and then what the command wrote, whose line end is "\r\n".
+    // Rewritten, blanked, back at the start; and then the output of the command, whose line end is "\r\n".
     #expect(pieces.first == "")
     let blank = try #require(pieces.dropLast().last)
     #expect(blank.allSatisfy { $0 == " " } && blank.count > 40)

@@ -19,7 +19,7 @@ struct Tool {
   static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
     let process = try ChildProcess(
       location?.path ?? "", arguments, environment: environment, input: .nothing, output: .pipe, errors: .pipe)
-    // What goes to standard error fits into its pipe, so the two can be read one after the other.
+    // The output to standard error fits into its pipe, so the two can be read one after the other.
     let output = process.output?.readDataToEndOfFile() ?? Data()
     let errors = process.errors?.readDataToEndOfFile() ?? Data()
     return Result(

@@ -92,7 +92,7 @@ struct WatchTests {
     _ = try reader.errors.line(containing: "watching ")
     #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
     _ = try reader.output.line(containing: "did change")
-    // The line after the last one that is read finds that nobody reads.
+    // The line after the last one that is read finds that the reader has gone.
     while bench.isPresented("a") {
       #expect(try bench.run("write", bench.path("a"), "--", "true").status == 0)
     }

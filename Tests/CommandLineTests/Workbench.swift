@@ -7,7 +7,7 @@ final class Workbench {
 
   init() throws {
     scratch = try Scratch()
-    // The meeting place is outside of what tests watch.
+    // The meeting place is outside of the directory that tests watch.
     for name in ["files", "domain"] {
       try FileManager.default.createDirectory(at: scratch.url.appending(path: name), withIntermediateDirectories: false)
     }
@@ -65,7 +65,7 @@ final class Workbench {
     return tool
   }
 
-  /// Starts somebody who holds a file, and awaits that.
+  /// Starts a process that holds a file, and awaits that.
   func hold(_ name: String, _ options: String...) throws -> RunningTool {
     guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
     let holder = try launch(location, ["hold"] + options + [path(name)])
@@ -73,7 +73,7 @@ final class Workbench {
     return holder
   }
 
-  /// Starts somebody who watches an item, and awaits that.
+  /// Starts a process that watches an item, and awaits that.
   func watch(_ name: String, _ options: String...) throws -> RunningTool {
     guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
     let watcher = try launch(location, ["watch"] + options + [path(name)])
