@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a service refuses")
 struct ServiceBorderTests {
-  /// Something that can't be, and what the explanation says about it.
+  /// A frame that can't be, and a part of the explanation.
   struct Mistake: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let frame: ClientFrame
@@ -184,7 +184,7 @@ struct ServiceBorderTests {
     service.hangUp(1)
     service.hangUp(2)
     #expect(service.core.arbiter.stateDescription.isEmpty)
-    // Another may have it when nobody is inside any more.
+    // Another may have it when no client is inside any more.
     service.join(3)
     service.tell(3, .write(1, "/a"), .event(.accessRequested(AccessID(2), inner)), .release(1), .release(2))
     service.tell(3, .write(1, "/c"), .release(1))

@@ -185,7 +185,7 @@ struct ServiceGraceTests {
     for number in UInt64(1)...4 { service.tell(1, .answer(MessageID(number, epoch: epoch + 1))) }
     let kinds: [Message.Kind] = [.itemDidChange] + messages.map { .reacquire($0) }
     #expect(service.taken(1).compactMap(\.deliveredKind) == kinds)
-    // Of its own messages it knows that none was left before.
+    // It knows of its own messages that none was left before.
     service.tell(
       1,
       .reasserted(

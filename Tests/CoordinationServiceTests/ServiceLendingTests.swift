@@ -36,10 +36,10 @@ struct ServiceLendingTests {
     service.tell(1, .write(1, "/d/a"), .read(2, "/d/b"))
     let told = service.taken(1)
     #expect(told.compactMap(\.grantedAccess) == [AccessID(1), AccessID(2)])
-    // What the process grants itself after them under the same delegation has no smaller one.
+    // Later accesses that the process grants itself under the same delegation have no smaller one.
     let token = FencingToken(epoch: 1, sequence: delegation.rawValue)
     #expect(told.compactMap(\.token) == [token, token])
-    // What conflicts with those waits in the queue, as always.
+    // Accesses that conflict with those wait in the queue, as always.
     service.join(2)
     service.tell(2, .write(1, "/d/a"))
     #expect(service.taken(1) == [.recalled(delegation)])

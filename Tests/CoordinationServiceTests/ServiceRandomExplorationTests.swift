@@ -14,7 +14,7 @@ struct ServiceRandomExplorationTests {
     if let report { Issue.record("\(report)") }
   }
 
-  /// What goes wrong, if anything does.
+  /// The problems, if there are any.
   private static func report(seed: UInt64) -> String? {
     let start = ServiceModel(.random(seed: seed))
     let strategies: [SeededSchedule.Strategy] = [

@@ -1,7 +1,7 @@
 import CoordinationService
 import FileAccessArbiter
 
-// What frames are made of.
+// The parts of frames.
 
 extension WireFrameGenerator: RandomNumberGenerator {
   mutating func next() -> UInt64 {

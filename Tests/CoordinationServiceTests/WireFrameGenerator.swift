@@ -65,7 +65,7 @@ struct WireFrameGenerator {
     }
   }
 
-  // MARK: - What processes tell
+  // MARK: - Frames of processes
 
   private mutating func event() -> ArbiterEvent {
     switch below(18) {
@@ -153,7 +153,7 @@ struct WireFrameGenerator {
     }
   }
 
-  // MARK: - What the service tells
+  // MARK: - Frames of the service
 
   private mutating func grant() -> Grant {
     Grant(

@@ -1,4 +1,4 @@
-/// What was promised to whom so far.
+/// The promises that clients have received so far.
 struct ModelJournal: Hashable, Sendable {
   struct Party: Hashable, Sendable {
     let client: Int
@@ -12,20 +12,20 @@ struct ModelJournal: Hashable, Sendable {
 
   /// Presenters whose registration has been answered.
   var presenters: Set<Party> = []
-  /// Presenters that some service has heard of.
+  /// Presenters that some service has had.
   var known: Set<Party> = []
-  /// The presenters that each write has to tell after it: it began when they had been answered, or became known to the
+  /// The presenters that each write has to notify after it: it began when they had been answered, or reached the
   /// service after them.
   var watched: [Party: Set<Party>] = [:]
   /// The presenters that each write had to ask before it: it was granted when they were known.
   var asked: [Party: Set<Party>] = [:]
-  /// How often each presenter is to be told yet.
+  /// How many notifications each presenter is still owed.
   var untold: [Party: Int] = [:]
   /// A move has put these together.
   var tolerated: Set<Pair> = []
   /// Granted by a service that wasn't the right one any more.
   var untrusted: Set<Party> = []
-  /// While they weren't trusted, others were granted what conflicts with them.
+  /// While they weren't trusted, others were granted conflicting accesses.
   var overtaken: Set<Party> = []
   /// Clients that haven't noticed in time that the service is another one.
   var late: Set<Int> = []

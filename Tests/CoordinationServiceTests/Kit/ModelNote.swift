@@ -1,19 +1,19 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-/// What happened inside of a client, for those who check.
+/// An event inside of a client, for the checks.
 enum ModelNote: Hashable, Sendable {
   case began(AccessID)
   case ended(AccessID, ModelProcess.Access)
-  /// The service has been told what was granted without it.
+  /// An access that was granted without the service has been reported to it.
   case adopted(AccessID)
   case lost(AccessID)
-  /// Nobody else can have been inside meanwhile, as far as the client knows.
+  /// No other client can have been inside meanwhile, as far as the client knows.
   case committed(AccessID)
   case failed(Failure)
   /// An announced move has put it where it is.
   case moved(AccessID)
-  /// The service knows everything that was told again.
+  /// The service has received everything that was reported again.
   case graceEnded
   /// The registration has been answered.
   case presented(PresenterID)
@@ -30,6 +30,6 @@ enum ModelNote: Hashable, Sendable {
 
 /// A mistake of the network of a model, to show that it would be found.
 enum ModelFault: String, Hashable, Sendable, CaseIterable {
-  /// The service hears of the end of a connection before what came through it.
+  /// The service notices the end of a connection before it reads the frames that came through it.
   case hangUpFirst
 }

@@ -1,7 +1,7 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-// What the client of a process orders, and what comes from the service.
+// The orders of a process's client, and the frames from the service.
 
 extension ModelProcess {
   mutating func take(_ frame: ServerFrame) {
@@ -16,7 +16,7 @@ extension ModelProcess {
   }
 
   private mutating func begin(_ welcome: Welcome) {
-    // As the host does: the word is looked at, and then it's this process's again.
+    // As the host does: the word is read, and then it's this process's again.
     if let word { core.rightsRevoked(word) }
     word = nil
     carryOut(core.connected(epoch: welcome.epoch))
@@ -53,7 +53,7 @@ extension ModelProcess {
     case .answer(let number, let answer): take(answer, number)
     case .collectClaims(let root, let purpose): collect(inside: root, purpose)
     case .acknowledgeRevocation: if word == .delegations { word = nil }
-    // The claims of a model find out at once what's covered.
+    // The claims of a model check at once whether they're covered.
     case .forbidClaims: break
     case .presenterMoved, .locatePresenter, .forgetPresenter, .report, .lookAgain, .noteMove, .show, .endObservation:
       break
@@ -133,7 +133,7 @@ extension ModelProcess {
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) where root.isSameOrContains(access.item.path) {
       adopt(id)
     }
-    // What nobody told is lost with its delegation, and a service that's gone knows of none.
+    // A claim that wasn't reported is lost with its delegation, and a service that's gone has none.
     carryOut(core.claimsCollected(purpose))
   }
 }

@@ -1,9 +1,10 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-/// A process of a model: the real client, and around it what a host does: threads, claims of the fast tier, callbacks.
+/// A process of a model: the real client, and around it the parts of a host: threads, claims of the fast tier,
+/// callbacks.
 ///
-/// What the client orders `+Effects`.
+/// The client's orders are in `+Effects`.
 struct ModelProcess: Sendable {
   enum Waiting: Hashable, Sendable {
     case nothing
@@ -18,9 +19,9 @@ struct ModelProcess: Sendable {
 
   enum Standing: Hashable, Sendable {
     case waiting
-    /// Granted by the fast tier, under a delegation, and not told to anybody.
+    /// Granted by the fast tier, under a delegation, and not reported.
     case claimed
-    /// The client knows it.
+    /// The client has it.
     case known
     /// The service has given it to others.
     case lost
@@ -48,7 +49,7 @@ struct ModelProcess: Sendable {
     let message: MessageID
     let presenter: PresenterID
     let kind: Message.Kind
-    /// What it writes elsewhere since it returned.
+    /// Its write elsewhere since it returned.
     var save: AccessID?
   }
 
@@ -56,7 +57,7 @@ struct ModelProcess: Sendable {
   /// Others that are stopped needn't be waited for.
   let isImpatient: Bool
   var core: ClientCore
-  /// What the service has written into this process's memory.
+  /// The word that the service has written into this process's memory.
   var word: Revocation?
   var isAlive = true
   var threads: [Thread]
@@ -64,9 +65,9 @@ struct ModelProcess: Sendable {
   var presenters: Set<PresenterID> = []
   var callbacks: [Callback] = []
   private(set) var saveCount: UInt64 = 0
-  /// Told in the step under way.
+  /// Sent in the step under way.
   var outbox: [ClientFrame] = []
-  /// For those who check.
+  /// For the checks.
   var notes: [ModelNote] = []
 
   init(session: UInt64, _ plan: ClientPlan, isImpatient: Bool, faults: Set<ClientFault>) {
@@ -86,14 +87,14 @@ struct ModelProcess: Sendable {
     callbacks.isEmpty && threads.indices.allSatisfy { threads[$0].next == plan.threads[$0].count }
   }
 
-  /// What the fast tier grants.
+  /// The accesses that the fast tier grants.
   private static let plainAccesses: Set<ItemAccess> = [
     .read(withoutChanges: false), .read(withoutChanges: true), .write(.update), .write(.merging), .write(.metadataOnly),
   ]
 
   static func access(_ thread: Int, _ step: Int) -> AccessID { AccessID(UInt64(thread) << 8 | UInt64(step + 1)) }
 
-  /// Tells the client of an event, and carries out what it orders, as the host does.
+  /// Passes the client an event, and carries out its orders, as the host does.
   mutating func tell(_ event: (inout ClientCore) -> [ClientEffect]) {
     if let word { core.rightsRevoked(word) }
     carryOut(event(&core))
@@ -102,7 +103,7 @@ struct ModelProcess: Sendable {
   mutating func tell(_ event: ArbiterEvent) { tell { $0.step(event, at: 0) } }
 }
 
-// MARK: - What its threads do
+// MARK: - The steps of its threads
 
 extension ModelProcess {
   func canStep(_ thread: Int) -> Bool {
@@ -205,7 +206,7 @@ extension ModelProcess {
     ask(thread) { .itemMoved($0, by: id, from: old, to: new, replaced: false) }
   }
 
-  /// Makes known what the fast tier granted, and what it's nested in before it.
+  /// Adopts an access that the fast tier granted, and before it the ones that it's nested in.
   mutating func adopt(_ id: AccessID) {
     guard let access = accesses[id], access.standing == .claimed, !core.has(.claimsNotCollected) else { return }
     if let outer = access.outer { adopt(outer) }
@@ -215,10 +216,10 @@ extension ModelProcess {
   }
 }
 
-// MARK: - What its presenters do
+// MARK: - The steps of its presenters
 
 extension ModelProcess {
-  /// Whether a callback that runs, or what goes on since it returned, may come to its end.
+  /// Whether a callback that runs, or its work since it returned, may come to its end.
   func canAnswer(_ index: Int) -> Bool {
     guard let save = callbacks[index].save, let access = accesses[save] else { return true }
     return access.standing != .waiting
@@ -267,7 +268,7 @@ extension ModelProcess {
     tell(.accessCancelled(id))
   }
 
-  /// Whether somebody has given up, and would wait without end for a service that's stopped.
+  /// Whether a thread has given up, and would wait without end for a service that's stopped.
   var canKeepDeadlines: Bool { core.accesses.values.contains { $0.phase == .waiting && $0.isCancelled } }
 
   mutating func keepDeadlines() { tell { $0.keepDeadlines(at: 0) } }

@@ -2,14 +2,14 @@ import CoordinationService
 import FileAccessArbiter
 import Testing
 
-/// What one thread of a model's client does, as a tree.
+/// The work of one thread of a model's client, as a tree.
 indirect enum ModelOperation: Sendable {
   case access(ItemPath, ItemAccess, own: UInt64?, [ModelOperation])
   case present(UInt64, ItemPath)
   case unpresent(UInt64)
   /// Announced by the innermost access around it.
   case move(ItemPath, to: ItemPath)
-  /// Asks who takes part and who holds what.
+  /// Asks for the processes and their accesses.
   case look
   /// Reads the fencing token of the innermost access around it.
   case readToken
@@ -95,26 +95,26 @@ struct ClientPlan: Sendable {
   }
 }
 
-/// A model: who takes part, and what may happen to them.
+/// A model: its clients, and the disturbances that may occur.
 struct ServiceScenario: Sendable, CustomTestStringConvertible {
   var name: String
   var clients: [ClientPlan]
   var clientKills = 0
   var serviceKills = 0
-  /// How often a grace may end although somebody hasn't told everything.
+  /// How often a grace may end although a client hasn't reported everything.
   var graceTimeouts = 0
-  /// How often somebody may give up waiting.
+  /// How often a thread may give up waiting.
   var cancellations = 0
-  /// How often the service may do without somebody who's stopped and holds what others want.
+  /// How often the service may do without a stopped client that holds something for which others wait.
   var expulsions = 0
   /// How often a connection may break although both processes live.
   var cuts = 0
-  /// The first threads of these clients do a step each, one after the other, before anything else happens.
+  /// The first threads of these clients do a step each, one after the other, before all other events.
   var prologue: [Int] = []
   /// After that another service has taken over, and the first client hasn't noticed in time.
   var firstIsLate = false
   var usesUntilDelegation = 1
-  /// Nobody gets in the way of what was lent.
+  /// No client gets in the way of delegations.
   var keepsDelegations = false
   /// In milliseconds since 1970, like real ones; the services that follow are beyond a multiple of 2²⁸.
   var firstEpoch: UInt64 = 6_570 << 28 - 1

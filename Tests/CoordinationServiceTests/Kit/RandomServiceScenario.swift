@@ -14,7 +14,7 @@ extension ServiceScenario {
     private static let files: [ItemPath] = ["/d/a", "/d/b", "/e/a", "/f/a", "/f/b"]
 
     private var random: SplitMix
-    /// For what was added later: the rest of a seed's scenario stays as it was.
+    /// For parts that were added later: the rest of a seed's scenario stays as it was.
     private var breaking: SplitMix
     private let hasMoves: Bool
     private var lastPresenter: UInt64 = 0
@@ -44,7 +44,7 @@ extension ServiceScenario {
     private mutating func program() -> [ModelOperation] {
       var result: [ModelOperation] = []
       var presented: (UInt64, ItemPath)?
-      // A process is alone with few files, or it would never be lent anything.
+      // A process is alone with few files, or it would never get a delegation.
       let favourites = [random.pick(Self.files), random.pick(Self.files)]
       for _ in 0..<Int.random(in: 2...6, using: &random) {
         switch Int.random(in: 0..<12, using: &random) {

@@ -74,7 +74,7 @@ struct ServiceExplorer: Sendable {
 }
 
 extension ServiceModel {
-  /// What happened in a run, for people.
+  /// The events of a run, for people.
   static func story(of actions: [Action], in start: ServiceModel) -> String {
     var model = start
     model.start()

@@ -3,7 +3,7 @@ import Testing
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-/// A service and what it told whom, for tests that say what clients tell.
+/// A service and its frames for each client, for tests that send the frames of clients.
 final class ServiceHarness {
   var core: ServiceCore
   private var told: [ClientID: [ServerFrame]] = [:]
@@ -66,9 +66,9 @@ final class ServiceHarness {
     for frame in frames { carryOut(core.received(frame, from: ClientID(client), at: 0)) }
   }
 
-  /// It's so late now.
+  /// Passes the time to the service.
   ///
-  /// - Returns: What to look at.
+  /// - Returns: The checks to make.
   @discardableResult
   func pass(to time: Timestamp) -> ServiceCore.Looks {
     let (effects, looks) = core.timePassed(at: time)
@@ -78,18 +78,18 @@ final class ServiceHarness {
 
   func hangUp(_ client: UInt64) { carryOut(core.clientDisconnected(ClientID(client), at: 0)) }
 
-  /// Somebody has looked: these processes are stopped, and no others.
+  /// The result of a check: these processes are stopped, and no others.
   func stop(_ clients: Set<UInt64>, at time: Timestamp) {
     carryOut(core.processesAreStopped(Set(clients.map { ClientID($0) }), at: time))
   }
 
-  /// What the client was told since the last look.
+  /// The frames for the client since the last call.
   func taken(_ client: UInt64) -> [ServerFrame] {
     defer { told[ClientID(client)] = nil }
     return told[ClientID(client), default: []]
   }
 
-  /// The reasons for which the client was refused since the last look.
+  /// The reasons for which the client was refused since the last call.
   func refusals(_ client: UInt64) -> [Refusal] {
     taken(client).compactMap { if case .refused(let refusal, _) = $0 { refusal } else { nil } }
   }
@@ -98,7 +98,7 @@ final class ServiceHarness {
     taken(client).compactMap { if case .refused(_, let explanation) = $0 { explanation } else { nil } }.joined()
   }
 
-  /// Lends the client a directory in which it writes a file.
+  /// Delegates to the client a directory in which it writes a file.
   func delegate(_ client: UInt64, _ path: ItemPath, access: UInt64 = 900) -> DelegationID? {
     tell(client, .write(access, path), .release(access))
     return taken(client).compactMap { if case .delegated(let id, _, _) = $0 { id } else { nil } }.first

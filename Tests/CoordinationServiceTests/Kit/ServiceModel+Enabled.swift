@@ -1,7 +1,7 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-// What may happen next.
+// The actions that are possible next.
 
 extension ServiceModel {
   /// Without disturbances.
@@ -47,7 +47,7 @@ extension ServiceModel {
       result.append(.endGrace)
     }
     if expulsions > 0 {
-      // What it told before it was stopped has been taken in.
+      // The frames that it sent before it was stopped have been taken in.
       for client in clients.indices
       where clients[client].isAlive && connections[client] == .open && toService[client].isEmpty {
         result.append(.expel(client))

@@ -148,7 +148,7 @@ extension KeyWriter {
   }
 }
 
-// MARK: - Clients and what's on its way
+// MARK: - Clients and frames on their way
 
 extension KeyWriter {
   mutating func addConnections(of model: ServiceModel) {

@@ -1,7 +1,7 @@
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-// What clients experience, and what they have been promised by that.
+// The experiences of clients, and the promises that follow from them.
 
 extension ServiceModel {
   mutating func check(_ note: ModelNote, of client: Int) {
@@ -24,7 +24,7 @@ extension ServiceModel {
     case .failed(let failure): check(failure)
     case .moved(let id): tolerateCompany(of: ModelJournal.Party(client: client, number: id.rawValue))
     case .presented(let id):
-      // What an earlier service answered is of no worth to a client that comes too late.
+      // The answer of an earlier service is of no worth to a client that comes too late.
       if !journal.late.contains(client) {
         journal.presenters.insert(ModelJournal.Party(client: client, number: id.rawValue))
       }
@@ -59,7 +59,7 @@ extension ServiceModel {
   }
 
   private mutating func noteBegin(_ party: ModelJournal.Party) {
-    // Whoever comes too late finds nothing granted any more, neither under its delegations nor in its socket.
+    // A client that comes too late finds nothing granted any more, neither under its delegations nor in its socket.
     let watching = presenters(journal.presenters, concernedBy: party)
     if !watching.isEmpty { journal.watched[party] = watching }
     if access(party)?.standing == .claimed { noteGrant(party) }
@@ -101,7 +101,7 @@ extension ServiceModel {
     journal.tolerated = journal.tolerated.filter { $0.first != party && $0.second != party }
   }
 
-  /// What a new service tells stands for everything that was said to earlier ones.
+  /// A notification by a new service stands for all that earlier ones owed.
   private mutating func noteTold(_ presenter: ModelJournal.Party) {
     guard let count = journal.untold[presenter] else { return }
     journal.untold[presenter] = count == 1 || core.epoch > scenario.firstEpoch ? nil : count - 1
@@ -138,7 +138,8 @@ extension ServiceModel {
     }
   }
 
-  /// The service has carried out a move: those that have been granted already, even if they don't know yet, go on.
+  /// The service has carried out a move: accesses that have been granted already, even if their clients don't know yet,
+  /// go on.
   mutating func noteMove(_ number: RequestNumber, of client: Int) {
     guard case .itemMoved(_, let mover, _, _, _) = clients[client].core.questions[number] else { return }
     tolerateCompany(of: ModelJournal.Party(client: client, number: mover.rawValue))

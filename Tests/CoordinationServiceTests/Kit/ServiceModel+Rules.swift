@@ -2,7 +2,7 @@ import CompactContainers
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-// What must be true of every model, told without the tables of the service.
+// The rules that every model must keep, checked without the tables of the service.
 
 extension ServiceModel {
   func access(_ party: ModelJournal.Party) -> ModelProcess.Access? {
@@ -32,7 +32,7 @@ extension ServiceModel {
     problems += core.arbiter.invariants()
   }
 
-  /// Somebody is granted an access beside those that have been taken from others.
+  /// A client is granted an access beside those that have been taken from others.
   mutating func noteOvertaking(by party: ModelJournal.Party) {
     guard let access = access(party) else { return }
     for (other, otherAccess) in inside
@@ -88,7 +88,7 @@ extension ServiceModel {
     return false
   }
 
-  /// While somebody else writes what it presents, a presenter has let go, and its reacquirer hasn't run.
+  /// While another client writes the item of a presenter, the presenter has let go, and its reacquirer hasn't run.
   private mutating func checkRelinquished() {
     for (party, presenters) in journal.asked {
       guard let access = access(party), access.isInside, !journal.untrusted.contains(party) else { continue }
@@ -103,7 +103,7 @@ extension ServiceModel {
     }
   }
 
-  /// What must hold when nothing is under way any more.
+  /// The conditions that must hold when nothing is under way any more.
   func problemsAtTheEnd() -> [String] {
     var found: [String] = []
     for (index, client) in clients.enumerated() where client.isAlive {

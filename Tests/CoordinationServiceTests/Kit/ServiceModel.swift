@@ -5,27 +5,29 @@
 ///
 /// Both halves of the protocol are the real ones.
 ///
-/// What may happen next is in `+Enabled`; `perform` lets it happen. Whether it was right is found out in `+Promises` and `+Rules`.
+/// The possible actions are in `+Enabled`; `perform` carries one out. `+Promises` and `+Rules` check whether that was
+/// right.
 struct ServiceModel: Sendable {
   enum Action: Hashable, Sendable {
     /// A thread of a client does its next step.
     case step(Int, thread: Int)
     /// A callback of a client returns.
     case answer(Int, callback: Int)
-    /// A client takes in what comes next from the service.
+    /// A client takes in the next frame from the service.
     case receive(Int)
-    /// The service takes in what comes next from a client.
+    /// The service takes in the next frame from a client.
     case serve(Int)
     /// The service notices that a client's connection has ended.
     case hangUp(Int)
     /// The service notices that a session isn't alive.
     case noteEnd(session: UInt64)
     case killClient(Int)
-    /// The service ends; what it had told the clients of the mask is lost with it.
+    /// The service ends; the frames on their way to the clients of the mask are lost with it.
     case killService(losing: Int)
-    /// A connection breaks, and both processes live: the client finds its end after what it was told already, or has lost that.
+    /// A connection breaks, and both processes live: the client finds its end after the frames on their way, or has
+    /// lost those.
     case cut(Int, losing: Bool)
-    /// The service takes in what came through a broken connection.
+    /// The service takes in the frames that came through a broken connection.
     case serveBroken(Int)
     /// The service notices that a connection has broken.
     case hangUpBroken(Int)
@@ -35,7 +37,7 @@ struct ServiceModel: Sendable {
     case expel(Int)
     /// A thread gives up waiting.
     case cancel(Int, thread: Int)
-    /// Those who have given up wait no longer for a service that may be stopped.
+    /// Threads that have given up stop waiting for a service that may be stopped.
     case keepDeadlines(Int)
   }
 
@@ -58,7 +60,7 @@ struct ServiceModel: Sendable {
   struct BrokenConnection: Hashable, Sendable {
     let id: ClientID
     let client: Int
-    /// What the process had told.
+    /// The frames that the process had sent.
     var frames: [ClientFrame]
   }
 
@@ -87,7 +89,7 @@ struct ServiceModel: Sendable {
   var expulsions: Int
   var cuts: Int
   var problems: [String] = []
-  /// What happened, if anybody wants to read it.
+  /// The events, if a test asks for them.
   var log: [String]?
 
   init(_ scenario: ServiceScenario, _ faults: Faults = Faults()) {
@@ -121,10 +123,10 @@ struct ServiceModel: Sendable {
     return core
   }
 
-  /// Whose connection a number is.
+  /// The client whose connection a number is.
   private func client(of id: ClientID) -> Int? { ids.firstIndex(of: id) }
 
-  /// Everybody connects, and the prologue is done.
+  /// All clients connect, and the prologue is done.
   mutating func start() {
     for client in clients.indices { perform(.receive(client)) }
     settle()
@@ -139,7 +141,7 @@ struct ServiceModel: Sendable {
     settle(without: .receive(0))
   }
 
-  /// Lets everything happen but steps of threads, and one action.
+  /// Carries out all possible actions but steps of threads, and one action.
   private mutating func settle(without exception: Action? = nil) {
     while let action = progress.first(where: { action in
       if case .step = action { return false }
@@ -148,7 +150,7 @@ struct ServiceModel: Sendable {
   }
 }
 
-// MARK: - What happens
+// MARK: - Carrying out actions
 
 extension ServiceModel {
   mutating func perform(_ action: Action) {
@@ -210,7 +212,7 @@ extension ServiceModel {
 
   private mutating func act(_ client: Int, _ body: (inout ModelProcess) -> Void) {
     body(&clients[client])
-    // What is written to a broken connection is lost.
+    // Frames that are written to a broken connection are lost.
     if connections[client] == .open { toService[client] += clients[client].outbox }
     clients[client].outbox = []
     let notes = clients[client].notes
@@ -260,7 +262,7 @@ extension ServiceModel {
     carryOut(effects)
   }
 
-  /// What it was told before is in its socket yet.
+  /// Earlier frames for it are still in its socket.
   private mutating func hangUpOn(_ client: Int) {
     toService[client] = []
     if !clients[client].isAlive { return connections[client] = .gone }

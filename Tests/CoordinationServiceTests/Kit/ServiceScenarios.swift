@@ -9,7 +9,7 @@ extension ServiceScenario {
     ],
     clientKills: 1, prologue: [0, 0])
 
-  /// The same, where somebody's own request is in the way of what it was lent.
+  /// The same, where a client's own request is in the way of its delegation.
   static let ownRequest = ServiceScenario(
     name: "own request",
     clients: [
@@ -25,7 +25,7 @@ extension ServiceScenario {
       ClientPlan([.write("/d/a"), .read("/e/b")]),
     ], prologue: [0, 0])
 
-  /// Each way to write in place is granted under a delegation, and becomes known when somebody asks for it.
+  /// Each way to write in place is granted under a delegation, and reported when another client asks for the item.
   static let writesInPlace = ServiceScenario(
     name: "writes in place",
     clients: [
@@ -34,7 +34,7 @@ extension ServiceScenario {
     ],
     serviceKills: 1, prologue: [0, 0])
 
-  /// What was granted under a delegation becomes known although nobody asks for it back.
+  /// Accesses that were granted under a delegation are reported although it isn't recalled.
   static let lookers = ServiceScenario(
     name: "lookers",
     clients: [
@@ -43,7 +43,7 @@ extension ServiceScenario {
     ],
     clientKills: 1, prologue: [0, 0])
 
-  /// Each thread goes on with its next access before the process can have heard that it was lent something.
+  /// Each thread goes on with its next access before the process can have received a delegation.
   static let alone = ServiceScenario(
     name: "alone",
     clients: [
@@ -107,7 +107,7 @@ extension ServiceScenario {
     ],
     serviceKills: 1, prologue: [0])
 
-  /// A presenter comes too late, and somebody decides alone about what it presents.
+  /// A presenter comes too late, and another client decides alone about its item.
   static let latePresenter = ServiceScenario(
     name: "late presenter",
     clients: [
@@ -115,7 +115,7 @@ extension ServiceScenario {
     ],
     prologue: [0], firstIsLate: true)
 
-  /// The grace may end while a presenter is being told again.
+  /// The grace may end while a presenter is being reported again.
   static let hesitantPresenter = ServiceScenario(
     name: "hesitant presenter",
     clients: [ClientPlan([.present(1, "/d/a")], handsOverReacquirers: true), ClientPlan([.write("/d/a")])],
@@ -146,12 +146,12 @@ extension ServiceScenario {
     clients: [ClientPlan([.write("/d/a", .commit)]), ClientPlan([.write("/d/a")])],
     serviceKills: 1, graceTimeouts: 1, prologue: [0])
 
-  /// The same when nobody is lent anything, so that whoever has been inside leaves nothing behind.
+  /// The same without delegations, so that a client that has been inside leaves nothing behind.
   static let lateCommitterAmongStrangers = ServiceScenario(
     name: "late committer among strangers", clients: lateCommitter.clients, serviceKills: 1, graceTimeouts: 1,
     prologue: [0], usesUntilDelegation: 100)
 
-  /// A process is stopped while others want what it holds, or was lent.
+  /// A process is stopped while others wait for its accesses or delegations.
   static let stoppedHolder = ServiceScenario(
     name: "stopped holder",
     clients: [
@@ -159,7 +159,7 @@ extension ServiceScenario {
     ],
     expulsions: 1, prologue: [0, 0])
 
-  /// Two editors of one file have something to save when somebody reads: each writes elsewhere, and answers after that.
+  /// Two editors of one file have something to save when a reader comes: each writes elsewhere, and answers after that.
   static let lateAnswers = ServiceScenario(
     name: "late answers",
     clients: [
@@ -185,7 +185,7 @@ extension ServiceScenario {
     ],
     clientKills: 1, prologue: [0, 0])
 
-  /// A move is told again to the service that follows, and others want something at the old place meanwhile.
+  /// A move is sent again to the next service, and others ask for something at the old place meanwhile.
   static let moverAndServiceKill = ServiceScenario(
     name: "mover and service kill",
     clients: [
@@ -217,7 +217,7 @@ extension ServiceScenario {
     ],
     cuts: 1, prologue: [0])
 
-  /// A process has as much as it may have: its calls fail, and nobody is disconnected.
+  /// A process has as much as it may have: its calls fail, and no process is disconnected.
   static let full = ServiceScenario(
     name: "full",
     clients: [
@@ -227,7 +227,7 @@ extension ServiceScenario {
     ],
     serviceKills: 1)
 
-  /// Somebody gives up while no service answers, and is granted what nobody waits for any more.
+  /// A thread gives up while no service answers, and is granted an access for which it doesn't wait any more.
   static let impatience = ServiceScenario(
     name: "impatience",
     clients: [ClientPlan([.write("/d/a"), .read("/d/a")]), ClientPlan([.write("/d/a")])],

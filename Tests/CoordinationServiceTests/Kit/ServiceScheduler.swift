@@ -38,7 +38,7 @@ struct ServiceScheduler {
 }
 
 extension ServiceModel.Action {
-  /// Who acts.
+  /// The actor.
   var actor: String {
     switch self {
     case .step(let client, let thread), .cancel(let client, let thread): "thread \(client).\(thread)"
@@ -57,7 +57,7 @@ enum ServiceShrinker {
     actions.shrunk { failingPart(of: $0, in: start) }
   }
 
-  /// Those of the actions that are possible, and what else has to happen until the problem shows.
+  /// Those of the actions that are possible, and the further ones until the problem shows.
   private static func failingPart(
     of actions: [ServiceModel.Action], in start: ServiceModel
   ) -> [ServiceModel.Action]? {
