@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A file that shows whether it's being written: it holds a number and who wrote it, twice.
+/// A file that shows whether it's being written: it holds a number and its writer, twice.
 struct CheckedFile {
   let url: URL
   let item: Int
   let log: HoldLog
 
-  /// Looks whether the file is whole.
+  /// Checks whether the file is whole.
   ///
   /// - Returns: The number in it.
   @discardableResult

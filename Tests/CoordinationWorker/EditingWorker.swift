@@ -24,7 +24,7 @@ enum EditingWorker {
   }
 }
 
-/// What happens in such a process.
+/// The work of such a process.
 private struct EditingSession {
   private let domain: CoordinationDomain
   private let file: URL
@@ -33,7 +33,7 @@ private struct EditingSession {
   private let stepCount: Int
   private let tally = Tally()
 
-  /// How often somebody did what lets editors save.
+  /// How often an access was made that lets editors save.
   private final class Tally: Sendable {
     let saves = Atomic<Int>(0)
     let reads = Atomic<Int>(0)
@@ -99,7 +99,7 @@ private struct EditingSession {
           let place = file.deletingLastPathComponent().appending(path: "note-\(seed)-\(step).txt")
           try await coordinator.move(url, to: place)
         case 1:
-          // Refused while somebody has unsaved text. Whoever may delete thinks better of it.
+          // Refused while an editor has unsaved text. A process that may delete refrains from it.
           try await coordinator.write(url, options: .forDeleting) { _ in }
         default:
           tally.reads.wrappingAdd(1, ordering: .relaxed)

@@ -13,7 +13,7 @@ package enum GreedyWorker {
     var descriptors = ScarceDescriptors()
     descriptors.limit(to: descriptorCountMax)
     var registrations: [FilePresenterRegistration] = []
-    // Nobody else keeps them.
+    // Only this array keeps them.
     var observers: [Observer] = []
     for url in urls {
       let observer = Observer(url)
@@ -51,7 +51,7 @@ package enum GreedyWorker {
 
 /// A process that begins with few descriptors left, alone in its domain.
 package enum ScarceWorker {
-  /// Reports what comes of a registration and of a write.
+  /// Reports the outcome of a registration and of a write.
   static func main(_ file: URL, freeCount: Int, in domain: CoordinationDomain) throws {
     var descriptors = ScarceDescriptors()
     descriptors.leave(freeCount)

@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// What workers did, in the order in which they did it, in memory that processes share.
+/// The actions of workers, in order, in memory that processes share.
 ///
 /// An entry is written after its place is taken by an atomic addition. A worker that's killed in between leaves an empty one.
 package struct HoldLog: Sendable {
-  /// What happened.
+  /// The kinds of actions.
   package enum Kind: UInt64, Sendable {
     case beganReading = 1
     case beganWriting = 2
@@ -21,17 +21,17 @@ package struct HoldLog: Sendable {
     case relinquished = 7
     /// Its presenter was given the item back.
     case reacquired = 8
-    /// Its presenter was told that the item may have changed.
+    /// Its presenter was notified that the item may have changed.
     case told = 9
     /// The worker accesses nothing any more, but goes on presenting.
     case quiet = 10
   }
 
-  /// One thing that a worker did.
+  /// One action of a worker.
   package struct Entry: Sendable {
-    /// What it did.
+    /// The kind of action.
     package let kind: Kind
-    /// Which worker.
+    /// The worker.
     package let process: Int32
     /// The item, see ``HoldItems``.
     package let item: Int
@@ -68,13 +68,13 @@ package struct HoldLog: Sendable {
   /// How many entries there are, or are being written.
   package var count: Int { Int(words[0].load(ordering: .sequentiallyConsistent)) }
 
-  /// Notes something, after everything that any process has noted before.
+  /// Records an action, after everything that any process has recorded before.
   ///
   /// - Parameters:
-  ///   - kind: What happened.
-  ///   - item: To which item.
+  ///   - kind: The kind of action.
+  ///   - item: The item.
   ///   - detail: For torn contents their writer.
-  ///   - lane: Who of the process, for all other kinds.
+  ///   - lane: The party in the process, for all other kinds.
   package func append(_ kind: Kind, item: Int, detail: Int32? = nil, lane: Lane = .worker) {
     let index = Int(words[0].wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue)
     precondition(index < Self.capacity, "the log is full")

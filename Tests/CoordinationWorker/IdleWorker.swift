@@ -38,7 +38,7 @@ enum IdleWorker {
 }
 
 extension CoordinationDomain.Configuration {
-  /// Files are known by device and inode, too.
+  /// Files are coordinated by device and inode, too.
   static var byIdentity: Self {
     var configuration = Self()
     configuration.coordinatesFilesByIdentity = true

@@ -6,7 +6,7 @@ import SystemInterface
 
 /// A process of another user.
 enum Outsider {
-  /// Says hello, and reports what the service answers.
+  /// Says hello, and reports the answer of the service.
   static func greet(socket: String, user: String) throws {
     try become(user)
     let client = try RawClient(connectingTo: socket)
@@ -26,7 +26,7 @@ enum Outsider {
     listener.close(removingName: true)
   }
 
-  /// Saves a file, or copies it to `copy` beside it, and reports what comes of it.
+  /// Saves a file, or copies it to `copy` beside it, and reports the outcome.
   static func save(_ file: URL, by verb: String, in domain: CoordinationDomain, user: String) throws {
     try become(user)
     let coordinator = FileCoordinator(label: "saver", domain: domain)

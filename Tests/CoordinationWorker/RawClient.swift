@@ -1,7 +1,7 @@
 package import CoordinationService
 package import SystemInterface
 
-/// A connection to a service that tells whatever it likes.
+/// A connection to a service that sends any frames.
 package final class RawClient {
   package let stream: LocalStream
   private var decoder = FrameDecoder<ServerFrame>()
@@ -54,7 +54,7 @@ package final class RawClient {
     return bytes
   }
 
-  /// What the service tells next, blocking until it does; `nil` when it has ended the connection.
+  /// The next frame of the service, blocking until it comes; `nil` when it has ended the connection.
   package func next() throws -> ServerFrame? {
     while true {
       if let frame = try decoder.next() { return frame }
@@ -68,7 +68,7 @@ package final class RawClient {
     }
   }
 
-  /// Everything that the service tells before it ends the connection.
+  /// All frames of the service before it ends the connection.
   package func rest() throws -> [ServerFrame] {
     var frames: [ServerFrame] = []
     while let frame = try next() { frames.append(frame) }

@@ -20,7 +20,7 @@ struct ScarceDescriptors {
   /// From now on every call that makes a descriptor fails with EMFILE.
   mutating func exhaust() {
     let next = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    // Some more than there are, so that the limit counts and not what happens to be open.
+    // Some more than there are, so that the limit counts and not the number of descriptors that are open by chance.
     limit(to: Int(next) + 64)
     taken = next < 0 ? [] : [next]
     while true {

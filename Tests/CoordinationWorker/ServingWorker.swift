@@ -1,7 +1,7 @@
 import FileCoordination
 import Foundation
 
-/// A process that does nothing but serve, and has as many descriptors as the test lets it have.
+/// A process that only serves, and has as many descriptors as the test lets it have.
 enum ServingWorker {
   static func main(socket: String) throws {
     let server = try CoordinationDomain.socket(socket).serve()

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A process that reads and writes files of a directory through the library.
 struct SharingWorker {
-  /// What some workers do besides.
+  /// The additional behaviour of some workers.
   private enum Trait: String {
     /// Presents a file.
     case presents
@@ -13,7 +13,7 @@ struct SharingWorker {
     case starves
   }
 
-  /// What the test wants: first that files are accessed, then that nothing is, then that the process ends.
+  /// The phases of the test: first files are accessed, then nothing is, then the process ends.
   private enum Phase: Int {
     case sharing, quiet, ending
   }
@@ -60,7 +60,7 @@ struct SharingWorker {
     coordinator = FileCoordinator(label: "worker \(arguments[3])", domain: domain)
   }
 
-  /// Begins to present a file, inside a write of it: so nobody else holds it when it becomes known.
+  /// Begins to present a file, inside a write of it: so no other process holds it when the presenter is registered.
   private mutating func present() throws -> FilePresenterRegistration? {
     if !traits.contains(.presents) { return nil }
     let item = random.below(HoldItems.files.count)
@@ -74,7 +74,7 @@ struct SharingWorker {
     }
   }
 
-  /// Keeps what's registered alive.
+  /// Keeps the registered presenters alive.
   private var presenters: [ItemPresenter] = []
 
   private mutating func step() {
@@ -86,7 +86,7 @@ struct SharingWorker {
       if isStarving { descriptors.release() }
       isStarving = false
     }
-    // Rounds at one file, so that directories are lent.
+    // Rounds at one file, so that directories are delegated.
     let item = random.below(HoldItems.files.count)
     let rounds = 1 + random.below(8)
     for _ in 0..<rounds {
@@ -126,7 +126,7 @@ struct SharingWorker {
     }
   }
 
-  /// Lets the service know of the access, also if this process was lent the directory.
+  /// Reports the access to the service, also if this process has a delegation of the directory.
   private func lookAround(_ access: borrowing FileAccess) throws {
     _ = access.fencingToken
     _ = try domain.processes()

@@ -2,7 +2,7 @@ import FileCoordination
 import Foundation
 import Glibc
 
-/// A process for tests of many processes; what it does is its first argument.
+/// A process for tests of many processes; its first argument names its work.
 ///
 /// It ends when its standard input does.
 @main
@@ -39,6 +39,6 @@ struct Worker {
 
   private struct Usage: Error {}
 
-  /// Tells the test something.
+  /// Reports something to the test.
   static func report(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }
