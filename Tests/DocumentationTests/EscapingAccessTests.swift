@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the compiler says to code that takes an access out of its accessor.
+/// The compiler's answer to code that takes an access out of its accessor.
 ///
 /// Without the word `borrowing` Swift 6.3 crashes where it ought to explain: that's why the guide asks for it.
 @Suite("An access that's captured by work which may outlive it", .timeLimit(.minutes(5)))
@@ -51,7 +51,7 @@ struct EscapingAccessTests {
     #expect(!output.contains("error:"), "\(output)")
   }
 
-  /// - Returns: What the compiler prints when it compiles these lines beside the modules of this very build.
+  /// - Returns: The output of the compiler when it compiles these lines beside the modules of this very build.
   private func compile(_ lines: [String]) throws -> String {
     let directory = URL.temporaryDirectory.appending(path: "escaping-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)

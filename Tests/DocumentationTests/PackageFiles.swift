@@ -5,7 +5,7 @@ enum Package {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// What a reader gets: the README, the changelog and the articles of every catalog.
+  /// The documents for a reader: the README, the changelog and the articles of every catalog.
   static let documents: [String] = {
     let catalogs = files(in: "Sources").flatMap { files(in: $0) }.filter { $0.hasSuffix(".docc") }
     return ["README.md", "CHANGELOG.md"] + catalogs.flatMap { files(in: $0) }.filter { $0.hasSuffix(".md") }

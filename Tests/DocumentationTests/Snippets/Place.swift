@@ -6,7 +6,7 @@ import Glibc
 final class Place: Sendable {
   let url: URL
 
-  /// What the snippets do concerns nobody else on the machine.
+  /// The snippets' accesses concern no other process on the machine.
   private static let isAlone: Bool = setenv("FILE_COORDINATION_DOMAIN", "process", 1) == 0
 
   init() throws {

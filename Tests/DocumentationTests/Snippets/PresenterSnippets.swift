@@ -42,7 +42,7 @@ struct PresenterSnippets {
     #expect(await code(for: .none) == .answerDropped)
   }
 
-  /// How a read ends whose presenter answers so.
+  /// The result of a read if its presenter answers in this way.
   private func code(for answer: LegacyEditor.Answer) async -> FileCoordinationError.Code? {
     let editor = LegacyEditor(url, answer)
     do {

@@ -165,7 +165,7 @@ struct QuerySnippets {
     return Set(items.map(\.name))
   }
 
-  /// Whether there's a change that's wanted before the query is stopped.
+  /// Whether an expected change comes before the query is stopped.
   private func firstChange(of query: MetadataQuery, _ isWanted: @Sendable (MetadataQueryChange) -> Bool) async -> Bool {
     for await change in query.changes where isWanted(change) { return true }
     return false
