@@ -26,7 +26,7 @@ struct FastTierConcurrencyTests {
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `host` | its own lock | |
-/// | `numbers` | claims of the items | that's what is tested |
+/// | `numbers` | claims of the items | this protection is the subject of the test |
 /// | `problemList` | `condition` | |
 private final class Stress: @unchecked Sendable {
   private let threadCount: Int

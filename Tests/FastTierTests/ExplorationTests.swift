@@ -25,7 +25,7 @@ struct FastTierRandomExplorationTests {
   }
 }
 
-/// Explores a model and says what was seen.
+/// Explores a model and reports the numbers of states and steps.
 ///
 /// A model that may be too large is explored with fewer interruptions if it is.
 private func check(_ model: Model, _ limits: Explorer.Limits, mayBeTooLarge: Bool = false) async {

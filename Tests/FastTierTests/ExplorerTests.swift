@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The explorer itself: what is known about small programs on x86-TSO")
 struct ExplorerTests {
-  /// Each thread stores to its own word and then looks at the other's; both can see nothing, because stores wait in the
+  /// Each thread stores to its own word and then loads the other's; both can load zero, because stores wait in the
   /// buffers.
   @Test("Two plain stores may both be late", arguments: [false, true])
   func storeBuffering(isFenced: Bool) {

@@ -6,7 +6,7 @@ import Testing
 /// Shows that the exploration would find a mistake.
 @Suite("Exploration of the fast tier with mistakes", .serialized)
 struct FastTierFaultExplorationTests {
-  /// The fewer interruptions it takes, the easier to read is what happens.
+  /// The fewer interruptions it takes, the easier to read is the trace.
   @Test("A mistake built in on purpose is found", arguments: FastTierFault.allCases)
   func faultIsFound(fault: FastTierFault) async {
     guard let violation = await LongRun.run({ violation(by: fault) }) else {

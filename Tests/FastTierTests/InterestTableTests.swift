@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The table of interests, compared with a dictionary")
 struct InterestTableTests {
-  /// A fast tier on counted memory, and what its table should say.
+  /// A fast tier on counted memory, and the expected contents of its table.
   private struct Comparison {
     let memory = CountingMemory()
     let tier: FastTier<CountingMemory>
@@ -33,7 +33,7 @@ struct InterestTableTests {
       InterestCounts(rawValue: (items[key] ?? []).reduce(0) { $0 + InterestCounts($1).rawValue })
     }
 
-    /// What differs from the dictionary, if anything.
+    /// The difference from the dictionary, if any.
     func difference(_ keys: some Sequence<UInt64>) -> String? {
       for key in keys where tier.interests.find(key) != expected(key) { return "the interest in \(key)" }
       let all = items.values.joined()

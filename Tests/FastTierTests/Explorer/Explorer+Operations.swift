@@ -3,7 +3,7 @@
 extension Explorer {
   /// Does a thread's operation.
   ///
-  /// - Returns: What it results in.
+  /// - Returns: Its result.
   func perform(_ thread: Int, _ node: Int) -> UInt64 {
     let address = table.address(of: node)
     let first = table.first(of: node)
@@ -63,7 +63,7 @@ extension Explorer {
     }
   }
 
-  /// What programs say about their claims.
+  /// The statements of programs about their claims.
   private func performStatement(_ kind: Operation.Kind?, _ first: UInt64, _ second: UInt64) {
     switch kind {
     case .begins:
@@ -147,7 +147,7 @@ extension Explorer {
   }
 
   private func store(_ thread: Int, _ address: Int, _ value: UInt64) {
-    // Nobody can see when exactly these become visible: see what is checked at loads.
+    // No thread can see when exactly these become visible: see the check at loads.
     if map.role(address >> 3) == .note || isPrivate(thread, address) { return write(thread, address, value) }
     let count = Int(state[ModelState.bufferCount(of: thread)])
     precondition(count < ModelState.bufferCountMax, "the store buffer is full")
@@ -196,7 +196,7 @@ extension Explorer {
     }
   }
 
-  /// From here on others can know the address.
+  /// From here on other threads can have the address.
   private func publish(_ thread: Int, _ value: UInt64) {
     if value != 0, value == state[ModelState.privateBase] { state[ModelState.privateBase] = 0 }
   }
@@ -214,7 +214,7 @@ extension Explorer {
   func isQuiet(_ thread: Int, _ node: Int) -> Bool {
     let kind = table.kind(of: node)
     if Operation.alwaysQuiet &>> kind & 1 != 0 { return true }
-    // Nobody can take the lock before, and nothing else becomes visible.
+    // No thread can take the lock before, and nothing else becomes visible.
     if kind == Operation.unlock { return state[ModelState.bufferCount(of: thread)] == 0 }
     if kind != Operation.load { return false }
     let address = table.address(of: node)

@@ -1,6 +1,6 @@
 @testable import FileCoordination
 
-/// Looks at all interleavings of a model: depth first, each state once.
+/// Explores all interleavings of a model: depth first, each state once.
 ///
 /// A step is a thread's next operation, or that the oldest entry of a thread's store buffer reaches the memory (x86-TSO).
 /// An operation that none of another thread can meet is done together with the one before it.
@@ -10,12 +10,12 @@ final class Explorer {
     var stepCount = 0
     var replayCount = 0
     var endCount = 0
-    /// What is wrong, and the steps that lead there.
+    /// The problem, and the steps that lead there.
     var violation: (message: String, trace: [String])?
     var isCut = false
   }
 
-  /// How far to look.
+  /// The limits of the exploration.
   struct Limits {
     /// How often a thread that could go on is interrupted, at most; `nil` for all interleavings.
     var preemptionCountMax: Int?
@@ -31,7 +31,7 @@ final class Explorer {
   let threadCount: Int
   /// Four words for each step: thread, node or the greatest word for a flush, result or address, value.
   let trace = WordStack(capacity: 1 << 20)
-  /// What is wrong in this state.
+  /// The problem in this state.
   private(set) var problem: String?
   private let limits: Limits
   private let preemptionCountMax: UInt64
@@ -40,7 +40,7 @@ final class Explorer {
   private let cells = Words(count: 4)
   private var result = Result()
 
-  // Which cell is what.
+  // The meanings of the cells.
   private static let isProblem = 0
   private static let stepCount = 1
   private static let endCount = 2
@@ -50,9 +50,9 @@ final class Explorer {
   ///   - memory: The memory that the programs use.
   ///   - state: The state that the model starts in.
   ///   - programs: One for each thread.
-  ///   - map: What is known about the words.
+  ///   - map: The known facts about the words.
   ///   - rules: Which claims conflict.
-  ///   - limits: How far to look.
+  ///   - limits: The limits of the exploration.
   init(
     _ memory: ModelMemory, _ state: ModelState, _ programs: [Program], map: MemoryMap, rules: ClaimRules,
     limits: Limits = Limits()
@@ -77,10 +77,10 @@ final class Explorer {
     cells.deallocate()
   }
 
-  /// Looks at all states.
+  /// Explores all states.
   ///
-  /// - Parameter atEnd: Looks at a state in which all threads are done; returns what is wrong with it.
-  /// - Returns: How much there was to see, and what is wrong.
+  /// - Parameter atEnd: Checks a state in which all threads are done; returns the problem in it.
+  /// - Returns: The numbers of states and steps, and the problem.
   func explore(atEnd: () -> String? = { nil }) -> Result {
     for thread in 0..<threadCount { runQuietOperations(thread) }
     visit(atEnd)
@@ -176,11 +176,11 @@ final class Explorer {
 
   // MARK: One thread's turn
 
-  /// Does the operation, and what comes after it up to the next one that others can meet.
+  /// Does the operation, and the following ones up to the next one that others can meet.
   private func runOperation(_ thread: Int) {
     var kind = table.kind(of: node(thread))
     runOne(thread)
-    // What is said before an operation belongs to it.
+    // A statement before an operation belongs to it.
     while Operation.belongingToNext &>> kind & 1 != 0, cells[Self.isProblem] == 0, isRunnable(thread), !isDone(thread) {
       kind = table.kind(of: node(thread))
       runOne(thread)
@@ -205,9 +205,9 @@ final class Explorer {
     state[ModelState.node(of: thread)] = UInt64(truncatingIfNeeded: next)
   }
 
-  // MARK: What is wrong
+  // MARK: Problems
 
-  /// Says that this state, or the step that led to it, is wrong.
+  /// Records that this state, or the step that led to it, is wrong.
   func note(problem: String) {
     self.problem = problem
     cells[Self.isProblem] = 1

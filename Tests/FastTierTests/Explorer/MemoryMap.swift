@@ -1,6 +1,6 @@
 @testable import FileCoordination
 
-/// What is known about words beforehand, so that fewer orders of operations have to be looked at.
+/// Facts about words that are known beforehand, so that fewer orders of operations have to be explored.
 ///
 /// An operation that no other thread's operation can meet is done at once, together with the one before it. Each reason
 /// for that is checked while exploring; a model without faults that breaks one is wrong.
@@ -9,7 +9,7 @@ struct MemoryMap {
     case plain
     /// The state of a slot: only its shard's thread changes it while it's free.
     case slotState
-    /// A word of a slot that nobody looks at but the holder, and whoever froze or adopted the claim.
+    /// A word of a slot that only the holder reads, and the thread that froze or adopted the claim.
     case note
     /// Written only under the host's lock.
     case guarded
@@ -35,10 +35,10 @@ struct MemoryMap {
 
   func deallocate() { words.deallocate() }
 
-  /// Nothing is known.
+  /// Without any facts.
   init() {}
 
-  /// What is known of the words of a fast tier.
+  /// The known facts about the words of a fast tier.
   ///
   /// - Parameters:
   ///   - tier: The fast tier.

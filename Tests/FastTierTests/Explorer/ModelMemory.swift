@@ -8,12 +8,12 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
   typealias Failure = TurnOver
 
   let fault: FastTierFault?
-  /// What became of earlier operations, oldest first.
+  /// The results of earlier operations, oldest first.
   var log: [UInt64] = []
   var logIndex = 0
   /// The operation that ended the turn.
   var pending = Operation(kind: .done)
-  /// What all that the thread still does depends on, if it has said so since its last operation.
+  /// Everything that the thread's further work depends on, if it has stated that since its last operation.
   var checkpoint: [UInt64]?
   /// Does operations at once, before the model starts and after it has ended.
   var performer: ((Operation) -> UInt64)?

@@ -1,12 +1,12 @@
 /// The state of a model: words, with a digest of them and the way back.
 ///
-/// First the memory that threads share, word by word; then what is known about locks, sleepers and claims; then for each
+/// First the memory that threads share, word by word; then the records of locks, sleepers and claims; then for each
 /// thread where it is in its history, and its store buffer.
 struct ModelState {
   static let threadCountMax = 6
   static let bufferCountMax = 12
   static let memoryWordCount = 1024
-  /// What freed words hold: nobody may look.
+  /// The value of freed words: no thread may read them.
   static let poison: UInt64 = 0xdead_dead_dead_dead
 
   // Beyond the memory.
@@ -18,10 +18,10 @@ struct ModelState {
   /// For each claim whether a presenter must be asked before it's granted.
   static let mustAsk = memoryWordCount + 5
   static let allocated = memoryWordCount + 6
-  /// The newest allocation while nobody but its maker can know where it is.
+  /// The newest allocation while only its maker can have its address.
   static let privateBase = memoryWordCount + 7
   static let privateOwner = memoryWordCount + 8
-  /// What was granted when the snapshot began, and still is.
+  /// The claims that were granted when the snapshot began, and still are.
   static let inSnapshot = memoryWordCount + 9
   static let lastThread = memoryWordCount + 10
   static let preemptions = memoryWordCount + 11
@@ -81,7 +81,7 @@ struct ModelState {
     words[Self.secondDigest] = words[Self.secondDigest] &+ Self.hashAgain(newHash) &- Self.hashAgain(oldHash)
   }
 
-  /// A permutation of the words for each index, so that what is different stays different.
+  /// A permutation of the words for each index, so that different states stay different.
   @inline(__always)
   private static func hash(_ index: Int, _ word: UInt64) -> UInt64 {
     var hash = word &+ UInt64(truncatingIfNeeded: index &+ 1) &* 0x9e37_79b9_7f4a_7c15

@@ -1,4 +1,4 @@
-/// What a model thread wants to do next.
+/// The next operation of a model thread.
 struct Operation: Hashable {
   enum Kind: UInt64 {
     /// The program has ended.
@@ -13,15 +13,15 @@ struct Operation: Hashable {
     case sleep
     /// Wakes the thread `first`.
     case wake
-    // What the programs say about claims; `first` is the claim, or the presenter.
-    /// A claim begins: whoever is registered by now must be asked.
+    // Statements of the programs about claims; `first` is the claim, or the presenter.
+    /// A claim begins: presenters that are registered by now must be asked.
     case begins
     /// The holder believes from here on that its claim is granted; `second` says whether presenters were asked.
     case granted
     /// The holder is about to end its claim.
     case ends
     case registered, deregisters
-    /// What is granted now must be in the snapshot.
+    /// Claims that are granted now must be in the snapshot.
     case snapshotBegins
     /// `first` are the claims in it.
     case snapshotEnds
@@ -49,8 +49,8 @@ struct Operation: Hashable {
   var second: UInt64 = 0
 }
 
-/// A model thread stops here, because what its next operation results in isn't known yet.
+/// A model thread stops here, because the result of its next operation isn't known yet.
 struct TurnOver: Error {}
 
-/// What a model thread runs: always the same operations, as long as they have the same results.
+/// The program of a model thread: always the same operations, as long as they have the same results.
 typealias Program = (ModelMemory) throws(TurnOver) -> Void

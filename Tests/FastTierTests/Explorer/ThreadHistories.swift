@@ -1,8 +1,8 @@
-/// What each thread did so far and does next: a tree whose branches are the results of operations.
+/// The past and the next operation of each thread: a tree whose branches are the results of operations.
 ///
-/// A node is the thread's next operation; an edge is what that results in. Each edge is found out once, by running the
-/// program from its start; from then on the thread is a table. Nodes at which a thread says that it forgets how it came
-/// there are one if they agree in the rest.
+/// A node is the thread's next operation; an edge is the result of that. Each edge is computed once, by running the
+/// program from its start; from then on the thread is a table. Nodes at which a thread states that it forgets how it
+/// came there are one if they agree in the rest.
 struct HistoryTable {
   // Eight words for each node: kind, address, first, second, first edge, parent, result in the parent, thread and length.
   fileprivate let nodes = WordStack(capacity: 1 << 24)
@@ -26,7 +26,7 @@ struct HistoryTable {
       second: second(of: node))
   }
 
-  /// Where the thread is when its operation has had this result; negative if nobody knows yet.
+  /// Where the thread is when its operation has had this result; negative if that isn't known yet.
   func next(_ node: Int, _ result: UInt64) -> Int {
     var edge = Int(truncatingIfNeeded: nodes[node &+ 4])
     while edge >= 0 {
@@ -78,7 +78,7 @@ struct HistoryTable {
   }
 }
 
-/// Finds out what threads do, by running their programs.
+/// Computes the histories of threads, by running their programs.
 final class ThreadHistories {
   let table = HistoryTable()
   private let memory: ModelMemory
@@ -102,7 +102,7 @@ final class ThreadHistories {
 
   deinit { table.deallocate() }
 
-  /// Runs the program through the results on the way, to see what it does then.
+  /// Runs the program through the results on the way, to get its next operation.
   func addNext(_ node: Int, _ result: UInt64) -> Int {
     let thread = table.thread(of: node)
     let (operation, checkpoint) = replay(thread, table.log(to: node) + [result])

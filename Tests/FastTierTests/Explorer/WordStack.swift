@@ -1,8 +1,8 @@
 /// Words at an address, and nothing else.
 ///
-/// The explorer keeps all that it touches at each step in such words, because without an optimizer everything nicer costs
-/// ten times as much: properties of classes are checked for exclusive access, references and arrays are counted. Tests run
-/// without an optimizer. Who makes words frees them in its `deinit`.
+/// The explorer keeps all that it touches at each step in such words, because without an optimizer everything nicer
+/// costs ten times as much: properties of classes are checked for exclusive access, references and arrays are counted.
+/// Tests run without an optimizer. The owner of words frees them in its `deinit`.
 struct Words {
   private let base: UnsafeMutablePointer<UInt64>
 

@@ -2,13 +2,13 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// What a model thread does.
+/// The work of a model thread.
 indirect enum Act: Hashable, Sendable {
   /// Claims, in the fast tier if that grants it.
   case read(ModelItem), write(ModelItem)
   /// Claims through the host.
   case hostRead(ModelItem), hostWrite(ModelItem), deepWrite(ModelItem)
-  /// Claims like the other, but if the fast tier refuses looks whether it's worth it to try once more.
+  /// Claims like the other, but if the fast tier refuses, checks whether it's worth it to try once more.
   case patient(Act)
   /// Does the others while it has the claim of the first.
   case nested(Act, [Act])
@@ -45,7 +45,7 @@ struct Model: CustomStringConvertible, Sendable {
   var interestCapacityMin = 8
   /// Whether all shards are in use from the start; else each is announced with its first claim.
   var areShardsAnnounced = true
-  /// Whether paths note that nothing is above them.
+  /// Whether paths record that nothing is above them.
   var remembersPaths = false
   var description: String { name }
 
@@ -55,7 +55,7 @@ struct Model: CustomStringConvertible, Sendable {
     change(&self)
   }
 
-  /// Looks at the interleavings of the model.
+  /// Explores the interleavings of the model.
   func explore(
     fault: FastTierFault? = nil, limits: Explorer.Limits = Explorer.Limits()
   ) -> Explorer.Result {
@@ -72,9 +72,9 @@ private final class ModelRun {
   let procedures: ModelProcedures
   let rules: ClaimRules
   let programs: [ThreadProgram]
-  /// For each thread a claim that another hands over: its number plus one, and what ends it.
+  /// For each thread a claim that another hands over: its number plus one, and the token to end it with.
   let mailboxes: Int
-  /// A word for each item, if paths remember anything.
+  /// A word for each item, if paths record anything.
   let memos: Int
 
   init(_ model: Model, _ fault: FastTierFault?) {
@@ -127,7 +127,7 @@ private final class ModelRun {
     }
   }
 
-  /// Looks whether everything is free when all threads are done.
+  /// Checks whether everything is free when all threads are done.
   private func whatIsLeft(_ explorer: Explorer) -> String? {
     let moment = state.moment
     memory.performer = { explorer.performAtOnce($0) }
@@ -193,7 +193,7 @@ private final class ModelRun {
 }
 
 extension Explorer {
-  /// For what is done before the model starts and after it has ended.
+  /// For operations before the model starts and after it has ended.
   func performAtOnce(_ operation: Operation) -> UInt64 {
     let address = operation.address >> 3
     let old = address > 0 ? state[address] : 0

@@ -2,7 +2,7 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// What the host's lock guards: a small arbiter, and what is known about the table of interests.
+/// The state under the host's lock: a small arbiter, and the bookkeeping of the table of interests.
 struct ModelHost: Hashable, CustomStringConvertible {
   struct KnownClaim: Hashable {
     var number: Int
@@ -70,7 +70,7 @@ struct ModelProcedures {
   /// - Returns: Whether it's granted; if not, its thread sleeps until it is.
   /// - Parameters:
   ///   - request: The claim.
-  ///   - host: What the lock guards, which the caller holds; it's free afterwards.
+  ///   - host: The state under the lock, which the caller holds; it's free afterwards.
   ///   - outer: Claims of the fast tier that this one is nested in.
   /// - Throws: That the thread's turn is over.
   func request(
@@ -97,8 +97,8 @@ struct ModelProcedures {
     return isGranted
   }
 
-  /// Who waits is in the way as well; but a nested claim passes the queue, or those who wait for the claim around it would
-  /// wait for ever.
+  /// A waiting claim is in the way as well; but a nested claim passes the queue, or the claims that wait for the one
+  /// around it would wait for ever.
   private func isBlocked(_ claim: ModelClaim, by others: ArraySlice<ModelHost.KnownClaim>) -> Bool {
     others.contains { (!claim.isNested || $0.isHeld) && claim.conflicts(with: self.claim($0.number)) }
   }
@@ -127,7 +127,7 @@ struct ModelProcedures {
     host = changed
   }
 
-  /// Whether the claim can have been granted: nothing that is known was in its way.
+  /// Whether the claim can have been granted: none of the recorded claims and presenters was in its way.
   private func admits(_ candidate: ModelClaim, _ host: ModelHost) -> Bool {
     if memory.has(.doomedAdopted) { return true }
     return !host.claims.contains { candidate.conflicts(with: claim($0.number)) }
@@ -143,7 +143,7 @@ struct ModelProcedures {
 
   // MARK: The end of claims
 
-  /// Ends a claim that the fast tier granted, and that was adopted or looked at.
+  /// Ends a claim that the fast tier granted, and that was adopted or examined.
   func endThroughHost(_ claim: ModelClaim, _ token: ClaimToken) throws(TurnOver) {
     let key = claim.item.fingerprint
     let host = try memory.lock()

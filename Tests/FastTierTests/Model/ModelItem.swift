@@ -4,7 +4,7 @@ import FileAccessArbiter
 
 /// The items of all models: a root, two directories, two files in the first and two in the second.
 ///
-/// `twin` happens to have the fingerprint of `file`.
+/// `twin` has the fingerprint of `file` by chance.
 enum ModelItem: UInt, CaseIterable, Hashable {
   case root, directory, file, sibling, other, stranger, twin
 
@@ -63,7 +63,7 @@ enum ModelItem: UInt, CaseIterable, Hashable {
   }
 }
 
-/// What is claimed.
+/// The kinds of claims.
 enum ClaimKind: Hashable {
   case read, write
   /// Deletes or moves an item with all that is in it.
@@ -84,7 +84,7 @@ struct ModelClaim: Hashable {
   var kind: ClaimKind
   var item: ModelItem
   var isNested = false
-  /// Whether it's tried again in the fast tier after a look.
+  /// Whether it's tried again in the fast tier after a check.
   var isPatient = false
 
   /// Whether both can't be granted at the same time.
@@ -101,7 +101,7 @@ struct ModelClaim: Hashable {
   }
 }
 
-/// Somebody who must be asked before others read or write an item, and told about writes inside.
+/// A presenter that must be asked before others read or write an item, and notified of writes inside.
 struct ModelPresenter: Hashable {
   var number: Int
   var item: ModelItem
@@ -111,7 +111,7 @@ struct ModelPresenter: Hashable {
   func concerns(_ claim: ModelClaim) -> Bool { claim.isCovered(by: Self.interest, at: item) }
 }
 
-/// Which claims of a model conflict, and what its words are called.
+/// The conflicts between claims of a model, and the names of its words.
 struct ClaimRules {
   let claims: [ModelClaim]
   private let conflictMasks: [UInt64]
@@ -142,7 +142,7 @@ struct ClaimRules {
 
   func place(_ address: Int) -> String { placeNames[address] ?? "word \(address)" }
 
-  /// What is wrong with what the host knows.
+  /// The problem in the host's records.
   func problem(in host: ModelHost) -> String? {
     let held = host.claims.filter(\.isHeld)
     for (index, one) in held.enumerated() {

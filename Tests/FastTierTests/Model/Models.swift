@@ -51,7 +51,7 @@ extension Model {
   static let rebuild = Model(
     "the table of interests is replaced meanwhile", [[.read(.file)], [.hostWrite(.file)], [.present(.other)]]
   ) { $0.interestCapacityMin = 2 }
-  /// The reader looks again after the writer has met it, which may be while the presenter makes the table larger.
+  /// The reader checks again after the writer has met it, which may be while the presenter makes the table larger.
   static let patientReader = Model(
     "a reader that was refused looks again while the table of interests is replaced",
     [[.patient(.read(.file))], [.hostWrite(.file)], [.present(.other)]]
@@ -65,7 +65,7 @@ extension Model {
     "one interest is behind another in the table",
     [[.present(.directory)], [.hostWrite(.stranger)], [.read(.stranger)]]
   ) { $0.interestCapacityMin = 4 }
-  /// The first presenter makes writers look above, and remember that nothing is there.
+  /// The first presenter makes writers check above, and record that nothing is there.
   static let remembered = Model(
     "a file is written twice while presenters register elsewhere and above it",
     [[.write(.file), .write(.file)], [.present(.other)], [.present(.directory)]]
@@ -77,7 +77,7 @@ extension Model {
   static let nested = Model(
     "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
   ) { $0.slotsPerShard = 2 }
-  /// The reader looks at the file before the writer asks, and at the directory after the move: both times nothing is there.
+  /// The reader checks the file before the writer asks, and the directory after the move: both times nothing is there.
   static let lateLook = Model(
     "a file is written through the host after its directory was moved",
     [[.read(.file)], [.deepWrite(.directory)], [.hostWrite(.file)]])

@@ -31,7 +31,7 @@ extension Act {
     case 11..<13: .deepWrite(item)
     case 13: .present(item)
     case 14: .snapshot
-    // What is inside belongs to what is around it, so that nobody waits for somebody who waits for it.
+    // Inner claims belong to the one around them, so that no claim waits for one that waits for it.
     default: .nested(.deepWrite(.directory), [.read(.file), .write(.sibling)])
     }
   }

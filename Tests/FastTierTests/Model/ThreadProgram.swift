@@ -1,6 +1,6 @@
 @testable import FileCoordination
 
-/// An act with the names that the model knows it by.
+/// An act with its names in the model.
 indirect enum Step {
   case claim(ModelClaim, isFast: Bool, inner: [Step])
   case handOver(ModelClaim, isFast: Bool, to: Int)
@@ -58,7 +58,7 @@ struct ScriptReader {
   }
 }
 
-/// What one model thread runs.
+/// The program of one model thread.
 final class ThreadProgram {
   private let procedures: ModelProcedures
   private let thread: Int
@@ -105,7 +105,7 @@ final class ThreadProgram {
       presenting, presented, snapshotTaken
   }
 
-  /// What the thread does from here on follows from its place and the claims that it has.
+  /// The further work of the thread follows from its place and the claims that it has.
   private func forget(_ place: Place, _ number: Int, _ token: ClaimToken? = nil) {
     var words = [place.rawValue, UInt64(number), UInt64(token?.slot ?? 0), token?.state.rawValue ?? 0]
     for token in outer { words += [UInt64(token.slot), token.state.rawValue] }
@@ -120,7 +120,7 @@ final class ThreadProgram {
     try end(claim, token)
   }
 
-  /// - Returns: What to end the claim with if the fast tier granted it.
+  /// - Returns: The token to end the claim with if the fast tier granted it.
   private func begin(_ claim: ModelClaim, _ isFast: Bool) throws(TurnOver) -> ClaimToken? {
     try memory.say(.begins, UInt64(claim.number))
     let token = isFast ? try claimFast(claim) : nil
@@ -144,7 +144,7 @@ final class ThreadProgram {
     forget(.ended, claim.number)
   }
 
-  /// - Returns: What to end the claim with if the fast tier granted it; otherwise the host did.
+  /// - Returns: The token to end the claim with if the fast tier granted it; otherwise the host did.
   private func claimFast(_ claim: ModelClaim, isAgain: Bool = false) throws(TurnOver) -> ClaimToken? {
     let note = ClaimNote(item: claim.item.rawValue, holder: UInt(claim.number), outer: 0, task: 0, access: 0)
     let path = claim.item.claimPath(memos: procedures.memos)

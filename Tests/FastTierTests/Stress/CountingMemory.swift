@@ -2,10 +2,10 @@ import FileCoordination
 import Glibc
 import Synchronization
 
-/// The memory of this process, with a count of what is allocated.
+/// The memory of this process, with a count of the allocations.
 ///
-/// On demand a thread gives way after some of its operations, wherever that may be, so that others come in between more often
-/// than on a quiet machine. The counter that decides is relaxed: it orders nothing.
+/// On demand a thread gives way after any of its operations, so that others come in between more often than on a quiet
+/// machine. The counter that decides is relaxed: it orders nothing.
 struct CountingMemory: AtomicMemory {
   private final class Counts: Sendable {
     let regions = Atomic(0)

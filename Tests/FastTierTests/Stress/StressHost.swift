@@ -22,7 +22,7 @@ final class StressHost: @unchecked Sendable {
     var token: ClaimToken?
   }
 
-  /// How often a claim that was refused looks whether it would be granted, before it's requested.
+  /// How often a claim that was refused checks whether it would be granted, before it's requested.
   private let lookCountMax = 8
   let fastCount = Atomic(0)
   let hostCount = Atomic(0)
@@ -58,7 +58,7 @@ final class StressHost: @unchecked Sendable {
       fastCount.add(1, ordering: .relaxed)
       return Granted(claim: claim, token: token)
     case .refused:
-      // As a coordinator does that waits for another claim of the tier: it looks again and again, for a while.
+      // As a coordinator does that waits for another claim of the tier: it polls for a while.
       for _ in 0..<lookCountMax where !tier.mayClaim(path, isWrite: claim.kind != .read, shard: claim.thread) {}
       return requestLocked(claim)
     case .unsettled(let token, _):
@@ -114,7 +114,7 @@ final class StressHost: @unchecked Sendable {
 
   // MARK: Presenters and snapshots
 
-  /// Somebody shows the item for a moment.
+  /// Presents the item for a moment.
   func present(_ item: ModelItem) {
     condition.withLock {
       raise(ModelPresenter.interest, at: item)
@@ -165,7 +165,7 @@ final class StressHost: @unchecked Sendable {
     }
   }
 
-  /// Looks whether everything is free when all threads are done, and frees the memory.
+  /// Checks whether everything is free when all threads are done, and frees the memory.
   func whatIsLeft() -> String? {
     condition.withLock {
       if !known.isEmpty { return "claims that nobody has: \(known)" }
