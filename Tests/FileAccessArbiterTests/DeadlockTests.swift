@@ -49,7 +49,7 @@ struct DeadlockTests {
 
   @Test("D-3: A queue is permuted when that removes the cycle")
   func softEdge() {
-    // A reads f; its accessor writes g, behind B, who has asked for f and g and waits for A.
+    // A reads f; its accessor writes g, behind B, which has asked for f and g and waits for A.
     let harness = ArbiterHarness()
     let reader = harness.read("/f")
     let both = harness.request([.init("/f", .update), .init("/g", .update)])
@@ -263,7 +263,7 @@ struct LadderTests {
     #expect(arbiter.isQuiescent)
   }
 
-  // Each wake-up looks past everybody who came later, so a queue costs the square of its length.
+  // Each wake-up passes all later requests, so a queue costs the square of its length.
   @Test("300 waiters of one file are granted one after the other")
   func oneQueue() {
     let count = UInt64(300)

@@ -140,7 +140,7 @@ struct InterestTests {
     #expect(!arbiter.admits(.write(.update), at: second))
   }
 
-  /// Two names of 16 bytes in the root: the second word makes up for what the first one did.
+  /// Two names of 16 bytes in the root: the second word cancels the effect of the first one.
   private static var collidingPaths: (ItemPath, ItemPath) {
     func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
       let product = left.multipliedFullWidth(by: right)

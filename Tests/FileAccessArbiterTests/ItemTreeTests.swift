@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The tree of items")
 struct ItemTreeTests {
-  /// What the tree should know, as a plain list.
+  /// The expected contents of the tree, as a plain list.
   private struct Model {
     var claims: [(index: ItemTree.ClaimIndex, mode: LockMode, path: ItemPath)] = []
     var presenters: [(id: PresenterID, path: ItemPath)] = []

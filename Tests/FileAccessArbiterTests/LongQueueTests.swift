@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-/// Without the harness, whose checks look at every pair: here the length is the point.
+/// Without the harness, whose checks examine every pair: here the length is the point.
 @Suite("Long queues")
 struct LongQueueTests {
   private static let client = ClientID(1)
@@ -71,7 +71,7 @@ struct LongQueueTests {
       if number > 1 { request.context = .access(AccessID(number - 1)) }
       #expect(granted(arbiter.accessRequested(AccessID(number), request, at: 0)) == [AccessID(number)])
     }
-    // Nobody else is inside meanwhile.
+    // No other access is inside meanwhile.
     #expect(granted(arbiter.accessRequested(AccessID(count + 1), request(count + 1, .write(.update)), at: 0)) == [])
     for number in (1...count).reversed() {
       let effects = arbiter.accessReleased(AccessID(number), at: 0)

@@ -252,7 +252,7 @@ struct MovingTests {
 struct MoveConsequencesTests {
   @Test("A holder that is moved into a queue closes a cycle, which is found in that step")
   func movedHolderClosesACycle() {
-    // G reads d/f; its accessor wants h, behind W, which waits for e/g. The owner of e/g moves d/f there.
+    // G reads d/f; its accessor requests h, behind W, which waits for e/g. The owner of e/g moves d/f there.
     //
     // M writes e/g  [-------m···
     // G reads d/f     [-----·  now at e/g, in the way of W

@@ -66,7 +66,7 @@ struct OwnAccessTests {
     let earlier = harness.write("/f", own: presenter)
     let asking = harness.read("/f")
     harness.release(holder)
-    // Whatever the presenter does with the message about the holder waits for its turn, too.
+    // The presenter's reaction to the message about the holder waits for its turn, too.
     #expect(harness.isGranted(earlier) && harness.isWaiting(reader) && harness.isWaiting(asking))
     harness.finish()
   }

@@ -19,7 +19,7 @@ struct RandomExplorationTests {
     if let report { Issue.record("\(report)") }
   }
 
-  /// What goes wrong, if anything does.
+  /// The problems, if there are any.
   private static func report(seed: UInt64) -> String? {
     let start = Simulation(.random(seed: seed))
     let strategies: [SeededSchedule.Strategy] = [

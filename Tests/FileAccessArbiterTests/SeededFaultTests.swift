@@ -23,7 +23,7 @@ import Testing
       #expect(!result.isCut)
     }
 
-    /// What finds the fault, the cheapest way first.
+    /// The check that finds the fault, the cheapest way first.
     private func catcher(of faults: Set<SeededFault>) -> String? {
       for scenario in FaultScenarios.own + [.readersInDidChange, .stubbornReadersInDidChange, .toldMovers] {
         if let catcher = exploration(of: scenario, faults) { return catcher }
@@ -47,7 +47,7 @@ import Testing
 enum FaultScenarios {
   static let own = [queue, package, saving, moving, upgrade, presuming]
 
-  /// A class that has written relinquish, which nobody knows, and does something in it.
+  /// A class that has written relinquish, which isn't known, and does something in it.
   static let presuming = Scenario(
     name: "presuming",
     presenters: [

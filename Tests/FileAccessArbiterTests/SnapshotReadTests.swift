@@ -61,7 +61,7 @@ struct SnapshotReadTests {
 
 @Suite("C-317: Moves that a presenter hasn't seen yet")
 struct UnseenMoveTests {
-  /// P presents /d/f, is busy with a told message, and the item has moved to /d/g meanwhile.
+  /// P presents /d/f, is busy with a notification, and the item has moved to /d/g meanwhile.
   private func moved(_ harness: ArbiterHarness) -> PresenterID {
     let presenter = harness.presenter(at: "/d/f", callbacks: [.itemDidChange, .itemDidMove])
     harness.release(harness.write("/d/f"))

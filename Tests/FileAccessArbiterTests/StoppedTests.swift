@@ -21,7 +21,8 @@ struct StoppedTests {
     #expect(harness.isGranted(writer))
     #expect(harness.world.grants[writer]?.unanswered == ["P1 (relinquishPresentedItem(toWriter:))"])
     harness.release(writer, .changed)
-    // When it runs again, it answers what nobody waits for, gets its turn back, and hears what it missed.
+    // When it runs again, it gives an answer that isn't awaited, gets its turn back, and is notified of the change that
+    // it missed.
     harness.answer(presenter, hasReacquirer: true)
     harness.finish()
     let kinds = harness.deliveries(presenter).map(\.kind.callbackName)

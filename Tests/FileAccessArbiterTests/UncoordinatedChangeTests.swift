@@ -8,7 +8,7 @@ private struct Watched {
   let watcher = ClientID(1)
   let other = ClientID(2)
   private var lastID: UInt64 = 0
-  /// What the process is to look at again, in order.
+  /// The changes that the process is to check again, in order.
   var looks: [ItemChange] = []
 
   init() {
@@ -68,7 +68,7 @@ private struct Watched {
 
   mutating func settle(_ echo: UInt64) -> [String] { answer(arbiter.echoSettled(EchoID(echo), by: watcher, at: 0)) }
 
-  /// What was ordered, in words; callbacks return at once.
+  /// The orders, in words; callbacks return at once.
   private mutating func answer(_ effects: [Effect]) -> [String] {
     var words: [String] = []
     for effect in effects {
@@ -192,7 +192,7 @@ struct UncoordinatedChangeTests {
     _ = world.present("/d/f")
     _ = world.present("/d")
     let write = world.write("/d/f", by: world.watcher, .moving)
-    // The backup of an item that's being written is told when that has ended.
+    // The backup of an item that's being written is reported when that has ended.
     #expect(world.see(.moved(from: "/d/f", to: "/d/f~", replaced: false)) == [])
     _ = world.end(write)
     #expect(world.looks == [.appeared("/d/f~")])

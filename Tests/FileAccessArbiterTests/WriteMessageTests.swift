@@ -308,7 +308,7 @@ struct DeletingTests {
 }
 
 extension PresenterCallbacks {
-  /// Wants to hear of entries, and may have written the method about subitems that move.
+  /// Observes entries, and may have written the method about subitems that move.
   fileprivate static var presumingMoves: Self {
     var callbacks: Self = [.itemDidChange, .subitemDidMove, .directoryEntries]
     callbacks.presumed = .subitemDidMove

@@ -36,7 +36,7 @@ final class ArbiterHarness {
     "after\n  " + log.suffix(40).joined(separator: "\n  ") + "\nin\n" + world.arbiter.stateDescription
   }
 
-  /// Tells the arbiter what happened, and fails the test if anything is wrong afterwards.
+  /// Passes an event to the arbiter, and fails the test if anything is wrong afterwards.
   @discardableResult
   func apply(_ event: Event) -> [Effect] {
     log.append("\(event)")
@@ -87,7 +87,7 @@ extension ArbiterHarness {
     world.registrations[presenter]?.purpose ?? PurposeID(0)
   }
 
-  /// What the presenter was sent since the last look.
+  /// The messages to the presenter since the last call.
   func taken(_ presenter: PresenterID) -> [Message.Kind] {
     defer { received[presenter] = nil }
     return received[presenter, default: []].map(\.kind)
@@ -117,7 +117,7 @@ extension ArbiterHarness {
     apply(.failMessage(message))
   }
 
-  /// Answers until nobody runs anything any more, the innermost callback first.
+  /// Answers until no callback runs any more, the innermost callback first.
   func answerAll(hasReacquirer: Bool = false) {
     while let message = world.callbacks.values.compactMap(\.last).min() {
       let isRelinquish = world.running[message]?.kind.isRelinquish == true
@@ -177,7 +177,7 @@ extension ArbiterHarness {
     return id
   }
 
-  /// An access of one item that went ahead unasked becomes known.
+  /// An access of one item that went ahead unasked is adopted.
   func adopt(_ path: ItemPath, _ access: ItemAccess, inside context: ExecutionContext? = nil) -> AccessID {
     join(ClientID(1))
     lastAccess += 1
@@ -201,7 +201,7 @@ extension ArbiterHarness {
     apply(.move(id, from: old, to: new, replaced: replaced))
   }
 
-  /// How long the timers were armed for that look whether questions have begun.
+  /// How long the timers were armed for that check whether questions have begun.
   var beginningDelays: [Nanoseconds] { delays.filter { $0.purpose == .beginning }.map(\.delay) }
 
   func fire(_ purpose: ArbiterTimer.Purpose, of id: AccessID, after interval: Nanoseconds = 0) {
@@ -222,7 +222,7 @@ extension ArbiterHarness {
     return false
   }
 
-  /// Everybody answers, everybody who is granted lets go; then nothing may be left.
+  /// All presenters answer, all granted accesses end; then nothing may be left.
   func finish() {
     var isDone = false
     while !isDone {

@@ -27,7 +27,8 @@ struct Explorer: Sendable {
 
   func explore(_ start: Simulation) -> Result {
     var result = Result()
-    // Who came from where by what, so that a failure can be told as a list of actions.
+    // For each state the previous one and the action between them, so that a failure can be reported as a list of
+    // actions.
     var trails: [(previous: Int, action: Action?)] = [(-1, nil)]
     var seen: Set<StateKey> = []
     var simulation = start
@@ -81,7 +82,7 @@ struct Explorer: Sendable {
 }
 
 extension Simulation {
-  /// What happens when the actions are done in this order; impossible ones are left out.
+  /// The simulation after the actions in this order; impossible ones are left out.
   static func replay(_ actions: [Action], in start: Simulation) -> Simulation {
     var simulation = start
     simulation.log = []

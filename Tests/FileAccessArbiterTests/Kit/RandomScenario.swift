@@ -46,7 +46,7 @@ extension Scenario {
       hasPlace ? random.pick(paths) : nil, random.chance(1, in: 2) ? .all : callbacks,
       client: UInt64.random(in: 1...3, using: &random)
     ) {
-      // A class of which nobody knows anything.
+      // A class whose methods are unknown.
       if choice.chance(1, in: 3) { $0.callbacks.presumed = $0.callbacks }
       if choice.chance(1, in: 4) { $0.callbacks.insert(.directoryEntries) }
       $0.written = written

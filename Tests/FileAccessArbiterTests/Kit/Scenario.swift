@@ -9,7 +9,7 @@ struct Scenario: Sendable {
   var mayDepart: [UInt64] = []
   /// How many reactions of each presenter may do more than answer; bounds the state space.
   var activeReactionsMax = 1
-  /// Nobody may fail: whatever they wait for can be resolved.
+  /// No access may fail: every wait can be resolved.
   var isFreeOfDeadlocks = false
 }
 
@@ -28,7 +28,7 @@ struct ActorPlan: Sendable {
   }
 }
 
-/// What an actor or a callback does.
+/// The work of an actor or a callback.
 indirect enum Step: Sendable {
   /// Requests access, waits for it, does the inner steps inside the accessor.
   case access(AccessPlan)
@@ -47,7 +47,7 @@ indirect enum Step: Sendable {
 
 struct AccessPlan: Sendable {
   var items: [AccessRequest.Item]
-  /// Shared purposes block nobody; `nil` is one of its own.
+  /// Accesses of a shared purpose never block each other; `nil` is a purpose of its own.
   var purpose: UInt64?
   /// The presenter on whose behalf the access is made.
   var own: Int?
@@ -57,7 +57,7 @@ struct AccessPlan: Sendable {
   var limits = AccessRequest.Limits.never
   var proceedsWithoutLateAnswers = false
   var mayBeCancelled = false
-  /// Goes ahead without asking if nobody is in the way, and is adopted: reads and plain writes of one item only.
+  /// Goes ahead without asking if no party is in the way, and is adopted: reads and plain writes of one item only.
   var mayBeAdopted = false
   var inside: [Step] = []
 
@@ -104,7 +104,7 @@ extension Step {
 /// One way in which a presenter may react to a message.
 struct Reaction: Sendable {
   enum End: Hashable, Sendable { case answer, reacquirer, fail, unregister }
-  /// What is done after the steps, outside of the callback, which answers only then.
+  /// The work after the steps, outside of the callback, which answers only then.
   struct Later: Sendable {
     /// The callback's method returns at once and leaves the answer to its completion handler.
     var returns: Bool
@@ -148,9 +148,10 @@ struct PresenterPlan: Sendable {
   /// A callback that waits in an access can go on while another callback runs above it: an async callback.
   var isAsync = false
   var isRegisteredAtStart = true
-  /// What the presenter's class has really written of what's presumed; others answer by their defaults, and so teach it.
+  /// The presumed callbacks that the presenter's class has really written; others answer by their defaults, which shows
+  /// that.
   var written: PresenterCallbacks = []
-  /// Presenters of one class learn together.
+  /// Presenters of one class, whose knowledge is shared.
   var classmates: [Int] = []
   var onRelinquish: [Reaction] = [.answer]
   var onSave: [Reaction] = [.answer]

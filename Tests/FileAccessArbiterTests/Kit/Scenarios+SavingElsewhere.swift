@@ -10,7 +10,7 @@ extension Scenario {
       mergingDocuments, mixedDocuments, saverThatRelinquishes, relinquishThatSaves,
     ] + [editorsInTurns, editorInTurnsAndReaders, nestedReaderAndTurns]
 
-  /// What takes ten seconds of a debug build.
+  /// Scenarios that take ten seconds of a debug build.
   static let largeSavingElsewhere = [documents("documents with completion handlers", returns: true)]
 
   /// Two documents of one file that save on another queue and answer when that is done.
@@ -76,7 +76,7 @@ extension Scenario {
     },
     actors: [ActorPlan(.read("/f")), ActorPlan(client: 2, .write("/f"))], isFreeOfDeadlocks: true)
 
-  /// An editor whose saves take turns, and which reads when it hears of a change.
+  /// An editor whose saves take turns, and which reads when it's notified of a change.
   private static func editor(_ index: Int, _ callbacks: PresenterCallbacks) -> PresenterPlan {
     PresenterPlan("/f", callbacks) {
       $0.isAsync = true
@@ -88,7 +88,7 @@ extension Scenario {
     }
   }
 
-  /// Somebody types into the editor and saves.
+  /// A user types into the editor and saves.
   private static func typing(_ index: Int) -> ActorPlan {
     ActorPlan(.inTurn(of: index, [.write("/f") { $0.own = index }]))
   }
@@ -103,7 +103,8 @@ extension Scenario {
     presenters: [editor(0, [.relinquishToReader, .relinquishToWriter, .saveChanges, .itemDidChange])],
     actors: [typing(0), ActorPlan(client: 2, .read("/f")), ActorPlan(.read("/f"))])
 
-  /// What is nested in a write of the item asks the editor, whose save waits for the end of that write: a deadlock.
+  /// A read that is nested in a write of the item asks the editor, whose save waits for the end of that write: a
+  /// deadlock.
   static let nestedReaderAndTurns = Scenario(
     name: "an editor whose saves take turns, and a nested reader",
     presenters: [editor(0, [.saveChanges])],

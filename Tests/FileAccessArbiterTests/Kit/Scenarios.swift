@@ -3,7 +3,7 @@
 // Small worlds, each with the shape in which a coordinator may go wrong.
 
 extension Scenario {
-  /// Readers, writers, a deep writer and one who gives up, around one directory.
+  /// Readers, writers, a deep writer and one that gives up, around one directory.
   static let tree = Scenario(
     name: "tree",
     presenters: [PresenterPlan("/d/f", [.relinquishToWriter, .itemDidChange]) { $0.onRelinquish = [.reacquirer] }],
@@ -167,7 +167,7 @@ extension Scenario {
         .both([.init("/d", .moving), .init("/d/x/g", .read), .init("/d/x", .read)]) { $0.mayBeCancelled = true }),
     ])
 
-  /// Five actors, three claims each, four files, one of which takes another's place under everybody who waits.
+  /// Five actors, three claims each, four files, one of which takes another's place under all waiting accesses.
   static let bundlesAndMove = Scenario(
     name: "bundles and a move",
     presenters: [PresenterPlan("/a", [.relinquishToWriter, .itemDidMove]) { $0.onRelinquish = [.reacquirer] }],
@@ -209,13 +209,13 @@ extension Scenario {
 
   private static func goingAhead(_ plan: inout AccessPlan) { plan.mayBeAdopted = true }
 
-  /// What the normal run explores: seconds each.
+  /// The scenarios of the normal run: seconds each.
   static let small =
     [
       readersInDidChange, stubbornReadersInDidChange, nesting, bundles, adoptionAndMoves, unknownClass, toldMovers,
     ] + savingElsewhere
 
-  /// Two presenters of a class of which nobody knows what it has written: it saves, and has no relinquish.
+  /// Two presenters of a class whose methods are unknown: it saves, and has no relinquish.
   static let unknownClass = Scenario(
     name: "unknown class",
     presenters: [0, 1].map { index in
@@ -242,7 +242,7 @@ extension Scenario {
     ],
     activeReactionsMax: 2)
 
-  /// What the long run explores as well.
+  /// The further scenarios of the long run.
   static let large =
     [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove, savePriority, comings, reentrancy]
     + largeSavingElsewhere

@@ -38,7 +38,7 @@ struct Scheduler {
 }
 
 extension Action {
-  /// Who acts.
+  /// The actor.
   var actor: String {
     switch self {
     case .step(let name): name
@@ -63,7 +63,7 @@ enum Shrinker {
     actions.shrunk { problems(of: $0, in: start).isEmpty ? nil : $0 }
   }
 
-  /// What is wrong after the actions, or when everybody then goes on to the end.
+  /// The problems after the actions, or when all actors then go on to the end.
   static func problems(of actions: [Action], in start: Simulation) -> [String] {
     var simulation = start
     return problems(of: actions, in: &simulation)

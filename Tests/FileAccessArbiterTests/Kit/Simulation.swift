@@ -8,13 +8,13 @@ enum Action: Hashable, Sendable {
   case step(String)
   /// The presenter's topmost callback begins to react, in its n-th way.
   case react(Int, Int)
-  /// Gives up what the actor waits for.
+  /// Gives up the access that the actor waits for.
   case cancel(String)
   case fire(String, ArbiterTimer.Purpose)
   case depart(UInt64)
 }
 
-/// An arbiter inside an environment that does whatever its scenario allows, in any order.
+/// An arbiter inside an environment that does everything that its scenario allows, in any order.
 struct Simulation: Sendable {
   struct Frame: Sendable {
     let steps: [Step]
@@ -35,7 +35,7 @@ struct Simulation: Sendable {
     var presenter: Int?
     var end: Reaction.End?
     var later: Reaction.Later?
-    /// The callback doesn't go on by itself, because the rest happens elsewhere.
+    /// The callback doesn't go on by itself, because the rest is done elsewhere.
     var isElsewhere = false
     var frames: [Frame]
     var awaited: (id: AccessID, plan: AccessPlan)?
@@ -52,11 +52,11 @@ struct Simulation: Sendable {
   var activeReactions: [Int]
   var callbackCounts: [Int]
   var departed: Set<UInt64> = []
-  /// Who has the turn of each presenter and, after it, who waits for that.
+  /// The worker that has the turn of each presenter and, after it, the workers that wait for that.
   var turns: [[String]]
   private var lastAccess: UInt64 = 0
   private var lastPurpose: UInt64 = 1000
-  /// Every event and effect, when wanted.
+  /// Every event and effect, on request.
   var log: [String]?
 
   init(_ scenario: Scenario, logs: Bool = false) {
@@ -109,7 +109,7 @@ struct Simulation: Sendable {
   }
 }
 
-// MARK: - What may happen next
+// MARK: - Possible actions
 
 extension Simulation {
   /// All moves that are possible now, always in the same order.
@@ -215,14 +215,14 @@ extension Simulation {
 
   /// The presenter's queue runs it.
   ///
-  /// If nobody knew whether the class has written it, that's known soon.
+  /// If it was unknown whether the class has written it, that's known soon.
   private mutating func begin(_ message: MessageID, _ presenter: Int, _ kind: Message.Kind) {
     let plan = scenario.presenters[presenter]
     guard
       world.registrations[PresenterID(UInt64(presenter))]?.callbacks.presumed.contains(kind.requiredCallback) == true
     else { return }
     apply(.began(message))
-    // A default tells when it runs, the class's own method when it has returned.
+    // A default reports when it runs, the class's own method when it has returned.
     if !plan.written.contains(kind.requiredCallback) { learn(kind, presenter) }
   }
 
@@ -238,7 +238,7 @@ extension Simulation {
     }
   }
 
-  /// The callback has done its own part: what is left happens on another queue or task, which answers.
+  /// The callback has done its own part: the rest is done on another queue or task, which answers.
   private mutating func goElsewhere(_ index: Int, _ later: Reaction.Later) {
     workers[index].later = nil
     workers[index].isElsewhere = true
@@ -274,7 +274,7 @@ extension Simulation {
     }
   }
 
-  /// Whoever has the turn is done with it: the next goes on.
+  /// The worker that has the turn is done with it: the next goes on.
   private mutating func passOn(_ turn: Int) {
     turns[turn].removeFirst()
     giveTurn(turn)
@@ -349,7 +349,7 @@ extension Simulation {
     apply(.move(access, from: old, to: to, replaced: false))
   }
 
-  /// Lets everybody notice what was granted or has failed, and ends what is over.
+  /// Passes grants and failures on to the workers, and ends those that are over.
   private mutating func settle() {
     var index = 0
     while index < workers.count {
@@ -392,7 +392,7 @@ extension Simulation {
 // MARK: - The end
 
 extension Simulation {
-  /// What isn't finished although nothing can happen any more.
+  /// The work that isn't finished although no action is possible any more.
   func problemsAtTheEnd() -> [String] {
     var problems = world.problemsAtTheEnd()
     if scenario.isFreeOfDeadlocks, world.deadlocks > 0 { problems.append("\(world.deadlocks) failed as deadlocked") }

@@ -32,7 +32,7 @@ extension Simulation {
   }
 }
 
-/// Writes what ``FileAccessArbiter/stateDescription`` tells, and what simulations add to it.
+/// Writes the contents of ``FileAccessArbiter/stateDescription``, and the additional state of simulations.
 ///
 /// Everything of variable length begins with its length, so different states never look alike.
 private struct StateWriter {

@@ -1,11 +1,11 @@
 @testable import FileAccessArbiter
 
-// What keeps others from going ahead unasked, a second time: from what the host knows, and without a tree.
+// The interests that keep others from going ahead unasked, a second time: from the host's records, and without a tree.
 
 extension World {
   static let seed: UInt64 = 0x5eed_0f_9a75
 
-  /// What a host would do after each step: apply the changes to its table.
+  /// The work of a host after each step: apply the changes to its table.
   mutating func noteInterest() {
     for change in arbiter.takeInterestChanges() {
       if change.old == change.new { problems.append("\(change) is no change") }
@@ -23,7 +23,7 @@ extension World {
     if interest[fingerprint]?.isEmpty == true { interest[fingerprint] = nil }
   }
 
-  /// The sum of the changes is what claims and presenters make of each item now.
+  /// The sum of the changes is the present interest of claims and presenters at each item.
   mutating func checkInterest() {
     var expected: [PathFingerprint: [ItemInterest: Int]] = [:]
     var names: [PathFingerprint: ItemPath] = [:]
@@ -57,7 +57,7 @@ extension World {
     return result
   }
 
-  /// Who goes ahead unasked must be in nobody's way, and need nobody's answer.
+  /// An access that goes ahead unasked must be in no other's way, and need no answer.
   mutating func noteAdoption(_ id: AccessID) {
     for other in order where other != id && (isWaiting(other) || isGranted(other)) && conflict(id, other) {
       problems.append("\(id) is adopted beside \(other)")

@@ -1,7 +1,7 @@
 import CompactContainers
 @testable import FileAccessArbiter
 
-// Who waits for whom (C-001…C-018) a second time, over text and without a tree.
+// The conflicts (C-001…C-018) a second time, over text and without a tree.
 
 extension World {
   func conflict(_ first: AccessID, _ second: AccessID) -> Bool {
@@ -12,7 +12,7 @@ extension World {
     }
   }
 
-  /// What the access locks now.
+  /// The items that the access locks now.
   func claimed(by id: AccessID) -> [AccessRequest.Item] {
     guard let request = requests[id], !request.isPreparation, let places = places[id] else { return [] }
     return zip(request.items, places).map { AccessRequest.Item($1, $0.access) } + (formerPlaces[id] ?? [])
@@ -130,7 +130,7 @@ extension World {
     arbiter.accesses.find(asking)?.traits.contains(.tookBackPass) == true
   }
 
-  /// Whether somebody else in the way of `own` waits for `asking`: then to pass it would be a deadlock.
+  /// Whether another access in the way of `own` waits for `asking`: then to pass it would be a deadlock.
   private func isReached(_ asking: AccessID, byOtherBlockersOf own: AccessID) -> Bool {
     !arbiter.forEachBlocker(of: own) { other in
       other == asking || arbiter.chainOfWaits(from: .access(other)) { $0 == .access(asking) } == nil
@@ -153,8 +153,8 @@ extension World {
 extension World {
   /// A deadlock may be reported only where nothing else would have helped.
   ///
-  /// The event is replayed without deadlock detection; then everybody who can finish, finishes, in any order and past
-  /// any queue. Who is left is deadlocked, whatever the order of arrival; the failed accesses must be among them.
+  /// The event is replayed without deadlock detection; then all accesses finish that can, in any order and past any
+  /// queue. The remaining ones are deadlocked, whatever the order of arrival; the failed accesses must be among them.
   mutating func checkDeadlocks(_ failed: [AccessID], _ before: FileAccessArbiter, _ event: Event) {
     #if DEBUG
       if failed.isEmpty { return }
@@ -168,7 +168,7 @@ extension World {
     #endif
   }
 
-  /// Nobody passes anybody without a reason: a cycle, or a save that is owed.
+  /// No access passes another without a reason: a cycle, or a save that is owed.
   mutating func checkOvertakes(_ before: FileAccessArbiter, _ event: Event) {
     #if DEBUG
       let passing = order.filter { id in
@@ -192,7 +192,7 @@ extension World {
     #endif
   }
 
-  /// Whether the access could end if everybody who can go on did so first, without regard to order of arrival.
+  /// Whether the access could end if all others that can go on did so first, without regard to order of arrival.
   private func canFinish(_ id: AccessID, in arbiter: FileAccessArbiter) -> Bool {
     var done: Set<WaitNode> = []
     let accesses = arbiter.accesses.sortedKeys.map(WaitNode.access)
@@ -209,7 +209,7 @@ extension World {
     return done.contains(.access(id))
   }
 
-  /// What stands in the way of `node` whatever the order of arrival, when others have ended; who has priority stays ahead.
+  /// The waits of `node` whatever the order of arrival, when others have ended; accesses with priority stay ahead.
   private func hardWaits(of node: WaitNode, after done: Set<WaitNode>, in arbiter: FileAccessArbiter) -> [WaitNode] {
     func awaited(_ children: [AccessID]) -> [WaitNode] {
       children.filter { requests[$0]?.isAwaitedByContext == true }.map(WaitNode.access)
@@ -255,13 +255,14 @@ extension World {
     return [.message(message)]
   }
 
-  /// Whether nobody waits for the answer for long: the presenter perhaps hasn't written the callback, and its queue hasn't begun it.
+  /// Whether the answer isn't waited for much longer: the presenter perhaps hasn't written the callback, and its queue
+  /// hasn't begun it.
   private func isPassedOver(_ id: MessageID, in arbiter: FileAccessArbiter) -> Bool {
     guard let message = arbiter.messages.find(id), !message.hasBegun else { return false }
     return arbiter.presenters[message.presenter].callbacks.presumed.contains(message.kind.requiredCallback)
   }
 
-  /// Whoever passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
+  /// An access that passes the queue has to ask next, and a presenter that is busy and isn't served won't answer.
   private func futureQuestions(_ access: FileAccessArbiter.Access, in arbiter: FileAccessArbiter) -> [WaitNode] {
     var found: [WaitNode] = []
     for (path, item) in zip(arbiter.paths(of: access), access.items) {
@@ -280,7 +281,7 @@ extension World {
     return found
   }
 
-  /// A save is taken to need what its presenter writes meanwhile, whatever thread asked for it (C-307).
+  /// A save is taken to need its presenter's writes meanwhile, whatever thread asked for it (C-307).
   private func ownWrites(of message: Message, in arbiter: FileAccessArbiter) -> [WaitNode] {
     guard message.kind == .saveChanges, let asking = message.awaitingAccess else { return [] }
     return arbiter.accesses.sortedKeys.filter {
@@ -288,7 +289,8 @@ extension World {
     }.map(WaitNode.access)
   }
 
-  /// A question waits for what its presenter accesses elsewhere since it was asked, and one to save for what it accesses at all.
+  /// A question waits for its presenter's accesses elsewhere since it was asked, and one to save for all of its
+  /// accesses.
   ///
   /// Not while it waits for one that it made itself; when that has ended, it may wait for the others.
   private func accessesMeanwhile(
@@ -301,7 +303,7 @@ extension World {
     return accesses(of: message.presenter, in: arbiter).filter(later.contains).map(WaitNode.access)
   }
 
-  /// What the presenter waits for outside of its callbacks.
+  /// The accesses that the presenter waits for outside of its callbacks.
   private func accesses(of presenter: PresenterID, in arbiter: FileAccessArbiter) -> [AccessID] {
     order.filter { id in
       arbiter.accesses.find(id)?.isWaiting == true && requests[id]?.ownPresenter == presenter

@@ -1,7 +1,7 @@
 import CompactContainers
 @testable import FileAccessArbiter
 
-/// An arbiter, and beside it everything that its host can know: who was granted, who runs, what is owed.
+/// An arbiter, and beside it everything that its host can know: granted accesses, running callbacks, debts.
 ///
 /// Every effect is checked against the contract that its documentation states, every state against `invariants()` and
 /// against rules that are written here a second time, from the article Rules instead of from the implementation.
@@ -57,7 +57,7 @@ struct World: Sendable {
   func isWaiting(_ id: AccessID) -> Bool { status[id] == .waiting }
   func isGranted(_ id: AccessID) -> Bool { status[id] == .granted }
 
-  /// Tells the arbiter what happened and checks everything that follows.
+  /// Passes an event to the arbiter and checks all consequences.
   @discardableResult
   mutating func apply(_ event: Event) -> [Effect] {
     let before = arbiter
@@ -78,7 +78,7 @@ struct World: Sendable {
     return effects
   }
 
-  /// What must hold when nobody can do anything any more.
+  /// The conditions that must hold when no actor can do anything any more.
   func problemsAtTheEnd() -> [String] {
     var problems: [String] = []
     if !arbiter.isQuiescent { problems.append("the arbiter isn't quiescent") }
@@ -92,7 +92,7 @@ struct World: Sendable {
   }
 }
 
-// MARK: - What the host itself knows
+// MARK: - The host's own records
 
 extension World {
   private mutating func note(_ event: Event) {
@@ -107,7 +107,7 @@ extension World {
     case .request(let id, let request):
       requests[id] = request
       status[id] = .waiting
-      // A presenter that hasn't been told of a move yet means the new place; `UnseenMoveTests` checks when.
+      // A presenter that hasn't been notified of a move yet means the new place; `UnseenMoveTests` checks when.
       places[id] = request.items.map { arbiter.currentPath(of: $0.path, for: request.ownPresenter) }
       order.append(id)
     case .release(let id, _): status[id] = .released
@@ -215,7 +215,7 @@ extension World {
     if let above = callbackAbove(id) { problems.append("\(id) is granted while \(above) runs above its callback") }
   }
 
-  /// Whoever is asked and has the callback, or has begun in time to run what it may have, is waited for.
+  /// A presenter is waited for if it's asked and has the callback, or has begun in time to run one that it may have.
   private mutating func checkAnswers(_ id: AccessID, _ unanswered: [String]) {
     for (message, delivery) in running.sorted(by: { $0.key < $1.key })
     where delivery.origin.access == id && !excused.contains(message) {
@@ -233,7 +233,7 @@ extension World {
     let id = delivery.presenter
     guard let registration = registrations[id] else { return problems.append("\(id) is unknown") }
     if forgotten.contains(id) { problems.append("\(id) is sent \(delivery.kind) after it was forgotten") }
-    // News that wait are told, if by other means, when it turns out that the presenter hasn't the callback.
+    // News that wait are delivered, if by other callbacks, when it turns out that the presenter hasn't the callback.
     let declared = delivery.kind.mustBeAnswered ? registration.callbacks : declaredAtFirst[id, default: []]
     if !declared.contains(delivery.kind.requiredCallback) {
       problems.append("\(id) is sent \(delivery.kind.callbackName), which it didn't declare")
