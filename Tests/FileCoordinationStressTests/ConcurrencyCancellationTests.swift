@@ -9,7 +9,7 @@ import Testing
 struct ConcurrencyCancellationTests {
   enum Outcome: Hashable, Sendable { case ran, cancelled }
 
-  /// Counts what became of each access; anything but the two outcomes is a finding.
+  /// Counts the outcome of each access; anything but the two outcomes is a finding.
   final class Tally: Sendable {
     let runCount = Guarded(0)
     let outcomes = Guarded<[Outcome: Int]>([:])

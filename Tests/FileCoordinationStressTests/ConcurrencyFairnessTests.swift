@@ -14,7 +14,7 @@ struct ConcurrencyFairnessTests {
     let coordinator: FileCoordinator
     let intents: [FileAccessIntent]
     let items: [AccessRecord.Item]
-    /// Nobody ends before its place in the order of requests is certain.
+    /// No access ends before its place in the order of requests is certain.
     let isPlaced = Latch()
     let isDone = Latch()
 
@@ -87,8 +87,8 @@ struct ConcurrencyFairnessTests {
     }
   }
 
-  // The requests come from one task, which waits until the domain has got each before it makes the next. So the order is
-  // exact, while grants and releases happen on many threads at once:
+  // The requests come from one task, which waits until the domain has received each before it makes the next. So the
+  // order is exact, while grants and releases occur on many threads at once:
   //
   //   requests   1 2 3 4 5 …          one after the other
   //   access 1    [----]              thread

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Concurrency: many threads and tasks over real files", .serialized, .timeLimit(.minutes(10)))
 struct ConcurrencyStressTests {
-  /// Who takes part in a run.
+  /// The participants of a run.
   struct Cast: Sendable, CustomTestStringConvertible {
     let threads: Int
     let tasks: Int
@@ -47,9 +47,9 @@ struct ConcurrencyStressTests {
     }
   }
 
-  /// Lets everybody act until all are done.
+  /// Lets all actors and presenters act until all are done.
   ///
-  /// Whoever is registered stays so until then.
+  /// Registered presenters stay registered until then.
   private static func run(_ cast: Cast, in world: StressWorld, seed: UInt64) async throws -> [StressPresenter] {
     var presenters: [StressPresenter] = []
     if cast.presenters {

@@ -1,4 +1,4 @@
-/// Judges a log by the rules of blocking, written down a second time and without looking at the library.
+/// Judges a log by the rules of blocking, written down a second time and without use of the library.
 ///
 /// Same item: two accesses conflict if one of them writes. An item and one inside it: they conflict if the outer access
 /// is a deep write. Accesses of one purpose or one lineage never conflict.
@@ -13,7 +13,7 @@ enum AccessLogChecker {
       moments.append((record.granted, true, index))
       moments.append((max(record.released, record.granted + 1), false, index))
     }
-    // At the same time the end comes first: who ends at the moment another begins doesn't overlap it.
+    // At the same time the end comes first: an access that ends when another begins doesn't overlap it.
     moments.sort { ($0.time, $0.isGrant ? 1 : 0, $0.index) < ($1.time, $1.isGrant ? 1 : 0, $1.index) }
     for moment in moments {
       if moment.isGrant { sweep.begin(moment.index) } else { sweep.end(moment.index) }

@@ -25,7 +25,7 @@ struct AccessRecord: Sendable {
   let purpose: String
   /// An access and those nested in it have the same number, and never block each other.
   let lineage: Int
-  /// The place in the order of requests, where that is known.
+  /// The place in the order of requests, where a test has determined it.
   var order = 0
   let requested: Int64
   let granted: Int64
@@ -39,7 +39,7 @@ extension AccessRecord: CustomStringConvertible {
   }
 }
 
-/// What all actors did, in no particular order.
+/// The records of all actors, in no particular order.
 final class AccessLog: Sendable {
   private let state = Guarded<(records: [AccessRecord], lastLineage: Int)>(([], 0))
 

@@ -1,6 +1,6 @@
 import SystemInterface
 
-/// Something that happens once, for which tasks suspend and threads block.
+/// An event that occurs once, for which tasks suspend and threads block.
 final class Latch: Sendable {
   private struct State {
     var remaining: Int
@@ -10,7 +10,7 @@ final class Latch: Sendable {
   private let state: Guarded<State>
   private let event = ThreadEvent()
 
-  /// It happens when it has been counted down to zero.
+  /// The event occurs when the latch has been counted down to zero.
   init(_ count: Int = 1) {
     state = Guarded(State(remaining: count))
     if count == 0 { event.signal() }

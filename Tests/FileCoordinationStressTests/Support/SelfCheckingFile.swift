@@ -1,7 +1,7 @@
 import Glibc
 import SystemInterface
 
-/// Contents that tell whether they're whole: a number decides every byte.
+/// Contents that show whether they're whole: a number decides every byte.
 enum SelfCheckingFile {
   struct Torn: Error, CustomStringConvertible {
     let description: String

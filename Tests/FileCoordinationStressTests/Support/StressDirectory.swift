@@ -3,7 +3,7 @@ import Glibc
 import SystemInterface
 import Testing
 
-/// Makes a temporary directory for the duration of `body`, and removes it whatever happens.
+/// Makes a temporary directory for the duration of `body`, and removes it in every case.
 func withStressDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   var template = Array("/tmp/FileCoordinationStressTests.XXXXXX".utf8CString)
   try #require(mkdtemp(&template) != nil)

@@ -2,7 +2,7 @@ import FileCoordination
 import FoundationEssentials
 import SystemInterface
 
-/// What an actor does in one turn: an access, the steps inside it, and perhaps an access inside that.
+/// The work of an actor in one turn: an access, the steps inside it, and perhaps an access inside that.
 struct StressOperation: Sendable {
   enum Form: Sendable {
     /// One item, or two in one call.
@@ -29,7 +29,7 @@ struct StressOperation: Sendable {
   }
 
   enum Work: Hashable, Sendable {
-    /// Reads what is read, rewrites what is written.
+    /// Reads the items of a read, rewrites the items of a write.
     case contents
     case increment
     case delete
@@ -74,9 +74,9 @@ extension StressOperation {
   }
 }
 
-/// The steps of one accessor, with the record of when it ran.
+/// The steps of one accessor, with the record of the time at which it ran.
 ///
-/// Steps are run by whoever runs the accessor, who lets others run between two of them.
+/// The runner of the accessor runs the steps, and lets others run between two of them.
 final class StressAccessor: Sendable {
   let steps: [@Sendable () throws -> Void]
   /// Set by a step that moved the first item.
@@ -160,7 +160,7 @@ final class StressAccessor: Sendable {
   }
 }
 
-/// Who makes an access, for the record of it.
+/// The maker of an access, for the record of it.
 struct StressIdentity: Sendable {
   let actor: String
   let purpose: String

@@ -3,7 +3,8 @@ import FoundationEssentials
 import SeededRandom
 import SystemInterface
 
-/// A presenter that lives: it's edited, saves, rereads what changed, follows moves, and watches the rules itself.
+/// An active presenter: it's edited, saves, rereads its item after a change, follows moves, and checks the rules
+/// itself.
 final class StressPresenter: FilePresenter {
   private struct State {
     var url: URL

@@ -5,7 +5,7 @@ import SeededRandom
 import SystemInterface
 import Testing
 
-/// What all actors of a run share, and what they found.
+/// The state that all actors of a run share, and their findings.
 final class StressWorld: Sendable {
   let domain: CoordinationDomain
   let log = AccessLog()
@@ -25,7 +25,7 @@ final class StressWorld: Sendable {
 
   init(in directory: URL) throws {
     var configuration = CoordinationDomain.Configuration()
-    // Nothing takes that long: a wait that fails says who was in the way, where a test that hangs says nothing.
+    // Nothing takes that long: a wait that fails names the party in the way, while a test that hangs names nothing.
     configuration.deadlines = .within(.seconds(120))
     domain = CoordinationDomain(configuration)
     directories = (0..<3).map { directory.appending(path: "d\($0)", directoryHint: .notDirectory) }
@@ -49,7 +49,7 @@ final class StressWorld: Sendable {
     }
   }
 
-  /// Says what everybody waits for when a run doesn't end: the test's own time limit only ends it.
+  /// Reports the waits of all parties when a run doesn't end: the test's own time limit only ends it.
   func explainIfLong(_ name: String) -> Task<Void, any Error> {
     Task { [self] in
       try await Task.sleep(for: StressSize.explanationTime)
@@ -58,7 +58,7 @@ final class StressWorld: Sendable {
     }
   }
 
-  /// From now on presenters save what they have, and nobody types anything new.
+  /// From now on presenters save their changes, and no presenter makes new ones.
   ///
   /// Presenters that are edited whenever their file changes keep each other busy for ever once enough of them have met at one file.
   func endTyping() { state.withLock { $0.hasTypingEnded = true } }
@@ -73,12 +73,12 @@ final class StressWorld: Sendable {
   func noteIncrement(of url: URL) { state.withLock { $0.increments[url.plainPath, default: 0] += 1 } }
   func increments(of url: URL) -> Int { state.withLock { $0.increments[url.plainPath] ?? 0 } }
 
-  /// Hands a coordinator to whoever cancels the next one.
+  /// Hands a coordinator to the next actor that cancels one.
   func offerForCancellation(_ coordinator: FileCoordinator) { state.withLock { $0.cancellable.append(coordinator) } }
   func takeCancellable() -> FileCoordinator? { state.withLock { $0.cancellable.popLast() } }
 }
 
-// MARK: - Choosing what to do
+// MARK: - Choice of operations
 
 extension StressWorld {
   func operation(_ random: inout SplitMix) -> StressOperation {
@@ -142,7 +142,7 @@ extension StressWorld {
 
 // MARK: - Doing it
 
-/// Somebody who makes one access after the other, on a thread of its own or in a task.
+/// An actor that makes one access after the other, on a thread of its own or in a task.
 struct StressActor: Sendable {
   let world: StressWorld
   let name: String
