@@ -4,7 +4,7 @@ import Glibc
 import SystemInterface
 import Testing
 
-/// A URL that can't be coordinated, and what the error says.
+/// A URL that can't be coordinated, and the text of the error.
 private struct BadURL: Sendable, CustomTestStringConvertible {
   let url: URL
   let code: FileCoordinationError.Code
@@ -41,7 +41,7 @@ private struct BadURL: Sendable, CustomTestStringConvertible {
   ].compactMap(\.self)
 }
 
-/// Counts what it's asked and what it gets back.
+/// Counts the requests to relinquish and the reacquirers that run, and records moves.
 private final class Witness: FilePresenter {
   let presentedItemURL: URL?
   let asked = Guarded(0)
@@ -86,7 +86,7 @@ private func code(thrownBy body: () async throws -> Void) async -> FileCoordinat
   }
 }
 
-/// Blocks, for tests that want to see that both colours say the same.
+/// Blocks, for tests that check that both colours give the same result.
 private func codeBlocking(thrownBy body: @escaping @Sendable () throws -> Void) async -> FileCoordinationError.Code? {
   await withCheckedContinuation { continuation in
     HostThread.start(name: "blocking") {
@@ -483,7 +483,8 @@ struct BadInputTests {
       }
     }
 
-    /// Whether what stands in the directory is what was there before, or what the verb should leave; never less.
+    /// Whether the contents of the directory are either the former ones or those that the verb should leave; never
+    /// less.
     func isWhole(_ scratch: SafeSaveScratch, other: Data) throws -> Bool {
       let (old, new) = (SafeSaveScratch.old, SafeSaveScratch.new)
       let found = (
@@ -521,7 +522,7 @@ struct BadInputTests {
       isBeyond = try await SafeSaveScratch.with { scratch in
         try scratch.write("other", other)
         let witness = Witness(scratch.file)
-        // The registration looks at the file system too: what it does is not what is to fail.
+        // The registration reads the file system too: its calls are not those that are to fail.
         let (_, trial) = Self.domain(failing: 0, with: errno)
         _ = try FileCoordinationProbe.register(Witness(scratch.file), through: trial)
         let target = trial.log.count + number

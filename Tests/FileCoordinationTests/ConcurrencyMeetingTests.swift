@@ -4,7 +4,7 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-/// Who is inside which file, to see whether anybody is who must not be.
+/// The readers and writers inside each file, to find accesses that must not overlap.
 private final class Occupancy: Sendable {
   private let state = Guarded<[String: (readers: Int, writers: Int)]>([:])
   private let violations = Guarded<[String]>([])
@@ -32,7 +32,7 @@ private final class Occupancy: Sendable {
 struct ConcurrencyMeetingTests {
   private static let names = ["a/f", "a/g", "b/f"]
 
-  /// Rounds at one file, so that its directory is lent and asked back.
+  /// Rounds at one file, so that its directory is delegated and recalled.
   private static func use(_ domain: CoordinationDomain, _ root: URL, _ occupancy: Occupancy, seed: Int) throws {
     for round in 0..<60 {
       let name = names[(round / 6 + seed) % names.count]

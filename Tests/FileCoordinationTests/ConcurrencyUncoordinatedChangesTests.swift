@@ -5,7 +5,7 @@ import SeededRandom
 import SystemInterface
 import Testing
 
-/// A presenter that reads its item whenever it's told of a change, and so knows the last state that it was told of.
+/// A presenter that reads its item at each report of a change, and so has the last state that was reported to it.
 private final class Reader: FilePresenter {
   let presentedItemURL: URL?
   let presentedItemCallbacks: FilePresenterCallbacks = [.itemDidChange, .itemDidMove]
@@ -20,7 +20,7 @@ private final class Reader: FilePresenter {
 
   var uncoordinatedCount: Int { toldOfStrangers.withLock { $0 } }
 
-  /// Waits until this is what was read last: a stranger's rename is told a tenth of a second late.
+  /// Waits until this is the text of the last read: a stranger's rename is reported a tenth of a second late.
   func wait(for text: String) async throws { try await texts.waitUntil { $0.last == text } }
 
   private func look() {
@@ -129,7 +129,7 @@ struct ConcurrencyUncoordinatedChangesTests {
         }
         try await group.waitForAll()
       }
-      // What was told last is what counts, so in the end somebody reads the queue and is answered behind it.
+      // The last report counts, so in the end a thread reads the queue, and a snapshot is answered behind it.
       for _ in 0..<2 {
         _ = try await churn.domain.snapshot()
         watching.readUncoordinatedChanges()
@@ -144,7 +144,7 @@ struct ConcurrencyUncoordinatedChangesTests {
   func nothingIsLost(seed: UInt64) async throws {
     try await run(seed: seed, strangers: 2, meetingAt: nil) { churn, readers, _ in
       for (name, reader) in zip(churn.names, readers) {
-        // The presenter that wrote last itself isn't told, and needn't be.
+        // The presenter that wrote last itself receives no report, and needs none.
         let text = try String(contentsOf: churn.url(name), encoding: .utf8)
         if !text.hasPrefix("own") { try await reader.wait(for: text) }
       }

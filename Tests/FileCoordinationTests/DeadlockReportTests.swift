@@ -35,7 +35,7 @@ struct DeadlockReportTests {
     #expect(report.members.count == 1_000)
   }
 
-  /// Another process is told of the first twelve and the last four.
+  /// Another process receives the names of the first twelve and the last four.
   @Test("Counts the members that another process hasn't named", arguments: [1, 984])
   func abridged(omittedCount: Int) {
     let whole = report(of: 16 + omittedCount)

@@ -177,7 +177,7 @@ struct DeletingAndReplacingTests {
         if let presenter { box.domain(of: presenter).unregister(presenter) }
         try await gate.pass()
       }
-      // The callback still runs when the access is granted: nobody waits for it any more.
+      // The callback still runs when the access is granted: no access waits for it any more.
       let deleter = try await box.hold(.write("d/f", .forDeleting), as: "deleter")
       #expect(!gate.isOpen)
       try await deleter.finish()

@@ -4,10 +4,10 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-/// How many accesses a body makes known to the arbiter, at the least.
+/// The number of accesses of a body that the arbiter records, at the least.
 ///
-/// Threads beyond the first 64 of the process have no place in the tier, and other tests have threads as well: then it's tried
-/// again when some of those may have ended, of which nobody tells.
+/// Threads beyond the first 64 of the process have no place in the tier, and other tests have threads as well. Nothing
+/// reports the end of such a thread, so the body is tried again after a while.
 private func newlyKnown(in domain: CoordinationDomain, _ body: () async throws -> Void) async throws -> UInt64 {
   var least = UInt64.max
   for _ in 0..<200 where least > 0 {

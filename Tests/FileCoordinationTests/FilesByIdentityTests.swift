@@ -4,13 +4,13 @@ import FoundationEssentials
 import SystemInterface
 import Testing
 
-/// To mount a directory at two places takes privileges.
+/// It takes privileges to mount a directory at two places.
 ///
-/// A path through a symbolic link that's taken at its word is the
-/// same to the package: another way to the same directory, which nobody resolves.
+/// A path through a symbolic link that's taken literally is the same to the package: another way to the same directory,
+/// which nothing resolves.
 @Suite("Files are known by identity, too", .timeLimit(.minutes(4)))
 struct FilesByIdentityTests {
-  /// Runs in one process and as if in several: the two domains are one, or know of each other through the service only.
+  /// Runs in one process and as if in several: the two domains are one, or have contact through the service only.
   private func withDomains(
     areSeveral: Bool, byIdentity: Bool = true,
     _ body: (Sandbox, CoordinationDomain, CoordinationDomain) async throws -> Void
@@ -40,7 +40,7 @@ struct FilesByIdentityTests {
       atPath: box.url(name).path, withDestinationPath: box.url(target).path)
   }
 
-  /// Expects that an access gets in at once, or doesn't, on behalf of nobody who is inside already.
+  /// Expects that an access of an unrelated coordinator is granted at once, or isn't.
   private func expect(
     _ domain: CoordinationDomain, getsIn: Bool, sourceLocation: SourceLocation = #_sourceLocation,
     _ access: (FileCoordinator) throws -> Void
@@ -160,7 +160,7 @@ struct FilesByIdentityTests {
       @Sendable func waits(_ label: String) async throws {
         try await domain.waitUntil { state in state.accesses.contains { $0.party.label == label && !$0.isGranted } }
       }
-      /// The only one with a deadline waits, and it's known when that comes.
+      /// The only access with a deadline waits, and the clock has that deadline.
       @Sendable func secondWaits() async throws {
         try await waits("second")
         try await box.clock.waitForScheduled(count: 1)

@@ -65,7 +65,7 @@ struct FrameLimitTests {
     }
   }
 
-  /// The claim is made under a delegation and told only when somebody asks: its label has to fit then as well.
+  /// The claim is made under a delegation and reported only at a question: its label has to fit then as well.
   @Test(
     "A claim of the fast tier with a long label becomes known with as much of it as fits",
     arguments: [65_535, 65_536, 100_000])
@@ -74,12 +74,12 @@ struct FrameLimitTests {
       let coordinator = FileCoordinator(label: String(repeating: "l", count: byteCount), domain: domain)
       var isFast = false
       for _ in 0..<100 where !isFast {
-        // Whatever the service sent before it answers this has arrived: a delegation too.
+        // Everything that the service sent before this answer has arrived: a delegation too.
         _ = try domain.snapshot()
         let known = domain.knownAccessCount
         try coordinator.blocking.write(box.url("f")) { _ in
           isFast = domain.knownAccessCount == known
-          // What is lent is shown as an access as well.
+          // A delegation is shown as an access as well.
           let labels = try domain.snapshot().accesses.map(\.party.label).filter { $0 != "delegation" }
           #expect(labels.map(\.utf8.count) == [WireFormat.textByteCountMax])
         }

@@ -13,7 +13,7 @@ struct IdentityCacheExplorationTests {
     case usual
     /// So small that it forgets all the time.
     case tiny
-    /// Looks only when told of a move.
+    /// Checks only after the report of a move.
     case interval
   }
 
@@ -36,7 +36,7 @@ struct IdentityCacheExplorationTests {
     /// Does something to the tree; mostly it works.
     mutating func disturb() {
       let (first, second) = (path(1...3), path(1...3))
-      // Links lead up. What is outside belongs to others: look where a name really is before touching it.
+      // Links lead up. The outside belongs to others: find where a name really is before touching it.
       guard isInside(first), isInside(second) else { return }
       switch number(below: 8) {
       case 0, 1: try? tree.makeDirectory(first)
@@ -51,7 +51,7 @@ struct IdentityCacheExplorationTests {
       }
     }
 
-    /// Whether the directory of a name, and what opening the name would lead to, are in the tree.
+    /// Whether the directory of a name, and the file that opening the name would reach, are in the tree.
     func isInside(_ name: String) -> Bool {
       let path = tree.path(name)
       return [path.parent, path].allSatisfy { place in
@@ -64,7 +64,7 @@ struct IdentityCacheExplorationTests {
   @Test("Thousands of steps, each followed by questions", arguments: seeds, Kind.allCases)
   func differential(seed: UInt64, kind: Kind) async throws {
     try await withLinkTree { outer in
-      // Deep inside, so that what lies above is ours too.
+      // Deep inside, so that the directories above are ours too.
       let depths = Array(repeating: "n", count: 4).joined(separator: "/")
       try outer.makeDirectories(depths)
       let tree = LinkTree(root: outer.root + "/" + depths)
@@ -90,7 +90,7 @@ struct IdentityCacheExplorationTests {
           if let known = last.updateValue(item, forKey: "\(name) \(isFollowed)"), known === item { hitCount += 1 }
         }
       }
-      // What is never remembered is never wrong: see that it is remembered.
+      // A cache that remembers nothing is never wrong: check that it remembers.
       if kind != .tiny { #expect(hitCount > Self.stepCount / 8, "only \(hitCount) hits") }
       let counts = cache.counts
       #expect(counts.places <= limits.placeCountMax && counts.watches <= limits.watchCountMax)

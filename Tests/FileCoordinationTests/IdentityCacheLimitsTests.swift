@@ -33,7 +33,7 @@ struct IdentityCacheLimitsTests {
         try tree.rename("a", to: "b")
         try tree.rename("b", to: "a")
       }
-      // This change finds the queue full, and isn't told.
+      // This change finds the queue full, and isn't reported.
       try tree.retarget("link", to: "two")
       let moved = try cache.item(for: tree.url("link/file"))
       #expect(moved.path.description == tree.root + "/two/file" && item.isStale)
@@ -123,7 +123,8 @@ struct IdentityCacheLimitsTests {
       for name in ["p", "q", "z"] { try tree.makeDirectory(name) }
       try tree.link("link", to: "p")
       let isDone = Guarded(false)
-      // The link is read by now and what it names isn't: a walk that goes on ends in "z", where the link never led.
+      // The link is read by now and the file that it names isn't: a walk that goes on ends in "z", where the link never
+      // led.
       let door = ScriptedFileSystem { call in
         guard call.call == .status, call.paths == [tree.path("p")],
           isDone.withLock({ exchange(&$0, with: true) }) == false
@@ -186,7 +187,7 @@ struct IdentityCacheLimitsTests {
       let first = try cache.item(for: tree.url("a/file"))
       _ = try cache.item(for: tree.url("b/file"))
       #expect(!first.isStale && !first.validity.isKept)
-      // Nobody watches the way of the first any more: it has to be looked up.
+      // Nothing watches the way of the first any more: it has to be looked up.
       try tree.rename("a", to: "c")
       try tree.link("a", to: "c")
       #expect(try cache.item(for: tree.url("a/file")).path.description == tree.root + "/c/file")

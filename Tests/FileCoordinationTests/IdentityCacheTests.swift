@@ -8,7 +8,7 @@ import Testing
 /// Something that strangers do to the way of a URL.
 private struct WayChange: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// What is asked for; followed at the end when it begins with `>`.
+  /// The paths to look up; a link at the end is followed when the text begins with `>`.
   let questions: [String]
   /// Whether the first question has another answer afterwards.
   let isDifferent: Bool
@@ -247,7 +247,7 @@ struct IdentityCacheTests {
       try tree.link("link", to: "d/in")
       for name in ["d/in/file", "link/file", "link/../file", "none/file", "d//./in/file", "d/in/..", "", "%C3%A9"] {
         var isSame = false
-        // What is mounted anywhere meanwhile, by another test for example, makes each cache look again.
+        // A mount anywhere meanwhile, by another test for example, makes each cache check again.
         for _ in 0..<20 where !isSame {
           isSame = try await givesSameItem(at: tree.url(name), followingLastLink, tree.files)
         }

@@ -9,12 +9,12 @@ import Testing
 
 @testable import FileCoordination
 
-/// Two domain objects that know of each other only through the service, as if in two processes.
+/// Two domain objects that have contact only through the service, as if in two processes.
 @Suite("What a process does alone in a directory that it was lent", .timeLimit(.minutes(5)))
 struct LentDirectoryTests {
   private struct Pair {
     let file: URL
-    /// Is lent the file's directory.
+    /// Receives the delegation of the file's directory.
     let domain: CoordinationDomain
     let other: CoordinationDomain
 
@@ -22,7 +22,7 @@ struct LentDirectoryTests {
       get throws { try other.processes().contains { !$0.lentPaths.isEmpty } }
     }
 
-    /// Uses the directory alone until it's lent.
+    /// Uses the directory alone until it's delegated.
     func borrow() throws {
       let coordinator = FileCoordinator(label: "borrower", domain: domain)
       for _ in 0..<1_000 {
@@ -79,7 +79,7 @@ struct LentDirectoryTests {
         #expect(try pair.isLent)
         let lastAccess = pair.domain.host.withState { $0.lastAccess }
         for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
-        // Nobody but the fast tier has heard of those.
+        // Only the fast tier has a record of those.
         #expect(pair.domain.host.withState { $0.lastAccess } == lastAccess)
       }
     }
@@ -109,7 +109,7 @@ struct LentDirectoryTests {
       }
       isOver.store(true, ordering: .relaxed)
       try await writing
-      // Each look waits for what was told before it.
+      // Each request waits for all reports before it.
       for _ in 0..<10_000 {
         if pair.domain.host.withState({ $0.presenters.count }) == 0 { break }
         _ = try pair.domain.processes()
@@ -129,7 +129,7 @@ struct LentDirectoryTests {
     _ = memory.exchange(DelegationCoverage.expelled, at: word.address)
     coverage.acknowledgeRevocation()
     #expect(coverage.isExpelled)
-    // The same at the same moment, on threads of their own: whoever spins in a task keeps other tests from running.
+    // The same at the same moment, on threads of their own: a task that spins keeps other tests from running.
     let turns = Atomic<Int>(0)
     let count = 2_000
     async let expelling: Void = onThread {
@@ -154,7 +154,8 @@ struct LentDirectoryTests {
     #expect(erasedCount == 0)
   }
 
-  /// Waits for something that's about to happen on another thread, and leaves the core to it if it isn't running.
+  /// Waits for an event that's about to occur on another thread, and leaves the core to that thread if it isn't
+  /// running.
   private static func spin(until condition: () -> Bool) {
     var count = 0
     while !condition() {

@@ -63,7 +63,7 @@ private func failure<Result: Sendable>(of task: Task<Result, any Error>) async t
   return try #require(throws: FileCoordinationError.self) { try outcome.get() }
 }
 
-/// A presenter whose answers a test writes down.
+/// A presenter whose answers are defined by a test.
 private final class Answering: FilePresenter {
   typealias Relinquish = @Sendable (AccessOrigin) async throws -> FileReacquirer?
 
@@ -543,7 +543,7 @@ struct LivenessTests {
 
   @Test("Blocking accesses on every thread of the cooperative pool don't keep presenters from answering")
   func blockedPool() async throws {
-    /// Hides the blocking call from the compiler, as somebody's synchronous code does.
+    /// Hides the blocking call from the compiler, as the synchronous code of a program does.
     @Sendable func readBlocking(_ url: URL, _ domain: CoordinationDomain) throws {
       try FileCoordinator(domain: domain).blocking.read(url) { _ in }
     }
@@ -572,7 +572,7 @@ struct LivenessTests {
       return nil
     }
     let registration = try await world.domain.register(presenter)
-    // Nobody awaits the task itself: that would raise its priority.
+    // No task awaits this task itself: that would raise its priority.
     Task(priority: priority) { [file = world.file, domain = world.domain] in
       try await FileCoordinator(domain: domain).read(file) { _ in }
       done.open()

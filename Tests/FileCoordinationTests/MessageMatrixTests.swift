@@ -3,7 +3,7 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-/// C-411 row by row: who is asked what before an access of `o.pkg/x`, a directory with things inside.
+/// C-411 row by row: the questions to each presenter before an access of `o.pkg/x`, a directory with things inside.
 @Suite("The message matrix", .timeLimit(.minutes(4)), .betweenProcesses)
 struct MessageMatrixTests {
   struct Row: Sendable, CustomTestStringConvertible {
@@ -12,7 +12,7 @@ struct MessageMatrixTests {
     let item: [RecordedMessage.Callback]
     /// Asked of presenters of the package around it.
     let package: [RecordedMessage.Callback]
-    /// Asked of presenters of what is inside it.
+    /// Asked of presenters of the items inside it.
     let inside: [RecordedMessage.Callback]
     /// Asked of presenters of the plain directory around all.
     var directory: [RecordedMessage.Callback] { package.filter { $0 == .accommodateSubitemDeletion } }

@@ -12,7 +12,7 @@ struct NestingAndPrepareTests {
       let url = try box.write("d/f", "text")
       let coordinator = box.coordinator("C")
       let nested = {
-        // A queued stranger is in nobody's way who is inside already.
+        // A queued stranger doesn't block an access inside the one that's granted already.
         let stranger = try await box.queue(.write("d/f"), as: "stranger")
         let text = try await coordinator.read(url) { try box.text(at: $0.url) }
         return (stranger, text)

@@ -17,7 +17,7 @@ struct ProcessLimitTests {
     try await withSandbox { box in
       let domain = CoordinationDomain.socket(box.url("s").path)
       domain.host.withState { $0.decider.limits = limits }
-      // Whatever is refused harms nothing else that the process has.
+      // A refused request harms nothing else that the process has.
       try await FileCoordinator(label: "held", domain: domain).write(box.url("held")) { access in
         try await body(domain, box)
         try access.commit {}

@@ -13,7 +13,7 @@ struct ReportedPartiesTests {
       try await box.coordinator(label, deadlines: deadlines).write(url) { _ in }
     }
     let clock = Task.detached {
-      // When the deadline is known to the clock isn't known to anybody.
+      // Nothing reports when the clock has received the deadline.
       while !Task.isCancelled {
         box.clock.advance(by: .milliseconds(1))
         await Task.yield()

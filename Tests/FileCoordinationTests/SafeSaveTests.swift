@@ -43,7 +43,7 @@ struct SafeSaveScratch: Sendable {
     return try body(file)
   }
 
-  /// Removes itself afterwards, whatever happens.
+  /// Makes a scratch directory for `body`, and removes it in every case.
   @discardableResult
   static func with<Result>(_ body: (SafeSaveScratch) async throws -> Result) async throws -> Result {
     var template = Array("/tmp/FileCoordinationTests.XXXXXX".utf8CString)
@@ -111,7 +111,7 @@ struct SafeSaveTests {
       }
       #expect(mode == 0o640)
       #expect(comment == [1, 2, 3])
-      // At most the temporary file is left, and it's in nobody's way.
+      // At most the temporary file is left, and it blocks nothing.
       #expect(try scratch.names().count <= 2)
       try await verb.run(on: scratch.file, through: HostFileSystem())
       #expect(try scratch.contents("file") == SafeSaveScratch.new)

@@ -51,7 +51,7 @@ struct SavingElsewhereTests {
   }
 }
 
-/// Saves where it has been told to, and answers when that is done.
+/// Saves at the place that it was given, and answers when the save is done.
 private final class Document: FilePresenter {
   enum Place: CaseIterable { case thread, task, inheritingTask }
 

@@ -20,7 +20,7 @@ struct ServingRightTests {
     try body(root, .ofUser(in: SystemPath(root.path)))
   }
 
-  /// Somebody else takes a name, or gives it up.
+  /// Another user takes a name, or gives it up.
   private func toggle(_ name: String, in root: URL) {
     let path = root.appending(path: name).path
     if unlink(path) != 0 { close(open(path, O_CREAT | O_EXCL | O_WRONLY, 0o600)) }
@@ -28,8 +28,8 @@ struct ServingRightTests {
 
   /// ```
   /// another user  [usual, .1 …] taken and given up
-  /// process A     looks · makes · locks · looks again [serves]
-  /// process B        looks · makes · locks · looks again [serves]
+  /// process A     checks · makes · locks · checks again [serves]
+  /// process B        checks · makes · locks · checks again [serves]
   /// ```
   @Test(
     "While another user takes and gives up names, and processes begin to meet", arguments: 1...6 as ClosedRange<UInt64>)

@@ -4,7 +4,7 @@ import Testing
 @testable import FileCoordination
 @testable import SystemInterface
 
-/// Who serves after a process that somebody may stop from its terminal: the process of the tests.
+/// The choice of a server after a process that a user may stop from its terminal: the process of the tests.
 @Suite("Succession of a service on a terminal")
 struct SuccessionTests {
   /// A service on a terminal, and which of the others have one, or are stopped.
@@ -21,7 +21,7 @@ struct SuccessionTests {
         }, isStopped: { stopped.contains($0) }))
   }
 
-  /// Numbers of processes, of which only the succession is told what there is to see.
+  /// Numbers of processes that don't exist: only the succession receives observations of them.
   private static let (first, second): (Int32, Int32) = (1_000_001, 1_000_002)
 
   private func peer(_ pid: Int32, user: UInt32 = HostUser.effectiveUserID) -> PeerCredentials {

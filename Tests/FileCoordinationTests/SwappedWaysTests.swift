@@ -3,13 +3,13 @@ import FileCoordinationTesting
 import FoundationEssentials
 import Testing
 
-/// Where a URL leads is remembered.
+/// The place where a URL leads is remembered.
 ///
-/// A link or directory that was swapped must never let two accesses of one file run side by
-/// side: the later request goes by what is there when it's made.
+/// A link or directory that was swapped must never let two accesses of one file run side by side: the later request
+/// uses the state of the file system at its time.
 @Suite("C-305: Ways that were swapped under a remembered URL", .timeLimit(.minutes(4)))
 struct SwappedWaysTests {
-  /// Something that makes `way/f` lead to the file `target/f`, where it led elsewhere before.
+  /// A change that makes `way/f` lead to the file `target/f`, where it led elsewhere before.
   enum Swap: String, CaseIterable, Sendable {
     /// `way` was a link elsewhere.
     case retargetedLink

@@ -38,7 +38,7 @@ struct UncoordinatedChangesLimitsTests {
       let message = try await directory.wait(for: .subitemDidChange)
       #expect(message.origin.isVerified == nil)
       #expect(message.urls == [box.url("d")])
-      // Also in a directory of whose making nobody heard.
+      // Also in a directory whose creation was never reported.
       try box.scribble("d/x/lost", "found")
       try await directory.waitUntil { _ in directory.summary(in: box).contains("subitemDidChange d/x/lost*") }
     }

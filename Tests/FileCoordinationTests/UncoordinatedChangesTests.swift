@@ -81,7 +81,7 @@ struct UncoordinatedChangesTests {
       try await box.settle(presenter)
       try box.scribble(destination)
       try await presenter.wait(for: .itemDidChange)
-      // Who coordinates at the new place finds the presenter there.
+      // A coordinator at the new place finds the presenter there.
       try await box.coordinator("writer").write(box.url(destination)) { _ in }
       #expect(presenter.callbacks.contains(.relinquishToWriter))
     }

@@ -22,7 +22,7 @@ struct WaitUntilTests {
       group.addTask {
         while !Task.isCancelled {
           try await FileCoordinator(label: "short", domain: domain).read(url) { _ in }
-          // Nothing in a read without others suspends, and who watches needs the thread.
+          // Nothing in a read without others suspends, and the waiting task needs the thread.
           await Task.yield()
         }
       }

@@ -6,7 +6,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
-/// A service that takes connections and says nothing, as one does that's stopped.
+/// A service that takes connections and sends nothing, like a service that's stopped.
 @Suite("Waiting for a service that doesn't answer", .timeLimit(.minutes(4)))
 struct WaitingForTheServiceTests {
   /// Work that waits for a service, in more tasks than the cooperative pool has threads.
@@ -30,7 +30,7 @@ struct WaitingForTheServiceTests {
           try await work(domain, place.appending(path: "\(index)"))
         }
       }
-      // Each turn goes behind what is ready by then, so all tasks have begun to wait.
+      // Each turn goes behind the tasks that are ready by then, so all tasks have begun to wait.
       for _ in 0..<taskCount { await Task.detached {}.value }
       precondition(endedCount.withLock { $0 } == 0, "no other task ran while these waited")
       listener.close(removingName: true)

@@ -334,7 +334,7 @@ struct WriteMessagesTests {
         #expect(origin.isCoordinated)
         #expect(!origin.isReentrant)
       }
-      // A presenter's second question must not forget what the first one said.
+      // The second question to a presenter must not lose the content of the first one.
       #expect(presenter.messages.map(\.origin.kind) == Array(repeating: .writing(.forMerging), count: 4))
     }
   }

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Presenter conformance harness", .timeLimit(.minutes(4)))
 struct PresenterConformanceTests {
-  /// What the editor below gets wrong.
+  /// The mistake of the editor below.
   enum Fault: CaseIterable {
     case forgetsToAnswer, dropsHandler, refusesReaders, savesAsStranger, savesNothing, savesHalf, stuckInDidChange
     case stuckReacquirer, ignoresMoves, savesAfterDeletion, saysOtherURL, changesItsMind
 
-    /// What the harness has to say about it; behind that, what may follow from it.
+    /// The findings that the harness must report; after those, the ones that may follow from them.
     var kinds: [ConformanceFinding.Kind] {
       switch self {
       case .forgetsToAnswer: [.neverAnswered, .didNotFinish]
@@ -88,7 +88,7 @@ struct PresenterConformanceTests {
           try (self.fault == .savesHalf ? Data() : unsaved).write(to: access.url)
         }
       }
-      // A detached task loses the callback's context: nothing tells that this write belongs to the save.
+      // A detached task loses the callback's context: nothing shows that this write belongs to the save.
       if isStranger { try await Task.detached { try await write() }.value } else { try await write() }
       state.withLock { $0.unsaved = nil }
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// What an access does, for tests that are about who waits for whom.
+/// The work of an access, for tests about the order in which accesses wait.
 enum Act: Sendable, CustomTestStringConvertible {
   case read(String, FileCoordinator.ReadingOptions = [])
   case write(String, FileCoordinator.WritingOptions = [])
@@ -21,7 +21,7 @@ enum Act: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// One access in a detached task, which is nested in nothing and ends when it's told to.
+/// One access in a detached task, which is nested in nothing and ends when the test finishes it.
 ///
 /// Notes `label+` when its accessor begins and `label-` when that ends.
 final class Lane: Sendable {

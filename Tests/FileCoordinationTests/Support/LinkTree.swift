@@ -5,7 +5,7 @@ import Testing
 
 @testable import FileCoordination
 
-/// A temporary directory with short spellings for what strangers do to directories and links.
+/// A temporary directory with short spellings for the changes of strangers to directories and links.
 struct LinkTree: Sendable {
   let files = HostFileSystem()
   /// Canonical.
@@ -50,7 +50,7 @@ struct LinkTree: Sendable {
   }
 }
 
-/// Makes a tree for the duration of `body` and removes it whatever happens.
+/// Makes a tree for the duration of `body` and removes it in every case.
 func withLinkTree<Result>(_ body: (LinkTree) async throws -> Result) async throws -> Result {
   try await withTemporaryDirectory { url in
     try await body(
@@ -58,7 +58,7 @@ func withLinkTree<Result>(_ body: (LinkTree) async throws -> Result) async throw
   }
 }
 
-/// What resolving a URL gives: a canonical path, or an error.
+/// The result of resolving a URL: a canonical path, or an error.
 enum Answer: Hashable, CustomStringConvertible {
   case path(ItemPath)
   case error(FileCoordinationError.Code, String)
@@ -69,7 +69,7 @@ enum Answer: Hashable, CustomStringConvertible {
     } catch { preconditionFailure("an error that isn't ours: \(error)") }
   }
 
-  /// What the system says now, with nothing remembered.
+  /// The system's answer now, with nothing remembered.
   init(inFull url: URL, followingLastLink: Bool) {
     self.init { try FileLocation(url, followingLastLink: followingLastLink, in: HostFileSystem()).path }
   }

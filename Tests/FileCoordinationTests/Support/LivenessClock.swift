@@ -68,7 +68,7 @@ final class LivenessClock: CoordinationClock {
   }
 }
 
-/// Something that happens once, for which tasks suspend and threads block, and that knows who has come.
+/// An event that occurs once, for which tasks suspend and threads block, and that counts the arrivals.
 final class LivenessGate: Sendable {
   private struct State {
     var isOpen = false

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// An open file, whatever becomes of its name.
+/// An open file, independent of its name.
 final class OpenFile: Sendable {
   private let descriptor: Int32
 

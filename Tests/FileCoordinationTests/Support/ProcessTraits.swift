@@ -1,6 +1,6 @@
 import Testing
 
-/// Runs each test a second time with everybody in a process of their own: in domain objects that know of each other only
+/// Runs each test a second time with each party in a process of its own: in domain objects that have contact only
 /// through the service.
 struct BetweenProcesses: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
@@ -14,7 +14,7 @@ struct BetweenProcesses: SuiteTrait, TestTrait, TestScoping {
   }
 }
 
-/// What a test needs that there's only within one process.
+/// A requirement of a test that exists only within one process.
 struct WithinOneProcess: TestTrait {
   let reason: String
 }

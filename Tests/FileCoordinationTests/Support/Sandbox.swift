@@ -6,7 +6,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
-/// A temporary directory, a domain on a clock that stands still, and one timeline for everything that happens.
+/// A temporary directory, a domain on a clock that stands still, and one timeline for all events.
 final class Sandbox: Sendable {
   let root: URL
   let clock = VirtualClock()
@@ -18,7 +18,8 @@ final class Sandbox: Sendable {
   /// Registration is weak: the sandbox keeps presenters too.
   private let registered = Mutex<[(any FilePresenter, FilePresenterRegistration)]>([])
 
-  /// Lets time pass where a test waits for changes of strangers, which are told when their items have been left alone.
+  /// Lets time pass where a test waits for changes of strangers, which are reported when their items have been left
+  /// alone.
   private let pacer = Mutex<Task<Void, any Error>?>(nil)
 
   /// Where the processes meet, if there are several.
@@ -40,7 +41,7 @@ final class Sandbox: Sendable {
 
   deinit { pacer.withLock { $0?.cancel() } }
 
-  /// Lets whatever is due within a tenth of a second be due at once, until the end of the test.
+  /// Makes everything that's due within a tenth of a second due at once, until the end of the test.
   func letChangesSettle() {
     pacer.withLock { pacer in
       if pacer != nil { return }
@@ -53,7 +54,7 @@ final class Sandbox: Sendable {
     }
   }
 
-  /// Whether accesses and each of the presenters are in domain objects of their own, which know of each other only through
+  /// Whether accesses and each of the presenters are in domain objects of their own, which have contact only through
   /// the service: as if in different processes.
   @TaskLocal static var hasManyProcesses = false
 
@@ -107,7 +108,7 @@ extension Sandbox {
 
   func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
-  /// Makes a file look as if it had been modified some time ago, or at another time.
+  /// Gives a file a modification date some time ago, or at another time.
   func age(_ name: String, to date: Date = Date(timeIntervalSinceNow: -60)) throws {
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url(name).path)
   }
@@ -145,7 +146,7 @@ extension Sandbox {
   func quiesce() async throws { try await domain.waitUntil(\.arePresentersIdle) }
 }
 
-/// Makes a sandbox for the duration of `body` and removes it whatever happens.
+/// Makes a sandbox for the duration of `body` and removes it in every case.
 func withSandbox<Result>(
   configure: (inout CoordinationDomain.Configuration) -> Void = { _ in }, _ body: (Sandbox) async throws -> Result
 ) async throws -> Result {
@@ -157,7 +158,7 @@ func withSandbox<Result>(
   }
 }
 
-/// Makes a temporary directory for the duration of `body` and removes it whatever happens.
+/// Makes a temporary directory for the duration of `body` and removes it in every case.
 func withTemporaryDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let path = FileManager.default.temporaryDirectory.path + "/FileCoordinationTests." + UUID().uuidString
   try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

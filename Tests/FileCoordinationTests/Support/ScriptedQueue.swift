@@ -12,7 +12,7 @@ final class ScriptedQueue: NameChangeQueue {
   /// The error of each watch from now on; 0 for none.
   func failWatches(with errno: Int32) { failure.store(errno, ordering: .sequentiallyConsistent) }
 
-  /// Takes away what is in the queue, and says so.
+  /// Takes away the contents of the queue, and reports the loss.
   func overflow() {
     _ = base.takeChanges()
     hasLostChanges.store(true, ordering: .sequentiallyConsistent)
@@ -21,7 +21,7 @@ final class ScriptedQueue: NameChangeQueue {
   /// Pretends that a file system was mounted.
   func mount() { hasMounts.store(true, ordering: .sequentiallyConsistent) }
 
-  /// How often somebody tried to watch a directory.
+  /// The number of attempts to watch a directory.
   var watchCount: Int { watches.load(ordering: .sequentiallyConsistent) }
 
   var isEmpty: Bool { !hasLostChanges.load(ordering: .sequentiallyConsistent) && base.isEmpty }

@@ -3,10 +3,10 @@ import FileCoordinationTesting
 import FoundationEssentials
 import SystemInterface
 
-// What programs do that don't coordinate, and waiting until it has been dealt with.
+// Actions of programs that don't coordinate, and waiting until the actions have been handled.
 
 extension Sandbox {
-  /// A presenter that hears of strangers.
+  /// A presenter that receives the changes of strangers.
   func observe(
     _ name: String, as label: String = "P", _ callbacks: FilePresenterCallbacks = .all
   ) throws -> RecordingPresenter {
@@ -33,12 +33,12 @@ extension Sandbox {
 
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: url(name).path) }
 
-  /// Suspends until all that has happened to files is known to everybody it concerns, and has been handled.
+  /// Suspends until each domain and presenter concerned has received and handled all changes of files.
   func settle(_ presenters: RecordingPresenter...) async throws {
     for presenter in presenters {
       let domain = domain(of: presenter)
-      // The first round takes in what happened, the second what came back to be looked at again. A snapshot is answered
-      // after everything that was told before.
+      // The first round takes in the changes, the second those items that came back for another check. A snapshot is
+      // answered after all reports before it.
       for _ in 0..<2 {
         _ = try await self.domain.snapshot()
         domain.readUncoordinatedChanges()
@@ -55,7 +55,7 @@ extension Sandbox {
 }
 
 extension RecordingPresenter {
-  /// Callbacks with the names of the items, and what came of strangers marked with a star.
+  /// Callbacks with the names of the items; those caused by strangers are marked with a star.
   func summary(in box: Sandbox) -> [String] {
     messages.map { message in
       let names = message.urls.map { String($0.path.dropFirst(box.root.path.count + 1)) }
