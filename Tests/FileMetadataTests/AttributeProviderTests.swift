@@ -53,7 +53,7 @@ struct AttributeProviderTests {
     #expect(live.items.map { $0.value(forAttribute: "words") } == [2, 3])
     #expect(live.items[0].attributeNames.contains("first"))
     #expect(query.results.valueList(of: "words").map(\.value) == [2, 3])
-    // Pictures aren't its business, and each text was looked into once.
+    // Pictures aren't its business, and each text was read once.
     #expect(counter.paths.withLock { $0.sorted() } == ["a.txt", "b.txt", "c.txt"])
     #expect(try await query.waitUntilCurrent().count == 2)
   }
@@ -92,7 +92,7 @@ struct AttributeProviderTests {
     let query = try Self.query(tree, "words == 2 AND kMDItemFSName == 'a.txt'", [provider])
     #expect(try await query.waitUntilCurrent().map(\.name) == ["a.txt"])
     #expect(counter.paths.withLock { $0 } == ["a.txt"])
-    // An index of the same providers is shared, and what they said is remembered.
+    // An index of the same providers is shared, and their values are remembered.
     let second = try Self.query(tree, "words == 2", [provider])
     #expect(try await second.waitUntilCurrent().map(\.name) == ["a.txt", "b.txt"])
     #expect(second.current?.engine.index === query.current?.engine.index)

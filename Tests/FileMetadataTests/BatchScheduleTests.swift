@@ -86,7 +86,7 @@ struct BatchScheduleTests {
     case change, cancelAll, tenMilliseconds, deadline, pause, resume, flush, finish
   }
 
-  /// What happened to a schedule, and what must be true of it.
+  /// The events of a schedule so far, and the conditions that must hold for it.
   private struct World {
     var schedule = BatchSchedule(BatchScheduleTests.limits)
     var now: Int64 = 0
@@ -101,7 +101,7 @@ struct BatchScheduleTests {
       return told.isEmpty ? (2, 10) : (3, 20)
     }
 
-    /// - Returns: `false` if that can't happen now.
+    /// - Returns: `false` if the event can't occur now.
     mutating func happen(_ event: Event) -> Bool {
       let delivery: BatchSchedule.Delivery?
       var flushes = false

@@ -35,7 +35,7 @@ struct ColumnTests {
     return TableSnapshot(index.table)
   }
 
-  /// What a query finds at once, and what the predicate says of each file.
+  /// Compares the results of a query at once with those of the predicate for each file.
   private func check(_ predicate: MetadataPredicate, _ snapshot: TableSnapshot) throws -> CompiledPredicate {
     let compiled = try predicate.compiled()
     let plan = try QueryPlan(compiled, [], .immediate)

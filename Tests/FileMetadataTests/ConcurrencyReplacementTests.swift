@@ -19,7 +19,7 @@ struct ConcurrencyReplacementTests {
     let scopes = ["x", "y", "z", "x/w", "none"].map(scope)
     let orders = ["kMDItemPath", "kMDItemFSName"].map { [MetadataSortDescriptor($0)] }
     let query = try MetadataQuery(.constant(true), scopes: [scopes[0]], sortedBy: orders[0], batching: .immediate)
-    // One of the scopes is another one's too, whose index is there already.
+    // One of the scopes belongs to another query too, whose index is there already.
     let other = try MetadataQuery(.constant(true), scopes: [scopes[1]])
     for query in [query, other] { try query.start() }
     let reader = Task {

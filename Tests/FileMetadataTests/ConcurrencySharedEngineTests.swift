@@ -66,7 +66,7 @@ struct ConcurrencySharedEngineTests {
     try await early.waitUntilCurrent()
     let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
     try query.start()
-    // Never told anything more.
+    // Receives no further change.
     let paused = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)], batching: .immediate)
     try paused.start()
     #expect(try await paused.waitUntilCurrent().count == 10)
@@ -84,7 +84,7 @@ struct ConcurrencySharedEngineTests {
       #expect(try await query.waitUntilCurrent().count == 10 - round)
       try tree.unlink("\(round)")
     }
-    // What came and went has taken no room that's kept: 6,000 files, of which none knows more than 1,510.
+    // Files that came and went occupy no memory that's kept: 6,000 files, of which no table holds more than 1,510.
     let engine = try #require(query.current?.engine.index)
     #expect(try #require(await engine.currentTable()).capacity < 5_500)
     try tree.write("new")
@@ -98,7 +98,7 @@ struct ConcurrencySharedEngineTests {
     #expect(try await paused.waitUntilCurrent().map(\.path).sorted() == query.results.map(\.path).sorted())
   }
 
-  /// A watcher, and what it has told so far.
+  /// A watcher, and the result of its reports so far.
   private struct Reader {
     let watcher: TreeWatcher
     var mirror: TreeMirror

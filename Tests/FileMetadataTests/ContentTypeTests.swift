@@ -68,7 +68,7 @@ struct ContentTypeTests {
     withExtendedLifetime(tree) {
       #expect(ContentTypes.type(of: .regular, named: name, isExecutable: false, in: database) == type)
     }
-    // Without a database, what Apple's extensions say remains.
+    // Without a database, the types of Apple's extensions remain.
     let none = MimeDatabase([])
     #expect(none.isEmpty && ContentTypes.kind(of: .regular, named: name, in: none) == nil)
     let known = ["a.png": "public.png", "a.swift": "public.swift-source", "x.tar.gz": "org.gnu.gnu-zip-archive"]

@@ -80,7 +80,7 @@ struct EvaluationTimeTests {
     set(900)
     pacing.evaluate([runner], now, ScopeHealth(), at: time(51))
     #expect(names == ["a", "b", "c"])
-    // Without such queries nobody looks.
+    // Without such queries no evaluation is scheduled.
     pacing.evaluate([], now, ScopeHealth(), at: time(52))
     #expect(pacing.next == nil)
   }

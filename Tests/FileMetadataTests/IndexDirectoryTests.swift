@@ -11,7 +11,7 @@ import WatchingTestSupport
 
 @Suite("Queries that begin with what a former run has known", .blocking, .timeLimit(.minutes(2)))
 struct IndexDirectoryTests {
-  /// Of which nothing has changed in the last seconds: the sources of this package.
+  /// The sources of this package, a tree without changes in the last seconds.
   private static let oldTree = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Sources")
 
@@ -27,7 +27,7 @@ struct IndexDirectoryTests {
     (try? FileManager.default.contentsOfDirectory(atPath: directory.description)) ?? []
   }
 
-  /// Runs a query with an engine of its own, as the only one of a program, and keeps what it knows.
+  /// Runs a query with an engine of its own, as the only one of a program, and keeps its index.
   private static func run(_ query: MetadataQuery) async throws -> (paths: [String], health: ScopeHealth) {
     let ended = Barrier()
     _ = try query.start { key, plan, port throws(SystemError) in
@@ -40,7 +40,7 @@ struct IndexDirectoryTests {
     try await query.saveIndex()
     let health = query.health
     query.stop()
-    // What the engine knows at its end is kept as well.
+    // The index of the engine at its end is kept as well.
     await ended.wait()
     return (paths, health)
   }
@@ -58,7 +58,7 @@ struct IndexDirectoryTests {
     #expect(try HostFileSystem().status(of: file, at: .workingDirectory, links: .noFollow).mode & 0o777 == 0o600)
     let second = try await Self.run(Self.query(Self.oldTree, directory))
     #expect(second.paths == first.paths)
-    // Where the kernel doesn't tell of changes, everything is read.
+    // Where the kernel doesn't report changes, everything is read.
     #expect(second.health.unalteredDirectoryCount == second.health.watchedDirectoryCount)
     // Another scope is kept beside it.
     _ = try await Self.run(Self.query(URL(filePath: tree.root.description), directory))
@@ -79,7 +79,7 @@ struct IndexDirectoryTests {
       chown(file.description, 65_534, 65_534)
       #expect(try await Self.run(Self.query(Self.oldTree, directory)).health.unalteredDirectoryCount == 0)
     }
-    // Nor is what a link leads to, which stays as it is.
+    // Nor is the target of a link, which stays as it is.
     try tree.unlink(file)
     let target = tree.base.appending("target")
     try tree.write(target, "of somebody else")

@@ -105,7 +105,7 @@ struct MetadataQueryCursorTests {
   func namesFirst() async throws {
     let tree = try TemporaryTree()
     for number in 0..<20 { try tree.write("\(number).txt", "one two") }
-    // What was changed in the moment in which its name is read counts as changed.
+    // A file that was changed in the moment in which its name is read counts as changed.
     tree.waitForFileTime()
     let provider = AttributeProvider(["bytes"]) { url in ["bytes": .integer(Int64(try Data(contentsOf: url).count))] }
     let query = try MetadataQuery(
@@ -114,10 +114,10 @@ struct MetadataQueryCursorTests {
     try query.start()
     let results = try await query.waitUntilCurrent()
     let cursor = try #require(query.cursor)
-    // A value is right however little is known.
+    // A value is right however few attributes the index has.
     #expect(results[0].value(forAttribute: "bytes") == 7)
     try tree.write("5.txt", "more than before")
-    // Another one needs all that's known of files, of which the first learns then.
+    // Another query needs all attributes of files; the first query receives them then.
     let sizes = try MetadataQuery(
       .fileSize > .bytes(0), in: [URL(filePath: tree.root.description)], options: ScopeOptions(gatheringDepth: .names),
       providers: [provider])
@@ -214,7 +214,7 @@ struct MetadataQueryObservationTests {
       if names == ["b"] { break }
       #expect(names.isEmpty)
     }
-    // Whoever begins to read ends it.
+    // A new reader ends it.
     var other = query.changes.makeAsyncIterator()
     await observation.waitUntilEnd()
     #expect(await other.next()?.added.count == 2)

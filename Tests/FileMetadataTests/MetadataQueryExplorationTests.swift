@@ -12,7 +12,7 @@ import WatchingTestSupport
 /// Queries beside programs that change files: also run under the thread sanitizer.
 @Suite("Live queries beside programs that change files at random", .blocking, .serialized)
 struct ConcurrencyMetadataQueryExplorationTests {
-  /// What there is to search and to sort by; the path decides in the end, so that the order doesn't depend on the past.
+  /// The searches and orders to choose from; the path decides in the end, so that the order doesn't depend on the past.
   private static let predicates: [MetadataPredicate] = [
     .constant(true), .fileName.hasSuffix("1"), .fileSize > .bytes(20),
     !(.fileName.hasPrefix("n")) || .fileSize > .bytes(4), .path.contains("n3"),
@@ -40,13 +40,13 @@ struct ConcurrencyMetadataQueryExplorationTests {
       options: ScopeOptions(gatheringDepth: depth))
   }
 
-  /// What of a result a user sees.
+  /// The visible part of a result.
   private struct Row: Hashable, CustomStringConvertible {
     let path: [UInt8]
     let size: Int64
     let modified: Date
 
-    /// Asks for sizes and dates only if all items know them.
+    /// Reads sizes and dates only if all items have them.
     init(_ item: MetadataItem, isWhole: Bool = true) {
       path = item.pathBytes
       size = isWhole ? item.size : 0
@@ -190,7 +190,8 @@ struct ConcurrencyMetadataQueryExplorationTests {
       if withFaults, churner.random.chance(1, in: 3) { watcher.loseEvents() }
       if withFaults { watcher.allowWatches(churner.random.below(4)) }
       paused?.resume()
-      // What's done through a name that nobody has seen is seen when the file is looked at for another reason, and not before.
+      // A change through a name that nobody has seen is found when the file is checked for another reason, and not
+      // before.
       let obscure = tree.contents.filter { churner.obscureInodes.contains($0.value.identity.inode) }
       let obscurePaths = Set(obscure.keys.map { Array($0.description.utf8) })
       for query in queries { try await compare(query, ignoring: obscurePaths, seed) }
@@ -200,7 +201,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     for (query, reader) in zip(queries, readers) { #expect(await reader.value == query.results.map { Row($0) }) }
   }
 
-  /// Has a query look for something else, or in another order.
+  /// Gives a query another predicate, or another order.
   private static func replan(_ query: MetadataQuery, _ random: inout SplitMix) throws {
     if random.chance(1, in: 2) {
       try query.replaceOrder(by: order(&random))

@@ -178,7 +178,7 @@ struct MetadataQueryTests {
     let change = try await live.next()
     #expect(change.removed.map(\.item.name) == ["a.md"] && change.added.map(\.item.name) == ["b.txt"])
     #expect(change.changed.isEmpty && live.names == ["b.md", "b.txt"])
-    // Changes are told by the new one, and a batch that waits is brought up to date.
+    // Changes are reported by the new predicate, and a batch that waits is brought up to date.
     try tree.write("b.new")
     #expect(try await live.query.waitUntilCurrent().count == 3)
     try live.query.replacePredicate(by: .fileName.hasSuffix(".txt"))
@@ -211,7 +211,7 @@ struct MetadataQueryTests {
     let engine = query.current?.engine.index
     let cursor = try #require(query.cursor)
     try query.replaceScopes(by: [scope("y")])
-    // Everything that stays has another identity, which is told.
+    // Every file that stays has another identity, which is reported.
     let change = try await live.next()
     #expect(change.removed.map(\.item.name) == ["a", "b"] && change.added.map(\.item.name) == ["c", "d"])
     #expect(
@@ -227,7 +227,8 @@ struct MetadataQueryTests {
       return
     }
     #expect(all.removed.map(\.item.name) == ["a", "b"] && all.results.map(\.name) == ["c", "d", "g", "e"])
-    // While it's paused, nothing changes; a batch that nobody has taken is brought up to date; nothing to nothing is no batch.
+    // While it's paused, nothing changes; a batch that hasn't been taken is brought up to date; a change from nothing
+    // to nothing is no batch.
     query.pause()
     try query.replaceScopes(by: [scope("none")], items: [URL(filePath: tree.path("x/a").description)])
     #expect(try await query.waitUntilCurrent().count == 4)
@@ -239,11 +240,11 @@ struct MetadataQueryTests {
     #expect(try await query.waitUntilCurrent().isEmpty)
     try query.replaceScopes(by: [scope("y/z")])
     while live.names != ["e"] { _ = try await live.next() }
-    // Who begins to read begins with what there is.
+    // A new reader begins with the present results.
     var other = LiveQuery(query)
     try await other.gather()
     #expect(other.names == ["e"])
-    // What can't be searched changes nothing; the next run searches the last ones that can.
+    // A scope that can't be searched changes nothing; the next run searches the last ones that can.
     #expect(throws: MetadataQueryError.self) { try query.replaceScopes(by: []) }
     #expect(throws: MetadataQueryError.self) { try query.replaceScopes(by: [.home, .ubiquitousData]) }
     #expect(query.scopes == [scope("y/z")] && query.isStarted)
@@ -271,13 +272,13 @@ struct MetadataQueryTests {
     #expect(change.added.isEmpty && change.removed.isEmpty && change.changed.allSatisfy(\.isMove))
     // "a", "c" and "d" stay.
     #expect(Set(change.changed.map(\.new.name)) == ["b", "e"])
-    // Changes are told in the new order, and a batch that waits is brought up to date.
+    // Changes are reported in the new order, and a batch that waits is brought up to date.
     try tree.write("b", "")
     #expect(try await live.query.waitUntilCurrent().map(\.name) == ["b", "a", "e", "c", "d"])
     try live.query.replaceOrder(by: [MetadataSortDescriptor("kMDItemFSName", .descending)])
     #expect(try await live.query.waitUntilCurrent().map(\.name) == ["e", "d", "c", "b", "a"])
     while live.names != ["e", "d", "c", "b", "a"] { _ = try await live.next() }
-    // Who has looked before any of that gets one difference, too.
+    // A reader with a cursor from before all of that gets one difference, too.
     guard case .changes(let all, _)? = live.query.changes(since: cursor) else {
       Issue.record("the place isn't remembered")
       return
@@ -476,7 +477,7 @@ struct MetadataQueryTests {
       for await _ in query.changes { count += 1 }
       return count
     }
-    // Whoever begins to read ends the one who read before, so that it's known that the task waits.
+    // A new reader ends the one before, which shows that the task waits.
     #expect(await live.isEnded())
     reader.cancel()
     #expect(await reader.value <= 1)

@@ -9,7 +9,7 @@ import WatchingTestSupport
 
 @Suite("Where queries search", .serialized, .timeLimit(.minutes(4)))
 struct MetadataScopeTests {
-  /// A query without a clock: whatever it tells, it was told by the kernel.
+  /// Starts a query without a clock: all of its reports come from the kernel.
   private static func start(_ query: MetadataQuery) throws -> LiveQuery {
     _ = try query.start { key, plan, port throws(SystemError) in
       let engine = try ScopeEngine(
@@ -63,7 +63,7 @@ struct MetadataScopeTests {
     #expect(live.items.map(\.path) == expected.map { "\(asked)/\($0)" })
     #expect(live.items.map { $0.url?.lastPathComponent } == live.items.map(\.name))
     #expect(live.items[4].value(forAttribute: "kMDItemFSName") == "name")
-    // What comes later and what moves is spelled alike.
+    // The paths of files that are made or moved later have the same spelling.
     try tree.write("real/inner/d")
     while live.items.count < 7 { _ = try await live.next() }
     try tree.rename("other/c", to: "real/c")
@@ -165,7 +165,7 @@ struct MetadataScopeTests {
     try tree.write("v1/data/old")
     try tree.write("v2/data/new")
     try tree.symbolicLink(tree.path("current"), to: "v1")
-    // What's there when the query is made counts.
+    // The state at the creation of the query counts.
     var first = try Self.start(try Self.query([tree.path("current/data")]))
     try await first.gather()
     #expect(first.names == ["old"])

@@ -45,7 +45,7 @@ struct MountTests {
     while live.names != ["other"] { _ = try await live.next() }
     try tree.write("a b/above")
     while live.names != ["above", "other"] { _ = try await live.next() }
-    // Nothing polls: each of these is told.
+    // Nothing polls: the kernel reports each of these.
     #expect(live.query.health.isComplete)
     Mounting.unmount(place)
     while live.names != ["below", "other"] { _ = try await live.next() }

@@ -8,7 +8,8 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-/// The real runner and the real port, between an engine and a reader whose steps a seed orders: what one tells the other arrives later.
+/// The real runner and the real port, between an engine and a reader whose steps a seed orders: messages between the
+/// two arrive later.
 @Suite("One query of an engine, and its reader, in any order of their steps", .blocking, .serialized)
 struct QueryRunnerExplorationTests {
   private final class Model {
@@ -17,12 +18,12 @@ struct QueryRunnerExplorationTests {
     let indexed: IndexedTree
     let port = QueryPort()
     let runner: QueryRunner
-    /// What the reader and the program have told the engine, which hasn't heard of it.
+    /// Messages from the reader and the program that the engine hasn't received yet.
     var orders: [(Model) -> Void] = []
     var replans: [QueryPlan] = []
     var snapshot: TableSnapshot
     var isGathering = true
-    /// The index was there before the query, which is told of it when that's current.
+    /// The index was there before the query, which is notified when the index is current.
     var isArrival: Bool
     var reader: Int?
     var waiting: Task<MetadataQueryChange?, Never>?
@@ -58,7 +59,7 @@ struct QueryRunnerExplorationTests {
 
     var time: MonotonicTime { HostClock.shared.now }
 
-    /// What the engine's thread does in one turn.
+    /// The work of the engine's thread in one turn.
     func turn() {
       let heard = orders
       orders = []
@@ -101,7 +102,7 @@ struct QueryRunnerExplorationTests {
       (isGathering, isArrival) = (false, false)
     }
 
-    /// Takes what the port has handed over to the reader that waits.
+    /// Takes the batch that the port has handed over to the reader that waits.
     func look() async {
       guard let task = waiting, !port.isWaitedFor else { return }
       waiting = nil
@@ -133,7 +134,7 @@ struct QueryRunnerExplorationTests {
       await look()
     }
 
-    /// Somebody begins to read, and the one before ends.
+    /// A new reader begins, and the one before ends.
     func begin() async {
       let (number, count) = port.beginReading()
       (reader, items, finishCount) = (number, [], 0)

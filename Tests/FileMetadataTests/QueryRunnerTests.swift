@@ -7,7 +7,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-/// What the engine and readers do at once, one step at a time.
+/// The engine and the readers, which act concurrently otherwise, one step at a time.
 @Suite("One query of an engine, and its reader", .blocking)
 struct QueryRunnerTests {
   private let tree: TemporaryTree
@@ -31,7 +31,7 @@ struct QueryRunnerTests {
     runner.filesChanged(now.table.numbers, now, ScopeHealth(), at: HostClock.shared.now)
   }
 
-  /// Takes the batch that waits, without telling the engine.
+  /// Takes the batch that waits, without a message to the engine.
   private func take(_ reader: Int) throws -> (change: MetadataQueryChange, takenCount: Int) {
     guard case .change(let change, let takenCount) = port.fetch(reader, nil) else {
       throw SystemError(call: "no batch", paths: [], errno: 0)

@@ -1,6 +1,6 @@
 import FileMetadata
 
-/// A number to sort by, the name of an element, and what else it says.
+/// A number to sort by, the name of an element, and its further contents.
 struct Note: Hashable, Sendable {
   var name: Int
   var key: Int

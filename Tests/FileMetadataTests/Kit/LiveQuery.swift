@@ -10,7 +10,7 @@ import WatchingTestSupport
 struct LiveQuery {
   let query: MetadataQuery
   private var iterator: MetadataQuery.Iterator
-  /// What batches have made of nothing.
+  /// The result of all batches, applied to an empty list.
   private(set) var items: [MetadataItem] = []
   private var hasFinished = false
 
@@ -25,7 +25,7 @@ struct LiveQuery {
     iterator = query.changes.makeAsyncIterator()
   }
 
-  /// Reads what a query tells that has been started.
+  /// Reads the changes of a query that has been started.
   init(_ query: MetadataQuery) {
     self.query = query
     iterator = query.changes.makeAsyncIterator()
@@ -49,10 +49,10 @@ struct LiveQuery {
     while !hasFinished { _ = try await next() }
   }
 
-  /// Waits for what follows; whether nothing does.
+  /// Waits for the next change; returns whether there is none.
   mutating func isEnded() async -> Bool { await iterator.next() == nil }
 
-  /// The names of the results that have been told.
+  /// The names of the results that have been reported.
   var names: [String] { items.map(\.name) }
 }
 

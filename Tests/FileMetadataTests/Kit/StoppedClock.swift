@@ -1,6 +1,6 @@
 import SystemInterface
 
-/// A clock that stands still, so that nothing is done because time passes: neither polling nor waiting.
+/// A clock that stands still, so that passing time causes nothing: neither polling nor waiting.
 struct StoppedClock: CoordinationClock {
   let now = HostClock.shared.now
 

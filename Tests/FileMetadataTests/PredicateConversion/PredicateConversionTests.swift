@@ -3,7 +3,7 @@ import FoundationEssentials
 import MetadataPredicates
 import Testing
 
-/// A predicate that can be converted, and the text that comes out where it's worth a look.
+/// A predicate that can be converted, and its text where that's worth a check.
 struct ConversionSample: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let predicate: Predicate<Photo>
@@ -16,7 +16,7 @@ struct ConversionSample: Sendable, CustomTestStringConvertible {
   }
 }
 
-// What the predicates below capture.
+// Values that the predicates below capture.
 private let limit = 5
 private let nothing: String? = nil
 private let date = Date(timeIntervalSinceReferenceDate: 10)
@@ -33,7 +33,7 @@ private enum Unknown: Hashable, Codable, Sendable { case one }
 
 @Suite("Conversion from #Predicate")
 struct PredicateConversionTests {
-  /// What the original says about the samples, and what the converted one does.
+  /// Compares the results of the original for the samples with those of the converted one.
   private func check(_ sample: ConversionSample) throws {
     let converted = try MetadataPredicate(sample.predicate, attributes: Photo.attributes)
     // It's a tree like any other: it can be printed, and read again.
