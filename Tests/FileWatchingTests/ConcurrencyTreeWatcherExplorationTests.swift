@@ -52,7 +52,7 @@ struct ConcurrencyTreeWatcherExplorationTests {
     }
   }
 
-  /// Only in long runs: what so many files leave behind slows ext4 down for seconds.
+  /// Only in long runs: the remains of so many files slow ext4 down for seconds.
   @Test(
     "L2: 20,000 files made while nobody reads the kernel's queue are added, and nothing else",
     .enabled(if: Budget.isLong))
@@ -85,7 +85,7 @@ struct ConcurrencyTreeWatcherExplorationTests {
       return mirror
     }
     for _ in 0..<200 { churner.withLock { $0.step() } }
-    // What the reader doesn't get before it's told of the end.
+    // The changes that the reader doesn't get before it receives the end.
     let rest = try #require(await watcher.catchUp())
     watcher.stop()
     var mirror = await reader.value

@@ -17,7 +17,7 @@ struct FollowedLinksTests {
       readsFacts: readsFacts)
   }
 
-  /// What there is in a tree and where its links lead, found by walking through it and asking realpath(3).
+  /// The files in a tree and the targets of its links, found by walking through it with realpath(3).
   private static func expected(_ tree: TemporaryTree) -> [SystemPath: FileFacts] {
     var found = TemporaryTree.contents(of: tree.root)
     var reached: Set<SystemPath> = [tree.root]
@@ -96,7 +96,7 @@ struct FollowedLinksTests {
     indexed.settle()
     Self.expectCurrent(indexed)
     #expect(!Self.contains(indexed, "two") && !Self.contains(indexed, "one"))
-    // What was searched isn't watched any more.
+    // The directories that were searched aren't watched any more.
     #expect(indexed.indexer.health.watchedDirectoryCount == 1)
     try tree.symbolicLink(tree.path("again"), to: "../two")
     indexed.settle()
@@ -138,7 +138,7 @@ struct FollowedLinksTests {
     indexed.settle()
     Self.expectCurrent(indexed)
     #expect(Self.contains(indexed, "one/in/f") && !Self.contains(indexed, "one/f"))
-    // Through another link, which nobody watches: it's looked at from time to time.
+    // Through another link, which isn't watched: it's checked from time to time.
     #expect(indexed.indexer.needsPolling)
     try tree.unlink(tree.base.appending("late"))
     try tree.symbolicLink(tree.base.appending("late"), to: "two")
@@ -234,7 +234,7 @@ struct FollowedLinksTests {
     }
   }
 
-  /// Makes, replaces and removes links, what they lead to, and what's on the way.
+  /// Makes, replaces and removes links, their targets, and items on the way.
   private static func changeLinks(_ tree: TemporaryTree, _ random: inout SplitMix) {
     let outside = ["one", "one/in", "two", "three", "two/more"].map { tree.base.appending($0) }
     let directories = TemporaryTree.contents(of: tree.root).filter { $0.value.kind == .directory }.map(\.key).sorted()
@@ -250,7 +250,7 @@ struct FollowedLinksTests {
       default: try tree.write(random.pick(outside).appending("f\(random.below(3))"), "text")
       }
     } catch {
-      // A name that's taken, or nothing there.
+      // The name is taken, or nothing is there.
     }
   }
 }

@@ -4,7 +4,7 @@ import Glibc
 import SystemInterface
 import Testing
 
-/// A directory for one test, and what was watched in it.
+/// A directory for one test, and its watches.
 private final class Watch {
   let directory: URL
   let watcher: InotifyWatcher

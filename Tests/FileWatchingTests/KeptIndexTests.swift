@@ -11,14 +11,14 @@ import WatchingTestSupport
 struct KeptIndexTests {
   private static let scope = Array("a scope".utf8)
 
-  /// What is kept at the end of a run, long enough after the last change for every directory to be trusted.
+  /// The index that's kept at the end of a run, long enough after the last change for every directory to be trusted.
   private static func bytes(_ indexed: IndexedTree) throws -> [UInt8] {
     indexed.tree.waitForFileTime()
     let later = CoarseClock.fileTime + 2 * KeptState.restDuration
     return try #require(indexed.indexer.keptState(settledAt: later)).bytes(scope: scope)
   }
 
-  /// An index that begins with what a former run has left.
+  /// An index that begins with the kept index of a former run.
   private static func restored(_ tree: TemporaryTree, _ bytes: [UInt8], helperCount: Int = 0) throws -> IndexedTree {
     let indexed = try IndexedTree(tree, helperCount: helperCount, readsFacts: false, isSettled: false)
     indexed.indexer.restore(try #require(KeptIndexReader(bytes, scope: scope)))

@@ -2,7 +2,7 @@ import FileWatching
 import Glibc
 import SystemInterface
 
-/// Files in memory, and what a kernel tells of them: a value.
+/// Files in memory, and a kernel's reports of them: a value.
 struct ModelDisk: Hashable {
   struct Node: Hashable {
     let kind: FileKind
@@ -19,16 +19,16 @@ struct ModelDisk: Hashable {
     var isLate = false
   }
 
-  /// What goes wrong on purpose.
+  /// The deliberate faults.
   enum Fault: Hashable, CaseIterable {
     /// A directory is watched when it has been read.
     case watchesLate
-    /// Nobody tells of what is created, or of the first or second half of a rename, or of the loss of events.
+    /// There are no reports of creations, or of the first or second half of a rename, or of the loss of events.
     case losesCreations
     case losesDepartures
     case losesArrivals
     case losesOverflows
-    /// What is written isn't told.
+    /// Writes aren't reported.
     case losesChanges
   }
 
@@ -44,7 +44,7 @@ struct ModelDisk: Hashable {
   var queue: [WatchEvent] = []
   var queueCountMax = 100
   var lastCookie: UInt32 = 0
-  /// What is told only after somebody has taken the events before it.
+  /// Events that are reported only after the events before them have been taken.
   var late: [WatchEvent] = []
   /// Open directories.
   var places: [Int32: Int] = [:]
@@ -59,7 +59,7 @@ struct ModelDisk: Hashable {
   }
 }
 
-// MARK: - What programs do
+// MARK: - Actions of programs
 
 extension ModelDisk {
   /// A name in a directory.
@@ -74,7 +74,7 @@ extension ModelDisk {
     case write(Name)
     case remove(Name)
     case rename(Name, Name)
-    /// The second half is told later.
+    /// The second half is reported later.
     case tear(Name, Name)
     case exchange(Name, Name)
     case link(Name, Name)
@@ -161,7 +161,7 @@ extension ModelDisk {
     if nodes[node]?.nameCount == 0 { dropIfUnused(node) }
   }
 
-  /// What has no name is gone when nobody has it open.
+  /// A file without a name is gone when nobody has it open.
   private mutating func dropIfUnused(_ node: Int) {
     if places.values.contains(node) { return }
     nodes[node] = nil
@@ -169,7 +169,7 @@ extension ModelDisk {
   }
 }
 
-// MARK: - What the kernel tells
+// MARK: - Reports of the kernel
 
 extension ModelDisk {
   private func watch(_ node: Int, _ interest: WatchInterest) -> WatchID? {
@@ -234,7 +234,7 @@ extension ModelDisk {
   }
 }
 
-// MARK: - What the system answers
+// MARK: - Answers of the system
 
 extension ModelDisk {
   func node(at path: SystemPath, from start: Int) -> Result<Int, ModelError> {

@@ -2,12 +2,12 @@ import FileWatching
 import Glibc
 import SystemInterface
 
-/// The doors of a ``ModelDisk``, through which something may happen right before any call.
+/// The doors of a ``ModelDisk``, through which an operation may occur right before any call.
 ///
 /// `@unchecked Sendable`: for the one thread that explores.
 final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
   var disk: ModelDisk
-  /// What happens before which call.
+  /// The operations, and the call before which each occurs.
   private let plan: [(call: Int, operation: ModelDisk.Operation)]
   private(set) var callCount = 0
 
@@ -90,7 +90,7 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
   func waitForEvents() {}
   func wake() {}
 
-  // MARK: What nobody needs
+  // MARK: Unused calls
 
   private func unknown(_ call: String) -> SystemError { SystemError(call: call, errno: ENOSYS) }
 

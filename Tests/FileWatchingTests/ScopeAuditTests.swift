@@ -6,7 +6,7 @@ import WatchingTestSupport
 
 @Suite("Audits: what is known beside a fresh walk", .blocking, .timeLimit(.minutes(4)))
 struct ScopeAuditTests {
-  /// Passes a path of the difference, and what differs of it.
+  /// The paths of the outdated files, and the aspects in which each differs.
   private static func summary(_ audit: ScopeAudit) -> [SystemPath: Set<ScopeAudit.Aspect>] {
     var summary: [SystemPath: Set<ScopeAudit.Aspect>] = [:]
     for difference in audit.differences {
@@ -35,7 +35,7 @@ struct ScopeAuditTests {
     let size = try #require(values.first { $0.aspect == .size })
     #expect(size.indexed == 5 && size.found == 8)
     #expect(audit.differences[0].description.hasPrefix("outdated \(tree.path("f")): "))
-    // The file is looked at as soon as something is done to it under its own name.
+    // The file is checked as soon as it changes under its own name.
     try tree.write("f", "1")
     #expect(try #require(await watcher.audit()).isClean)
   }
@@ -114,7 +114,7 @@ struct ScopeAuditTests {
   }
 }
 
-/// Says that it watches, and tells nothing.
+/// Claims to watch, and reports nothing.
 private final class DeafWatcher: FileWatcher {
   private let base = ManualFileWatcher(PollingWatcher())
   private let count = Guarded(Int32(0))
@@ -133,7 +133,7 @@ private final class DeafWatcher: FileWatcher {
   func wake() { base.wake() }
 }
 
-/// Tells what happens as late as the kernel does while calls go on.
+/// Reports events as late as the kernel does while calls go on.
 private final class LateWatcher: FileWatcher {
   private let base: InotifyWatcher
   private let isHeld = Guarded(false)
@@ -157,7 +157,7 @@ private final class LateWatcher: FileWatcher {
   func wake() { base.wake() }
 }
 
-/// A clock on which the calls that go on have ended when somebody has paused, be it for a moment.
+/// A clock on which the calls that go on have ended when the caller has paused, be it for a moment.
 private final class ReleasingClock: CoordinationClock {
   private let watcher: LateWatcher
   let pauseCount = Guarded(0)

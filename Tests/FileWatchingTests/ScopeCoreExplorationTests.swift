@@ -8,7 +8,7 @@ import Testing
 // Without a time limit: long runs take turns.
 @Suite("Every order of what programs do to a small tree and of what its index does about it")
 struct ScopeCoreExplorationTests {
-  /// A small tree, and what happens to it.
+  /// A small tree, and the operations on it.
   struct Setting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Directories end with a slash.
@@ -82,21 +82,21 @@ struct ScopeCoreExplorationTests {
   }
 }
 
-/// Goes through all that can happen, and through each state once.
+/// Visits all possible sequences of steps, and each state once.
 private final class ScopeExplorer: @unchecked Sendable {
   private struct State {
     var core: ScopeCore
     var disk: ModelDisk
     var operationCount = 0
     var isReading = false
-    /// It has been looked at everything that isn't watched since the last thing happened.
+    /// Everything that isn't watched has been polled since the last operation.
     var isPolled = false
-    /// For how many steps nothing has happened but what the index does.
+    /// The number of steps in a row that were steps of the index only.
     var stepCount = 0
     var trail: [String] = []
   }
 
-  /// After so many steps since the last thing happened the index has to be quiet.
+  /// After so many steps since the last operation the index has to be quiet.
   private static let stepCountMax = 600
 
   private let setting: ScopeCoreExplorationTests.Setting
@@ -135,7 +135,7 @@ private final class ScopeExplorer: @unchecked Sendable {
     return disk
   }
 
-  // MARK: What can come next
+  // MARK: Possible next steps
 
   private func followers(of state: State) -> [State] {
     var followers: [State] = []
@@ -155,7 +155,7 @@ private final class ScopeExplorer: @unchecked Sendable {
       return followers
     }
     followers.append(plain.state)
-    // The same while something happens in the middle.
+    // The same while an operation occurs in the middle.
     for call in 1..<max(1, plain.callCount) {
       for operation in operations {
         guard var next = step(state, [(call, operation)])?.state else { continue }
@@ -169,7 +169,7 @@ private final class ScopeExplorer: @unchecked Sendable {
     return followers
   }
 
-  /// Lets the index do one thing; `nil` if it has nothing to do.
+  /// Lets the index do one step; `nil` if it has nothing to do.
   private func step(
     _ former: State, _ plan: [(call: Int, operation: ModelDisk.Operation)]
   ) -> (state: State, callCount: Int)? {
@@ -249,7 +249,7 @@ private final class ScopeExplorer: @unchecked Sendable {
     return found
   }
 
-  /// What may be renamed to where.
+  /// The possible renames.
   private func pairs(
     _ taken: [ModelDisk.Name], _ places: [ModelDisk.Name], _ disk: ModelDisk
   ) -> [(ModelDisk.Name, ModelDisk.Name)] {
@@ -269,12 +269,12 @@ private final class ScopeExplorer: @unchecked Sendable {
     disk[name].flatMap { disk.nodes[$0]?.children.isEmpty } ?? true
   }
 
-  /// Whether a place is in what stands under another name.
+  /// Whether a place is in the directory that has another name.
   private func isInside(_ place: ModelDisk.Name, _ name: ModelDisk.Name, _ disk: ModelDisk) -> Bool {
     disk[name].map { disk.nodes[$0]?.kind == .directory && disk.isInside(place.directory, $0) } ?? false
   }
 
-  // MARK: What has to hold
+  // MARK: Conditions that must hold
 
   private func checkQuiet(_ state: State) {
     if violation != nil { return }

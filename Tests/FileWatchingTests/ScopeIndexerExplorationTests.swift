@@ -44,7 +44,7 @@ struct ScopeIndexerExplorationTests {
     let tree = try TemporaryTree()
     let churner = Guarded(Churner(seed: seed, tree))
     let random = Guarded(SplitMix(seed: seed))
-    // Now and then something happens right before a system call of the indexer.
+    // Now and then a change occurs right before a system call of the indexer.
     let isQuiet = Guarded(false)
     let door = ScriptedFileSystem { _ in
       if !isQuiet.withLock({ $0 }), random.withLock({ $0.chance(1, in: 4) }) { churner.withLock { $0.step() } }

@@ -67,7 +67,7 @@ struct ScopeIndexerTests {
     indexed.settle()
     #expect(indexed.number("file/2") == inside && indexed.indexer.readCount == readCount)
     indexed.expectCurrent()
-    // Looks like that and isn't.
+    // Resembles an exchange and is none.
     try tree.makeDirectory("c")
     try tree.makeDirectory("d")
     indexed.settle()
@@ -83,7 +83,7 @@ struct ScopeIndexerTests {
     try tree.makeDirectory("a")
     try tree.write("a/x")
     let indexed = try IndexedTree(tree)
-    // Nobody looks in between.
+    // No events are read in between.
     let out = tree.base.appending("out")
     try tree.rename(tree.path("a"), to: out)
     try tree.rename(out.appending("x"), to: tree.path("a"))
@@ -497,7 +497,7 @@ struct ScopeIndexerTests {
     try tree.write("f", "12345")
     let indexed = try IndexedTree(tree)
     try tree.link(tree.path("f"), to: tree.path("g"))
-    // As long as a directory has to be read, the other names of a file aren't looked for.
+    // As long as a directory has to be read, the other names of a file aren't searched.
     try tree.makeDirectory("d")
     indexed.indexer.processEvents()
     #expect(indexed.number("g") != nil && indexed.indexer.hasWork)

@@ -169,7 +169,7 @@ struct TreeWatcherTests {
     try tree.rename("a/x", to: "n/x")
     try tree.removeTree(tree.path("a"))
     try tree.rename("n", to: "a")
-    // Whether the file was moved or is another one depends on when somebody looked.
+    // Whether the file was moved or is another one depends on the time at which the watcher read the events.
     mirror.apply(try #require(await watcher.catchUp()))
     #expect(mirror.violations + mirror.differences(from: tree.contents) == [])
   }
