@@ -28,7 +28,7 @@ struct AccessErrorTests {
       let (missing, nowhere) = (file.appendingPathComponent("child"), link.appendingPathComponent("f/child"))
       for (read, written, code) in [
         (missing, other, 260), (other, missing, 4), (missing, missing, 4), (nowhere, other, 260), (other, nowhere, 4),
-        // What was read is looked for first.
+        // The item to read is looked up first.
         (file.appendingPathComponent("a"), file.appendingPathComponent("b"), 260),
       ] {
         var errors: [NSError?] = [nil, nil]

@@ -40,14 +40,14 @@ struct ConcurrencyMetadataQueryTests {
       for worker in workers { #expect(worker.join()) }
       watcher.query.stop()
       watcher.gather()
-      // The search may be over before the last removals are known.
+      // The search may be over before the last removals are recorded.
       let expected = (0..<7).map { "n\($0)" }
       #expect(watcher.journal.wait { Self.told($0) == Set(expected) })
       #expect(watcher.names == expected)
     }
   }
 
-  /// What the last run has told to be there.
+  /// The names that the notifications of the last run leave.
   private static func told(_ lines: [String]) -> Set<String> {
     let run = lines.lastIndex(of: "began").map { lines[$0...] } ?? []
     var names: Set<String> = []

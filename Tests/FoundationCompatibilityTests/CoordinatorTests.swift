@@ -390,7 +390,7 @@ struct QueueAccessTests {
   }
 }
 
-/// Answers when whoever asks is waiting for it.
+/// Answers when the access that asks is waiting for it.
 private final class LateSavingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   private let box: Sandbox
 
@@ -435,7 +435,7 @@ private final class CountingCoordinator: NSFileCoordinator {
   }
 }
 
-/// A presenter that has written nothing.
+/// A presenter that has implemented no method.
 final class QuietPresenter: NSObject, NSFilePresenter {
   let presentedItemURL: URL?
   let presentedItemOperationQueue: OperationQueue

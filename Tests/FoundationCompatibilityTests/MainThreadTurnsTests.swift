@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Where queries without a queue post", .blocking, .timeLimit(.minutes(4)))
 struct MainThreadTurnsTests {
-  /// A main thread that does what the test says, state by state; the last one remains.
+  /// A main thread in the states that the test defines, one by one; the last one remains.
   private final class MainThread: @unchecked Sendable {
     private let lock = NSLock()
     private var states: [MainThreadState]
@@ -26,7 +26,7 @@ struct MainThreadTurnsTests {
       let (state, things) = lock.withLock {
         lookCount += 1
         let state = states.count > 1 ? states.removeFirst() : states[0]
-        // A loop that runs comes to what is in the queue at last.
+        // A loop that runs comes to the contents of the queue at last.
         guard state == .runsLoop, states.count == 1 else { return (state, [@Sendable () -> Void]()) }
         defer { self.things = [] }
         return (state, self.things)
@@ -64,7 +64,7 @@ struct MainThreadTurnsTests {
 
   @Test("N-4: a main thread that works before it runs its loop is waited for, longer than one that sleeps")
   func working() {
-    // Each look is a twentieth of a second after the one before.
+    // Each check is a twentieth of a second after the one before.
     let main = MainThread(Array(repeating: .works, count: 16) + [.runsLoop])
     #expect(!main.runsHere())
     let sleeper = MainThread(Array(repeating: .works, count: 4) + [.sleeps])

@@ -7,9 +7,9 @@ import Testing
 struct MatrixRow: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let access: @Sendable (NSFileCoordinator, URL, () -> Void) -> Void
-  /// What presenters of the item hear.
+  /// The messages to presenters of the item.
   let item: [String]
-  /// What presenters of the package around it hear.
+  /// The messages to presenters of the package around it.
   let package: [String]
 
   static let reader = "relinquish to reader"

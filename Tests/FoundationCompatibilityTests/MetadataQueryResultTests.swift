@@ -254,7 +254,7 @@ struct MetadataQueryResultTests {
     }
   }
 
-  /// What was posted, sign by sign.
+  /// The notifications, sign by sign.
   private static func signs(_ lines: some Sequence<String>) -> Set<String> {
     Set(lines.flatMap { $0.split(separator: " ").dropFirst().map(String.init) })
   }

@@ -281,7 +281,7 @@ struct AppleMetadataQueryTests {
       }
       queue.waitUntilAllOperationsAreFinished()
       let end = Date(timeIntervalSinceNow: patience)
-      // The thread that posted last may still hold it for a moment; nothing tells when it doesn't.
+      // The thread that posted last may still hold it for a moment; nothing reports the end of that.
       while query != nil, end.timeIntervalSinceNow > 0 { Thread.sleep(forTimeInterval: 0.001) }
       #expect(query == nil)
     }

@@ -4,7 +4,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-/// What programs do wrong, and what becomes of it; more of it stands beside what it's done wrong with.
+/// Mistakes of programs, and their consequences; further ones are in the tests of the misused methods.
 @Suite("Mistakes of programs with Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct MisuseTests {
   @Test("A plain write that says it deletes: presenters let go, the contents are there, and who stays hears of them")

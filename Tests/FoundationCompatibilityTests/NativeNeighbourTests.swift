@@ -25,7 +25,7 @@ struct NeighbourRow: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Whose names an access is made with.
+/// The names with which an access is made: the package's own or Apple's.
 enum CoordinatorKind: Sendable, CaseIterable {
   case native
   case apple

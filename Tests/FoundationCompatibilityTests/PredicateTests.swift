@@ -158,7 +158,7 @@ struct FoundationPredicateTests {
   }
 }
 
-/// A predicate and what it says of the item of the test.
+/// A predicate and its result for the item of the test.
 struct Evaluated: @unchecked Sendable, CustomTestStringConvertible {
   let predicate: NSPredicate
   let result: Bool

@@ -145,7 +145,7 @@ struct PresenterLifetimeTests {
 }
 
 extension CoordinationDomain {
-  /// Nobody presents an item any more.
+  /// Blocks until nobody presents an item any more.
   fileprivate func awaitNoPresenter(of url: URL, _ box: Sandbox) {
     let path = url.path
     box.awaitState { !$0.presenters.contains { $0.path == path } }

@@ -72,7 +72,7 @@ struct PresenterTests {
       presenting(presenter) {
         NSFileCoordinator().coordinate(readingItemAt: url, error: nil) { _ in count += 1 }
         NSFileCoordinator().coordinate(writingItemAt: url, options: .forDeleting, error: nil) { _ in count += 1 }
-        // News that nobody has written a method for may come now, and stay in the queue.
+        // Notifications without a method in the class may come now, and stay in the queue.
         queue.isSuspended = true
         NSFileCoordinator().coordinate(readingItemAt: url, error: nil) { _ in count += 1 }
         NSFileCoordinator().coordinate(writingItemAt: url, options: .forDeleting, error: nil) { _ in count += 1 }
@@ -101,7 +101,7 @@ struct PresenterTests {
         #expect(unanswered.count == 2 && unanswered.allSatisfy { $0.hasPrefix("BlockedPresenter (") })
         queue.isSuspended = false
         #expect(Access.read.run(url) == nil)
-        // Now that's known of the class.
+        // Now the package has determined that of the class.
         queue.isSuspended = true
         #expect(Access.read.run(url) == nil)
         queue.isSuspended = false
@@ -239,10 +239,10 @@ struct PresenterTests {
   }
 }
 
-/// Has written nothing; used by one test, which begins when nothing is known of it.
+/// Has implemented nothing; used by one test, which begins when the package has determined nothing of the class.
 private final class EmptyPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
 
-/// Has written nothing; used by one test, too.
+/// Has implemented nothing; used by one test, too.
 private final class BlockedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}
 
 private final class EvictionlessPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {}

@@ -4,7 +4,7 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-/// What becomes of the queue of a presenter before anybody has asked its class.
+/// The state of a presenter's queue before its class has been asked.
 enum QueueState: Sendable, CaseIterable {
   case free
   /// An operation waits for a semaphore there.
@@ -12,7 +12,7 @@ enum QueueState: Sendable, CaseIterable {
   case suspended
 }
 
-/// What a test does to a presenter's file, `d/f`.
+/// The access of a test to a presenter's file, `d/f`.
 struct Deed: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let access: Access
@@ -27,14 +27,14 @@ struct Deed: Sendable, CustomTestStringConvertible {
 
 /// Presenters that have written one method.
 protocol PresentersOfOneMethod: Sendable, CaseIterable {
-  /// One whose class is another for each `State`.
+  /// A presenter whose class is another for each `State`.
   func presenter<State>(
     _: State.Type, _ item: URL, _ directory: URL
   ) -> any JournalPresenter & NSFilePresenter
 }
 
 extension PresentersOfOneMethod {
-  /// The classes of these tests are others for each state of the queue, so that nothing is known of any of them before.
+  /// The classes of these tests are others for each state of the queue, so that none of them has been asked before.
   func presenter(_ state: QueueState, _ item: URL, _ directory: URL) -> any JournalPresenter & NSFilePresenter {
     switch state {
     case .free: presenter(Free.self, item, directory)
@@ -62,7 +62,7 @@ enum OneMethod: PresentersOfOneMethod {
     }
   }
 
-  /// What it hears of a deed, sooner or later.
+  /// The notifications of a deed, sooner or later.
   func news(of deed: Deed) -> [String] {
     switch (self, deed.testDescription) {
     case (.change, "write"): ["changed"]
@@ -91,7 +91,7 @@ enum OneMoveMethod: PresentersOfOneMethod {
     }
   }
 
-  /// What it hears when `f` becomes `g` and `new` is made.
+  /// The notifications when `f` becomes `g` and `new` is made.
   var news: [String] {
     switch self {
     case .itemMove: ["moved to g"]
@@ -101,7 +101,7 @@ enum OneMoveMethod: PresentersOfOneMethod {
   }
 }
 
-/// The methods about what somebody announces: attributes and versions.
+/// The methods for announced changes: attributes and versions.
 enum OneAnnouncedMethod: PresentersOfOneMethod {
   case attributes, gain, loss, resolution, subitemGain, subitemLoss, subitemResolution
 
@@ -202,7 +202,7 @@ private final class EvictionClass<State>: JournalPresenter, NSFilePresenter, @un
 private final class StayingClass<State>: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   func presentedItemDidChange() { note("changed") }
 }
-/// Says what it has written.
+/// States the methods that it has implemented.
 private final class StatedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   var writtenCallbacks: FilePresenterCallbacks? { [.relinquishToWriter, .itemDidChange] }
   func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
@@ -267,7 +267,8 @@ struct PresenterPresumptionTests {
       box.quiesce()
       presenter.queue.waitUntilAllOperationsAreFinished()
       #expect(presenter.journal.entries == expected)
-      // Now it's known what the class has written: whatever that isn't keeps nobody, although the queue isn't free.
+      // Now the package has determined the methods of the class: other callbacks keep nobody, although the queue isn't
+      // free.
       let again = occupy(presenter.queue, state == .free ? .blocked : state)
       defer { again() }
       _ = try box.write("d/f")
@@ -308,7 +309,7 @@ struct PresenterPresumptionTests {
       NSFileCoordinator.addFilePresenter(presenter)
       defer { NSFileCoordinator.removeFilePresenter(presenter) }
       let release = occupy(presenter.queue, state)
-      // Inside of a reader, so that nothing else is told.
+      // Inside of a reader, so that nothing else is reported.
       try FileCoordinator(label: "announcer", domain: Sandbox.domain).blocking.read(url) { access in
         for change in [FileVersionChange.gained, .lost, .resolved] { access.didChangeVersion(change, version: "one") }
       }

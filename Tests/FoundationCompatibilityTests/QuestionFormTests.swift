@@ -30,7 +30,7 @@ enum QuestionForm: Sendable, CaseIterable {
 
 @Suite("N-6: The forms of what presenters are asked", .blocking, .timeLimit(.minutes(4)))
 struct QuestionFormTests {
-  /// What a class has written isn't known the first time, and is the second.
+  /// The package hasn't determined the methods of a class the first time, and has the second.
   private let rounds = 1...2
 
   @Test("Who has written whichever form is asked once for each access, in that form", arguments: QuestionForm.allCases)

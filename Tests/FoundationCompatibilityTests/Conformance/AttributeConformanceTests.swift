@@ -122,7 +122,8 @@ struct AttributeConformanceTests {
       let url = try box.write("f")
       let presenter = WatchingPresenter(url)
       box.presenting(presenter) {
-        // Opens nothing: what another test starts at this moment would keep the file open, and close it when the write has ended.
+        // Opens nothing: a process that another test starts at this moment would keep the file open, and close it when
+        // the write has ended.
         Access.write.run(url) {
           try? FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: $0.path)
         }
@@ -133,7 +134,7 @@ struct AttributeConformanceTests {
   }
 }
 
-/// Says what it observes by how often it was asked and where its item is.
+/// Returns its observed attributes by the number of the calls and the place of its item.
 private final class ObservingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   private let choice: (Int, URL?) -> Set<URLResourceKey>
   private let lock = NSLock()

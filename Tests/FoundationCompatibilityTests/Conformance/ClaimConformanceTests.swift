@@ -3,7 +3,8 @@ import FoundationCompatibility
 import TestSupport
 import Testing
 
-/// Who waits for whom (C-001…C-018), in a sandbox with `d/f`, `d/g`, `d/x/f`, `k.pkg/a`, `k.pkg/b` and a package in another.
+/// The order in which accesses wait (C-001…C-018), in a sandbox with `d/f`, `d/g`, `d/x/f`, `k.pkg/a`, `k.pkg/b` and a
+/// package in another.
 struct ClaimRow: Sendable, CustomTestStringConvertible {
   let rule: String
   let held: Access
@@ -65,7 +66,7 @@ struct ClaimConformanceTests {
           #expect(journal.entries.isEmpty)
         } else {
           worker = box.worker(row.asked, row.askedPath, journal)
-          // Later than this it could wait for nobody.
+          // Later than this there would be no access to wait for.
           if case .read(.forUploading) = row.asked { return }
           #expect(journal.wait { !$0.isEmpty })
         }

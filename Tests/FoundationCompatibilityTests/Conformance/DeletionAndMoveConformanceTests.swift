@@ -106,7 +106,7 @@ struct MoveConformanceTests {
       _ = try box.write("k.pkg/f")
       let presenter = PlainPresenter(box.url("k.pkg"))
       box.presenting(presenter) {
-        // The class is tried once for what it hasn't written.
+        // The class is tried once for the methods that it hasn't implemented.
         for (old, new) in [("k.pkg/f", "k.pkg/g"), ("k.pkg/g", "k.pkg/h")] { box.move(old, to: new) }
       }
       #expect(presenter.journal.entries == ["changed", "changed"])

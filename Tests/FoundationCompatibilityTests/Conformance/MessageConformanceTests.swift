@@ -135,7 +135,7 @@ struct MessageConformanceTests {
       let presenter = ChangePresenter(url)
       NSFileCoordinator.addFilePresenter(presenter)
       defer { NSFileCoordinator.removeFilePresenter(presenter) }
-      // The class is tried once for what it hasn't written.
+      // The class is tried once for the methods that it hasn't implemented.
       Access.write.run(url)
       #expect(presenter.journal.wait(for: "changed"))
       presenter.queue.isSuspended = true

@@ -177,7 +177,7 @@ struct CancellationConformanceTests {
   }
 }
 
-/// Answers when it's told to, twice.
+/// Answers at the request of the test, twice.
 private final class SlowPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   private let lock = NSLock()
   private var reader: (@Sendable ((@Sendable () -> Void)?) -> Void)?

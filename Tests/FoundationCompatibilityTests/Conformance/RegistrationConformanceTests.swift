@@ -20,13 +20,13 @@ struct RegistrationConformanceTests {
         let error = Access.write(.forReplacing).run(by: shared.value, url) { url in
           #expect((try? Data().write(to: url)) != nil)
           presenter.presentedItemURL = url
-          // The others may look as well.
+          // Other threads may read the list as well.
           #expect(NSFileCoordinator.filePresenters.contains { $0.presentedItemURL == url })
         }
         #expect(error == nil)
       }
       #expect(worker.join())
-      // It's known where it is now, although nothing could run on its queue.
+      // Its present place is recorded, although nothing could run on its queue.
       let presented = try Sandbox.domain.snapshot().presenters.map(\.path)
       #expect(presented.contains(url.path))
       #expect(presenter.queue.operationCount == 0)

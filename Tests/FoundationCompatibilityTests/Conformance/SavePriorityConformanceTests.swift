@@ -214,7 +214,7 @@ private final class RelinquishingDocument: SavingElsewhere, NSFilePresenter, @un
   }
 }
 
-/// Answers when it's told to.
+/// Answers at the request of the test.
 private final class UnhurriedPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   private let lock = NSLock()
   private var completionHandler: (@Sendable ((any Error)?) -> Void)?

@@ -44,7 +44,7 @@ extension Sandbox {
     for presenter in presenters { presenter.queue.waitUntilAllOperationsAreFinished() }
   }
 
-  /// Blocks until nobody accesses anything in the sandbox, and nobody who presents something in it has a message left.
+  /// Blocks until nobody accesses anything in the sandbox, and no presenter of an item in it has a message left.
   func quiesce() {
     let prefix = root.path + "/"
     awaitState { snapshot in
@@ -86,7 +86,7 @@ extension Sandbox {
     return Worker { access.run(url) { journal.note(String($0.path.dropFirst(root.count))) } }
   }
 
-  /// The same, of which it's known that it waits.
+  /// Starts the same access, and returns when it waits.
   func waiter(_ access: Access, _ path: String, _ journal: Journal) -> Worker {
     let worker = worker(access, path, journal)
     awaitWait(for: url(path))

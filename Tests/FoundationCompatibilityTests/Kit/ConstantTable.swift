@@ -2,7 +2,7 @@ import FoundationCompatibility
 
 /// Apple's constants, and the raw values that Apple's headers give them.
 enum ConstantTable {
-  /// Attributes that all platforms know.
+  /// Attributes of all platforms.
   static let common: [(String, String)] = [
     (NSMetadataItemFSNameKey, "kMDItemFSName"),
     (NSMetadataItemDisplayNameKey, "kMDItemDisplayName"),
@@ -16,7 +16,7 @@ enum ConstantTable {
     (NSMetadataItemIsUbiquitousKey, "NSMetadataItemIsUbiquitousKey"),
   ]
 
-  /// Attributes of items that are kept elsewhere, and their values: each is called what it is.
+  /// Attributes of items that are kept elsewhere, and their values: each string is the name of its constant.
   static let ubiquitous: [(String, String)] = [
     (NSMetadataUbiquitousItemHasUnresolvedConflictsKey, "NSMetadataUbiquitousItemHasUnresolvedConflictsKey"),
     (NSMetadataUbiquitousItemIsDownloadedKey, "NSMetadataUbiquitousItemIsDownloadedKey"),
@@ -51,7 +51,7 @@ enum ConstantTable {
     (NSMetadataUbiquitousSharedItemPermissionsReadWrite, "NSMetadataUbiquitousSharedItemPermissionsReadWrite"),
   ]
 
-  /// What describes an item.
+  /// Attributes that describe an item.
   static let descriptive: [(String, String)] = [
     (NSMetadataItemAttributeChangeDateKey, "kMDItemAttributeChangeDate"),
     (NSMetadataItemKeywordsKey, "kMDItemKeywords"),
@@ -116,7 +116,7 @@ enum ConstantTable {
     (NSMetadataItemIsApplicationManagedKey, "kMDItemIsApplicationManaged"),
   ]
 
-  /// What images have.
+  /// Attributes of images.
   static let images: [(String, String)] = [
     (NSMetadataItemPixelHeightKey, "kMDItemPixelHeight"),
     (NSMetadataItemPixelWidthKey, "kMDItemPixelWidth"),
@@ -175,7 +175,7 @@ enum ConstantTable {
     (NSMetadataItemGPSDifferentalKey, "kMDItemGPSDifferental"),
   ]
 
-  /// What sounds and films have.
+  /// Attributes of sounds and films.
   static let media: [(String, String)] = [
     (NSMetadataItemCodecsKey, "kMDItemCodecs"),
     (NSMetadataItemMediaTypesKey, "kMDItemMediaTypes"),
@@ -212,7 +212,7 @@ enum ConstantTable {
     (NSMetadataItemOriginalSourceKey, "kMDItemOriginalSource"),
   ]
 
-  /// Scopes, what notifications carry, and the rank of a result.
+  /// Scopes, the keys in notifications, and the rank of a result.
   static let queries: [(String, String)] = [
     (NSMetadataQueryUserHomeScope, "kMDQueryScopeHome"),
     (NSMetadataQueryLocalComputerScope, "kMDQueryScopeComputer"),

@@ -5,7 +5,7 @@ import Foundation
 /// Tasks of one test stand in a line with those of all others, which is longer than a minute on a slow machine.
 let patience: TimeInterval = 200
 
-/// What happened, in order, and threads that wait for it.
+/// Events in their order, and threads that wait for them.
 final class Journal: @unchecked Sendable {
   private let condition = NSCondition()
   private var lines: [String] = []
@@ -27,7 +27,7 @@ final class Journal: @unchecked Sendable {
     wait { lines in lines.count { $0 == line } >= count }
   }
 
-  /// Blocks until the lines are as wanted; gives up at last.
+  /// Blocks until the lines satisfy a condition; gives up at last.
   func wait(until isSatisfied: ([String]) -> Bool) -> Bool {
     let end = Date(timeIntervalSinceNow: patience)
     return condition.withLock {

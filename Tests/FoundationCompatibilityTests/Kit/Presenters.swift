@@ -1,7 +1,7 @@
 import Foundation
 import FoundationCompatibility
 
-/// What the presenters of these tests share.
+/// The common part of the presenters of these tests.
 class JournalPresenter: NSObject, @unchecked Sendable {
   private let lock = NSLock()
   private var url: URL?

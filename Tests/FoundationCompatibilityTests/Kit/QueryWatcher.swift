@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Testing
 
-/// A query that posts on a serial queue, and what it has posted.
+/// A query that posts on a serial queue, and its notifications.
 ///
 /// Suites that use it run one test after the other: the kernel lets a user have 128 inotify instances, and each query needs one.
 ///
@@ -15,7 +15,7 @@ final class QueryWatcher: @unchecked Sendable {
   private let lock = NSLock()
   private var handlers: [Notification.Name: (Notification) -> Void] = [:]
 
-  /// What's posted is gathered for as short as possible.
+  /// Notifications are gathered for as short as possible.
   init(_ box: Sandbox, _ format: String? = "TRUEPREDICATE", on queue: OperationQueue = serialQueue("query")) {
     self.queue = queue
     query.operationQueue = queue

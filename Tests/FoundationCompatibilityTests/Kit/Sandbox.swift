@@ -12,13 +12,13 @@ struct Sandbox {
     configuration.packageExtensions = ["pkg"]
     let domain = CoordinationDomain(configuration)
     NSFileCoordinator.coordinationDomain = domain
-    // What these tests do without coordination is no news; classes that want it say so.
+    // Changes of these tests without coordination are no news; classes that observe them set this themselves.
     NSFileCoordinator.observesUncoordinatedChanges = false
     NSFileCoordinator.setMisuseHandler { misuse.note($0) }
     return domain
   }()
 
-  /// What all tests have done wrong.
+  /// The mistakes of all tests.
   static let misuse = Journal()
 
   let root: URL
@@ -34,7 +34,7 @@ struct Sandbox {
     return url
   }
 
-  /// Blocks until somebody waits for access to an item; gives up at last.
+  /// Blocks until an access waits for an item; gives up at last.
   func awaitWait(for url: URL) {
     let path = url.path
     awaitState { snapshot in
