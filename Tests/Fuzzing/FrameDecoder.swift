@@ -14,7 +14,7 @@ public func fuzzFrameDecoder(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CI
   return 0
 }
 
-/// What decodes has the bytes that it was decoded from, in pieces of any size.
+/// A decoded frame has the bytes that it was decoded from, in pieces of any size.
 private func check<Frame: WireValue & Equatable>(_ type: Frame.Type, _ bytes: [UInt8]) {
   var decoder = FrameDecoder<Frame>()
   // The first byte decides how large the pieces are.

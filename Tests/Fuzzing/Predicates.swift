@@ -28,7 +28,7 @@ private func check(_ predicate: MetadataPredicate) {
   checkEvaluation(predicate)
 }
 
-/// What was parsed prints to a text of the same tree.
+/// A parsed predicate prints to a text of the same tree.
 private func checkText(_ predicate: MetadataPredicate) {
   let text = predicate.formatString
   do throws(MetadataPredicateError) {

@@ -1,5 +1,5 @@
-// Feeds a service with what arbitrary bytes stand for: whatever processes tell in whatever order, it answers or disconnects
-// them, and the invariants hold after each step. No target of the package; see `.ci/fuzz`.
+// Feeds a service with events that arbitrary bytes stand for: it answers or disconnects processes for any events in any
+// order, and the invariants hold after each step. No target of the package; see `.ci/fuzz`.
 import FileAccessArbiter
 
 @testable import CoordinationService
@@ -39,7 +39,7 @@ struct Choices {
   }
 }
 
-/// A service, and connections that keep to the one rule that the kernel sees to: what comes after the end isn't told.
+/// A service, and connections that keep to the one rule that the kernel enforces: events after the end aren't reported.
 struct ServiceWorld {
   var choices: Choices
   private var core: ServiceCore
@@ -47,10 +47,10 @@ struct ServiceWorld {
   private var time: Timestamp = 0
   private var lastClient: UInt64 = 0
   private var clients: [ClientID] = []
-  /// Whose connections are closed as soon as that's noticed.
+  /// The clients whose connections are being closed.
   private var closing: Set<ClientID> = []
   private var timers: [ArbiterTimer] = []
-  /// Messages, delegations and surveys that somebody has heard of.
+  /// Messages, delegations and surveys that the service has sent to a client.
   private var messages: [MessageID] = [MessageID(0)]
   private var delegations: [DelegationID] = [DelegationID(0)]
   private var surveys: [RequestNumber] = [RequestNumber(0)]
@@ -83,7 +83,7 @@ struct ServiceWorld {
     }
   }
 
-  /// When all have gone nothing is left.
+  /// When all clients have gone nothing is left.
   mutating func endEverything() {
     for client in clients { carryOut(core.clientDisconnected(client, at: time)) }
     carryOut(core.graceIsOver(at: time))
@@ -116,7 +116,7 @@ struct ServiceWorld {
     carryOut(core.timerFired(choices.pick(timers), at: time))
   }
 
-  /// Another service takes the place of this one, and nobody is connected to it yet.
+  /// Another service takes the place of this one, without any connection yet.
   private mutating func restart() {
     epoch += 1
     clients = []
@@ -213,7 +213,7 @@ extension ServiceWorld {
     }
   }
 
-  /// What becomes of a callback on its way, and of a class.
+  /// An event of a callback on its way, or of a class.
   private mutating func stage() -> ArbiterEvent {
     switch choices.below(3) {
     case 0: .callbackReturned(choices.pick(messages))
