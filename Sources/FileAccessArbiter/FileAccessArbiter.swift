@@ -1,6 +1,7 @@
 internal import CompactContainers
 
-/// Decides who may access which item when, and who is asked and told: a value, without thread, clock or file.
+/// Decides which party may access which item when, and which presenters are asked and notified: a value, without
+/// thread, clock or file.
 ///
 /// Each mutating method is one event: something that happened. It returns the effects to carry out, in order. The host
 /// makes one call at a time, carries effects out after the call, and reports their results through further events. Bad

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Telling presenters what strangers did. The messages are those of coordinated changes, less what asks.
+// Notifies presenters of strangers' changes. The messages are those of coordinated changes, without the questions.
 
 extension FileAccessArbiter {
   func concerned(by change: ItemChange, of client: ClientID) -> Concerned {

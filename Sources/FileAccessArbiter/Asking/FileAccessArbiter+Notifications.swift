@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Telling presenters what happened (C-053…C-064, C-090…C-095, C-112, C-203…C-206).
+// Notifies presenters of changes (C-053…C-064, C-090…C-095, C-112, C-203…C-206).
 
 extension FileAccessArbiter {
   /// Reports the result of a write, when it ends.

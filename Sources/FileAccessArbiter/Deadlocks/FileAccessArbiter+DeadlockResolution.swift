@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Cycles are looked for when an edge appears, never later. First resolve, then fail.
+// Cycles are searched for when an edge appears, never later. First resolve, then fail.
 //
 // 1. Same lineage: a request does not wait for the accesses it is nested in        → `areExempt`
 // 2. Serving: a presenter whose callback waits is still asked                      → `+Mailboxes`

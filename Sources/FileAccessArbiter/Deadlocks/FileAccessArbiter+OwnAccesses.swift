@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What a presenter accesses outside of its callbacks while it is asked something.
+// Accesses of a presenter outside of its callbacks while it is asked something.
 //
 // A document saves on another queue and calls the completion handler afterwards. An editor lets its saves take turns,
 // so a question waits for an earlier save. No request says so. Therefore an access on behalf of a presenter belongs to

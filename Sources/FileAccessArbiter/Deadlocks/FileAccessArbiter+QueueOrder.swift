@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Soft edges: who has to pass whom in the queues so that a cycle disappears (D-3).
+// Soft edges: the passes in the queues that make a cycle disappear (D-3).
 
 extension FileAccessArbiter {
   /// The passes that let accesses go on which only the order of arrival keeps; none when they help no access.

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Who waits for whom. All edges are AND-waits, so every cycle is a deadlock.
+// The graph of waits. All edges are AND-waits, so every cycle is a deadlock.
 
 /// A node of the wait-for graph: something that waits or is waited for.
 enum WaitNode: Hashable, Sendable {

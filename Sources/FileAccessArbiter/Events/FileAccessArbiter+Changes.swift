@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Changes that programs make which don't coordinate (C-200…C-202).
+// Changes by programs that don't coordinate (C-200…C-202).
 //
 // Processes watch the items of their presenters and report the changes that they see, in order. Most of those were made
 // by coordinated writes, of which presenters are notified when the write ends. The kernel queues an event inside the

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Rights to decide alone about a directory and everything inside it, lent to participants.
+// Delegations: rights of participants to decide alone about a directory and everything inside it.
 //
 // A delegation is an access without an end of its own: it holds its item like a read or write of everything inside. So
 // newcomers wait for it in the queue, with deadlines and reports like behind any other access, and the host only has to

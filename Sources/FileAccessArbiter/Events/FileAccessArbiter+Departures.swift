@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// A participant is gone: everything of it ends at once, and those who waited for it go on.
+// A participant is gone: everything of it ends at once, and accesses that waited for it go on.
 
 extension FileAccessArbiter {
   /// A participant's process has ended, or its connection is closed.

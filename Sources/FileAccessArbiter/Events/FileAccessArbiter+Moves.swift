@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Moves: whoever presents, holds or waits for an item follows it (C-090…C-100).
+// Moves: the parties that present, hold or wait for an item follow it (C-090…C-100).
 
 extension FileAccessArbiter {
   /// Whether `access` may announce a move between these places: it holds a write that covers one of them (C-102).

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Presenters of which nobody knows what they implement.
+// Presenters whose implemented callbacks are unknown.
 //
 // A class may have written a method, and only calling it shows that. If the presenter's queue isn't free, the call
 // shows nothing, and most such classes have written nothing. So a question by a presumed callback is waited for without

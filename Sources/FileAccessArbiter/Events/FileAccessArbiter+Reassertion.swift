@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What survives the arbiter: a new one in the place of one that's gone is told what participants hold.
+// The state that survives the arbiter: participants report what they hold to a new one in its place.
 
 extension FileAccessArbiter {
   /// A participant reports that an earlier arbiter granted it an access, whose accessor still runs.

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Participants that live and don't run: others shouldn't have to wait for what can't come.
+// Participants that live and don't run: others shouldn't have to wait for answers that can't come.
 
 extension FileAccessArbiter {
   /// The participants that others wait for, be it for an access or for the answer of a presenter.

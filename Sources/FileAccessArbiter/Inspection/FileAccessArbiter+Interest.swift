@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What others may do without asking, and those of them who become known.
+// Accesses that others may make without asking, and their adoption.
 //
 // A host may grant an access to itself while nothing here is in the way of it, and enter it into the arbiter only when
 // another party comes that would have to wait for it. For that it needs two things: to learn at once which items have

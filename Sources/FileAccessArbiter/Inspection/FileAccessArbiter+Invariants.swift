@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What must hold between events, one message per property.
+// The conditions that must hold between events, one message per property.
 
 extension FileAccessArbiter {
   /// The properties that don't hold; empty when all is well.

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What a host that doesn't trust its participants has to know before it tells an event.
+// The checks of a host that doesn't trust its participants, before it passes on an event.
 
 extension FileAccessArbiter {
   /// Whether an access lives, and how far it is; `nil` if it has ended or never was.

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What reports and errors say about accesses and messages.
+// The texts of reports and errors about accesses and messages.
 
 extension FileAccessArbiter {
   /// How many members a report names at most.

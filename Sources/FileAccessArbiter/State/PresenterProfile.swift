@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What presenters of one kind have in common.
+/// The properties that presenters of one kind have in common.
 ///
 /// An object, so that a presenter keeps eight bytes of it.
 final class PresenterProfile: Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What claims and presenters at one item keep others from doing without asking the arbiter.
+/// The accesses that claims and presenters at one item keep others from making without asking the arbiter.
 ///
 /// A host may let others access an item without the arbiter while these sets show no obstacle. They are the conflicts
 /// of ``ConflictRules`` and the questions of ``MessageRules`` without regard to purpose and nesting: a party that may

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// What keeps others from an item, and the journal that tells how it changed.
+// The interests in an item, and the journal of their changes.
 
 /// The places where interests in items have changed since the journal was last read.
 struct InterestJournal: Sendable {

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// Looking at what is attached to an item, and at everything below it.
+// Visits the claims and presenters of an item, and everything below it.
 
 extension ItemTree {
   /// Calls `body` for the node's claims that wait, then for the held ones, newest first, until it answers `false`.

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What one access does with one item.
+/// The use of one item by one access.
 ///
 /// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).
 package enum ItemAccess: Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What a process saw to have happened to items in the file system, whoever did it.
+/// A change of items in the file system that a process saw, by whatever program.
 package enum ItemChange: Hashable, Sendable {
   /// The item at this place may have other contents or attributes, or be another one.
   case changed(ItemPath)
