@@ -25,13 +25,22 @@ struct ProcessLimitTests {
     }
   }
 
-  private func expectExcess(_ body: () async throws -> Void) async {
-    do {
-      try await body()
-      Issue.record("nothing was refused")
-    } catch {
-      #expect((error as? FileCoordinationError)?.code == .limitExceeded)
-    }
+  /// What a domain's processes have: accesses by label and phase, presenters by path.
+  private func use(of domain: CoordinationDomain) async throws -> [String] {
+    let snapshot = try await domain.snapshot()
+    return (snapshot.accesses.map { "\($0.party.label) \($0.isGranted)" } + snapshot.presenters.map { $0.path ?? "" })
+      .sorted()
+  }
+
+  /// The call fails and says what the limit is; nothing that's in use is more or less than before.
+  private func expectExcess(
+    beyond limit: Int, in domain: CoordinationDomain, _ body: () async throws -> Void
+  ) async throws {
+    let before = try await use(of: domain)
+    let error = await #expect(throws: FileCoordinationError.self) { try await body() }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.message.contains("\(limit)") == true, "\(String(describing: error))")
+    #expect(try await use(of: domain) == before)
   }
 
   @Test("Chosen purposes are limited while they're used, and forgotten afterwards")
@@ -46,12 +55,12 @@ struct ProcessLimitTests {
         coordinators.append(coordinator)
       }
       let other = FileCoordinator(label: "p", domain: domain)
-      await expectExcess { try other.setPurposeIdentifier("purpose 100") }
+      try await expectExcess(beyond: 100, in: domain) { try other.setPurposeIdentifier("purpose 100") }
       let same = FileCoordinator(label: "p", domain: domain)
       try same.setPurposeIdentifier("purpose 99")
       #expect(same.purposeIdentifier == "purpose 99")
       coordinators.removeLast()
-      await expectExcess { try other.setPurposeIdentifier("purpose 100") }
+      try await expectExcess(beyond: 100, in: domain) { try other.setPurposeIdentifier("purpose 100") }
       coordinators.removeLast()
       try other.setPurposeIdentifier("purpose 100")
       try await other.write(box.url("f")) { _ in #expect(other.purposeIdentifier == "purpose 100") }
@@ -83,8 +92,9 @@ struct ProcessLimitTests {
         registrations.append((presenter, try await domain.register(presenter)))
       }
       let presenter = RecordingPresenter(box.url("f3"))
-      await expectExcess { _ = try domain.register(presenter) }
-      await expectExcess { try await coordinator.write(box.url("g")) { _ in } }
+      try await expectExcess(beyond: 4, in: domain) { _ = try domain.register(presenter) }
+      try await expectExcess(beyond: 4, in: domain) { try await coordinator.write(box.url("g")) { _ in } }
+      #expect(try await use(of: domain).count == 4)
       registrations.removeLast().1.end()
       // Waits until the service has forgotten it.
       while domain.host.withState({ $0.presenters.count }) > 2 { _ = try domain.processes() }
@@ -111,7 +121,9 @@ struct ProcessLimitTests {
       // One more is around all of them.
       try await nest(coordinator, box, ProcessLimits.standard.nestingDepthMax - 1) {
         try await coordinator.write(box.url("in"), options: .forMoving) { _ in
-          await expectExcess { try await coordinator.write(box.url("too deep"), options: .forMoving) { _ in } }
+          try await expectExcess(beyond: ProcessLimits.standard.nestingDepthMax, in: domain) {
+            try await coordinator.write(box.url("too deep"), options: .forMoving) { _ in }
+          }
         }
         try await coordinator.write(box.url("in"), options: .forMoving) { _ in }
       }
