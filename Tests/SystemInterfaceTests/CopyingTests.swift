@@ -14,6 +14,7 @@ struct CopyingTests {
       #expect(try sandbox.names() == ["a", "b"])
       #expect(try sandbox.holds(kind, "a", marker: "A"))
       #expect(try sandbox.holds(kind, "b", marker: "A"))
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
     }
   }
 
@@ -29,6 +30,7 @@ struct CopyingTests {
       try sandbox.files.copyItem(from: a, to: b, replacing: true)
       #expect(try sandbox.names() == ["a", "b"])
       #expect(try sandbox.holds(kind, "b", marker: "A"))
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
     }
   }
 
@@ -39,6 +41,7 @@ struct CopyingTests {
       try sandbox.files.replaceContents(of: sandbox.path("a"), with: contents)
       try way.door.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
       #expect(try sandbox.files.contents(of: sandbox.path("b")) == contents)
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
     }
   }
 
@@ -54,26 +57,25 @@ struct CopyingTests {
     }
   }
 
-  @Test("Holes stay holes", arguments: CopyWay.allCases)
+  @Test("Holes stay holes, where they were", arguments: CopyWay.allCases)
   func holes(way: CopyWay) async throws {
     try await withTemporaryDirectory { sandbox in
       let (a, b) = (sandbox.path("a"), sandbox.path("b"))
       try sandbox.files.withDescriptor(a, flags: [.create, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
-        _ = try sandbox.files.seek(file, to: 1 << 20, .start)
-        try sandbox.files.writeAll(Array("middle".utf8), to: file)
+        for (offset, text) in [(1 << 20, "middle"), (1 << 25, "later")] as [(Int64, String)] {
+          _ = try sandbox.files.seek(file, to: offset, .start)
+          try sandbox.files.writeAll(Array(text.utf8), to: file)
+        }
         try sandbox.files.truncate(file, to: 1 << 30)
       }
       try way.door.copyItem(from: a, to: b, replacing: false)
       let status = try #require(try sandbox.status("b"))
       #expect(status.size == 1 << 30)
       #expect(status.allocatedSize < 1 << 20)
-      let middle = try sandbox.withFile("b") { (file) throws(SystemError) in
-        _ = try sandbox.files.seek(file, to: 1 << 20, .start)
-        var buffer = [UInt8](repeating: 0, count: 6)
-        _ = try sandbox.files.read(file, into: &buffer)
-        return buffer
-      }
-      #expect(middle == Array("middle".utf8))
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
+      let record = try #require(try sandbox.records(of: "b").first)
+      #expect(record.data[1 << 20]?.starts(with: "middle".utf8) == true)
+      #expect(record.data[1 << 25]?.starts(with: "later".utf8) == true)
     }
   }
 
@@ -103,10 +105,9 @@ struct CopyingTests {
       }
       try sandbox.files.setModificationTime(of: sandbox.path("a/inner/link"), at: .workingDirectory, to: 4)
       try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
-      for name in ["/file", "/inner", "", "/inner/link"] {
-        let (a, b) = (try #require(try sandbox.status("a" + name)), try #require(try sandbox.status("b" + name)))
-        #expect(a.mode == b.mode && a.modificationTime == b.modificationTime && a.kind == b.kind)
-      }
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
+      #expect(try sandbox.records(of: "b").map(\.modificationTime) == [3, 1_000_000_001, 2, 4])
+      #expect(try sandbox.records(of: "b").map(\.mode) == [0o700, 0o400, 0o500, 0o777])
       let kept = try sandbox.withFile("b/file") { (file) throws(SystemError) in
         try sandbox.files.extendedAttribute(ExtendedAttributeName("user.n"), of: file)
       }
@@ -121,6 +122,7 @@ struct CopyingTests {
       mkfifo(sandbox.path("a/pipe").description, 0o600)
       try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
       #expect(try sandbox.status("b/pipe")?.kind == .fifo)
+      #expect(try sandbox.differences(between: "a", and: "b") == [])
     }
   }
 
@@ -131,8 +133,13 @@ struct CopyingTests {
       let (a, b) = (try sandbox.write("d/a", "text"), sandbox.path("d/b"))
       try sandbox.files.link(a, at: .workingDirectory, to: b, at: .workingDirectory, links: .noFollow)
       try sandbox.files.copyItem(from: sandbox.path("d"), to: sandbox.path("e"), replacing: false)
+      #expect(try sandbox.differences(between: "d", and: "e") == [])
+      #expect(try ["e/a", "e/b"].map { try sandbox.status($0)?.linkCount } == [1, 1])
       #expect(try sandbox.status("e/a")?.inode != sandbox.status("e/b")?.inode)
-      #expect(try sandbox.text("e/b") == "text")
+      // The originals are still one file, and neither copy is that file.
+      #expect(try sandbox.status("d/a")?.linkCount == 2)
+      try sandbox.write("d/a", "new")
+      #expect(try ["d/b", "e/a", "e/b"].map(sandbox.text) == ["new", "text", "text"])
     }
   }
 
@@ -153,6 +160,7 @@ struct CopyingTests {
         }
         guard let error else {
           // A file needs no directory, and some ways of copying avoid the call.
+          #expect(try sandbox.differences(between: name, and: "disk/a") == [], "\(call)")
           try sandbox.files.removeItem(at: to)
           continue
         }
@@ -191,12 +199,20 @@ struct CopyingTests {
     }
   }
 
-  @Test("A tree of 2,100 nested directories, deeper than a path can name, is copied and archived")
+  @Test("A tree of 2,100 nested directories, deeper than a path can name, is copied and archived, to its bottom")
   func depth() async throws {
     try await withTemporaryDirectory { sandbox in
-      try sandbox.makeNestedDirectories(2100)
+      try sandbox.makeNestedDirectories(2100, file: "bottom")
       try sandbox.files.copyItem(from: sandbox.path("d"), to: sandbox.path("copy"), replacing: false)
-      _ = try sandbox.files.makeUploadSnapshot(of: sandbox.path("copy"), in: sandbox.root)
+      #expect(try sandbox.differences(between: "d", and: "copy") == [])
+      let records = try sandbox.records(of: "copy")
+      #expect(records.count == 2101)
+      #expect(records.last?.depth == 2100 && records.last?.data == [0: Array("bottom".utf8)])
+      let snapshot = try sandbox.files.makeUploadSnapshot(of: sandbox.path("copy"), in: sandbox.root)
+      let members = try ZipReader(sandbox.files.contents(of: snapshot.item)).members
+      #expect(members.count == 2101)
+      #expect(members.last?.name == Array(("copy/" + String(repeating: "d/", count: 2099) + "bottom").utf8))
+      #expect(members.last?.contents == Array("bottom".utf8))
       try sandbox.files.removeItem(at: sandbox.path("copy"))
     }
   }

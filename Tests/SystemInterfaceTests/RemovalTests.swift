@@ -145,14 +145,20 @@ struct RemovalTests {
 }
 
 extension Sandbox {
-  /// Makes `d/d/d/…`, deeper than any path can name.
-  func makeNestedDirectories(_ depth: Int) throws {
+  /// Makes `d/d/d/…`, deeper than any path can name, and if wanted a file in the last of them, whose contents are its name.
+  func makeNestedDirectories(_ depth: Int, file name: String? = nil) throws {
     try files.withDescriptor(root, flags: .directory) { (base) throws(SystemError) in
       var cursor = DirectoryCursor(base: base)
       defer { cursor.close(using: files) }
       for _ in 0..<depth {
         try files.makeDirectory(SystemPath("d"), at: cursor.current, mode: 0o755)
         _ = try cursor.descend(into: SystemPath("d"), using: files)
+      }
+      guard let name else { return }
+      let flags: OpenFlags = [.create, .exclusive, .writeOnly]
+      try files.withDescriptor(SystemPath(name), at: cursor.current, flags: flags, mode: 0o644) {
+        (file) throws(SystemError) in
+        try files.writeAll(Array(name.utf8), to: file)
       }
     }
   }
