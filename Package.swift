@@ -134,8 +134,8 @@ let package = Package(
     .testTarget(
       name: "FileMetadataTests",
       dependencies: [
-        "CSystemShims", "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom", "SystemInterface",
-        "TestSupport", "WatchingTestSupport",
+        "CSystemShims", "FileCoordinationTesting", "FileMetadata", "FileWatching", "MetadataPredicates", "SeededRandom",
+        "SystemInterface", "TestSupport", "WatchingTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

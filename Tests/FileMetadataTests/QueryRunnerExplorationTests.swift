@@ -57,7 +57,8 @@ struct QueryRunnerExplorationTests {
         predicate.compiled(), random.pick(orders), batching, resultCountMax: random.chance(1, in: 4) ? 2 : nil)
     }
 
-    var time: MonotonicTime { HostClock.shared.now }
+    /// Passes in steps of their own, so that a seed decides when a batch is due.
+    var time = MonotonicTime(nanoseconds: 1 << 40)
 
     /// The work of the engine's thread in one turn.
     func turn() {
@@ -75,6 +76,7 @@ struct QueryRunnerExplorationTests {
       } else if random.chance(1, in: 2) {
         indexed.indexer.recycleNumbers(notIn: runner.comparedTables)
       }
+      runner.timePassed(snapshot, ScopeHealth(), at: time)
     }
 
     func carryOutReplans() {
@@ -145,7 +147,7 @@ struct QueryRunnerExplorationTests {
     }
 
     func step() async throws {
-      let choice = random.below(12)
+      let choice = random.below(13)
       log.append("\(choice)")
       switch choice {
       case 0: try? tree.write(random.pick(["a", "b", "c", "d"]), String(repeating: "x", count: random.below(5)))
@@ -164,6 +166,10 @@ struct QueryRunnerExplorationTests {
         } else if !isArrival {
           _ = runner.flush(snapshot, ScopeHealth(), at: time)
         }
+      case 11:
+        // As long as a batch waits for others, or somewhat more or less.
+        time = time.advanced(by: .milliseconds(random.below(1200)))
+        turn()
       default:
         if pauseDepth == 0, random.chance(1, in: 3) {
           port.pause()

@@ -1,3 +1,4 @@
+import FileCoordinationTesting
 import FileWatching
 import MetadataPredicates
 import SystemInterface
@@ -14,6 +15,8 @@ struct QueryRunnerTests {
   private let indexed: IndexedTree
   private let port = QueryPort()
   private let runner: QueryRunner
+  /// Stands still: what's told is told because of what happens, unless a test lets time pass.
+  private let clock = VirtualClock()
 
   init() throws {
     tree = try TemporaryTree()
@@ -28,7 +31,7 @@ struct QueryRunnerTests {
   /// Brings everything that was done to files to the runner.
   private func distribute() {
     indexed.settle()
-    runner.filesChanged(now.table.numbers, now, ScopeHealth(), at: HostClock.shared.now)
+    runner.filesChanged(now.table.numbers, now, ScopeHealth(), at: clock.now)
   }
 
   /// Takes the batch that waits, without a message to the engine.
@@ -41,9 +44,9 @@ struct QueryRunnerTests {
 
   private func begin() -> Int {
     distribute()
-    runner.gatheringFinished(now, ScopeHealth(), at: HostClock.shared.now)
+    runner.gatheringFinished(now, ScopeHealth(), at: clock.now)
     let (reader, takenCount) = port.beginReading()
-    runner.readerBegan(takenCount, now, ScopeHealth(), at: HostClock.shared.now)
+    runner.readerBegan(takenCount, now, ScopeHealth(), at: clock.now)
     return reader
   }
 
@@ -56,9 +59,9 @@ struct QueryRunnerTests {
     #expect(taken.change.added.map(\.item.name) == ["a"])
     try tree.write("b")
     distribute()
-    #expect(!runner.flush(now, ScopeHealth(), at: HostClock.shared.now))
-    runner.taken(taken.takenCount, now, ScopeHealth(), at: HostClock.shared.now)
-    #expect(runner.flush(now, ScopeHealth(), at: HostClock.shared.now))
+    #expect(!runner.flush(now, ScopeHealth(), at: clock.now))
+    runner.taken(taken.takenCount, now, ScopeHealth(), at: clock.now)
+    #expect(runner.flush(now, ScopeHealth(), at: clock.now))
     #expect(port.results?.map(\.name) == ["a", "b"])
     #expect(try take(reader).change.added.map(\.item.name) == ["b"])
   }
@@ -66,27 +69,27 @@ struct QueryRunnerTests {
   @Test("L16: nothing that was refused because of a reader is left behind when the reader goes")
   func readerGone() throws {
     let reader = begin()
-    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: HostClock.shared.now)
+    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: clock.now)
     let count = try #require(port.cancel(reader))
     try tree.write("b")
     distribute()
-    runner.taken(count, now, ScopeHealth(), at: HostClock.shared.now)
-    #expect(runner.flush(now, ScopeHealth(), at: HostClock.shared.now))
+    runner.taken(count, now, ScopeHealth(), at: clock.now)
+    #expect(runner.flush(now, ScopeHealth(), at: clock.now))
     #expect(port.results?.map(\.name) == ["a", "b"])
   }
 
   @Test("R3: what was refused because of a pause that the engine didn't know of is told after it")
   func pausedMeanwhile() throws {
     let reader = begin()
-    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: HostClock.shared.now)
+    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: clock.now)
     port.pause()
     try tree.write("b")
     distribute()
     runner.pause()
-    #expect(runner.flush(now, ScopeHealth(), at: HostClock.shared.now))
+    #expect(runner.flush(now, ScopeHealth(), at: clock.now))
     #expect(port.results?.map(\.name) == ["a"])
     _ = port.resume()
-    runner.resume(now, ScopeHealth(), at: HostClock.shared.now)
+    runner.resume(now, ScopeHealth(), at: clock.now)
     #expect(port.results?.map(\.name) == ["a", "b"])
   }
 
@@ -95,12 +98,49 @@ struct QueryRunnerTests {
     distribute()
     let (reader, takenCount) = port.beginReading()
     port.pause()
-    runner.readerBegan(takenCount, now, ScopeHealth(), at: HostClock.shared.now)
-    runner.gatheringFinished(now, ScopeHealth(), at: HostClock.shared.now)
+    runner.readerBegan(takenCount, now, ScopeHealth(), at: clock.now)
+    runner.gatheringFinished(now, ScopeHealth(), at: clock.now)
     runner.pause()
     _ = port.resume()
-    runner.resume(now, ScopeHealth(), at: HostClock.shared.now)
+    runner.resume(now, ScopeHealth(), at: clock.now)
     let change = try take(reader).change
     #expect(change.finishesGathering && change.added.map(\.item.name) == ["a"])
+  }
+
+  // results  b     c       d
+  // time     0     999     1000          1999    2000 ms
+  // told                   b c                   d
+  @Test("Q18: a batch is told when its first change has waited for as long as it may, and not before")
+  func delay() throws {
+    let plan = try QueryPlan(
+      MetadataPredicate.constant(true).compiled(), [.init("kMDItemFSName")], MetadataBatching(interval: .seconds(1)))
+    let runner = QueryRunner(plan, port, FileTable())
+    func change(_ name: String) throws {
+      try tree.write(name)
+      indexed.settle()
+      runner.filesChanged(now.table.numbers, now, ScopeHealth(), at: clock.now)
+    }
+    func letPass(_ duration: Duration) -> Duration? {
+      clock.advance(by: duration)
+      runner.timePassed(now, ScopeHealth(), at: clock.now)
+      return runner.deadline.map { clock.now.duration(to: $0) }
+    }
+    runner.gatheringFinished(now, ScopeHealth(), at: clock.now)
+    let (reader, takenCount) = port.beginReading()
+    runner.readerBegan(takenCount, now, ScopeHealth(), at: clock.now)
+    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: clock.now)
+    #expect(port.results?.map(\.name) == [])
+    try change("b")
+    #expect(letPass(.milliseconds(999)) == .milliseconds(1))
+    try change("c")
+    #expect(port.results?.map(\.name) == [])
+    #expect(letPass(.milliseconds(1)) == nil)
+    #expect(port.results?.map(\.name) == ["a", "b", "c"])
+    runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: clock.now)
+    try change("d")
+    #expect(letPass(.milliseconds(999)) == .milliseconds(1))
+    #expect(port.results?.map(\.name) == ["a", "b", "c"])
+    #expect(letPass(.milliseconds(1)) == nil)
+    #expect(try take(reader).change.added.map(\.item.name) == ["d"])
   }
 }
