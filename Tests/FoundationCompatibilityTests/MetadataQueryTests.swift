@@ -272,18 +272,18 @@ struct AppleMetadataQueryTests {
   @Test("A query that nobody keeps ends")
   func released() throws {
     try withSandbox { box in
-      let queue = serialQueue()
-      weak var query: NSMetadataQuery?
+      let ends = Journal()
       do {
-        let watcher = QueryWatcher(box, on: queue)
+        let watcher = QueryWatcher(box, query: MortalQuery(ends))
         watcher.gather()
-        query = watcher.query
+        #expect(ends.entries.isEmpty)
       }
-      queue.waitUntilAllOperationsAreFinished()
-      let end = Date(timeIntervalSinceNow: patience)
-      // The thread that posted last may still hold it for a moment; nothing reports the end of that.
-      while query != nil, end.timeIntervalSinceNow > 0 { Thread.sleep(forTimeInterval: 0.001) }
-      #expect(query == nil)
+      // The thread that posted last may still hold it for a moment.
+      #expect(ends.wait(for: "ended"))
+      // Another one, over the same files, isn't disturbed.
+      let other = QueryWatcher(box)
+      other.gather()
+      #expect(ends.entries == ["ended"])
     }
   }
 
@@ -306,6 +306,18 @@ struct AppleMetadataQueryTests {
       }.start()
     }
   }
+}
+
+/// A query that notes its end.
+private final class MortalQuery: NSMetadataQuery {
+  private let ends: Journal
+
+  init(_ ends: Journal) {
+    self.ends = ends
+    super.init()
+  }
+
+  deinit { ends.note("ended") }
 }
 
 /// Something that's changed about a running query.

@@ -49,12 +49,19 @@ final class StressWorld: Sendable {
     }
   }
 
-  /// Reports the waits of all parties when a run doesn't end: the test's own time limit only ends it.
+  /// Says what everybody waits for when a run doesn't end: the test's own time limit only ends it.
+  ///
+  /// - Returns: Who says it; cancelled, it ends without a word.
   func explainIfLong(_ name: String) -> Task<Void, any Error> {
-    Task { [self] in
-      try await Task.sleep(for: StressSize.explanationTime)
-      let snapshot = try await domain.snapshot()
-      Issue.record("\(name) goes on: \(outcomes), \(findings)\n\(snapshot)")
+    let (alarms, alarm) = AsyncStream<Void>.makeStream()
+    let clock = HostClock.shared
+    let scheduled = clock.schedule(at: clock.now.advanced(by: StressSize.explanationTime)) { alarm.yield() }
+    return Task { [self] in
+      defer { scheduled.cancel() }
+      for await _ in alarms {
+        let snapshot = try await domain.snapshot()
+        Issue.record("\(name) goes on: \(outcomes), \(findings)\n\(snapshot)")
+      }
     }
   }
 

@@ -8,15 +8,19 @@ import Testing
 ///
 /// Lines of the journal: `began`, `gathered +a ~b -c`, `finished`, `updated +a ~b -c`, with names in order.
 final class QueryWatcher: @unchecked Sendable {
-  let query = NSMetadataQuery()
+  let query: NSMetadataQuery
   let journal = Journal()
   let queue: OperationQueue
   private var tokens: [any NSObjectProtocol] = []
   private let lock = NSLock()
   private var handlers: [Notification.Name: (Notification) -> Void] = [:]
 
-  /// Notifications are gathered for as short as possible.
-  init(_ box: Sandbox, _ format: String? = "TRUEPREDICATE", on queue: OperationQueue = serialQueue("query")) {
+  /// What's posted is gathered for as short as possible.
+  init(
+    _ box: Sandbox, _ format: String? = "TRUEPREDICATE", on queue: OperationQueue = serialQueue("query"),
+    query: NSMetadataQuery = NSMetadataQuery()
+  ) {
+    self.query = query
     self.queue = queue
     query.operationQueue = queue
     query.predicate = format.map { NSPredicate(format: $0) }
