@@ -29,6 +29,7 @@ struct SignalTests {
 
   @Test("One that comes while the command runs reaches it, and access lasts until it has ended")
   func running() throws {
+    // The shell carries out its trap between two commands: the short naps are what it does, and nothing waits for them.
     let script = """
       trap 'echo signalled; read line; exit 5' INT
       echo running

@@ -68,6 +68,7 @@ struct ProcessNamespaceTests {
       let coordinator = FileCoordinator(label: "test", domain: CoordinationDomain.socket(socket))
       try coordinator.blocking.write(file) { _ in }
       kill(server, SIGSTOP)
+      // The kernel tells only its parent, which is in the other namespace, that a process is stopped.
       while try !isStopped(server) { usleep(1000) }
       let error = #expect(throws: FileCoordinationError.self) {
         try coordinator.blocking.write(

@@ -51,7 +51,8 @@ struct Field {
     try wait(for: "\(goal) entries in the log") { log.count >= goal }
   }
 
-  /// Waits until something is so that there's no event for.
+  /// Waits until something is so that there's no event for, such as a number in memory that workers share: one that's killed in the
+  /// middle of its work signals nothing.
   func wait(for what: String, _ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(120)
     while try !condition() {
@@ -67,10 +68,12 @@ struct Field {
 
   /// Kills a worker, or stops one for a while, and starts another in its place.
   mutating func strike() throws {
+    // The pause is part of the load: a strike has to meet workers at any point of what they do.
     usleep(UInt32(random.below(20_000)))
     let victim = random.below(sharers.count)
     if random.below(8) == 0 {
       sharers[victim].process.send(SIGSTOP)
+      // So is the time for which a worker is stopped: others are to go on, or to wait for it.
       usleep(UInt32(random.below(100_000)))
       sharers[victim].process.send(SIGCONT)
       return
