@@ -56,7 +56,9 @@ struct OrderedListTests {
     }
   }
 
-  @Test("T-49: k changes in n results compare in proportion to k log n", arguments: [1_000, 30_000])
+  @Test(
+    "T-49: k changes in n results compare in proportion to k log n",
+    arguments: [1_000, 30_000] + (Budget.isLong ? [1_000_000] : []))
   func cost(count: Int) {
     let order = CountedOrder()
     var list = OrderedList(order, of: (0..<count).map { Note(name: $0, key: $0) })
