@@ -194,6 +194,23 @@ extension ServiceScenario {
     ],
     serviceKills: 1, prologue: [0], usesUntilDelegation: 100)
 
+  /// Somebody who holds what it has moved tells the service that follows where that is by now, which others want.
+  static let movedHolderAndServiceKill = ServiceScenario(
+    name: "moved holder and service kill",
+    clients: [
+      ClientPlan([.write("/e/a", .moving, .move("/e/a", to: "/d/a"))]), ClientPlan([.write("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0], usesUntilDelegation: 100)
+
+  /// The same where a writer that waited for the move is granted the item at its new place.
+  static let movedWaiterAndServiceKill = ServiceScenario(
+    name: "moved waiter and service kill",
+    clients: [
+      ClientPlan([.write("/e/a", .moving, .move("/e/a", to: "/d/a"))]), ClientPlan([.write("/e/a")]),
+      ClientPlan([.write("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0], usesUntilDelegation: 100)
+
   /// Two processes read where a third moves something to, and one of them comes back before the other has left.
   static let moverAmongReaders = ServiceScenario(
     name: "mover among readers",
@@ -238,11 +255,11 @@ extension ServiceScenario {
     .serviceKill, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness, .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
-    .moverAndServiceKill,
+    .moverAndServiceKill, .movedHolderAndServiceKill,
   ]
 
   /// Too large for a normal run.
-  static let large: [ServiceScenario] = [.hesitantPresenter, .latePresentation]
+  static let large: [ServiceScenario] = [.hesitantPresenter, .latePresentation, .movedWaiterAndServiceKill]
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
@@ -251,6 +268,6 @@ extension ServiceScenario {
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
-    .moverAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
+    .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
   ]
 }
