@@ -6,8 +6,8 @@ import Testing
 /// Shows that the exploration would find a mistake.
 @Suite("Exploration of the fast tier with mistakes", .serialized)
 struct FastTierFaultExplorationTests {
-  /// The fewer interruptions it takes, the easier to read is the trace.
-  @Test("A mistake built in on purpose is found", arguments: FastTierFault.allCases)
+  /// The fewer interruptions it takes, the easier to read is what happens.
+  @Test("A mistake built in on purpose is found", arguments: FastTierFault.all)
   func faultIsFound(fault: FastTierFault) async {
     guard let violation = await LongRun.run({ violation(by: fault) }) else {
       Issue.record("\(fault) survives")
@@ -25,28 +25,5 @@ struct FastTierFaultExplorationTests {
       }
     }
     return nil
-  }
-}
-
-extension FastTierFault {
-  /// Where the mistake shows.
-  fileprivate var models: [Model] {
-    switch self {
-    case .checkBeforePublish, .missingFence: [.readerAndWriter]
-    case .adoptionIgnored, .adoptionUnchecked: [.readerAndHostWriter]
-    case .scanBeforeRaise, .unfencedRaise: [.readerAndHostWriter]
-    case .readersIgnored: [.readerAndWriter]
-    case .unconfirmedWrite, .tentativeIgnored: [.writerAndHostReader]
-    case .strongLoweredFirst, .readsFirst: [.readerWriterHostWriter]
-    case .challengeIgnored: [.lateLook]
-    case .doomedAdopted: [.readerTwoHostWriters]
-    case .frozenTakenForAdopted: [.readerTwoHostWriters]
-    case .staleTable, .tableFreedAtOnce, .earlyWitnesses: [.rebuild]
-    case .brokenChain: [.chain]
-    case .lateAnnouncement: [.announcement]
-    case .adoptedTakenBack: [.readerAndHostWriter]
-    case .lateVersion, .silentRaise: [.remembered]
-    case .unshownLook: [.patientReader]
-    }
   }
 }

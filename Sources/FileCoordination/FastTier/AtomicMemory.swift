@@ -31,65 +31,11 @@ package protocol AtomicMemory: Sendable {
   /// New words, all zero.
   func allocate(wordCount: Int) throws(Failure) -> Address
   func free(_ address: Address, wordCount: Int) throws(Failure)
-
-  /// Whether a mistake is built in, to show that a test finds it.
-  func has(_ fault: FastTierFault) -> Bool
 }
 
 extension AtomicMemory {
   @inline(__always)
   func word(_ index: Int, after address: Address) -> Address { address &+ index &* 8 }
-}
-
-/// A mistake that a test can build into the fast tier to show that it would be found.
-package enum FastTierFault: String, Hashable, Sendable, CaseIterable {
-  /// A reader searches for obstacles before it shows its claim.
-  case checkBeforePublish
-  /// A reader's claim stays in its processor's store buffer while it searches for obstacles.
-  case missingFence
-  /// A holder ends its claim without checking whether an access waits for it.
-  case adoptionIgnored
-  /// An adoption doesn't make sure that the claim still lasts.
-  case adoptionUnchecked
-  /// An obstacle is raised after the scan of the existing claims.
-  case scanBeforeRaise
-  /// A writer doesn't search for readers.
-  case readersIgnored
-  /// A writer takes its claim for granted although a scan has just passed over it.
-  case unconfirmedWrite
-  /// A writer's claim can be seen after it has let readers in.
-  case strongLoweredFirst
-  /// A reader that found no obstacle doesn't see that its claim was refused meanwhile.
-  case challengeIgnored
-  /// A reader that is about to retreat counts as granted.
-  case doomedAdopted
-  /// A reader that fails to retreat doesn't wait to learn why.
-  case frozenTakenForAdopted
-  /// A reader asks a table of obstacles that has been replaced.
-  case staleTable
-  /// An obstacle that goes takes those with it that are behind it in the table.
-  case brokenChain
-  /// A table of obstacles is freed as soon as it's replaced.
-  case tableFreedAtOnce
-  /// The replacement of the table of obstacles is preceded, not followed, by the search for claims that may still read
-  /// the former one.
-  case earlyWitnesses
-  /// An obstacle stays in its processor's store buffer while claims are scanned.
-  case unfencedRaise
-  /// Reads are offered for adoption before writes.
-  case readsFirst
-  /// A scan of the claims passes over writers that aren't confirmed.
-  case tentativeIgnored
-  /// A thread announces that it has claims only after it has searched for obstacles to the first.
-  case lateAnnouncement
-  /// A reader that couldn't retreat takes its claim back although it was adopted.
-  case adoptedTakenBack
-  /// A path records that nothing is above it as of a time after the check.
-  case lateVersion
-  /// Paths that have recorded that nothing is above them don't notice raised interests.
-  case silentRaise
-  /// A waiting thread reads the table of obstacles without showing that it does.
-  case unshownLook
 }
 
 /// The memory of this process.
@@ -155,7 +101,4 @@ package struct ProcessMemory: AtomicMemory {
   package func free(_ address: Address, wordCount: Int) {
     unsafe UnsafeMutableRawPointer(bitPattern: address)?.deallocate()
   }
-
-  @inline(__always)
-  package func has(_: FastTierFault) -> Bool { false }
 }

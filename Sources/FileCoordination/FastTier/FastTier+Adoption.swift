@@ -27,10 +27,8 @@ extension FastTier {
   package func changeInterest(
     _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
   ) throws(Memory.Failure) {
-    let early = memory.has(.earlyWitnesses) ? try shownClaims() : []
     if let table = try interests.change(key, from: old, to: new, &ledger) {
-      let witnesses = memory.has(.earlyWitnesses) ? early : try shownClaims()
-      ledger.retired.append(.init(table: table, witnesses: memory.has(.tableFreedAtOnce) ? [] : witnesses))
+      ledger.retire(table, witnesses: try shownClaims())
     }
     if !ledger.retired.isEmpty { try freeRetiredTables(&ledger) }
   }
@@ -44,17 +42,16 @@ extension FastTier {
   ///   - scope: Which claims.
   ///   - reads: Whether reads are offered. Only together with writes.
   ///   - writes: Whether writes are offered.
-  ///   - adopt: Decides about the claim in this slot, and enters it into the arbiter if that admits it. A claim must be refused
-  ///     only on account of something whose interest meets it.
-  /// - Throws: The error of an operation on the memory, or of `adopt`.
+  ///   - adopt: Decides about the claim in this slot, and enters it into the arbiter if that admits it. A claim must be
+  ///     refused only on account of something whose interest meets it.
+  /// - Throws: What an operation on the memory throws, or `adopt`.
   package func adoptClaims(
     _ scope: ClaimScope, reads: Bool, writes: Bool,
     _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision
   ) throws(Memory.Failure) {
     let used = Int(try memory.load(interests.usedShards))
-    if reads, memory.has(.readsFirst) { try offer(scope, 0, used, adopt) }
     if writes { try offer(scope, SlotState.isWrite, used, adopt) }
-    if reads, !memory.has(.readsFirst) { try offer(scope, 0, used, adopt) }
+    if reads { try offer(scope, 0, used, adopt) }
   }
 
   private func offer(
@@ -80,15 +77,10 @@ extension FastTier {
     else { return true }
     if case .item(let key) = scope, try memory.load(address &+ ClaimNote.keyOffset) != key { return true }
     if state.has(SlotState.isTentative) {
-      if memory.has(.tentativeIgnored) { return true }
       return try memory.compareExchange(state.rawValue, state.with(SlotState.isChallenged).rawValue, at: address)
     }
     let frozen = state.with(SlotState.isFrozen)
-    if memory.has(.adoptionUnchecked) {
-      try memory.exchange(frozen.rawValue, at: address)
-    } else if try !memory.compareExchange(state.rawValue, frozen.rawValue, at: address) {
-      return false
-    }
+    if try !memory.compareExchange(state.rawValue, frozen.rawValue, at: address) { return false }
     let decided =
       switch try adopt(address) {
       case .adopted: state.with(SlotState.isAdopted)
@@ -118,7 +110,7 @@ extension FastTier {
   }
 
   /// Every slot that shows a claim or a look, and its use.
-  private func shownClaims() throws(Memory.Failure) -> [(slot: Int, use: UInt64)] {
+  func shownClaims() throws(Memory.Failure) -> [(slot: Int, use: UInt64)] {
     var result: [(slot: Int, use: UInt64)] = []
     for shard in 0..<Int(try memory.load(interests.usedShards)) {
       for slot in 0..<Int(try memory.load(usedSlots(of: shard))) {
@@ -130,9 +122,9 @@ extension FastTier {
     return result
   }
 
-  /// Frees replaced tables that no thread can read any more: every claim and look that was shown when one was replaced
-  /// is over.
-  private func freeRetiredTables(_ ledger: inout InterestLedger) throws(Memory.Failure) {
+  /// Frees replaced tables that nobody can read any more: every claim and look that was shown when one was replaced is
+  /// over.
+  func freeRetiredTables(_ ledger: inout InterestLedger) throws(Memory.Failure) {
     for index in ledger.retired.indices.reversed() {
       while let witness = ledger.retired[index].witnesses.last {
         let state = SlotState(try memory.load(witness.slot))

@@ -1,16 +1,15 @@
 internal import FileAccessArbiter
 
-/// Claims that meet no obstacle, granted without the arbiter: a few atomic operations, no lock, no allocation, no
+/// Claims that nobody objects to, granted without the arbiter: a few atomic operations, no lock, no allocation, no
 /// system call.
 ///
-/// A claimant shows its claim first and searches for obstacles then; a thread that makes an obstacle raises it first
-/// and searches for claims then. So at least one of two that meet sees the other (Dekker's pattern); that one gives
-/// way, or takes the other into account. That needs sequential consistency: a claim must have left the store buffer
-/// before the search.
+/// Who claims shows its claim first and looks for obstacles then; who makes an obstacle raises it first and looks for
+/// claims then. So at least one of two that meet sees the other (Dekker's pattern); it is who gives way, or takes the
+/// other into account. That needs sequential consistency: a claim must have left the store buffer before the look.
 ///
-/// An obstacle is anything that the arbiter has at an item or around it: claims held or waited for, and presenters. The
-/// thread that raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses
-/// of the arbiter like all others, and end through the host. So everything contended is decided in one place.
+/// An obstacle is whatever the arbiter knows at an item or around it: claims held or waited for, and presenters.
+/// Whoever raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses of
+/// the arbiter like all others, and end through the host. So everything contended is decided in one place.
 ///
 /// | words | written by | read by | why that is safe |
 /// | --- | --- | --- | --- |
@@ -19,7 +18,7 @@ internal import FileAccessArbiter
 /// | strong counters | writers of this tier | all | raised before the scan of the slots, lowered after the slot is free |
 /// | interests | the host's lock holder | all | raised before the scan of the slots |
 ///
-/// Equal fingerprints of different paths make a claim give way without need: then it goes through the arbiter, which
+/// Fingerprints that happen to be equal make a claim give way to nobody: then it goes through the arbiter, which
 /// compares paths.
 package struct FastTier<Memory: AtomicMemory>: Sendable {
   package let memory: Memory
@@ -93,12 +92,28 @@ package enum FastTierRefusal: Hashable, Sendable {
 package enum FastTierAnswer: Sendable {
   case granted(ClaimToken)
   case refused(FastTierRefusal)
-  /// The claim was being examined when it was to retreat, or it was refused: ask ``FastTier/settle(_:)`` under the
-  /// host's lock.
+  /// The claim was in somebody's hands when it wanted to retreat, or was refused by somebody: ask
+  /// ``FastTier/settle(_:)`` under the host's lock.
   case unsettled(ClaimToken, FastTierRefusal)
 }
 
+// The parts of a claim below aren't private: tests put them together in a wrong order, to show that it would be found.
+
 // MARK: - Slots
+
+/// A slot that holds no claim, of the calling thread's shard: no other thread takes it.
+struct FreeSlot {
+  /// The address of the state word.
+  let address: Int
+  let shard: Int
+  /// Which slot of the shard it is.
+  let index: Int
+  let state: SlotState
+
+  /// The claim, or the look, that the slot shows when its state has these flags.
+  @inline(__always)
+  func claim(_ flags: UInt64) -> ClaimToken { ClaimToken(slot: address, state: state.with(flags)) }
+}
 
 extension FastTier {
   @inline(__always)
@@ -110,26 +125,27 @@ extension FastTier {
   @inline(__always)
   func usedSlots(of shard: Int) -> Memory.Address { address(shard: shard, slot: 0) &+ ClaimNote.spareOffset }
 
-  /// A free slot of this thread's shard.
+  package func state(at slot: Memory.Address) throws(Memory.Failure) -> SlotState { SlotState(try memory.load(slot)) }
+
+  /// A free slot of this thread's shard, if it has a shard and not all are in use.
   @inline(__always)
-  private func freeSlot(in shard: Int) throws(Memory.Failure) -> (
-    address: Memory.Address, index: Int, state: SlotState
-  )? {
-    var slot = 0
-    while slot < layout.slotsPerShard {
-      let address = address(shard: shard, slot: slot)
-      // Only this thread takes a slot of this shard; the thread that freed it has read it before.
+  func freeSlot(in shard: Int) throws(Memory.Failure) -> FreeSlot? {
+    if shard >= layout.shardCount { return nil }
+    var index = 0
+    while index < layout.slotsPerShard {
+      let address = address(shard: shard, slot: index)
+      // Nobody but this thread takes a slot of this shard; who freed it has read it before.
       let state = SlotState(try memory.load(address))
-      if state.isFree { return (address, slot, state) }
-      slot &+= 1
+      if state.isFree { return FreeSlot(address: address, shard: shard, index: index, state: state) }
+      index &+= 1
     }
     return nil
   }
 
   @inline(__always)
-  private func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
-    // A thread may have seen the state of the former claim and pass over this slot on account of its new key. It must
-    // know then that the former claim is over: everything that its holder did comes before.
+  func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
+    // Who passes over this slot on account of its key, having seen the state of the claim before, must know that that
+    // one is over: whatever its holder did comes before.
     try memory.storeReleasing(key, at: slot &+ ClaimNote.keyOffset)
     try memory.storeRelaxed(UInt64(note.item), at: slot &+ ClaimNote.itemOffset)
     try memory.storeRelaxed(UInt64(note.holder), at: slot &+ ClaimNote.holderOffset)
@@ -138,11 +154,42 @@ extension FastTier {
     try memory.storeRelaxed(UInt64(note.access), at: slot &+ ClaimNote.accessOffset)
   }
 
-  package func state(at slot: Memory.Address) throws(Memory.Failure) -> SlotState { SlotState(try memory.load(slot)) }
-
+  /// Lets everybody see a claim or a look, before the calling thread loads anything else.
   @inline(__always)
-  func strongCounter(_ key: UInt64) -> Memory.Address {
-    strongCounters &+ Int(truncatingIfNeeded: key & UInt64(layout.strongCounterCount &- 1)) &* 8
+  func show(_ claim: ClaimToken) throws(Memory.Failure) { try memory.exchange(claim.state.rawValue, at: claim.slot) }
+
+  /// Frees the slot of a claim or a look that nobody but the caller ends.
+  @inline(__always)
+  func hide(_ claim: ClaimToken) throws(Memory.Failure) {
+    try memory.exchange(claim.state.freed.rawValue, at: claim.slot)
+  }
+
+  /// Frees the slot of a claim unless somebody challenged, froze or adopted it.
+  ///
+  /// - Returns: Whether it did.
+  @inline(__always)
+  func hideIfUntouched(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
+    try memory.compareExchange(claim.state.rawValue, claim.state.freed.rawValue, at: claim.slot)
+  }
+
+  /// Lets those who look at the slots look at this one too, from before its first claim is shown.
+  @inline(__always)
+  func announceUse(of slot: FreeSlot) throws(Memory.Failure) {
+    if try memory.loadRelaxed(usedSlots(of: slot.shard)) <= UInt64(slot.index) {
+      try announceFirstUse(of: slot.shard, slot.index)
+    }
+  }
+
+  @inline(never)
+  private func announceFirstUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
+    // Only this thread writes it.
+    try memory.exchange(UInt64(slot) &+ 1, at: usedSlots(of: shard))
+    let count = UInt64(shard) &+ 1
+    while true {
+      let current = try memory.load(interests.usedShards)
+      if current >= count { return }
+      if try memory.compareExchange(current, count, at: interests.usedShards) { return }
+    }
   }
 }
 
@@ -159,35 +206,20 @@ extension FastTier {
   /// - Throws: The errors of the memory: none in a process.
   @inline(__always)
   package func read(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard let slot = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
-    try fill(slot, key: key, note)
-    if memory.has(.checkBeforePublish), let refusal = try obstacleToReading(path, key, in: interests.currentTable()) {
-      return .refused(refusal)
-    }
-    let earlyTable = memory.has(.staleTable) ? try interests.currentTable() : 0
-    let claim = ClaimToken(slot: slot, state: free.with(SlotState.isPublished))
-    if !memory.has(.lateAnnouncement) { try announceUse(of: shard, index) }
-    if memory.has(.missingFence) {
-      try memory.storeReleasing(claim.state.rawValue, at: slot)
-    } else {
-      try memory.exchange(claim.state.rawValue, at: slot)
-    }
-    if memory.has(.checkBeforePublish) { return .granted(claim) }
-    // Only now, when the claim is shown: a table that was replaced before is never read.
-    let table = memory.has(.staleTable) ? earlyTable : try interests.currentTable()
+    try fill(slot.address, key: key, note)
+    try announceUse(of: slot)
+    let claim = slot.claim(SlotState.isPublished)
+    try show(claim)
+    // Only now, when the claim is shown: a table that was replaced before is never looked at.
+    let table = try interests.currentTable()
     if let refusal = try obstacleToReading(path, key, in: table) { return try retreat(claim, refusal) }
-    if memory.has(.lateAnnouncement) { try announceUse(of: shard, index) }
-    if memory.has(.challengeIgnored) { return .granted(claim) }
-    // Obstacles are checked one after the other: while one was still there another thread may have refused this claim
-    // on account of it, and raised an obstacle where this reader had checked before.
-    let state = SlotState(try memory.load(slot))
-    if state == claim.state || state.has(SlotState.isAdopted) { return .granted(claim) }
-    return .unsettled(claim, .busy)
+    return try isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
   }
 
   @inline(__always)
-  private func obstacleToReading(
+  func obstacleToReading(
     _ path: ClaimPath, _ key: UInt64, in table: Memory.Address
   ) throws(Memory.Failure) -> FastTierRefusal? {
     if try memory.load(strongCounter(key)) != 0 { return .busy }
@@ -206,22 +238,27 @@ extension FastTier {
     return nil
   }
 
-  /// Takes back a claim that met an obstacle.
-  private func retreat(_ claim: ClaimToken, _ refusal: FastTierRefusal) throws(Memory.Failure) -> FastTierAnswer {
-    if try memory.compareExchange(claim.state.rawValue, claim.state.freed.rawValue, at: claim.slot) {
-      return .refused(refusal)
-    }
-    if memory.has(.frozenTakenForAdopted) { return .granted(claim) }
-    return .unsettled(claim, refusal)
+  /// Whether nobody has refused the claim of a reader that found no obstacle, nor is about to.
+  ///
+  /// Obstacles are looked at one after the other: while one was still there somebody may have refused this claim on
+  /// account of it, and raised an obstacle where this reader had looked before.
+  @inline(__always)
+  func isUntouchedOrAdopted(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
+    let state = SlotState(try memory.load(claim.slot))
+    return state == claim.state || state.has(SlotState.isAdopted)
   }
 
-  /// Settles a claim that couldn't be taken back, or that was examined: it was adopted, and so is granted; or it
-  /// wasn't, and now it's taken back.
+  /// Takes back a reader's claim that met an obstacle.
+  func retreat(_ claim: ClaimToken, _ refusal: FastTierRefusal) throws(Memory.Failure) -> FastTierAnswer {
+    try hideIfUntouched(claim) ? .refused(refusal) : .unsettled(claim, refusal)
+  }
+
+  /// What became of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is
+  /// granted; or it wasn't, and now it's taken back.
   ///
   /// Under the host's lock, so that no other thread examines it any more.
   package func settle(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
-    let state = SlotState(try memory.load(claim.slot))
-    if state.has(SlotState.isAdopted), !memory.has(.adoptedTakenBack) { return true }
+    if try state(at: claim.slot).has(SlotState.isAdopted) { return true }
     try memory.storeReleasing(claim.state.freed.rawValue, at: claim.slot)
     return false
   }
@@ -232,58 +269,63 @@ extension FastTier {
 extension FastTier {
   /// Claims an item for writing in place.
   ///
-  /// The writer that raises the item's strong counter first is the only one that goes on; then it searches for readers,
-  /// and can't miss their claims any more. It's granted once it has confirmed its claim: until then it isn't adopted,
-  /// because a reader that it's about to meet may be granted.
+  /// The writer that raises the item's strong counter first is the only one that goes on; then it looks for readers,
+  /// whose claims it may have missed no longer. It's granted once it has confirmed its claim: until then nobody adopts
+  /// it, because a reader that it's about to meet may be granted.
   @inline(__always)
   package func write(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
-    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return .refused(.noSlot) }
+    guard let slot = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
-    let counter = strongCounter(key)
-    if try memory.add(1, at: counter) != 0 {
-      try memory.add(~0, at: counter)
-      return .refused(.busy)
-    }
-    try fill(slot, key: key, note)
-    let confirmed = free.with(SlotState.isPublished | SlotState.isWrite)
-    let tentative = confirmed.with(SlotState.isTentative)
-    try announceUse(of: shard, index)
-    try memory.exchange(tentative.rawValue, at: slot)
-    if let refusal = try obstacleToWriting(path, key, own: slot) {
-      return try retreat(tentative, slot, counter, refusal)
-    }
-    if memory.has(.unconfirmedWrite) {
-      try memory.exchange(confirmed.rawValue, at: slot)
-    } else if try !memory.compareExchange(tentative.rawValue, confirmed.rawValue, at: slot) {
-      return try retreat(tentative, slot, counter, .busy)
-    }
-    return .granted(ClaimToken(slot: slot, state: confirmed))
+    if try !raiseStrongCounter(key) { return .refused(.busy) }
+    try fill(slot.address, key: key, note)
+    try announceUse(of: slot)
+    let confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite)
+    let tentative = slot.claim(SlotState.isPublished | SlotState.isWrite | SlotState.isTentative)
+    try show(tentative)
+    if let refusal = try obstacleToWriting(path, own: slot.address) { return try giveUp(tentative, key, refusal) }
+    return try confirm(tentative, as: confirmed) ? .granted(confirmed) : giveUp(tentative, key, .busy)
   }
 
   @inline(__always)
-  private func obstacleToWriting(
-    _ path: ClaimPath, _ key: UInt64, own: Memory.Address
+  func strongCounter(_ key: UInt64) -> Memory.Address {
+    strongCounters &+ Int(truncatingIfNeeded: key & UInt64(layout.strongCounterCount &- 1)) &* 8
+  }
+
+  /// - Returns: Whether it was zero before; if not, it's as it was.
+  @inline(__always)
+  func raiseStrongCounter(_ key: UInt64) throws(Memory.Failure) -> Bool {
+    if try memory.add(1, at: strongCounter(key)) == 0 { return true }
+    try memory.add(~0, at: strongCounter(key))
+    return false
+  }
+
+  /// Lets others in again if the claim is a writer's; its slot is free by then.
+  @inline(__always)
+  func lowerStrongCounter(_ key: UInt64, of claim: ClaimToken) throws(Memory.Failure) {
+    if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
+  }
+
+  @inline(__always)
+  func obstacleToWriting(
+    _ path: ClaimPath, own: Memory.Address
   ) throws(Memory.Failure) -> FastTierRefusal? {
-    let here = try interests.find(key)
+    let here = try interests.find(path.item)
     if here.blocksWriting { return .interest(here) }
     if try interests.anyBlocksWritingBelow(), let refusal = try obstacleToWritingAbove(path) { return refusal }
-    if memory.has(.readersIgnored) { return nil }
-    return try hasClaim(of: key, besides: own) ? .busy : nil
+    return try hasClaim(of: path.item, besides: own) ? .busy : nil
   }
 
   /// Writes below the item of a presenter must ask it, and there may be a million presenters elsewhere.
   ///
-  /// So a path records the version of the table in which there was nothing of that kind above it, until such an
-  /// interest is raised anywhere.
+  /// So a path remembers the state of the table in which there was nothing above it, until something like that is
+  /// raised anywhere.
   @inline(__always)
   private func obstacleToWritingAbove(_ path: ClaimPath) throws(Memory.Failure) -> FastTierRefusal? {
     let version = try interests.version()
     if path.memo != 0, try memory.loadRelaxed(path.memo) == version { return nil }
     if let refusal = try interest(above: path, in: InterestCounts(.blocksWritingBelow)) { return refusal }
-    if path.memo != 0 {
-      // The version from before the check: an interest that was raised since may have been missed.
-      try memory.storeRelaxed(memory.has(.lateVersion) ? interests.version() : version, at: path.memo)
-    }
+    // The version from before the look: what was raised since may have been missed.
+    if path.memo != 0 { try memory.storeRelaxed(version, at: path.memo) }
     return nil
   }
 
@@ -305,12 +347,18 @@ extension FastTier {
     return false
   }
 
-  private func retreat(
-    _ tentative: SlotState, _ slot: Memory.Address, _ counter: Memory.Address, _ refusal: FastTierRefusal
+  /// - Returns: Whether the claim is granted: nobody has challenged it.
+  @inline(__always)
+  func confirm(_ tentative: ClaimToken, as confirmed: ClaimToken) throws(Memory.Failure) -> Bool {
+    try memory.compareExchange(tentative.state.rawValue, confirmed.state.rawValue, at: tentative.slot)
+  }
+
+  /// Takes back a writer's claim, which is tentative or challenged: nobody but the writer goes on from there.
+  func giveUp(
+    _ tentative: ClaimToken, _ key: UInt64, _ refusal: FastTierRefusal
   ) throws(Memory.Failure) -> FastTierAnswer {
-    // Tentative or challenged: only the writer goes on from there.
-    try memory.exchange(tentative.freed.rawValue, at: slot)
-    try memory.add(~0, at: counter)
+    try hide(tentative)
+    try lowerStrongCounter(key, of: tentative)
     return .refused(refusal)
   }
 }
@@ -320,8 +368,8 @@ extension FastTier {
 extension FastTier {
   /// Whether a claim would be granted right now, judged by the item alone.
   ///
-  /// The check claims nothing and keeps no other claim out. It's shown in a slot all the same while it lasts, so that
-  /// the table of interests that it reads isn't freed under it.
+  /// The look claims nothing and keeps nobody out. It's shown in a slot all the same while it lasts, so that the table
+  /// of interests that it reads isn't freed under it.
   ///
   /// - Parameters:
   ///   - path: The item.
@@ -331,15 +379,14 @@ extension FastTier {
   /// - Throws: The errors of the memory: none in a process.
   package func mayClaim(_ path: ClaimPath, isWrite: Bool, shard: Int) throws(Memory.Failure) -> Bool {
     if try memory.load(strongCounter(path.item)) != 0 { return false }
-    guard shard < layout.shardCount, let (slot, index, free) = try freeSlot(in: shard) else { return true }
-    if memory.has(.unshownLook) { return try !isBlocked(path, isWrite) }
-    // No item's fingerprint: writers that search for claims pass over the slot.
-    try memory.storeReleasing(0, at: slot &+ ClaimNote.keyOffset)
-    let looking = free.with(SlotState.isLooking)
-    try announceUse(of: shard, index)
-    try memory.exchange(looking.rawValue, at: slot)
+    guard let slot = try freeSlot(in: shard) else { return true }
+    // No item's fingerprint: writers that look for claims pass over the slot.
+    try memory.storeReleasing(0, at: slot.address &+ ClaimNote.keyOffset)
+    try announceUse(of: slot)
+    let look = slot.claim(SlotState.isLooking)
+    try show(look)
     let isBlocked = try isBlocked(path, isWrite)
-    try memory.exchange(looking.freed.rawValue, at: slot)
+    try hide(look)
     return !isBlocked
   }
 
@@ -359,44 +406,17 @@ extension FastTier {
   /// - Returns: `false` when the claim was adopted, or is being examined: then it ends through the host.
   @inline(__always)
   package func end(_ claim: ClaimToken, _ key: UInt64) throws(Memory.Failure) -> Bool {
-    if memory.has(.adoptionIgnored) {
-      try memory.exchange(claim.state.freed.rawValue, at: claim.slot)
-    } else {
-      if memory.has(.strongLoweredFirst), claim.state.has(SlotState.isWrite) {
-        try memory.add(~0, at: strongCounter(key))
-      }
-      if try !memory.compareExchange(claim.state.rawValue, claim.state.freed.rawValue, at: claim.slot) { return false }
-      if memory.has(.strongLoweredFirst) { return true }
-    }
-    if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
+    if try !hideIfUntouched(claim) { return false }
+    try lowerStrongCounter(key, of: claim)
     return true
   }
 
   /// Frees the slot of a claim that ended through the host: one that was adopted, after the arbiter forgot it, or one
-  /// that was only examined.
+  /// that somebody had only looked at.
   ///
   /// Under the host's lock if it wasn't adopted.
   package func free(_ claim: ClaimToken, _ key: UInt64) throws(Memory.Failure) {
-    try memory.exchange(claim.state.freed.rawValue, at: claim.slot)
-    if memory.has(.strongLoweredFirst) { return }
-    if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
-  }
-
-  /// Makes scans of the slots include this one, from before its first claim is shown.
-  @inline(__always)
-  private func announceUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
-    if try memory.loadRelaxed(usedSlots(of: shard)) <= UInt64(slot) { try announceFirstUse(of: shard, slot) }
-  }
-
-  @inline(never)
-  private func announceFirstUse(of shard: Int, _ slot: Int) throws(Memory.Failure) {
-    // Only this thread writes it.
-    try memory.exchange(UInt64(slot) &+ 1, at: usedSlots(of: shard))
-    let count = UInt64(shard) &+ 1
-    while true {
-      let current = try memory.load(interests.usedShards)
-      if current >= count { return }
-      if try memory.compareExchange(current, count, at: interests.usedShards) { return }
-    }
+    try hide(claim)
+    try lowerStrongCounter(key, of: claim)
   }
 }

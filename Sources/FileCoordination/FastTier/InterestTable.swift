@@ -36,12 +36,12 @@ package struct InterestCounts: Hashable, Sendable {
 
 /// The interests of items by fingerprint, in which every claimant searches for obstacles.
 ///
-/// A hash table with open addressing that all threads may read at any time without a lock. A key with interest stays
-/// where it is, and so do the keys on the way to it: one without interest is removed only when nothing comes behind it.
-/// The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. A claimant loads that
-/// pointer after it has shown its claim, so that a rebuild is like any other change: it comes before the search, or
-/// before the raising that will find the claim. A table that was replaced is freed when all claims and looks that were
-/// shown at that time are over.
+/// A hash table with open addressing that everybody may read at any time without a lock. A key with interest stays
+/// where it is, and so do the keys on the way to it: one without interest is taken away only when nothing comes behind
+/// it. The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads
+/// that pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before
+/// the raising that will find the claim. A table that was replaced is freed when every claim, and every look of one
+/// that waits, that was shown at that time is over.
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |
@@ -52,13 +52,13 @@ package struct InterestTable<Memory: AtomicMemory>: Sendable {
   /// Words that are read at each claim and seldom written: one cache line.
   let header: Memory.Address
 
-  private static var headerWordCount: Int { 16 }
+  static var headerWordCount: Int { 16 }
   private var pointer: Memory.Address { header }
   /// How many shards have ever been used.
   var usedShards: Memory.Address { header &+ 8 }
-  private var readingBelowCount: Memory.Address { header &+ 16 }
-  private var writingBelowCount: Memory.Address { header &+ 24 }
-  private var versionWord: Memory.Address { header &+ 32 }
+  var readingBelowCount: Memory.Address { header &+ 16 }
+  var writingBelowCount: Memory.Address { header &+ 24 }
+  var versionWord: Memory.Address { header &+ 32 }
 
   /// Versions of different tables are different, as a path remembers one for all of them.
   private static func firstVersion(_ number: UInt64) -> UInt64 { number << 40 | 1 }
@@ -119,7 +119,7 @@ extension InterestTable {
 
   /// Where the key is, or would be.
   @inline(__always)
-  private func entry(of key: UInt64, in table: Memory.Address) throws(Memory.Failure) -> Memory.Address {
+  func entry(of key: UInt64, in table: Memory.Address) throws(Memory.Failure) -> Memory.Address {
     let mask = try memory.loadRelaxed(table)
     var index = key & mask
     while true {
@@ -165,6 +165,10 @@ package struct InterestLedger: Sendable {
     capacity = layout.interestCapacityMin
     capacityMin = layout.interestCapacityMin
   }
+
+  mutating func retire(_ table: Int, witnesses: [(slot: Int, use: UInt64)]) {
+    retired.append(RetiredTable(table: table, witnesses: witnesses))
+  }
 }
 
 extension InterestTable {
@@ -195,17 +199,13 @@ extension InterestTable {
     }
     let before = try memory.load(entry &+ 8)
     let after = before &+ InterestCounts(new).rawValue &- InterestCounts(old).rawValue
-    if memory.has(.unfencedRaise) {
-      try memory.storeReleasing(after, at: entry &+ 8)
-    } else {
-      try memory.exchange(after, at: entry &+ 8)
-    }
+    try memory.exchange(after, at: entry &+ 8)
     if before == 0, after != 0 { ledger.liveCount += 1 }
     if before != 0, after == 0 {
       ledger.liveCount -= 1
-      try removeKeys(upTo: entry, &ledger)
+      if try isLast(entry, ledger) { try removeKeys(upTo: entry, &ledger) }
     }
-    if new.contains(.blocksWritingBelow), !memory.has(.silentRaise) { try memory.add(1, at: versionWord) }
+    if new.contains(.blocksWritingBelow) { try memory.add(1, at: versionWord) }
     try count(.blocksReadingBelow, from: old, to: new, at: readingBelowCount)
     try count(.blocksWritingBelow, from: old, to: new, at: writingBelowCount)
     if replaced == nil, ledger.retired.isEmpty, ledger.capacity > 8 * max(ledger.capacityMin, 2 * ledger.liveCount) {
@@ -224,12 +224,18 @@ extension InterestTable {
     }
   }
 
-  /// Takes away a key without interest, and those before it, if no chain goes on behind them.
-  private func removeKeys(upTo entry: Memory.Address, _ ledger: inout InterestLedger) throws(Memory.Failure) {
+  /// Whether nothing comes behind an entry on any key's way.
+  private func isLast(_ entry: Memory.Address, _ ledger: InterestLedger) throws(Memory.Failure) -> Bool {
+    let first = try currentTable() + 16
+    let next = ((entry - first) / 16 + 1) & (ledger.capacity - 1)
+    return try memory.load(first + next * 16) == 0
+  }
+
+  /// Takes away a key without interest behind which nothing comes, and those before it.
+  func removeKeys(upTo entry: Memory.Address, _ ledger: inout InterestLedger) throws(Memory.Failure) {
     let first = try currentTable() + 16
     let mask = ledger.capacity - 1
     var index = (entry - first) / 16
-    if try memory.load(first + ((index + 1) & mask) * 16) != 0, !memory.has(.brokenChain) { return }
     while true {
       let entry = first + index * 16
       if try memory.load(entry) == 0 { return }
@@ -242,8 +248,8 @@ extension InterestTable {
 
   /// Copies the live entries into a table of the right size.
   ///
-  /// While a claim lasts that keeps former tables from being freed, each is twice as large as the one before, so that they
-  /// are few.
+  /// While a claim lasts that keeps former tables from being freed, each is twice as large as the one before, so that
+  /// they are few.
   private func rebuild(_ ledger: inout InterestLedger) throws(Memory.Failure) -> Memory.Address {
     let old = try currentTable()
     var capacity = ledger.capacityMin

@@ -1,14 +1,21 @@
 import FileCoordination
 
-/// The memory of a model: an operation is looked up in the log of a replay, done at once before the model starts, or else
-/// ends the thread's turn.
+/// The memory of a model: an operation is looked up in the log of a replay, done at once before the model starts, or
+/// else ends the thread's turn.
 ///
 /// `@unchecked Sendable`: a model runs on one thread.
 final class ModelMemory: AtomicMemory, @unchecked Sendable {
   typealias Failure = TurnOver
 
+  /// A mistake in the tier's operations, if any.
   let fault: FastTierFault?
-  /// The results of earlier operations, oldest first.
+  /// Where the tier's words are, once there is one.
+  var places: TierPlaces?
+  /// The thread whose program runs.
+  var thread = 0
+  /// What it calls the tier for right now, if it does.
+  var step: TierStep?
+  /// What became of earlier operations, oldest first.
   var log: [UInt64] = []
   var logIndex = 0
   /// The operation that ended the turn.
@@ -47,41 +54,58 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
 
   // MARK: Memory
 
-  func load(_ address: Int) throws(TurnOver) -> UInt64 { try perform(Operation(kind: .load, address: address)) }
+  /// Does an operation of the tier, or what a mistake makes of it.
+  @discardableResult
+  private func access(_ operation: Operation) throws(TurnOver) -> UInt64 {
+    guard performer == nil, let fault, let step, let places,
+      let change = fault.change(TierOperation(operation, in: step, by: thread, places))
+    else { return try perform(operation) }
+    var operation = operation
+    switch change {
+    case .unfenced: return try perform(Operation(kind: .store, address: operation.address, first: operation.first))
+    case .unconditional:
+      try perform(Operation(kind: .exchange, address: operation.address, first: operation.second))
+      return 1
+    case .leftOut: return 0
+    case .mistaken(let view): return view(try perform(operation))
+    case .storingWord(at: let address): operation.first = try perform(Operation(kind: .load, address: address))
+    }
+    return try perform(operation)
+  }
+
+  func load(_ address: Int) throws(TurnOver) -> UInt64 { try access(Operation(kind: .load, address: address)) }
 
   func loadRelaxed(_ address: Int) throws(TurnOver) -> UInt64 {
-    try perform(Operation(kind: .loadRelaxed, address: address))
+    try access(Operation(kind: .loadRelaxed, address: address))
   }
 
   func storeRelaxed(_ value: UInt64, at address: Int) throws(TurnOver) {
-    try perform(Operation(kind: .store, address: address, first: value))
+    try access(Operation(kind: .store, address: address, first: value))
   }
 
   func storeReleasing(_ value: UInt64, at address: Int) throws(TurnOver) {
-    try perform(Operation(kind: .store, address: address, first: value))
+    try access(Operation(kind: .store, address: address, first: value))
   }
 
   func exchange(_ value: UInt64, at address: Int) throws(TurnOver) -> UInt64 {
-    try perform(Operation(kind: .exchange, address: address, first: value))
+    try access(Operation(kind: .exchange, address: address, first: value))
   }
 
   func compareExchange(_ expected: UInt64, _ desired: UInt64, at address: Int) throws(TurnOver) -> Bool {
-    try perform(Operation(kind: .compareExchange, address: address, first: expected, second: desired)) != 0
+    try access(Operation(kind: .compareExchange, address: address, first: expected, second: desired)) != 0
   }
 
   func add(_ value: UInt64, at address: Int) throws(TurnOver) -> UInt64 {
-    try perform(Operation(kind: .add, address: address, first: value))
+    try access(Operation(kind: .add, address: address, first: value))
   }
 
   func allocate(wordCount: Int) throws(TurnOver) -> Int {
-    Int(try perform(Operation(kind: .allocate, first: UInt64(wordCount))))
+    Int(try access(Operation(kind: .allocate, first: UInt64(wordCount))))
   }
 
   func free(_ address: Int, wordCount: Int) throws(TurnOver) {
-    try perform(Operation(kind: .free, address: address, first: UInt64(wordCount)))
+    try access(Operation(kind: .free, address: address, first: UInt64(wordCount)))
   }
-
-  func has(_ fault: FastTierFault) -> Bool { self.fault == fault }
 
   // MARK: Beyond memory
 

@@ -123,6 +123,8 @@ final class ThreadHistories {
     memory.log = log
     memory.logIndex = 0
     memory.checkpoint = nil
+    memory.thread = thread
+    memory.step = nil
     memory.pending = Operation(kind: .done)
     do { try programs[thread](memory) } catch {}
     precondition(memory.logIndex == log.count, "a program must do the same when it sees the same")

@@ -104,10 +104,15 @@ private final class ModelRun {
       preconditionFailure("operations before the start don't end a turn")
     }
     memory.performer = nil
+    memory.places = TierPlaces(tier, memos: memos)
     var rules = ClaimRules(scripts.claims, presenters: scripts.presenters)
     rules.placeNames = Self.placeNames(tier)
     self.rules = rules
-    let procedures = ModelProcedures(memory: memory, tier: tier, rules: rules, mailboxes: mailboxes, memos: memos)
+    var modelSteps = ModelSteps()
+    fault?.replaceSteps(&modelSteps)
+    let procedures = ModelProcedures(
+      memory: memory, tier: ModelTier(tier, modelSteps), steps: modelSteps, rules: rules, mailboxes: mailboxes,
+      memos: memos)
     self.procedures = procedures
     state[ModelState.guardedValue] = UInt64(memory.number(of: ModelHost(layout: layout)))
     programs = steps.enumerated().map { thread, steps in ThreadProgram(procedures, thread, steps) }

@@ -56,7 +56,8 @@ struct ModelHost: Hashable, CustomStringConvertible {
 /// The procedures of the host, step by step as the real one does them.
 struct ModelProcedures {
   let memory: ModelMemory
-  let tier: FastTier<ModelMemory>
+  let tier: ModelTier
+  let steps: ModelSteps
   let rules: ClaimRules
   let mailboxes: Int
   let memos: Int
@@ -83,14 +84,7 @@ struct ModelProcedures {
         return true
       }
     }
-    let interest = request.kind.interest
-    if !memory.has(.scanBeforeRaise) { try raise(interest, at: request.item, &host) }
-    switch request.kind {
-    case .read: try adoptClaims(.item(request.item.fingerprint), reads: false, interest, at: request.item, &host)
-    case .write: try adoptClaims(.item(request.item.fingerprint), reads: true, interest, at: request.item, &host)
-    case .deepWrite: try adoptClaims(.all, reads: true, interest, at: request.item, &host)
-    }
-    if memory.has(.scanBeforeRaise) { try raise(interest, at: request.item, &host) }
+    try steps.obstruct(self, request, &host)
     let isGranted = !isBlocked(request, by: host.claims[...])
     host.enter(request.number, isHeld: isGranted)
     try memory.unlock(host)
@@ -103,7 +97,7 @@ struct ModelProcedures {
     others.contains { (!claim.isNested || $0.isHeld) && claim.conflicts(with: self.claim($0.number)) }
   }
 
-  private func raise(_ interest: ItemInterest, at item: ModelItem, _ host: inout ModelHost) throws(TurnOver) {
+  func raise(_ interest: ItemInterest, at item: ModelItem, _ host: inout ModelHost) throws(TurnOver) {
     try tier.changeInterest(item.fingerprint, from: [], to: interest, &host.ledger)
   }
 
@@ -113,29 +107,34 @@ struct ModelProcedures {
 
   // MARK: Adoption
 
+  /// Adopts what a claim is in the way of.
+  func adoptClaims(under claim: ModelClaim, _ host: inout ModelHost) throws(TurnOver) {
+    let scope = claim.kind == .deepWrite ? ClaimScope.all : .item(claim.item.fingerprint)
+    try adoptClaims(scope, reads: claim.kind != .read, claim.kind.interest, at: claim.item, &host)
+  }
+
   private func adoptClaims(
     _ scope: ClaimScope, reads: Bool, _ interest: ItemInterest, at item: ModelItem, _ host: inout ModelHost
   ) throws(TurnOver) {
     var changed = host
     try tier.adoptClaims(scope, reads: reads, writes: true) { slot throws(TurnOver) in
-      let candidate = claim(Int(try ClaimNote(at: slot, in: tier.memory).holder))
+      let candidate = claim(Int(try tier.note(at: slot).holder))
       guard candidate.isCovered(by: interest, at: item) else { return .unconcerned }
-      guard admits(candidate, changed) else { return .refused }
+      guard steps.admits(self, candidate, changed) else { return .refused }
       try adopt(slot, &changed)
       return .adopted
     }
     host = changed
   }
 
-  /// Whether the claim can have been granted: none of the recorded claims and presenters was in its way.
-  private func admits(_ candidate: ModelClaim, _ host: ModelHost) -> Bool {
-    if memory.has(.doomedAdopted) { return true }
-    return !host.claims.contains { candidate.conflicts(with: claim($0.number)) }
+  /// Whether the claim can have been granted: nothing that is known was in its way.
+  func admits(_ candidate: ModelClaim, _ host: ModelHost) -> Bool {
+    !host.claims.contains { candidate.conflicts(with: claim($0.number)) }
       && !host.presenters.contains { $0.concerns(candidate) }
   }
 
   private func adopt(_ slot: Int, _ host: inout ModelHost) throws(TurnOver) {
-    let number = Int(try ClaimNote(at: slot, in: tier.memory).holder)
+    let number = Int(try tier.note(at: slot).holder)
     if host.claims.contains(where: { $0.number == number }) { try memory.violation("a claim is adopted twice") }
     host.enter(number, isHeld: true)
     try raise(claim(number).kind.interest, at: claim(number).item, &host)

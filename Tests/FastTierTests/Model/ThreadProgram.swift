@@ -64,7 +64,7 @@ final class ThreadProgram {
   private let thread: Int
   private let steps: [Step]
   private var memory: ModelMemory { procedures.memory }
-  private var tier: FastTier<ModelMemory> { procedures.tier }
+  private var tier: ModelTier { procedures.tier }
   // State of one run.
   private var outer: [ClaimToken] = []
 

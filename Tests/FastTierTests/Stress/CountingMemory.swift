@@ -55,8 +55,6 @@ struct CountingMemory: AtomicMemory {
     return memory.add(value, at: address)
   }
 
-  func has(_: FastTierFault) -> Bool { false }
-
   func allocate(wordCount: Int) -> Int {
     counts.regions.add(1, ordering: .relaxed)
     counts.words.add(wordCount, ordering: .relaxed)

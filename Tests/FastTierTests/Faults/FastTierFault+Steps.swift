@@ -1,0 +1,115 @@
+import FileAccessArbiter
+
+@testable import FileCoordination
+
+// Mistakes in the order of things: a step is replaced by another that is made of the same parts.
+
+extension FastTierFault {
+  static let orders: [FastTierFault] = [
+    // A reader looks for obstacles before it shows its claim.
+    FastTierFault("checkBeforePublish", .readerAndWriter) { steps in
+      steps.read = { tier, path, shard, note throws(TurnOver) in
+        guard let slot = try tier.freeSlot(in: shard) else { return .refused(.noSlot) }
+        try tier.fill(slot.address, key: path.item, note)
+        let table = try tier.interests.currentTable()
+        if let refusal = try tier.obstacleToReading(path, path.item, in: table) { return .refused(refusal) }
+        try tier.announceUse(of: slot)
+        let claim = slot.claim(SlotState.isPublished)
+        try tier.show(claim)
+        return .granted(claim)
+      }
+    },
+    // A reader asks a table of obstacles that has been replaced.
+    FastTierFault("staleTable", .rebuild) { steps in
+      steps.read = { tier, path, shard, note throws(TurnOver) in
+        guard let slot = try tier.freeSlot(in: shard) else { return .refused(.noSlot) }
+        try tier.fill(slot.address, key: path.item, note)
+        let table = try tier.interests.currentTable()
+        try tier.announceUse(of: slot)
+        let claim = slot.claim(SlotState.isPublished)
+        try tier.show(claim)
+        if let refusal = try tier.obstacleToReading(path, path.item, in: table) {
+          return try tier.retreat(claim, refusal)
+        }
+        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
+      }
+    },
+    // A thread lets others know that it has claims only after it has looked for obstacles to the first.
+    FastTierFault("lateAnnouncement", .announcement) { steps in
+      steps.read = { tier, path, shard, note throws(TurnOver) in
+        guard let slot = try tier.freeSlot(in: shard) else { return .refused(.noSlot) }
+        try tier.fill(slot.address, key: path.item, note)
+        let claim = slot.claim(SlotState.isPublished)
+        try tier.show(claim)
+        let table = try tier.interests.currentTable()
+        if let refusal = try tier.obstacleToReading(path, path.item, in: table) {
+          return try tier.retreat(claim, refusal)
+        }
+        try tier.announceUse(of: slot)
+        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
+      }
+    },
+    // A reader that fails to retreat doesn't wait to learn why.
+    FastTierFault("frozenTakenForAdopted", .readerTwoHostWriters) { steps in
+      let read = steps.read
+      steps.read = { tier, path, shard, note throws(TurnOver) in
+        let answer = try read(tier, path, shard, note)
+        if case .unsettled(let claim, .interest) = answer { return .granted(claim) }
+        return answer
+      }
+    },
+    // A writer's claim can be seen after it has let readers in.
+    FastTierFault("strongLoweredFirst", .readerWriterHostWriter) { steps in
+      steps.end = { tier, claim, key throws(TurnOver) in
+        try tier.lowerStrongCounter(key, of: claim)
+        return try tier.hideIfUntouched(claim)
+      }
+      steps.free = { tier, claim, key throws(TurnOver) in try tier.hide(claim) }
+    },
+    // Reads are offered for adoption before writes.
+    FastTierFault("readsFirst", .readerWriterHostWriter) { steps in
+      steps.adoptClaims = { tier, scope, reads, writes, adopt throws(TurnOver) in
+        try tier.adoptClaims(scope, reads: reads, writes: false, adopt)
+        try tier.adoptClaims(scope, reads: false, writes: writes, adopt)
+      }
+    },
+    // An obstacle that goes takes those with it that are behind it in the table.
+    FastTierFault("brokenChain", .chain) { steps in
+      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+        try tier.changeInterest(key, from: old, to: new, &ledger)
+        let entry = try tier.interests.entry(of: key, in: tier.interests.currentTable())
+        try tier.interests.removeKeys(upTo: entry, &ledger)
+      }
+    },
+    // A table of obstacles is freed as soon as it's replaced.
+    FastTierFault("tableFreedAtOnce", .rebuild) { steps in
+      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+        if let table = try tier.interests.change(key, from: old, to: new, &ledger) {
+          try tier.interests.freeTable(table)
+        }
+      }
+    },
+    // Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.
+    FastTierFault("earlyWitnesses", .rebuild) { steps in
+      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+        let witnesses = try tier.shownClaims()
+        if let table = try tier.interests.change(key, from: old, to: new, &ledger) {
+          ledger.retire(table, witnesses: witnesses)
+        }
+        try tier.freeRetiredTables(&ledger)
+      }
+    },
+  ]
+
+  static let hosts: [FastTierFault] = [
+    // An obstacle is raised after the look at the claims that are there.
+    FastTierFault("scanBeforeRaise", .readerAndHostWriter) { steps in
+      steps.obstruct = { procedures, claim, host throws(TurnOver) in
+        try procedures.adoptClaims(under: claim, &host)
+        try procedures.raise(claim.kind.interest, at: claim.item, &host)
+      }
+    },
+    // A reader that is about to retreat counts as granted.
+    FastTierFault("doomedAdopted", .readerTwoHostWriters) { steps in steps.admits = { _, _, _ in true } },
+  ]
+}

@@ -1,0 +1,48 @@
+@testable import FileCoordination
+
+/// What a thread calls the tier for.
+enum TierStep {
+  case read, write, look, settle, end, free, changeInterest, adoptClaims, adoptClaim
+}
+
+/// An operation on memory, and where in the algorithm it is.
+struct TierOperation {
+  let operation: Operation
+  let step: TierStep
+  let place: TierPlaces.Place
+  let thread: Int
+  let places: TierPlaces
+
+  init(_ operation: Operation, in step: TierStep, by thread: Int, _ places: TierPlaces) {
+    self.operation = operation
+    self.step = step
+    self.thread = thread
+    self.places = places
+    place = places.place(operation.address)
+  }
+
+  /// Whether it's of this kind, in this step.
+  func `is`(_ kind: Operation.Kind, in step: TierStep) -> Bool { operation.kind == kind && self.step == step }
+
+  var isOnOwnSlot: Bool { place == .slotState(shard: thread) }
+  var isOnForeignSlot: Bool {
+    if case .slotState(let shard) = place { shard != thread } else { false }
+  }
+  var isOnSlot: Bool { isOnOwnSlot || isOnForeignSlot }
+
+  /// What it puts into the word: with a slot, the next state.
+  var next: SlotState { SlotState(operation.kind == .compareExchange ? operation.second : operation.first) }
+}
+
+/// What a mistake makes of an operation.
+enum OperationChange {
+  /// The value may stay in the thread's store buffer for a while: a fence is missing.
+  case unfenced
+  /// The value is put there whatever was there, as if the comparison had shown that it's right.
+  case unconditional
+  case leftOut
+  /// The thread takes what the operation results in for something else.
+  case mistaken((UInt64) -> UInt64)
+  /// The value that is stored is another word's, at that time.
+  case storingWord(at: Int)
+}
