@@ -68,7 +68,9 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
       return 1
     case .leftOut: return 0
     case .mistaken(let view): return view(try perform(operation))
+    case .storing(let value): operation.first = value
     case .storingWord(at: let address): operation.first = try perform(Operation(kind: .load, address: address))
+    case .after(let earlier): try perform(earlier)
     }
     return try perform(operation)
   }

@@ -58,6 +58,25 @@ extension FastTierFault {
         return answer
       }
     },
+    // A writer looks for readers before it lets them know of itself.
+    FastTierFault("strongRaisedLate", .readerAndWriter) { steps in
+      steps.write = { tier, path, shard, note throws(TurnOver) in
+        guard let slot = try tier.freeSlot(in: shard) else { return .refused(.noSlot) }
+        try tier.fill(slot.address, key: path.item, note)
+        try tier.announceUse(of: slot)
+        let confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite)
+        let tentative = slot.claim(SlotState.isPublished | SlotState.isWrite | SlotState.isTentative)
+        try tier.show(tentative)
+        var obstacle = try tier.obstacleToWriting(path, own: slot.address)
+        if obstacle == nil, try !tier.raiseStrongCounter(path.item) { obstacle = .busy }
+        if let obstacle {
+          try tier.hide(tentative)
+          return .refused(obstacle)
+        }
+        return try tier.confirm(tentative, as: confirmed)
+          ? .granted(confirmed) : tier.giveUp(tentative, path.item, .busy)
+      }
+    },
     // A writer's claim can be seen after it has let readers in.
     FastTierFault("strongLoweredFirst", .readerWriterHostWriter) { steps in
       steps.end = { tier, claim, key throws(TurnOver) in

@@ -43,6 +43,10 @@ enum OperationChange {
   case leftOut
   /// The thread takes what the operation results in for something else.
   case mistaken((UInt64) -> UInt64)
+  /// This value is stored.
+  case storing(UInt64)
   /// The value that is stored is another word's, at that time.
   case storingWord(at: Int)
+  /// Another operation is done first.
+  case after(Operation)
 }
