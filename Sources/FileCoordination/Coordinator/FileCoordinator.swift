@@ -278,7 +278,7 @@ extension AccessRequest {
   fileprivate func obstacles(in state: ArbiterHost.State) -> Obstacles {
     if isPreparation || !state.decider.decidesAlone { return .none }
     if items.count > Obstacles.countMax { return .everywhere }
-    return .some(
+    return Obstacles(
       items.map { item in
         let path = state.decider.currentPath(of: item.path, for: ownPresenter)
         return Obstacle(path: path, interest: ItemInterest(item.access))

@@ -2,29 +2,36 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
-// The host's side of the fast tier. Everything here runs under the host's lock, in this order: the interests that a
-// step is about to add are raised in the table; the claims that they cover are adopted; the arbiter steps; its own
-// changes of interest go into the table; the interests that were raised for the step are lowered.
+// The host's side of the fast tier. Everything here happens under the host's lock; in which order says
+// `FastTier.step(raising:_:adopt:_:)`.
 
-/// An interest that a step is about to add at an item.
-struct Obstacle: Sendable {
-  let path: ItemPath
-  let interest: ItemInterest
+extension ItemPath: NestedItem {}
+
+extension Obstacle where Item == ItemPath {
+  init(path: ItemPath, interest: ItemInterest) {
+    let key = PathFingerprint.prefixes(of: path, seed: PathFingerprint.processSeed).last?.rawValue ?? 0
+    self.init(item: path, key: key, interest: interest)
+  }
 }
 
-/// The interests that a step adds: some obstacles, or so many that only the arbiter grants anything meanwhile.
-enum Obstacles: Sendable {
-  case some([Obstacle])
-  case everywhere
+/// What a step makes known.
+struct Obstacles: Sendable {
+  let list: [Obstacle<ItemPath>]
 
   /// Scanning all claims once is cheaper than searching for many items one by one.
   static let countMax = 8
 
-  static let none = Obstacles.some([])
+  static let none = Obstacles([])
+  /// So much that nobody but the arbiter grants anything meanwhile.
+  static let everywhere = Obstacles([Obstacle(path: .root, interest: .everything)])
 
-  init(_ obstacles: [Obstacle]) {
-    self = obstacles.count > Self.countMax ? .everywhere : .some(obstacles)
+  init(_ obstacles: [Obstacle<ItemPath>]) {
+    list = obstacles.count > Self.countMax ? Self.everywhere.list : obstacles
   }
+}
+
+extension ArbiterHost.State: TierArbiter {
+  mutating func takeInterestChanges() -> [InterestChange] { decider.takeInterestChanges() }
 }
 
 extension ArbiterHost {
@@ -37,79 +44,25 @@ extension ArbiterHost {
       noteRevocation(&state)
       return step(&state)
     }
-    change(obstacles, &state, isRaised: true)
-    adoptClaims(under: obstacles, &state, at: time)
-    let result = step(&state)
-    publishInterest(&state)
-    change(obstacles, &state, isRaised: false)
-    return result
-  }
-
-  private func change(_ obstacles: Obstacles, _ state: inout State, isRaised: Bool) {
-    switch obstacles {
-    case .some(let obstacles):
-      for obstacle in obstacles {
-        guard let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last else {
-          continue
-        }
-        change(key, obstacle.interest, &state, isRaised)
-      }
-    case .everywhere:
-      change(.root(seed: PathFingerprint.processSeed), ItemInterest.everything, &state, isRaised)
-    }
-  }
-
-  private func change(_ key: PathFingerprint, _ interest: ItemInterest, _ state: inout State, _ isRaised: Bool) {
-    tier.changeInterest(key.rawValue, from: isRaised ? [] : interest, to: isRaised ? interest : [], &state.ledger)
-  }
-
-  /// Publishes the arbiter's current interests to the fast tier.
-  func publishInterest(_ state: inout State) {
-    for change in state.decider.takeInterestChanges() {
-      tier.changeInterest(change.fingerprint.rawValue, from: change.old, to: change.new, &state.ledger)
-    }
+    return tier.step(
+      raising: obstacles.list, &state,
+      adopt: { slot, obstacle, state in adopt(slot, under: obstacle, &state, at: time) }, step)
   }
 }
 
 // MARK: - Adopting
 
 extension ArbiterHost {
-  private func adoptClaims(under obstacles: Obstacles, _ state: inout State, at time: Timestamp) {
-    switch obstacles {
-    case .everywhere:
-      tier.adoptClaims(.all, reads: true, writes: true) { adopt($0, &state, at: time) { _, _ in true } }
-    case .some(let obstacles):
-      for obstacle in obstacles { adoptClaims(under: obstacle, &state, at: time) }
-    }
-  }
-
-  private func adoptClaims(under obstacle: Obstacle, _ state: inout State, at time: Timestamp) {
-    let interest = obstacle.interest
-    let key = PathFingerprint.prefixes(of: obstacle.path, seed: PathFingerprint.processSeed).last?.rawValue ?? 0
-    let reachesBelow = interest.contains(.blocksReadingBelow) || interest.contains(.blocksWritingBelow)
-    tier.adoptClaims(
-      reachesBelow ? .all : .item(key),
-      reads: interest.contains(.blocksReading) || interest.contains(.blocksReadingBelow),
-      writes: interest.contains(.blocksWriting) || interest.contains(.blocksWritingBelow)
-    ) { slot in
-      adopt(slot, &state, at: time) { path, access in
-        path == obstacle.path
-          ? interest.contains(access.isWrite ? .blocksWriting : .blocksReading)
-          : interest.contains(access.isWrite ? .blocksWritingBelow : .blocksReadingBelow)
-            && obstacle.path.contains(path)
-      }
-    }
-  }
-
-  /// Makes the claim in a frozen slot an access of the arbiter, if it's concerned and the arbiter admits it.
+  /// Makes the claim in a frozen slot an access of the arbiter, if the arbiter admits it.
   ///
-  /// If the arbiter doesn't, the claim met an obstacle that was there before it, and has to retreat.
+  /// If the arbiter doesn't, the claim met an obstacle that was there before it, and has to retreat. Claims that the
+  /// obstacle, if there's one, doesn't cover aren't concerned.
   private func adopt(
-    _ slot: Int, _ state: inout State, at time: Timestamp, where isConcerned: (ItemPath, PlainAccess) -> Bool
+    _ slot: Int, under obstacle: Obstacle<ItemPath>?, _ state: inout State, at time: Timestamp
   ) -> AdoptionDecision {
     let claim = AdoptableClaim(slot: slot)
     let path = claim.item.path
-    guard isConcerned(path, claim.access) else { return .unconcerned }
+    if let obstacle, !obstacle.covers(path, isWrite: claim.access.isWrite) { return .unconcerned }
     guard state.decider.admits(claim.access, at: path) else { return .refused }
     state.lastAccess += 1
     let id = AccessID(state.lastAccess)
@@ -121,14 +74,13 @@ extension ArbiterHost {
     let orders = state.decider.step(.accessAdopted(id, request), at: time)
     precondition(orders.effects.isEmpty, "adopting \(id) has effects: \(orders.effects)")
     for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: nil) }
-    publishInterest(&state)
     return .adopted
   }
 
   /// Adopts all claims that concern an item or something inside it.
   func adoptClaims(inside root: ItemPath, _ state: inout State, at time: Timestamp) {
-    tier.adoptClaims(.all, reads: true, writes: true) { slot in
-      adopt(slot, &state, at: time) { path, _ in root.isSameOrContains(path) }
+    tier.adoptClaims(under: Obstacle(path: root, interest: .everything), &state) { slot, obstacle, state in
+      adopt(slot, under: obstacle, &state, at: time)
     }
   }
 
@@ -187,7 +139,7 @@ extension ArbiterHost {
 
   /// The access that a claim is, which becomes one if it isn't yet; `nil` if the claim has ended.
   func access(of claim: ClaimToken, _ state: inout State, at time: Timestamp) -> AccessID? {
-    let isAdopted = tier.adoptClaim(claim) { adopt($0, &state, at: time) { _, _ in true } == .adopted }
+    let isAdopted = tier.adoptClaim(claim, &state) { slot, state in adopt(slot, under: nil, &state, at: time) }
     return isAdopted ? state.adopted[claim.slot]?.waiter.id : nil
   }
 }
@@ -280,7 +232,11 @@ extension ArbiterHost {
   /// While there's an observer, the fast tier grants nothing: a service delegates nothing then, and here everything is
   /// in its way.
   private func observe(_ isWanted: Bool, _ state: inout State) -> Orders {
-    if state.decider.decidesAlone { change(.everywhere, &state, isRaised: isWanted) }
+    if state.decider.decidesAlone {
+      for obstacle in Obstacles.everywhere.list {
+        if isWanted { tier.raise(obstacle, &state.ledger) } else { tier.lower(obstacle, &state.ledger) }
+      }
+    }
     return state.decider.observe(isWanted)
   }
 }
