@@ -62,28 +62,27 @@ extension ChangeBridge {
     guard let host else { return }
     state.withLock { state in
       if state.reader == nil { start(&state, host) }
-      state.reader?.add(id, at: path, observesInside: observesInside)
-      // The presenter inspects its item after it has registered, and learns of problems there.
+      state.reader?.tell { $0.add(id, at: path, observesInside: observesInside) }
+      // The presenter looks at its item after it has registered, and is told of problems there.
       _ = state.reader?.takeOutput()
     }
   }
 
   func locate(_ id: PresenterID, at path: ItemPath) {
     state.withLock { state in
-      if state.reader?.presented[id] == nil { return }
-      state.reader?.follow(id, to: path)
+      state.reader?.tell { $0.follow(id, to: path) }
       _ = state.reader?.takeOutput()
     }
   }
 
   func remove(_ id: PresenterID) {
     let watcher = state.withLock { state -> (any FileWatcher)? in
-      guard state.reader?.presented[id] != nil else { return nil }
-      state.reader?.remove(id)
-      if state.reader?.presented.isEmpty == false { return nil }
-      defer { state.reader = nil }
+      guard let reader = state.reader, reader.core.presented[id] != nil else { return nil }
+      reader.tell { $0.remove(id) }
+      if !reader.core.presented.isEmpty { return nil }
+      state.reader = nil
       inbox.withLock { $0 = Inbox() }
-      return state.reader?.watcher
+      return reader.watcher
     }
     watcher?.wake()
   }
@@ -92,9 +91,7 @@ extension ChangeBridge {
   func problem(of id: PresenterID) -> SystemError? {
     state.withLock { state in
       guard let reader = state.reader else { return state.failure }
-      guard let path = reader.presented[id]?.path else { return nil }
-      return reader.problems.sorted { $0.key < $1.key }
-        .first { $0.key.isSameOrContains(path) || path.contains($0.key) }?.value
+      return reader.core.problem(of: id)
     }
   }
 
@@ -131,7 +128,7 @@ extension ChangeBridge {
   private func stop(_ watcher: any FileWatcher, _ error: SystemError) {
     state.withLock { state in
       if state.reader?.watcher !== watcher { return }
-      state.reader?.problems[.root] = error
+      state.reader?.tell { $0.watchingFailed(error) }
     }
   }
 
@@ -154,8 +151,8 @@ extension ChangeBridge {
       // The arbiter's answers about changes come back in notes: at most to look again, and then to follow.
       for _ in 0..<Self.turnCount {
         let notes = inbox.withLock { inbox in exchange(&inbox.notes, with: []) }
-        for note in notes { state.reader?.take(note) }
-        state.reader?.takeEvents()
+        for note in notes { state.reader?.tell { $0.take(note) } }
+        state.reader?.tell { $0.eventsArrived() }
         guard let output = state.reader?.takeOutput(), !(notes.isEmpty && output.isEmpty) else { break }
         actions += tell(output, host)
         let clock = host.configuration.clock
@@ -172,7 +169,7 @@ extension ChangeBridge {
     host.transport.flush()
   }
 
-  private func tell(_ output: ChangeReader.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
+  private func tell(_ output: ChangeCore.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
     var actions: [ArbiterHost.Action] = []
     for chunk in output.seen.chunks(of: Self.changeCountMax) {
       actions += host.decide(.changesSeen(ArbiterHost.client, chunk))
@@ -192,7 +189,7 @@ extension ChangeBridge {
   }
 }
 
-extension ChangeReader {
+extension ChangeCore {
   fileprivate mutating func take(_ note: ChangeBridge.Note) {
     switch note {
     case .follow(let id, let path): follow(id, to: path)

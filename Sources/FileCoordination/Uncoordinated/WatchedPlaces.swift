@@ -3,9 +3,9 @@ internal import FileWatching
 internal import SystemInterface
 
 /// Which watch stands for which place.
-struct WatchedPlaces: Sendable {
+struct WatchedPlaces: Hashable, Sendable {
   /// A watched item at one of its paths; a file with several names may have several.
-  struct Place: Sendable {
+  struct Place: Hashable, Sendable {
     var path: ItemPath
     /// Inside of a directory whose presenter observes everything inside: then the names in it are recorded.
     var isDeep = false
@@ -18,8 +18,6 @@ struct WatchedPlaces: Sendable {
 
   /// How many paths are watched.
   var count: Int { watches.count }
-
-  var paths: some Sequence<ItemPath> { watches.keys }
 
   subscript(watch: WatchID) -> [Place] { places[watch] ?? [] }
 
@@ -64,7 +62,8 @@ struct WatchedPlaces: Sendable {
     }
   }
 
-  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) } }
+  /// The watched paths at a place and inside, in order.
+  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) }.sorted() }
 
   /// An item stands elsewhere now, and its watches with it.
   mutating func move(from old: ItemPath, to new: ItemPath) {
