@@ -6,10 +6,10 @@ import PackageDescription
 
 let library: Target.Dependency = .product(name: "FoundationCompatibility", package: "swift-file-coordination")
 
-/// For what Apple's names have no word for, such as deadlines.
+/// For features without one of Apple's names, such as deadlines.
 let native: Target.Dependency = .product(name: "FileCoordination", package: "swift-file-coordination")
 
-/// Programs that say nothing but `import Foundation`: what brings them to Linux is one dependency, and this setting.
+/// Programs that import only `Foundation`: one dependency and this setting bring them to Linux.
 let importsEverywhere: SwiftSetting = .unsafeFlags(
   ["-Xfrontend", "-import-module", "-Xfrontend", "FoundationCompatibility"], .when(platforms: [.linux]))
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the programs have in common: a folder, and checks that end the process when they fail.
+/// The common part of the programs: a folder, and checks that end the process when they fail.
 public enum Scene {
   /// Of this process alone; removed at its end.
   public static let folder: URL = {
@@ -35,7 +35,7 @@ public enum Scene {
     end(1)
   }
 
-  /// Waits for something that must happen.
+  /// Waits for an event that must occur.
   public static func wait(_ semaphore: DispatchSemaphore, _ what: String, line: Int = #line) {
     check(semaphore.wait(timeout: .now() + 60) == .success, "\(what) didn't come", line: line)
   }

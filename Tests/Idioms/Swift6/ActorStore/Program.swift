@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// An actor that owns a file and blocks itself while it waits, as its author didn't know better.
+// An actor that owns a file and blocks itself while it waits, as its author used no asynchronous method.
 
 struct NoResult: Error {}
 
@@ -31,7 +31,7 @@ actor FileStore {
     if let error = coordinationError ?? writeError { throw error }
   }
 
-  /// Reads, changes and writes in one access, so that nobody writes between.
+  /// Reads, changes and writes in one access, so that no other writer comes between.
   func append(_ text: String) throws {
     var error: NSError?
     NSFileCoordinator(filePresenter: nil).coordinate(writingItemAt: url, options: .forMerging, error: &error) { url in
@@ -50,7 +50,7 @@ struct Program {
     try await store.write(Data("one".utf8))
     Scene.check(try await store.read() == Data("one".utf8), "what was written is read")
 
-    // Two actors of one file: neither loses what the other has written.
+    // Two actors of one file: neither loses the text of the other.
     let other = FileStore(url: url)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<20 { group.addTask { try await (index % 2 == 0 ? store : other).append("+") } }

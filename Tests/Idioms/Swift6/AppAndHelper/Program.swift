@@ -3,12 +3,13 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// An app and its helper, two processes that share a file: one waits for the other's access (C-026), unless they have one purpose
-// (C-116); presenters of one save for accesses of the other, and hear of them; and the end of one holds up nobody (C-187).
+// An app and its helper, two processes that share a file: one waits for the other's access (C-026), unless they have
+// one purpose (C-116); presenters of one save for accesses of the other, and are notified of them; and the end of one
+// process blocks no access (C-187).
 //
-// The program starts itself again as the helper, which does what it's told line by line.
+// The program starts itself again as the helper, which carries out commands line by line.
 
-/// A document with changes that aren't in the file yet, which saves them when somebody reads.
+/// A document with changes that aren't in the file yet, which saves them for a reader.
 final class Draft: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemURL: URL?
   let presentedItemOperationQueue = OperationQueue()
@@ -65,7 +66,7 @@ func write(_ text: String, to url: URL, by coordinator: NSFileCoordinator = NSFi
 enum Helper {
   static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-  /// Does what it's told until nobody is there to tell it.
+  /// Carries out commands until the app closes the input.
   static func main(_ url: URL) {
     let draft = Draft(url) { say("changed") }
     while let line = readLine() {
@@ -87,7 +88,7 @@ enum Helper {
     }
   }
 
-  /// Writes in two steps, the second one when it's told to.
+  /// Writes in two steps, the second one at a command.
   private static func hold(_ url: URL, purpose: String?) {
     let coordinator = NSFileCoordinator()
     if let purpose { coordinator.purposeIdentifier = purpose }
@@ -121,7 +122,7 @@ final class HelperProcess {
 
   func tell(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
-  /// What it says next.
+  /// The next line of the helper.
   func line() -> String {
     while true {
       if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
@@ -166,7 +167,7 @@ struct App {
     Scene.check(write("by the app", to: url) == nil && helper.line() == "changed", "the helper heard")
     Scene.wait(changed, "news of a write that isn't the presenter's own")
     draft.edit("of the app")
-    // Its own save it hears nothing of, and the helper's draft does.
+    // The app's draft isn't notified of its own save, and the helper's draft is.
     let answers = [helper.ask("read"), helper.line()]
     Scene.check(answers.sorted() == ["changed", "of the app"], "\(answers)")
     Scene.check(helper.ask("close") == "closed", "closed")
@@ -212,7 +213,7 @@ struct App {
     Scene.check(half() == "half", "read what the dead has left")
   }
 
-  /// The helper holds the file, so whoever doesn't wait gets an error that names it.
+  /// The helper holds the file, so an access that doesn't wait gets an error that names the helper.
   private func refuse(_ what: String) {
     do {
       let text = try read(url, by: impatient())
@@ -224,7 +225,7 @@ struct App {
     }
   }
 
-  /// Reads on a thread of its own; the closure waits for what it read.
+  /// Reads on a thread of its own; the closure waits for the text.
   private func reader() -> () -> String {
     let (done, url) = (DispatchSemaphore(value: 0), url)
     nonisolated(unsafe) var text = ""
@@ -243,7 +244,7 @@ struct App {
 enum Program {
   static func main() throws {
     if CommandLine.arguments.count == 3 { return Helper.main(URL(fileURLWithPath: CommandLine.arguments[2])) }
-    // Where nobody has said where processes meet, these two meet in the app's folder.
+    // Without a configured meeting place, these two processes meet in the app's folder.
     let domain = ProcessInfo.processInfo.environment["FILE_COORDINATION_DOMAIN"]
     if domain?.hasPrefix("socket:") != true {
       setenv("FILE_COORDINATION_DOMAIN", "socket:\(Scene.folder.appendingPathComponent("s").path)", 1)

@@ -83,7 +83,7 @@ func sizes(of urls: [URL]) throws -> [Int] {
   return sizes.sorted
 }
 
-/// Throws a file away when whoever shows it has let go.
+/// Throws a file away when its presenters have let go.
 func moveToTrash(_ url: URL) async throws -> URL? {
   let intent = NSFileAccessIntent.writingIntent(with: url, options: .forDeleting)
   return try await withCheckedThrowingContinuation { continuation in

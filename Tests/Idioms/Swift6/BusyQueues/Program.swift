@@ -2,8 +2,9 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// A class that wrote only `presentedItemDidChange`, on the main queue, in a program whose main thread waits on a semaphore for work that
-// coordinates. Nobody can know yet what the class has written, and the writer fails for that no more than it waits.
+// A class that wrote only `presentedItemDidChange`, on the main queue, in a program whose main thread waits on a
+// semaphore for work that coordinates. Nothing has determined yet which methods the class has written; the writer
+// neither fails for that nor waits.
 
 final class TitleUpdater: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemURL: URL?
@@ -24,11 +25,11 @@ struct Program {
     let presenters = [TitleUpdater(url), TitleUpdater(url)]
     for presenter in presenters { NSFileCoordinator.addFilePresenter(presenter) }
     write(url, passingOver: presenters.count)
-    // The news come when the queue runs, and with them what the class has written.
+    // The news come when the queue runs, and at that time the package determines the methods of the class.
     wait(for: 1, presenters)
     write(url, passingOver: presenters.count)
     wait(for: 2, presenters)
-    // By now it's known.
+    // By now the methods of the class have been determined.
     write(url, passingOver: 0)
     wait(for: 3, presenters)
     for presenter in presenters { NSFileCoordinator.removeFilePresenter(presenter) }

@@ -50,7 +50,7 @@ struct Program {
     Scene.check(count == 3, "\(count) bytes")
     Scene.check(try await readOnAQueue(url) == Data("one".utf8), "read on a queue")
 
-    // Cancelled while somebody else writes.
+    // Cancelled while another access writes.
     try await NSFileCoordinator.access([.writingIntent(with: url)]) {
       let done = DispatchSemaphore(value: 0)
       let cancelled = Task {

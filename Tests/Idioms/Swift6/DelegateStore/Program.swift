@@ -60,7 +60,7 @@ struct Program {
     let controller = Controller()
     store.delegate = controller
     func expect(_ event: String) async {
-      // Whoever had access before may be told of the same once more.
+      // The change of an earlier access may be reported once more.
       for await next in controller.events where next == event { return }
     }
     let (a, b) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))

@@ -5,7 +5,7 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-/// What is known of a document: a value, because items can't leave the query's queue.
+/// The recorded properties of a document: a value, because items can't leave the query's queue.
 struct DocumentInfo: Sendable, Hashable {
   let name: String
   let url: URL

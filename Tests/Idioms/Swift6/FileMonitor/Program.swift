@@ -87,7 +87,7 @@ struct Program {
     let url = Scene.folder.appendingPathComponent("monitored")
     let monitor = FileMonitor(Scene.folder)
     NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { try? Data("x".utf8).write(to: $0) }
-    // Whoever had access before may be told of last.
+    // Changes by earlier accesses may still be reported.
     for await change in monitor.changes where change.lastPathComponent == "monitored" { break }
     monitor.stop()
 

@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// A plain folder's presenter that closes what it has open of a file before that is deleted, or refuses.
+// A plain folder's presenter that closes its open files before their deletion, or refuses.
 
 final class Library: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemURL: URL?

@@ -24,7 +24,7 @@ func coordinate(
   }
 }
 
-/// Whoever ends first: the access, or the clock.
+/// The result of the one that ends first: the access, or the clock.
 func access(_ url: URL, within duration: Duration) async throws -> Int {
   try await withThrowingTaskGroup(of: Int.self) { group in
     nonisolated(unsafe) let coordinator = NSFileCoordinator()
@@ -58,7 +58,7 @@ struct Program {
     }
     waitFor(free, "free items")
 
-    // Somebody writes, and doesn't end before both have given up.
+    // Another access writes, and doesn't end before both have given up.
     let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
       NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { _ in
@@ -80,7 +80,7 @@ struct Program {
     } catch is TimedOut {
       // The clock was first, and then the access ended.
     } catch let error as CocoaError where error.code == .userCancelled {
-      // The clock has cancelled the access, which told that before the clock did.
+      // The clock has cancelled the access, which reported that before the clock did.
     }
     release.signal()
     Scene.check(try await access(url, within: .seconds(60)) == 4, "read when it's free")

@@ -32,7 +32,7 @@ struct Program {
       heard.signal()
     }
     NSFileCoordinator.addFilePresenter(notes)
-    // By another path, by the same one, and by somebody who doesn't coordinate.
+    // By another path, by the same one, and by a program that doesn't coordinate.
     for place in [folder, link] {
       NSFileCoordinator().coordinate(writingItemAt: place.appendingPathComponent("note"), error: nil) { url in
         try? Data("text".utf8).write(to: url)

@@ -2,8 +2,8 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// A document that reads its file when that has moved: it hears of the move when the mover has finished, so neither waits for the other,
-// and it finds what the mover has written last.
+// A document that reads its file after a move of that file: it receives the move when the mover has finished, so
+// neither waits for the other, and it finds the last text of the mover.
 
 final class Document: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemOperationQueue = OperationQueue()
@@ -48,7 +48,7 @@ struct Program {
       mover.item(at: source, willMoveTo: target)
       try? FileManager.default.moveItem(at: source, to: target)
       mover.item(at: source, didMoveTo: target)
-      // The document isn't told before this accessor ends.
+      // The document isn't notified before this accessor ends.
       Scene.check(read.wait(timeout: .now() + 0.1) == .timedOut, "told too early")
       try? Data("final".utf8).write(to: target)
     }

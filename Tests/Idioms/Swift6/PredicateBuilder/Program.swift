@@ -5,7 +5,8 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// Predicates of expressions in a file that imports both modules: in types the names need a line that says whose they are.
+// Predicates of expressions in a file that imports both modules: as types, the names need a line that chooses the
+// module.
 
 typealias NSComparisonPredicate = FoundationCompatibility.NSComparisonPredicate
 typealias NSCompoundPredicate = FoundationCompatibility.NSCompoundPredicate

@@ -30,7 +30,7 @@ final class Watcher: NSObject, NSFilePresenter, Sendable {
   }
 
   func presentedItemDidChange() {
-    // A coordinated read inside the message, which waits for nobody but this presenter.
+    // A coordinated read inside the message, which waits for no presenter but this one.
     NSFileCoordinator(filePresenter: self).coordinate(readingItemAt: presentedItemURL!, error: nil) { _ in }
     told.signal()
   }

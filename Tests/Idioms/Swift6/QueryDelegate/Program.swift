@@ -5,9 +5,9 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// Queries whose results and values a delegate replaces, in each of the ways that Swift 6 knows for a delegate.
+// Queries whose results and values a delegate replaces, in each of the ways that Swift 6 has for a delegate.
 
-/// What a list shows of an item.
+/// The part of an item that a list shows.
 final class Row: NSObject, Sendable {
   let title: String
   let url: URL

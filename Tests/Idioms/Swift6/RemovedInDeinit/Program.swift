@@ -2,7 +2,7 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// Presenters that remove themselves when they go, on whatever thread that is, and others that never do.
+// Presenters that remove themselves at their end, on any thread, and others that never do.
 
 final class Observer: NSObject, NSFilePresenter {
   let presentedItemURL: URL?
@@ -34,7 +34,7 @@ struct Program {
     Scene.check(observer?.presentedItemURL == url, "lives")
     observer = nil
     NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { try? Data("2".utf8).write(to: $0) }
-    // Messages come in order: had it been told it would have been before this one.
+    // Messages come in order: a message to the former presenter would have come before this one.
     let last = Observer(url) { changed.signal() }
     NSFileCoordinator().coordinate(writingItemAt: url, error: nil) { try? Data("3".utf8).write(to: $0) }
     Scene.wait(changed, "the last change")

@@ -2,8 +2,8 @@ import Foundation
 import FoundationCompatibility
 import Scene
 
-// A folder's presenter in a program that also writes without coordination, as do editors and scripts: it hears of that without having
-// asked for it, once for each write. A class that doesn't want to know says so.
+// A folder's presenter in a program that also writes without coordination, as do editors and scripts: it's notified of
+// that without a request for it, once for each write. A class that doesn't need the notifications declines them.
 
 class Watcher: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemURL: URL?
