@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What other users do in the place where processes meet.
+/// Actions of other users in the place where processes meet.
 @Suite("Other users neither take part nor lead astray", .blocking, .timeLimit(.minutes(5)))
 struct ForeignUserTests {
   private static let isRoot = geteuid() == 0
@@ -109,7 +109,7 @@ struct ForeignUserTests {
     try withForeignGroup(mode: mode, verb: verb) { report, status in
       #expect(report == "done")
       #expect("\(status.st_gid)" == Self.stranger)
-      // Who was in the group is among the others now, and the saver's group was among them.
+      // Members of the former group are among the others now, and members of the saver's group were among them before.
       let everybody = mode & 0o007 & mode >> 3
       #expect(status.st_mode & 0o7777 == mode & 0o700 | everybody << 3 | everybody)
     }

@@ -14,7 +14,7 @@ struct ForkedChildTests {
     try body(root)
   }
 
-  /// What a process has open, as the kernel names it.
+  /// The open files of a process, as the kernel names them.
   private func descriptors(of process: Int32) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap {
       try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A process that uses up its descriptors doesn't block its domain", .blocking, .timeLimit(.minutes(5)))
 struct GreedyProcessTests {
-  /// Reads on until it has reported something; changes may be told more than once.
+  /// Reads on until the process has made a certain report; it may report a change more than once.
   private func awaitReport(_ report: String, from process: HelperProcess) throws {
     while let line = try process.line() { if line == report { return } }
     Issue.record("it never reported '\(report)'")
@@ -35,7 +35,7 @@ struct GreedyProcessTests {
       }
       try awaitReport("changed \(last)", from: greedy)
       #expect(try domain.processes().first(where: \.isService)?.processIdentifier == greedy.identifier)
-      // By somebody who doesn't coordinate.
+      // By a program that doesn't coordinate.
       try FileManager.default.moveItem(
         at: root.appending(path: "items/\(last)"), to: root.appending(path: "items/elsewhere"))
       try awaitReport("moved \(last) to elsewhere", from: greedy)

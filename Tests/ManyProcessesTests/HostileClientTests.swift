@@ -8,10 +8,10 @@ import SystemInterface
 import TestSupport
 import Testing
 
-/// Clients that tell nonsense, too much or nothing, beside one that's honest: it goes on meanwhile and afterwards.
+/// Clients that send nonsense, too much or nothing, beside one that's honest: it goes on meanwhile and afterwards.
 @Suite("Nobody's malice or mistake harms anybody else", .blocking, .timeLimit(.minutes(5)))
 struct HostileClientTests {
-  /// Bytes that are no frames, or not those that should come now.
+  /// Bytes that are no frames, or not the frames that should come now.
   struct Nonsense: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let bytes: [UInt8]
@@ -243,7 +243,7 @@ struct HostileClientTests {
       #expect(try client.stream.waitReadable(until: HostClock.shared.now) == false)
       try siege.service.tell("release")
       #expect(try siege.service.line() == "release")
-      // Nobody has gone: it has to look for itself.
+      // No client has gone: the service has to check by itself.
       let answer = try client.next()
       let isWelcome = if case .welcome = answer { true } else { false }
       #expect(isWelcome, "\(String(describing: answer))")

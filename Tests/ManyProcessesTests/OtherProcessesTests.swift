@@ -22,7 +22,7 @@ struct OtherProcessesTests {
       #expect(try domain.processes().map(\.isService) == [true])
     }
 
-    /// Starts the helper, and waits until it has said what it does.
+    /// Starts the helper, and waits until it has reported its state.
     func helper(_ verb: String, until report: String) throws -> HelperProcess {
       let helper = try HelperProcess([verb, root.appending(path: "s").path, file.path])
       let line = try helper.line()
@@ -107,7 +107,7 @@ struct OtherProcessesTests {
     let deadlines = AccessDeadlines(waitingForAnswers: .milliseconds(20), lateAnswers: .proceed)
     try place.coordinator.blocking.write(place.file, deadlines: deadlines) { _ in }
     helper.send(SIGCONT)
-    // What it was asked nobody waits for any more, but it's still asked the next time.
+    // No access waits for the answer to its question any more, but it's still asked the next time.
     try place.coordinator.blocking.write(place.file, deadlines: deadlines) { _ in }
     #expect(try place.domain.snapshot().presenters.map(\.label) == ["mute"])
     helper.send(SIGKILL)

@@ -12,7 +12,7 @@ private enum ProcessNamespace {
     == .exit(0)
 }
 
-/// Processes that know each other by other numbers, as in containers that share a directory.
+/// Processes that have other numbers for each other, as in containers that share a directory.
 @Suite(
   "Processes of another namespace of process identifiers", .blocking, .timeLimit(.minutes(4)),
   .enabled(if: ProcessNamespace.isAllowed, "only root may make namespaces"))
@@ -31,7 +31,7 @@ struct ProcessNamespaceTests {
     return try #require(pid_t(text.trimmingCharacters(in: .whitespaces)))
   }
 
-  /// Whether none of its threads runs any more; who isn't its parent gets no event of that.
+  /// Whether none of its threads runs any more; a process that isn't its parent gets no event of that.
   private func isStopped(_ process: pid_t) throws -> Bool {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").allSatisfy { thread in
       let line = try String(contentsOfFile: "/proc/\(process)/task/\(thread)/stat", encoding: .utf8)

@@ -17,7 +17,7 @@ struct Field {
   var random: SplitMix
   private(set) var sharers: [Sharer] = []
   private(set) var deaths: [Int32: Int] = [:]
-  /// What some of the workers do besides, by the number of the worker.
+  /// Further abilities of some of the workers, by the number of the worker.
   private let traits: (Int) -> [String]
   private var lastSeed = 0
 
@@ -45,7 +45,7 @@ struct Field {
     sharers.append(Sharer(process: try HelperProcess(arguments, errors: errors), errors: errors))
   }
 
-  /// Waits until so many more things have happened.
+  /// Waits until the log has so many more entries.
   func waitForProgress(of count: Int) throws {
     let goal = log.count + count
     try wait(for: "\(goal) entries in the log") { log.count >= goal }
@@ -86,9 +86,10 @@ struct Field {
     try waitForProgress(of: 3)
   }
 
-  /// Lets nobody access anything any more, and waits until all presenters have heard of the last changes.
+  /// Ends the accesses of all workers, and waits until all presenters have received the last changes.
   ///
-  /// Whoever ends presents nothing any more, which the log doesn't say: so those that have only just started are waited for, too.
+  /// The presenter of a worker that ends is gone, which the log doesn't say: so the workers that have only just started
+  /// are waited for, too.
   func calmDown() throws {
     for sharer in sharers { try sharer.process.tell("quiet") }
     let living = sharers.map(\.process.identifier)
@@ -108,7 +109,7 @@ struct Field {
     return (problems, checker)
   }
 
-  /// What the next process finds where the others met, besides the lock and what is its own.
+  /// The remains at the meeting place that the next process finds, besides the lock and its own entries.
   func leftovers() throws -> [String] {
     let domain = CoordinationDomain.socket(socket)
     let others = try domain.processes().filter { $0.processIdentifier != getpid() }.map { "\($0)" }

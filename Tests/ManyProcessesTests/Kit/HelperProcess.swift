@@ -12,9 +12,9 @@ final class HelperProcess {
   /// Starts a worker.
   ///
   /// - Parameters:
-  ///   - arguments: What it's to do.
+  ///   - arguments: The command of the worker.
   ///   - launcher: The program that starts it, with its arguments, if it isn't started directly.
-  ///   - errors: The file for what it writes to its standard error, if not that of the test.
+  ///   - errors: The file for its standard error, if not that of the test.
   /// - Throws: An error when it can't be started.
   init(_ arguments: [String], launcher: [String] = [], errors: URL? = nil) throws {
     let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -1,8 +1,8 @@
 import CoordinationWorker
 
-/// Looks for accesses that overlapped and must not have, and for presenters that weren't asked or told.
+/// Finds accesses that overlapped and must not have, and presenters that weren't asked or notified.
 struct HoldChecker {
-  /// What a process does besides others: its own accesses, and those of its presenter.
+  /// One part of a process, which acts beside others: its own accesses, or those of its presenter.
   private struct Actor: Hashable {
     let process: Int32
     let lane: HoldLog.Lane
@@ -26,7 +26,7 @@ struct HoldChecker {
   private var problems: [String] = []
   private(set) var holdCount = 0
   private(set) var tornCount = 0
-  /// How often a presenter was asked, saved, and was told.
+  /// How often a presenter was asked, saved, and was notified.
   private(set) var relinquishedCount = 0
   private(set) var savedCount = 0
   private(set) var toldCount = 0
@@ -36,9 +36,9 @@ struct HoldChecker {
   private var processes: Set<Int32> = []
 
   /// - Parameters:
-  ///   - log: What the workers noted.
+  ///   - log: The notes of the workers.
   ///   - deaths: For each worker that was killed, how many entries there were just before.
-  /// - Returns: What was wrong, in words.
+  /// - Returns: The problems, in words.
   static func check(_ log: HoldLog, deaths: [Int32: Int]) -> (problems: [String], checker: HoldChecker) {
     var checker = HoldChecker()
     checker.run(log, deaths)
@@ -48,7 +48,7 @@ struct HoldChecker {
     return (checker.problems, checker)
   }
 
-  /// What happened before and after an entry.
+  /// The entries before and after an entry.
   private static func story(of log: HoldLog, _ deaths: [Int32: Int], around center: Int) -> String {
     var lines: [String] = []
     for index in max(0, center - 40)..<min(log.count, center + 10) {
@@ -60,7 +60,8 @@ struct HoldChecker {
     return lines.joined(separator: "\n")
   }
 
-  /// Who of these processes isn't quiet, be it that it has noted nothing yet, or hasn't heard of the last write of what it presents.
+  /// The processes of these that aren't quiet: a process that has noted nothing yet, or that hasn't received the last
+  /// write of the item that it presents.
   static func unheard(_ log: HoldLog, of living: [Int32], deaths: [Int32: Int]) -> [Int32] {
     var checker = HoldChecker()
     checker.run(log, deaths)

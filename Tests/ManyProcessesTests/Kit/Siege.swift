@@ -42,7 +42,7 @@ struct Siege {
     }
   }
 
-  /// - Returns: What went wrong for the honest.
+  /// - Returns: The problems of the honest clients.
   mutating func end() throws -> [String] {
     try goesOn()
     try waitUntilAlone()
