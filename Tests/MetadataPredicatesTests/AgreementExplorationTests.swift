@@ -8,7 +8,7 @@ import Testing
 struct AgreementExplorationTests {
   private static let seeds = Budget.seeds(normal: 400, long: 100_000)
 
-  /// What is wrong with one tree; `nil` if nothing is.
+  /// The problem of one tree; `nil` if there is none.
   private static func problem(seed: UInt64) -> String? {
     var random = RandomPredicates(seed: seed)
     let tree = random.predicate(depth: 3)
@@ -19,7 +19,7 @@ struct AgreementExplorationTests {
     } catch { return "\(text) doesn't parse: \(error)" }
     let compiled: CompiledPredicate
     do throws(MetadataPredicateError) { compiled = try tree.compiled() } catch {
-      // Constants that can't be compared are refused; nothing else is made up.
+      // Constants that can't be compared are refused; the generator makes no other error.
       return error.code == .operands ? nil : "\(text) can't be compiled: \(error)"
     }
     for _ in 0..<4 {

@@ -61,7 +61,7 @@ struct ExplanationTests {
     #expect(whole.steps.map(\.isAnsweredByIndex) == [false, true, false])
   }
 
-  /// Counts what is read.
+  /// Records the attributes that are read.
   private final class Reader: PredicateItem {
     var reads: [String] = []
     func value(forAttribute name: String, index: Int) -> MetadataValue {

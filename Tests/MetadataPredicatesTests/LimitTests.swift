@@ -62,7 +62,7 @@ struct LimitTests {
     #expect(try limited("SELF.secret == 'a'", limits).code == .limit)
     #expect(try limited("SELF == 'a'", limits).code == .limit)
     #expect(try limited("%K == 'a'", limits, ["secret.x"]).code == .limit)
-    // Where the text names it, the place is told.
+    // Where the text names the attribute, the error has the place.
     for format in ["tags == 1 AND secret == 'a'", "tags == 1 AND #secret == 'a'", "tags == 1 AND secret.x == 1"] {
       let error = #expect(throws: MetadataPredicateError.self) { try MetadataPredicate(format: format, limits: limits) }
       #expect(error?.code == .limit && error?.location?.utf8Offset == 14, "\(format)")

@@ -6,7 +6,7 @@ import Testing
 struct TextProbeTests {
   fileprivate static let comparators: [PredicateComparator] = [.equal, .beginsWith, .endsWith, .contains]
 
-  /// What characters say.
+  /// The result by a comparison of characters.
   fileprivate static func expected(
     _ text: String, _ comparator: PredicateComparator, _ pattern: String, _ options: PredicateComparison.Options
   ) -> Bool {

@@ -5,24 +5,24 @@ import Testing
 ///
 /// - Parameters:
 ///   - format: The predicate.
-///   - arguments: What `%@` and the like stand for.
-///   - item: What it's evaluated for.
+///   - arguments: The values for `%@` and the like.
+///   - item: The item to evaluate it for.
 ///   - environment: The present moment and the like.
 /// - Returns: Whether it holds.
-/// - Throws: What is wrong with the text.
+/// - Throws: The error in the text.
 func holds(
   _ format: String, _ arguments: [MetadataValue] = [], for item: MetadataValue = [:],
   in environment: PredicateEnvironment = .standard
 ) throws -> Bool {
   let predicate = try MetadataPredicate(format: format, arguments: arguments)
-  // What was printed means the same.
+  // The printed text means the same.
   #expect(try MetadataPredicate(format: predicate.formatString) == predicate)
   return try predicate.compiled().matches(item, in: environment)
 }
 
 /// The error that something throws.
 ///
-/// - Parameter body: What should fail.
+/// - Parameter body: The call that should fail.
 /// - Returns: The error.
 /// - Throws: If it doesn't fail.
 func error(of body: () throws(MetadataPredicateError) -> Void) throws -> MetadataPredicateError {

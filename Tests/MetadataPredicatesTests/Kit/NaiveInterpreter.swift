@@ -1,8 +1,8 @@
 import MetadataPredicates
 
-/// Evaluates trees as the rules say it, without any preparation: what the compiled evaluator must agree with.
+/// Evaluates trees literally by the rules, without any preparation: the compiled evaluator must agree with it.
 ///
-/// It knows the letters that ``RandomPredicates`` uses, and shares no code with the library.
+/// It handles the letters that ``RandomPredicates`` uses, and shares no code with the library.
 struct NaiveInterpreter {
   let item: MetadataValue
   var variables: [String: MetadataValue] = [:]
@@ -72,7 +72,7 @@ struct NaiveInterpreter {
     }
   }
 
-  /// Negative, zero or positive; `nil` for what has no order.
+  /// Negative, zero or positive; `nil` for values without an order.
   private func order(_ left: MetadataValue, _ right: MetadataValue, _ options: PredicateComparison.Options) -> Int? {
     if case .string(let first) = left, case .string(let second) = right {
       let (first, second) = (NaiveText.folded(first, options), NaiveText.folded(second, options))

@@ -2,7 +2,7 @@ import MetadataPredicates
 
 /// Comparing texts of a few letters, character by character.
 enum NaiveText {
-  /// What the letters with marks are without them.
+  /// The letters with marks, and the same letters without them.
   private static let bare: [Character: Character] = ["é": "e", "É": "E", "ö": "o", "Ö": "O"]
   /// The letter of full width, and the usual one.
   private static let (wide, usual): (Character, Character) = ("\u{FF41}", "a")
@@ -15,7 +15,7 @@ enum NaiveText {
   static func folded(_ text: String, _ options: PredicateComparison.Options) -> [Character] {
     var result: [Character] = []
     for character in text {
-      // The sign of Kelvin is equal to the letter, which is what remains of it.
+      // The sign of Kelvin is equal to the letter, so the letter takes its place.
       let narrow = character == "K" ? "K" : (character == wide && !options.isEmpty ? usual : character)
       guard let letter = options.contains(.diacriticInsensitive) ? withoutMark(narrow) : narrow else { continue }
       if options.contains(.caseInsensitive) {
@@ -66,7 +66,7 @@ enum NaiveText {
   static func wholeMatch(_ text: String, _ pattern: String, _ options: PredicateComparison.Options) -> Bool {
     if pattern.isEmpty { return false }
     let ignored = options.intersection(.diacriticInsensitive)
-    // Folding joins a letter and its mark where it has to; otherwise expressions look at scalars.
+    // Folding joins a letter and its mark where it has to; otherwise expressions compare scalars.
     func scalars(_ text: String) -> [Unicode.Scalar] {
       Array((ignored.isEmpty ? text : String(folded(text, ignored))).unicodeScalars)
     }
@@ -77,7 +77,8 @@ enum NaiveText {
 
 /// A regular expression that's tried in every way, one after the other.
 ///
-/// It knows what ``RandomPredicates`` uses: letters, `.`, `\w`, `\d`, sets, groups, alternatives and repetitions.
+/// It handles everything that ``RandomPredicates`` uses: letters, `.`, `\w`, `\d`, sets, groups, alternatives and
+/// repetitions.
 struct NaiveExpression {
   private indirect enum Piece {
     case one((Unicode.Scalar) -> Bool)

@@ -25,7 +25,7 @@ struct RandomPredicates {
   private static let letters =
     plainLetters + ["é", "e\u{301}", "É", "ö", "ß", "a", "A", "b", "e", "\u{212A}", "\u{FF41}"]
 
-  /// Usually short, so that texts resemble each other; sometimes longer than what is compared at once.
+  /// Usually short, so that texts resemble each other; sometimes longer than the length that is compared at once.
   mutating func text() -> String {
     let letters = next(3) == 0 ? Self.plainLetters : Self.letters
     let count = next(8) == 0 ? next(40) : next(6)
@@ -81,7 +81,7 @@ struct RandomPredicates {
   ]
   private static let wildcards = ["*", "a*", "*b", "*e*", "?", "a?*", "*.?", "*é*", "??", "", "a*b*e", "\\*", "*s"]
 
-  /// An attribute and a constant, as most people compare; what is looked for is often a part of the names.
+  /// An attribute and a constant, as most people compare; the text to find is often a part of the names.
   private mutating func plainComparison() -> PredicateComparison {
     let comparators: [PredicateComparator] = [
       .equal, .notEqual, .beginsWith, .endsWith, .contains, .like, .like, .matches, .less, .greaterOrEqual, .isIn,
@@ -159,7 +159,7 @@ struct RandomPredicates {
     }
   }
 
-  /// What stands beside `&` and the like: of each precedence something, so that printing has to group.
+  /// An operand of `&` and the like: of each precedence something, so that printing has to group.
   private mutating func operandOfBits(_ depth: Int) -> MetadataExpression {
     switch next(6) {
     case 0: .attribute(pick(["a", "b", "dict.k"]))
