@@ -8,9 +8,10 @@ package enum Budget {
   package static let churnDuration = environment("FILE_COORDINATION_CHURN").flatMap(Int.init).map(Duration.seconds)
   /// `FILE_COORDINATION_SEED=<n>` replays one seed.
   package static let seed = environment("FILE_COORDINATION_SEED").flatMap(UInt64.init)
-  /// `FILE_COORDINATION_FIRST_SEED=<n>` counts seeds from there, so that a run explores what no run before has seen.
+  /// `FILE_COORDINATION_FIRST_SEED=<n>` counts seeds from there, so that a run explores cases that no run before has
+  /// reached.
   ///
-  /// Without it every run explores the same seeds: it fails for what a change did, and not for its luck.
+  /// Without it every run explores the same seeds: it fails because of a change, and not because of its luck.
   package static let firstSeed = environment("FILE_COORDINATION_FIRST_SEED").flatMap(UInt64.init) ?? 0
 
   /// The seeds of an exploration: as many as a normal or a long run can afford, or the one to replay.

@@ -1,4 +1,4 @@
-/// Chooses what happens next in one run of a model.
+/// Chooses the next action in one run of a model.
 package struct SeededSchedule: Sendable {
   package enum Strategy: Sendable {
     /// Any enabled action, with equal chances.
@@ -24,8 +24,8 @@ package struct SeededSchedule: Sendable {
   ///
   /// - Parameters:
   ///   - enabled: The actions, at least one.
-  ///   - time: How many have happened.
-  ///   - actor: Who does an action.
+  ///   - time: The number of actions so far.
+  ///   - actor: The actor of an action.
   /// - Returns: The action.
   package mutating func choose<Action>(
     _ enabled: [Action], at time: Int, by actor: (Action) -> String

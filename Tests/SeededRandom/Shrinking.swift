@@ -1,7 +1,7 @@
 extension Array {
   /// As short a list as leaving out parts makes, for which `failing` still gives one: delta debugging.
   ///
-  /// - Parameter failing: What of a list has to happen until the problem shows; `nil` if it doesn't.
+  /// - Parameter failing: The part of a list that is needed until the problem shows; `nil` if it doesn't.
   /// - Returns: The list.
   package func shrunk(_ failing: ([Element]) -> [Element]?) -> [Element] {
     var current = self
