@@ -46,7 +46,7 @@ extension ConcurrencyTests {
 
     /// Keeps the clock's thread busy, so that a slow test can't be overtaken by its own deadlines.
     ///
-    /// - Returns: What lets the clock go on.
+    /// - Returns: The event that lets the clock go on.
     private func holdClock() -> ThreadEvent {
       let isHeld = ThreadEvent()
       let release = ThreadEvent()

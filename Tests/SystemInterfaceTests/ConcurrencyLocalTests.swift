@@ -34,7 +34,7 @@ extension ConcurrencyTests {
         let stream = try LocalStream(connectingTo: address)
         while received.count < bytes.count {
           sent += try stream.write(bytes.span.bytes.extracting(sent...))
-          // What doesn't fit is sent when the server has taken something, and then it answers.
+          // Bytes that don't fit are sent when the server has taken some, and then it answers.
           _ = try stream.waitReadable()
           if case .bytes(let count) = try buffer.withUnsafeMutableBytes({ try stream.read(into: $0) }) {
             received += buffer[..<count]
@@ -146,7 +146,7 @@ extension ConcurrencyTests {
               let held = try LockFile(path).lock()
               #expect(holderCount.add(1, ordering: .relaxed).newValue == 1)
               holderCount.subtract(1, ordering: .relaxed)
-              // ENOENT if somebody else, with a lock on an older file, has removed this one.
+              // ENOENT if another thread, with a lock on an older file, has removed this one.
               try sandbox.files.unlink(path, at: .workingDirectory, .file)
               held.release()
             } catch {
@@ -161,7 +161,7 @@ extension ConcurrencyTests {
   }
 }
 
-/// Sends back what it gets; one thread runs it.
+/// Sends back the bytes that it gets; one thread runs it.
 ///
 /// `@unchecked Sendable` because `clients` and `servedCount` belong to the thread in ``run()``, and to the test after it.
 private final class EchoServer: @unchecked Sendable {

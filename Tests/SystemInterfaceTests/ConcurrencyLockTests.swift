@@ -14,7 +14,7 @@ extension ConcurrencyTests {
       var attempt: Int
     }
 
-    /// Not `Sendable`, to show that a guarded value may hold such things and lend them.
+    /// Not `Sendable`, to show that a guarded value may hold such things and give access to them.
     private final class Page {
       var lines: [String] = []
     }

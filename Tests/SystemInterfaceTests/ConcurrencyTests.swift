@@ -4,7 +4,7 @@ import Testing
 
 /// Everything that threads share.
 ///
-/// The name is what the thread sanitizer's run filters by.
+/// The thread sanitizer's run filters by this name.
 enum ConcurrencyTests {
   /// Runs `body` on several threads at once and waits for all of them.
   static func onThreads(_ count: Int, _ body: @escaping @Sendable (_ index: Int) -> Void) {
@@ -19,7 +19,7 @@ enum ConcurrencyTests {
   }
 }
 
-/// Happens when it has been counted down to zero.
+/// An event that occurs when it has been counted down to zero.
 final class Countdown: Sendable {
   private let remaining: Guarded<Int>
   private let reachedZero = ThreadEvent()

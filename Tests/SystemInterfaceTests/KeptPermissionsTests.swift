@@ -4,7 +4,7 @@ import Testing
 
 @testable import SystemInterface
 
-/// Whoever isn't the owner may do with a copy or a saved file what they might do before, or less.
+/// Users other than the owner may do with a copy or a saved file no more than before.
 ///
 /// The kernel's own rule is spelled out here again, and asked about every kind of user: in the old group, in the saver's, in
 /// neither, with an entry of an access list.
@@ -13,7 +13,7 @@ struct KeptPermissionsTests {
   static let group: UInt32 = 12345
   static let modes: [UInt32] = [0o600, 0o640, 0o604, 0o644, 0o660, 0o664, 0o666, 0o755, 0o2770, 0o6711]
 
-  /// What may be done to a file with its metadata.
+  /// The operations that carry a file's metadata over.
   enum Way: CaseIterable {
     case save, copy, moveAcross, saveInDirectoryWithList
 
@@ -33,7 +33,7 @@ struct KeptPermissionsTests {
     }
   }
 
-  /// What a user may do, by the rule in acl(5); the user isn't the owner.
+  /// The access of a user, by the rule in acl(5); the user isn't the owner.
   private func access(_ sandbox: Sandbox, _ name: String, user: UInt32, groups: [UInt32]) throws -> UInt32 {
     let status = try #require(try sandbox.status(name))
     let list = try? sandbox.withFile(name) { (file) throws(SystemError) in
@@ -130,7 +130,7 @@ struct KeptPermissionsTests {
   }
 }
 
-/// What a kernel refuses to whoever isn't root, or can't keep.
+/// Changes that a kernel refuses to users other than root, or can't keep.
 enum Refusal: CaseIterable {
   case nothing
   /// Another owner, but not a group.

@@ -42,7 +42,7 @@ struct LocalLockFileTests {
     try await withTemporaryDirectory { sandbox in
       let path = sandbox.path("lock")
       let held = try #require(try lockFile(sandbox).tryLock())
-      // What a child has between fork(2) and execve(2).
+      // A copy of the descriptor, as a child has between fork(2) and execve(2).
       let number = try #require((3..<getdtablesize()).first { leads($0, to: path) })
       let copy = dup(number)
       defer { close(copy) }
@@ -59,7 +59,7 @@ struct LocalLockFileTests {
   @Test("The lock is free when the process that holds it is killed")
   func releaseByDeath() async throws {
     try await withTemporaryDirectory { sandbox in
-      // The child has the lock with the open file description, whose lock it is.
+      // The child has the lock with the open file description: the lock belongs to that.
       let path = sandbox.path("lock")
       let number = try sandbox.files.open(path, at: .workingDirectory, flags: [.create, .readWrite], mode: 0o600)
       try #require(lockDescription(number.rawValue) == 0)

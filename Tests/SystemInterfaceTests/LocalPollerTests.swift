@@ -7,7 +7,7 @@ import Testing
 struct LocalPollerTests {
   private typealias Event = ReadinessPoller.Event
 
-  /// What is ready now.
+  /// The events that are ready now.
   private func ready(_ poller: ReadinessPoller) throws -> [Event] {
     var events: [Event] = []
     _ = try poller.wait(into: &events, until: MonotonicTime(nanoseconds: 0))

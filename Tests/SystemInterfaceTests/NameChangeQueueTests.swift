@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The queue of name changes knows of a change when the call that made it has returned")
 struct NameChangeQueueTests {
-  /// Something that changes names, the directories it happens in, and the names told.
+  /// An operation that changes names, the directories of the changes, and the reported names.
   struct Change: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let names: [String]

@@ -5,8 +5,9 @@ import Testing
 
 /// Every operation on every kind of source, with a destination in every relation to it that one item can have to another.
 ///
-/// A text is lost when no name leads to it any more, though nobody asked for that: it was in the source, or reached through
-/// it, or elsewhere; only what a successful replacement or removal names may go. A call that fails has changed nothing.
+/// A text is lost when no name leads to it any more without a request for that: it was in the source, or reached
+/// through it, or elsewhere; only an item that a successful replacement or removal names may go. A call that fails has
+/// changed nothing.
 @Suite("Nothing is lost, however source and destination are related")
 struct NothingIsLostTests {
   enum Source: CaseIterable {
@@ -204,7 +205,7 @@ private let canBindMount: Bool = {
   return run("umount", path) == 0
 }()
 
-/// What stands at a path.
+/// The item at a path.
 private struct Found: Equatable {
   let kind: FileKind
   var text: String?
@@ -230,9 +231,9 @@ extension Sandbox {
     return tree
   }
 
-  /// The texts in an item, and what links in it say.
+  /// The texts in an item, and the contents of links in it.
   fileprivate func texts(under name: String, by door: any FileSystem = HostFileSystem()) -> [String] {
-    // The door may know the item by another spelling.
+    // The door may have the item under another spelling.
     let spelled = (try? status(name)) ?? nil == nil && !(door is HostFileSystem) ? name.lowercased() : name
     return ((try? tree(spelled)) ?? [:]).values.compactMap(\.text)
   }

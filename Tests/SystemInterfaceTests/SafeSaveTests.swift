@@ -142,7 +142,7 @@ struct SafeSaveTests {
       #expect(try sandbox.names() == ["file"])
       try door.replaceContents(of: path, with: Array("new".utf8), permission: .ignored)
       #expect(try sandbox.text("file") == "new")
-      // A sandbox that doesn't know the call isn't a file that can't be written.
+      // A sandbox that refuses an unknown call doesn't make the file one that can't be written.
       let unknowing = ScriptedFileSystem { $0.call == .writePermission ? .fail(EPERM) : .proceed }
       try unknowing.replaceContents(of: path, with: Array("newer".utf8))
       #expect(try sandbox.text("file") == "newer")

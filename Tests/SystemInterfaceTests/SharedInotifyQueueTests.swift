@@ -229,7 +229,7 @@ struct SharedInotifyQueueTests {
   }
 }
 
-/// A thread that waits for what happens in a directory, and counts how often it's woken.
+/// A thread that waits for events in a directory, and counts how often it's woken.
 private final class Waiter: Sendable {
   private struct State {
     var count = 0

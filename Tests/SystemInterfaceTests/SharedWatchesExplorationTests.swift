@@ -8,7 +8,7 @@ import Testing
 // Without a time limit: long runs take turns.
 @Suite("A shared queue is to each of its subscribers like one of its own")
 struct SharedWatchesExplorationTests {
-  /// How much happens in a run; all orders of that are gone through.
+  /// The number of steps in a run; all orders of them are gone through.
   struct Bounds: Sendable, CustomTestStringConvertible {
     var callCount = 0
     var eventCount = 0
@@ -72,7 +72,7 @@ private struct WatchModel: Hashable {
     case end(reader: Int, inode: Int)
     case unwatch(reader: Int, inode: Int)
     case take(reader: Int)
-    /// Somebody takes records out for others.
+    /// A reader takes records out for others.
     case pump
     case happen(inode: Int, UInt32)
     case die(inode: Int)
@@ -81,7 +81,7 @@ private struct WatchModel: Hashable {
   struct Call: Hashable {
     var ticket: SharedWatches.Ticket
     var mask: UInt32
-    /// What the kernel has said.
+    /// The answer of the kernel.
     var watch: Int32?
   }
 
@@ -92,12 +92,12 @@ private struct WatchModel: Hashable {
     var masks: [Int: UInt32] = [:]
     var inodes: [Int32: Int] = [:]
     var ended: Set<Int32> = []
-    /// Events that have to be told, by their cookies, in order.
+    /// Events that have to be reported, by their cookies, in order.
     var owed: [UInt32] = []
-    /// Watches of which the end has to be told.
+    /// Watches with an end that has to be reported.
     var owedEnds: Set<Int32> = []
     var isOwedOverflow = false
-    /// Events that happened while a call went on.
+    /// Events that occurred while a call went on.
     var optional: Set<UInt32> = []
     var mayOverflow = false
   }
@@ -161,7 +161,7 @@ private struct WatchModel: Hashable {
     let watching = readers.map { !$0.numbers.isEmpty }
     switch step {
     case .begin(let reader, let inode):
-      // The first one to ask wants to hear of less.
+      // The first request has the smaller mask.
       let mask = callCount == 0 ? Self.happenings[0] : Self.happenings[0] | Self.happenings[1]
       callCount += 1
       readers[reader].calls[inode] = Call(ticket: table.beginWatch(), mask: mask)
@@ -247,7 +247,7 @@ private struct WatchModel: Hashable {
     }
   }
 
-  /// Who watches something is told when the kernel loses something.
+  /// Readers that watch something are notified when the kernel loses events.
   private mutating func noteOverflow(_ watching: [Bool]) {
     for reader in readers.indices {
       if !readers[reader].calls.isEmpty { readers[reader].mayOverflow = true }
@@ -289,7 +289,7 @@ private struct WatchModel: Hashable {
     }
   }
 
-  /// What holds between any two steps.
+  /// The condition that holds between any two steps.
   private var invariant: String? {
     let idle = kernel.marks.filter { table.watches[$0.value.watch] == nil }
     let isExpected = { (watch: Int32) in
@@ -299,7 +299,7 @@ private struct WatchModel: Hashable {
   }
 }
 
-/// What inotify(7) does, without files.
+/// The behaviour of inotify(7), without files.
 private final class ModelKernel: WatchKernel {
   struct Mark: Hashable {
     let watch: Int32

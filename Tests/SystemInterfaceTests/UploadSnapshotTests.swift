@@ -82,7 +82,7 @@ struct UploadSnapshotTests {
     }
   }
 
-  /// What new files don't get.
+  /// The permissions that new files don't get.
   private var umask: UInt32 {
     let mask = Glibc.umask(0o022)
     _ = Glibc.umask(mask)

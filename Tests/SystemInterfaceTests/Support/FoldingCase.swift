@@ -11,7 +11,7 @@ extension ScriptedFileSystem {
       if call.paths.isEmpty { return .proceed }
       return .redirect(
         call.paths.indices.map { index in
-          // What a symbolic link says isn't looked up.
+          // The contents of a symbolic link aren't looked up.
           if call.call == .makeSymbolicLink && index == 0 { return call.paths[index] }
           return files.storedSpelling(of: call.paths[index], at: call.directories[index])
         })

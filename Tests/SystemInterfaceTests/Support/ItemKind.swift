@@ -9,7 +9,7 @@ enum ItemKind: CaseIterable {
 }
 
 extension Sandbox {
-  /// Makes an item that can be told from others of its kind by a marker.
+  /// Makes an item that differs from others of its kind by a marker.
   @discardableResult
   func make(_ kind: ItemKind, _ name: String, marker: String) throws -> SystemPath {
     switch kind {

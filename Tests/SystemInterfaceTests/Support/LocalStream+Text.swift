@@ -2,7 +2,7 @@ import Glibc
 
 @testable import SystemInterface
 
-/// What a test reads from a stream.
+/// The result of a test's read from a stream.
 enum Reception: Hashable {
   case text(String)
   case nothing

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SystemInterface
 
-/// A temporary directory with short spellings for what tests do to files.
+/// A temporary directory with short spellings for the file operations of tests.
 struct Sandbox: Sendable {
   let files = HostFileSystem()
   let root: SystemPath
@@ -61,7 +61,7 @@ struct Sandbox: Sendable {
 /// Where tests make their files: `TMPDIR`, which should be on a file system with extended attributes, or `/tmp`.
 let temporaryDirectory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
 
-/// Makes a temporary directory for the duration of `body` and removes it whatever happens.
+/// Makes a temporary directory for the duration of `body` and removes it in every case.
 @discardableResult
 func withTemporaryDirectory<Result>(
   in parent: String = temporaryDirectory, _ body: (Sandbox) async throws -> Result

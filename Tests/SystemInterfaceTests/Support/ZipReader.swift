@@ -1,4 +1,4 @@
-/// A strict reader of stored zip archives, written from APPNOTE.TXT without a look at the writer.
+/// A strict reader of stored zip archives, written from APPNOTE.TXT without use of the writer.
 struct ZipReader {
   struct Member: Equatable {
     var name: [UInt8]
