@@ -4,16 +4,17 @@ import Glibc
 
 /// A program that a test has started; it ends with the last reference.
 ///
-/// It gets three descriptors, and no other of those that the test has open at that instant. Foundation's `Process` lists them
-/// before it starts a program and learns of its end through a socket that the program inherits: what another thread opens in
-/// between is inherited too, so that one child keeps the pipes of another open, and both wait for each other. Here the child
-/// closes them itself, see posix_spawn_file_actions_addclosefrom_np(3), and its end is known from waitid(2).
+/// It gets three descriptors, and no other of those that the test has open at that instant. Foundation's `Process`
+/// lists them before it starts a program, and gets the end of the program through a socket that the program inherits: a
+/// descriptor that another thread opens in between is inherited too, so that one child keeps the pipes of another open,
+/// and both wait for each other. Here the child closes them itself, see posix_spawn_file_actions_addclosefrom_np(3),
+/// and its end is determined by waitid(2).
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `ending` | `lock` | the number of a process that has been collected may be that of another |
 package final class ChildProcess: @unchecked Sendable {
-  /// What one of its standard streams is.
+  /// The source or target of one of its standard streams.
   package enum Stream {
     /// That of the test.
     case inherited

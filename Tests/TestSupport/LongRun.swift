@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Runs what takes seconds on threads of its own, one for each processor, behind everything else.
+/// Runs work that takes seconds on threads of its own, one for each processor, behind everything else.
 ///
 /// All tests share a few threads and take turns there. One that is asynchronous goes to the end of the line at each
 /// suspension; with long computations in the line it would exceed its time limit, only because the machine is slow.
@@ -13,7 +13,7 @@ package enum LongRun {
   }
 }
 
-/// Threads that do what is to be done in the order in which it came.
+/// Threads that do their jobs in the order in which the jobs came.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
