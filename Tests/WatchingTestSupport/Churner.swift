@@ -4,19 +4,19 @@ import Glibc
 package import SeededRandom
 import SystemInterface
 
-/// Does what programs do to files, at random.
+/// Changes files as programs do, at random.
 package struct Churner {
   package var random: SplitMix
   package let tree: TemporaryTree
   /// Files that have had several names, so that their count of names and the time of its change may be unknown.
   ///
-  /// Nobody tells when a name is made that's gone at once, or when one outside of the scope goes.
+  /// Nothing reports a name that's made and gone at once, or a name outside of the scope that goes.
   package private(set) var linkedInodes: Set<UInt64> = []
   /// Files that were altered through a name that was younger than ``settle()``.
   ///
-  /// If it was gone before anybody looked, nobody knows that it was a name of them.
+  /// If the name was gone before it was seen, no watcher can determine that it was a name of them.
   package private(set) var obscureInodes: Set<UInt64> = []
-  /// The names that had been looked at when there was a pause.
+  /// The names that had been seen when there was a pause.
   private var settledNames: [SystemPath: UInt64] = [:]
   /// The hard link that was made last, and the name that it was made of.
   private var lastLink: (name: SystemPath, origin: SystemPath)?
@@ -66,10 +66,10 @@ package struct Churner {
     }
   }
 
-  /// Everything that there is has been looked at.
+  /// Records that every present name has been seen.
   package mutating func settle() { settledNames = tree.contents.mapValues(\.identity.inode) }
 
-  /// Does something to each file of which something may be unknown, so that it's looked at.
+  /// Changes each file of which something may be unknown, so that it's checked.
   package mutating func touchLinkedFiles() {
     let unknown = linkedInodes.union(obscureInodes)
     for (path, facts) in tree.contents where facts.kind == .regular && unknown.contains(facts.identity.inode) {
@@ -111,7 +111,7 @@ package struct Churner {
     let old = Self.inode(of: path)
     if old != nil { noteAlteration(of: path) }
     try tree.write(path, text, adding: adding)
-    // A new file, whatever had its inode before.
+    // A new file: an earlier file with its inode doesn't count.
     if old == nil, let inode = Self.inode(of: path) {
       linkedInodes.remove(inode)
       obscureInodes.remove(inode)
@@ -159,7 +159,7 @@ package struct Churner {
     try tree.rename(tree.base.appending("out\(random.below(3))"), to: target)
   }
 
-  /// Puts a link to a directory in its place, as those do who switch between versions.
+  /// Puts a link to a directory in its place, as programs do that switch between versions.
   private mutating func swapForLink(_ directory: SystemPath) throws {
     if directory == tree.root { return }
     let link = directory.parent.appending("link\(count)")

@@ -1,7 +1,7 @@
 package import FileWatching
 package import SystemInterface
 
-/// Passes everything on to another watcher, but lets nobody take events while it's held, as if the process were stopped.
+/// Passes everything on to another watcher, but returns no events while it's held, as if the process were stopped.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

@@ -2,7 +2,7 @@ package import FileWatching
 package import SystemInterface
 package import Testing
 
-/// A tree, its index, and a list that's kept current by nothing but the changes that the indexer tells.
+/// A tree, its index, and a list that's kept current only by the changes that the indexer reports.
 package final class IndexedTree {
   package let tree: TemporaryTree
   package let watcher: ManualFileWatcher
@@ -35,14 +35,14 @@ package final class IndexedTree {
     } while hasWork && rounds < 100
     #expect(rounds < 100)
     follow()
-    // What comes after a first search is always compared.
+    // Changes after a first search are always compared.
     indexer.readsFacts = true
     guard indexer.hasRefills else { return }
     indexer.refill(directoryCountMax: .max, memberCountMax: .max)
     settle()
   }
 
-  /// Notes what the indexer says has changed.
+  /// Records the changes that the indexer reports.
   package func follow() {
     let changes = indexer.takeChanges()
     var numbers = changes.files
@@ -57,7 +57,7 @@ package final class IndexedTree {
     indexer.recycleNumbers()
   }
 
-  /// What the index says.
+  /// The contents of the index.
   package var contents: [SystemPath: FileFacts] {
     let table = indexer.index.table
     var found: [SystemPath: FileFacts] = [:]
@@ -65,13 +65,13 @@ package final class IndexedTree {
     return found
   }
 
-  /// Expects that the index and what was told of it are what is on the disk.
+  /// Expects that the index and the list of its reports agree with the disk.
   ///
   /// - Parameters:
-  ///   - comment: What is tested.
-  ///   - linkedInodes: Files of which it may be unknown how many names they have.
+  ///   - comment: The subject of the test.
+  ///   - linkedInodes: Files whose number of names may be unknown.
   ///   - obscureInodes: Files that may have been altered through names that nobody has seen.
-  ///   - sourceLocation: Where that is.
+  ///   - sourceLocation: The place of the call.
   package func expectCurrent(
     _ comment: Comment? = nil, linkedInodes: Set<UInt64> = [], obscureInodes: Set<UInt64> = [],
     sourceLocation: SourceLocation = #_sourceLocation

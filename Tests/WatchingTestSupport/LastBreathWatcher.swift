@@ -1,7 +1,7 @@
 package import FileWatching
 package import SystemInterface
 
-/// Passes everything on to another watcher, and tells when nobody has it any more.
+/// Passes everything on to another watcher, and reports the end of its last reference.
 package final class LastBreathWatcher: FileWatcher {
   private let base: any FileWatcher
   private let onEnd: @Sendable () -> Void

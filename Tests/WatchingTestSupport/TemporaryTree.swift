@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 package import SystemInterface
 
-/// A directory for one test, with short spellings for what tests do in it.
+/// A directory for one test, with short spellings for the operations of tests in it.
 package final class TemporaryTree: Sendable {
-  /// Beside `root`, for what is outside of the scope.
+  /// Beside `root`, for items outside of the scope.
   package let base: SystemPath
   package let root: SystemPath
   private let files = HostFileSystem()

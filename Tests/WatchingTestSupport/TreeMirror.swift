@@ -1,16 +1,16 @@
 package import FileWatching
 package import SystemInterface
 
-/// A copy of a tree that's brought up to date by nothing but what a watcher tells, and says what doesn't fit.
+/// A copy of a tree that's brought up to date only by a watcher's reports, and records reports that don't fit.
 package struct TreeMirror {
-  /// What the copy knows of each file.
+  /// The facts of each file in the copy.
   package private(set) var files: [SystemPath: FileFacts]
   /// Changes that make no sense.
   package private(set) var violations: [String] = []
 
   package init(_ files: [SystemPath: FileFacts]) { self.files = files }
 
-  /// Takes in an update; what's in a file is looked up on the disk if it's told.
+  /// Takes in an update; the facts of a reported file are read from the disk.
   package mutating func apply(_ update: TreeUpdate) {
     var placed: [(path: SystemPath, files: [SystemPath: FileFacts])] = []
     for change in update.changes {
@@ -53,19 +53,21 @@ package struct TreeMirror {
     files.merge(others) { $1 }
   }
 
-  /// What is there, unless that's something else by now, which is going to be told.
+  /// The facts on the disk, unless the item is another one by now, which is going to be reported.
   private static func facts(_ change: TreeChange) -> FileFacts {
     let status = try? HostFileSystem().status(of: change.path, at: .workingDirectory, links: .noFollow)
     if let status, status.kind == change.kind { return FileFacts(status) }
     return FileFacts(kind: change.kind, FileIdentity(device: 0, inode: 0), readAt: 0)
   }
 
-  /// What is on the disk and not here, or the other way around, or what has altered without being told.
+  /// The files that are only on the disk or only here, and those that have altered without a report.
   ///
   /// - Parameters:
-  ///   - contents: What is on the disk.
-  ///   - obscureInodes: Files of which a change may be told late, as they were altered through names that nobody has seen.
-  ///   - comparesFacts: Whether more is compared than which files there are: not when files went on changing while updates were taken in.
+  ///   - contents: The contents of the disk.
+  ///   - obscureInodes: Files of which a change may be reported late, as they were altered through names that nobody
+  ///     has seen.
+  ///   - comparesFacts: Whether the facts are compared too, and not only the set of files: not when files went on
+  ///     changing while updates were taken in.
   /// - Returns: In words.
   package func differences(
     from contents: [SystemPath: FileFacts], except obscureInodes: Set<UInt64> = [], comparesFacts: Bool = true
@@ -79,14 +81,14 @@ package struct TreeMirror {
     }
   }
 
-  /// What a watcher tells changes of.
+  /// The facts whose changes a watcher reports.
   private static func told(_ facts: FileFacts) -> FileFacts {
     var told = facts
     // Renames set it, as do new links.
     told.changeTime = 0
     told.isLinked = false
     if facts.kind != .directory { return told }
-    // A directory of the same name and permissions in its place is none the worse: what is in it is told.
+    // A directory of the same name and permissions in its place is none the worse: its contents are reported.
     (told.modificationTime, told.size, told.creationTime) = (0, 0, 0)
     told.identity = FileIdentity(device: 0, inode: 0)
     return told
