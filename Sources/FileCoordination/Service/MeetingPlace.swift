@@ -60,7 +60,8 @@ extension MeetingPlace {
 
   /// The sessions whose processes live; files of those that have ended are removed.
   ///
-  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may start.
+  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may
+  ///   start.
   func liveSessions() throws(SystemError) -> Set<UInt64> {
     var live: Set<UInt64> = []
     for name in try sessionNames() {

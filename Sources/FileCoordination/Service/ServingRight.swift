@@ -104,7 +104,8 @@ extension MeetingGround {
 extension ServingRight {
   /// The sessions whose processes live; files of those that have ended are removed.
   ///
-  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may start.
+  /// - Throws: `SystemError` when that can't be determined, for lack of descriptors for example: then no service may
+  ///   start.
   func liveSessions() throws(SystemError) -> Set<UInt64> {
     var live: Set<UInt64> = []
     for place in places { live.formUnion(try place.liveSessions()) }
