@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The request of the command line.
 package struct Arguments: Equatable, Sendable {
   package enum Action: Equatable, Sendable {
     case run, list, help
@@ -21,7 +21,7 @@ package struct Arguments: Equatable, Sendable {
   /// Reads arguments, the name of the program not among them.
   ///
   /// - Parameter arguments: As the shell gave them; a value follows its option or, after `=`, is part of it.
-  /// - Returns: What they ask for.
+  /// - Returns: The request in the arguments.
   /// - Throws: ``Problem`` for an unknown option, a missing or an unwanted value.
   package static func parse(_ arguments: [String]) throws(Problem) -> Arguments {
     var result = Arguments()

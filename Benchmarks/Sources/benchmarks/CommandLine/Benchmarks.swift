@@ -4,11 +4,11 @@ import Glibc
 @main
 struct Benchmarks {
   static func main() {
-    // What the suite `processes` starts.
+    // The process that the suite `processes` starts.
     if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "peer" {
       do { exit(try PeerProgram.run(CommandLine.arguments[2])) } catch { fail("peer: \(error)\n", status: 1) }
     }
-    // What the suite `query` starts.
+    // The process that the suite `query` starts.
     if CommandLine.arguments.dropFirst() == [QueryChild.argument] {
       do { exit(try QueryChild.run()) } catch { fail("query child: \(error)\n", status: 1) }
     }
@@ -28,9 +28,9 @@ struct Benchmarks {
 
   /// Runs the suites and writes the reports.
   ///
-  /// - Parameter arguments: What was asked for.
+  /// - Parameter arguments: The request of the command line.
   /// - Returns: The exit status: 1 if a tiny run has shown that a counter breaks its limit. Times never fail a run.
-  /// - Throws: Whatever keeps a suite from measuring.
+  /// - Throws: The error that keeps a suite from measuring.
   private static func run(_ arguments: Arguments) throws -> Int32 {
     let suites = Suite.selected(by: arguments.filter)
     if suites.isEmpty {
@@ -86,7 +86,7 @@ extension Report {
   }
 }
 
-/// One line on a terminal that says what goes on; nothing when the output isn't one.
+/// One line on a terminal that shows the progress; nothing when the output isn't one.
 enum ProgressLine {
   private static let isTerminal = isatty(STDERR_FILENO) == 1
 

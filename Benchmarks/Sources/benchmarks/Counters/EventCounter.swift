@@ -26,11 +26,11 @@ package enum EventCounter: CaseIterable, Sendable {
     }
   }
 
-  /// Counts what the calling thread does while `body` runs.
+  /// Counts the events of the calling thread while `body` runs.
   ///
-  /// - Parameter body: What to look at.
-  /// - Returns: How often it happened; `nil` where this machine can't count it.
-  /// - Throws: What `body` throws.
+  /// - Parameter body: The code to observe.
+  /// - Returns: The number of events; `nil` where this machine can't count them.
+  /// - Throws: The error of `body`.
   @inline(__always)
   package func count<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> UInt64? {
     guard let start = begin() else { return nil }
@@ -41,7 +41,7 @@ package enum EventCounter: CaseIterable, Sendable {
     return end(start)
   }
 
-  /// - Returns: What the counter shows now, or `nil` where there is none.
+  /// - Returns: The present value of the counter, or `nil` where there is none.
   private func begin() -> UInt64? {
     switch self {
     case .systemCalls: bench_system_call_counting_begin() ? 0 : nil
@@ -73,9 +73,9 @@ package enum EventCounter: CaseIterable, Sendable {
 }
 
 extension EventCounter {
-  /// Does something that the counter must see, to know that a zero means something.
+  /// Causes events that the counter must see, to show that a zero means something.
   ///
-  /// - Returns: Why the counter can't be trusted; `nil` if it saw everything.
+  /// - Returns: The reason why the counter can't be trusted; `nil` if it saw everything.
   package func failure() -> String? {
     let repetitions = 10
     // The counters' own functions are linked on first use, which may need the kernel.
@@ -106,7 +106,7 @@ extension EventCounter {
 
 private final class Witness {}
 
-/// The optimizer can't see that nothing is done with it.
+/// The optimizer can't see that the function does nothing with the object.
 @inline(never)
 @_optimize(none)
 private func keep(_ object: Witness) {}

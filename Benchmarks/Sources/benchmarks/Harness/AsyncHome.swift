@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a task runs on that uses a lock on one pinned thread; each lock gets what is best for it.
+/// The executor of a task that uses a lock on one pinned thread; each lock gets the best one for it.
 enum AsyncHome: Sendable {
-  /// Fastest for what calls no actor.
+  /// Fastest for code that calls no actor.
   case threadActor
   /// Runs the code of actors on the thread as well, instead of on another one.
   case loopExecutor
@@ -15,7 +15,7 @@ enum AsyncHome: Sendable {
   }
 }
 
-/// What a task came to, for the thread that runs it.
+/// The result of a task, for the thread that runs it.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

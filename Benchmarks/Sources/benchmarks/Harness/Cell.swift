@@ -1,7 +1,7 @@
 /// One try of a repetition.
 struct Attempt: Sendable {
   var value: Double
-  /// The share of the processor time that others took; 0 when the kernel doesn't tell.
+  /// The share of the processor time that others took; 0 when the kernel doesn't report it.
   var disturbance: Double
 }
 
@@ -9,12 +9,12 @@ struct Attempt: Sendable {
 struct Cell: Sendable {
   /// Names the result, such as `claims/1-thread-read/by-handle`.
   let id: String
-  /// What is measured, for people.
+  /// The subject of the measurement, for people.
   let subject: String
   /// The rows below one heading.
   let group: String
   let unit: String
-  /// Ours, or somebody else's.
+  /// Ours, or a peer's.
   let isOurs: Bool
   /// Whether it's part of the comparison that is drawn.
   var isPlotted = false
@@ -29,8 +29,8 @@ struct Laboratory: Sendable {
   let tree: TemporaryTree
   let progress: @Sendable (String) -> Void
 
-  /// Measures cells together: each repetition visits all of them, so that whatever disturbs the machine for a while, or
-  /// makes it slower, hits subject and peer alike.
+  /// Measures cells together: each repetition visits all of them, so that a disturbance of the machine for a while, or
+  /// a slower machine, hits subject and peer alike.
   func measure(_ allCells: [Cell]) throws -> [ResultRow] {
     let cells = allCells.filter { settings.selects($0.id) }
     var samples = [[Double]](repeating: [], count: cells.count)

@@ -55,7 +55,7 @@ struct Contender: Sendable {
   ///   - name: For people.
   ///   - isOurs: Whether it's ours.
   ///   - scenarios: Those in which it makes sense.
-  ///   - home: What the task runs on.
+  ///   - home: The executor of the task.
   ///   - makeWorker: Makes the access of one thread to the item with a number, on that thread.
   init<Worker: AsyncLockWorker>(
     async id: String, _ name: String, isOurs: Bool = false, scenarios: [Scenario] = Scenario.upToTwoThreads,
@@ -111,10 +111,10 @@ struct Contender: Sendable {
     }
   }
 
-  /// Wall time × processors in use ÷ operations: what one operation costs one processor.
+  /// Wall time × processors in use ÷ operations: the cost of one operation for one processor.
   static let unit = "ns"
 
-  /// Whether it is a lock at all: what went wrong when two threads read and wrote a shared value.
+  /// Whether it is a lock at all: the problems when two threads read and wrote a shared value.
   func exclusionViolations(_ laboratory: Laboratory) throws -> [String] { try violations(laboratory) }
 }
 
@@ -181,7 +181,7 @@ private func runOnWorkers(
   return Attempt(value: value, disturbance: max(waited, taken))
 }
 
-/// The share of all processors' time that others took; 0 if the kernel doesn't tell.
+/// The share of all processors' time that others took; 0 if the kernel doesn't report it.
 private func shareTakenByOthers(
   _ before: MachineLoad?, _ after: MachineLoad?, _ duration: UInt64, _ processors: Processors
 ) -> Double {

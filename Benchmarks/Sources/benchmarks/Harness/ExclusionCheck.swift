@@ -2,8 +2,8 @@ import Synchronization
 
 /// Two halves of a value that are only ever different inside a write.
 ///
-/// A lock that lets a reader or writer in at the wrong time shows a difference or loses an increment. Before anything is
-/// timed every contender has to pass: what doesn't exclude can be as fast as it likes.
+/// A lock that lets a reader or writer in at the wrong time shows a difference or loses an increment. Before any
+/// measurement every contender has to pass: the speed of a lock that doesn't exclude is worth nothing.
 package final class ExclusionCheck: Sendable {
   private let first = Atomic(0)
   private let second = Atomic(0)
@@ -44,10 +44,10 @@ package final class ExclusionCheck: Sendable {
   /// Lets two threads read and write, each in turn.
   ///
   /// - Parameters:
-  ///   - laboratory: Where.
-  ///   - body: What a thread does, given the value, its number, and how many rounds.
-  /// - Returns: What was wrong; empty for a lock.
-  /// - Throws: What the lock throws.
+  ///   - laboratory: The place of the check.
+  ///   - body: The work of a thread, given the value, its number, and the number of rounds.
+  /// - Returns: The problems; empty for a lock.
+  /// - Throws: The errors of the lock.
   static func run(
     _ laboratory: Laboratory, _ body: @escaping @Sendable (ExclusionCheck, Int, Int) throws -> Void
   ) throws -> [String] {
@@ -65,7 +65,7 @@ package final class ExclusionCheck: Sendable {
     return check.violations(writeCount: threadCount * roundCount / 2)
   }
 
-  /// What was wrong, when so many have written.
+  /// The problems, when so many have written.
   package func violations(writeCount: Int) -> [String] {
     var violations: [String] = []
     let differenceCount = differences.load(ordering: .relaxed)

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `jobs` | its mutex | a lock may resume a task on whatever thread |
+/// | `jobs` | its mutex | a lock may resume a task on any thread |
 final class JobLoop: Sendable {
   private struct Jobs: Sendable {
     var waiting: [UnownedJob] = []

@@ -1,16 +1,16 @@
 /// One thread's access to one item through a lock: ours or a peer's.
 ///
-/// Each thread of a scenario makes its own worker, so that nothing is shared but what the lock itself shares.
+/// Each thread of a scenario makes its own worker, so that only the lock itself shares anything.
 protocol LockWorker: ~Copyable, SendableMetatype {
   /// Acquires for reading, runs `body`, releases.
   ///
-  /// - Parameter body: What to do while reading.
+  /// - Parameter body: The work to do while reading.
   /// - Throws: When the lock can't be acquired or released.
   func read(_ body: () -> Void) throws
 
   /// Acquires for writing, runs `body`, releases.
   ///
-  /// - Parameter body: What to do while writing.
+  /// - Parameter body: The work to do while writing.
   /// - Throws: When the lock can't be acquired or released.
   func write(_ body: () -> Void) throws
 }
@@ -19,13 +19,13 @@ protocol LockWorker: ~Copyable, SendableMetatype {
 protocol AsyncLockWorker: Sendable {
   /// Acquires for reading, runs `body`, releases.
   ///
-  /// - Parameter body: What to do while reading.
+  /// - Parameter body: The work to do while reading.
   /// - Throws: When the lock can't be acquired or released.
   func read(_ body: () -> Void) async throws
 
   /// Acquires for writing, runs `body`, releases.
   ///
-  /// - Parameter body: What to do while writing.
+  /// - Parameter body: The work to do while writing.
   /// - Throws: When the lock can't be acquired or released.
   func write(_ body: () -> Void) async throws
 }

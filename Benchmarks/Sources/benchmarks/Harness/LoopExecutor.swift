@@ -1,7 +1,7 @@
 /// Runs the tasks that prefer it on the one thread that calls ``runNext()``, in an order that this thread decides.
 ///
-/// A task with such a preference looks it up, under a lock, at each return from an asynchronous function. What runs no actor's
-/// code is faster on a ``ThreadActor``.
+/// A task with such a preference looks it up, under a lock, at each return from an asynchronous function. A task that
+/// calls no actor is faster on a ``ThreadActor``.
 final class LoopExecutor: TaskExecutor {
   private let loop = JobLoop()
 
@@ -32,9 +32,9 @@ final class LoopExecutor: TaskExecutor {
 
   /// Runs an async function on the calling thread, the code of actors included, and waits for its end.
   ///
-  /// - Parameter body: What to run.
-  /// - Returns: What it returned.
-  /// - Throws: What it threw.
+  /// - Parameter body: The work to run.
+  /// - Returns: Its result.
+  /// - Throws: Its error.
   static func perform<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
     let outcome = AsyncOutcome<Result>()
     let executor = LoopExecutor()

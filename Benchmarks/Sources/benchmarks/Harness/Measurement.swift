@@ -1,4 +1,4 @@
-/// What repetitions of one measurement gave.
+/// The results of the repetitions of one measurement.
 package struct Measurement: Sendable {
   /// In the order in which they were taken.
   package let samples: [Double]

@@ -2,12 +2,12 @@ import BenchmarkShims
 
 /// How much memory the process has, as the kernel and as malloc see it.
 struct MemoryUse: Sendable {
-  /// Private memory that isn't backed by a file, in bytes: what the machine can't use for anything else.
+  /// Private memory that isn't backed by a file, in bytes: the machine can't use it for anything else.
   let anonymous: Double
-  /// What malloc has handed out, in bytes.
+  /// Memory that malloc has handed out, in bytes.
   let allocated: Double
 
-  /// What is in use now, after free memory has been given back.
+  /// The memory in use now, after free memory has been given back.
   static func now() -> MemoryUse {
     bench_malloc_trim()
     let line = (readSmallFile("/proc/self/smaps_rollup") ?? "").split(separator: "\n")

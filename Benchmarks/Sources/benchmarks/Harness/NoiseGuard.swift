@@ -1,9 +1,9 @@
 import BenchmarkShims
 import Glibc
 
-// Who else used the processors while we measured? Two answers: threads that have a processor each look at how long the
-// kernel let them wait for it; more threads than processors wait for each other, so there the busy time of the machine
-// that isn't ours counts.
+// Did others use the processors during the measurement? Two answers: threads that have a processor each read how long
+// the kernel let them wait for it; more threads than processors wait for each other, so there the busy time of the
+// machine that isn't ours counts.
 
 /// How long the calling thread has been ready to run and did not, according to the scheduler.
 struct SchedulerWait: Sendable {
@@ -23,7 +23,7 @@ struct MachineLoad: Sendable {
   private let stolenNanoseconds: UInt64
   private let ownNanoseconds: UInt64
 
-  /// What the kernel's counters say now; `nil` where there are none.
+  /// The present values of the kernel's counters; `nil` where there are none.
   static func now() -> MachineLoad? {
     guard let line = readSmallFile("/proc/stat")?.split(separator: "\n").first else { return nil }
     // cpu user nice system idle iowait irq softirq steal

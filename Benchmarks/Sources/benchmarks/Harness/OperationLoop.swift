@@ -1,15 +1,16 @@
-/// What one thread did in one repetition.
+/// The result of one thread in one repetition.
 struct LoopOutcome: Sendable {
   let operationCount: UInt64
   /// When it stopped.
   let endTime: UInt64
-  /// How long it was ready to run and did not; `nil` if the kernel doesn't tell.
+  /// How long it was ready to run and did not; `nil` if the kernel doesn't report it.
   let waited: UInt64?
 }
 
-/// Decides how many operations to do before looking at the clock again.
+/// Decides how many operations to do before reading the clock again.
 ///
-/// Looking costs some 23 ns: seldom enough that it doesn't show, and often enough that slow operations stop in time.
+/// Each reading costs some 23 ns: seldom enough that it doesn't show, and often enough that slow operations stop in
+/// time.
 private struct Batch {
   private(set) var size: UInt64 = 1
   private var lastTime: UInt64
@@ -33,7 +34,7 @@ private struct Batch {
 ///   - start: The time on the clock now.
 ///   - end: When to stop.
 /// - Returns: How many operations were done, and when the last one had ended.
-/// - Throws: What the lock throws.
+/// - Throws: The errors of the lock.
 @inline(__always)
 func operate<Worker: LockWorker & ~Copyable>(
   _ worker: borrowing Worker, _ scenario: Scenario, thread: Int, from start: UInt64, until end: UInt64
@@ -62,7 +63,7 @@ func operate<Worker: LockWorker & ~Copyable>(
 ///   - start: The time on the clock now.
 ///   - end: When to stop.
 /// - Returns: How many operations were done, and when the last one had ended.
-/// - Throws: What the lock throws.
+/// - Throws: The errors of the lock.
 @inline(__always)
 func operate<Worker: AsyncLockWorker>(
   _ worker: Worker, _ scenario: Scenario, thread: Int, from start: UInt64, until end: UInt64

@@ -18,13 +18,13 @@ struct Processors: Sendable {
   ///
   /// Without it a busy machine shows up as noise, and is reported as that.
   func claimPriority() {
-    // The scheduler first divides time among sessions, and only then among the processes of one (sched(7)). The session goes on
-    // afterwards, so it gets back what it had.
+    // The scheduler first divides time among sessions, and only then among the processes of one (sched(7)). The session
+    // goes on afterwards, so its former priority is restored.
     if AutogroupPriority.set("-20") { atexit { Processors.returnPriority() } }
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -20)
   }
 
-  /// Gives the session back what it had; for those who end the program without exit(3).
+  /// Restores the session's priority; for callers that end the program without exit(3).
   static func returnPriority() { AutogroupPriority.set("0") }
 
   /// Pins the calling thread, as thread `thread` of a run.
@@ -33,7 +33,7 @@ struct Processors: Sendable {
   /// Pins all threads of this process, and those that they start from now on, away from the first thread of a run.
   ///
   /// Messages between two processors take several times as long as those between two processes that share one, and the
-  /// scheduler moves processes together and apart as it likes: this tells which of the two is measured.
+  /// scheduler moves processes together and apart as it likes: this decides which of the two is measured.
   func keepProcessAway() {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     for thread in threads.compactMap({ Int32($0) }) { bench_pin_thread(thread, numbers[count - 1]) }

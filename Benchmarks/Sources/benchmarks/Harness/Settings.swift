@@ -36,14 +36,14 @@ struct Settings: Sendable {
   /// Files that are searched, and in a larger tree.
   var fileCount = 200_000
   var manyFileCount = 1_000_000
-  /// Files that are made while nobody reads what the kernel tells: more than it keeps events for.
+  /// Files that are made while nobody reads the kernel's events: more than the kernel keeps events for.
   var lostFileCount = 20_000
   /// Files in a directory that is renamed.
   var renamedFileCount = 10_000
   /// How often nested directories are made, and how often that's repeated.
   var nestedCount = 200
   var nestedRoundCount = 10
-  /// Whether the figures mean anything.
+  /// Whether the run is only a short one, whose figures mean nothing.
   var isTiny = false
   /// The first components of the names of rows; `nil` for all of them.
   var filter: String?

@@ -45,7 +45,7 @@ struct TemporaryTree: Sendable {
 
   /// Removes the files when the process is asked to end, and then ends it.
   ///
-  /// - Returns: Keep it as long as that shall happen.
+  /// - Returns: The sources of the signals; keep them as long as the files are to be removed.
   func removeOnSignals() -> [any DispatchSourceSignal] {
     [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)

@@ -1,6 +1,6 @@
 /// An actor whose code runs on one pinned thread, as the locks that block do.
 ///
-/// Asynchronous functions that it calls cost what they cost in most programs: see ``LoopExecutor`` for the difference.
+/// Its calls of asynchronous functions have the same cost as in most programs: see ``LoopExecutor`` for the difference.
 actor ThreadActor {
   private final class Executor: SerialExecutor {
     let loop = JobLoop()
@@ -22,9 +22,9 @@ actor ThreadActor {
 
   /// Runs an async function on the calling thread and waits for its end.
   ///
-  /// - Parameter body: What to run.
-  /// - Returns: What it returned.
-  /// - Throws: What it threw.
+  /// - Parameter body: The work to run.
+  /// - Returns: Its result.
+  /// - Throws: Its error.
   static func perform<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
     let outcome = AsyncOutcome<Result>()
     let actor = ThreadActor()

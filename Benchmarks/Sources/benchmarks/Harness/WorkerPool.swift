@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Threads that are each pinned to a processor and run what they are given, all at the same time.
+/// Threads that are each pinned to a processor and run their jobs, all at the same time.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -38,7 +38,7 @@ final class WorkerPool: Sendable {
   ///
   /// - Parameters:
   ///   - count: How many threads; at most ``threadCountMax``.
-  ///   - body: What each of them does, given its number.
+  ///   - body: The work of each of them, given its number.
   /// - Returns: The results in the order of the threads.
   /// - Throws: The first error that `body` threw, when all have ended.
   func run<Result: Sendable>(
@@ -103,6 +103,6 @@ final class StartBarrier: Sendable {
   /// The common time of the start, once all have arrived.
   var time: UInt64 { startTime.load(ordering: .acquiring) }
 
-  /// Tells the others not to wait.
+  /// Makes the others stop waiting.
   func abandon() { isAbandoned.store(true, ordering: .releasing) }
 }

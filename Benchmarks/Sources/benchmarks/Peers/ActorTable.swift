@@ -1,4 +1,4 @@
-/// What a user of Swift's concurrency writes: an actor that guards a dictionary from paths to reader-writer states.
+/// The usual solution with Swift's concurrency: an actor that guards a dictionary from paths to reader-writer states.
 ///
 /// First come, first served, and neighbouring readers together.
 actor ActorTable {
@@ -22,7 +22,7 @@ actor ActorTable {
     if entry.waiters.isEmpty, isWriter ? entry.isFree : !entry.isWritten {
       admit(path, isWriter: isWriter)
     } else {
-      // Whoever resumes it has admitted it.
+      // The one that resumes it has admitted it.
       await withCheckedContinuation {
         entries[path]?.waiters.append(Waiter(isWriter: isWriter, continuation: $0))
       }

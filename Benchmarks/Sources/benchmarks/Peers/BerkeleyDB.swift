@@ -24,7 +24,7 @@ final class BerkeleyDB: @unchecked Sendable {
     return .absent(reason: String(decoding: text, as: UTF8.self))
   }
 
-  /// The name of what processes take turns at.
+  /// The name of the item at which processes take turns.
   static let sharedItem = "turn"
 
   func worker(_ path: String) throws -> Worker { try Worker(self, path) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The same table for paths that come and go: an entry is there only while somebody holds or waits for its path.
+/// The same table for paths that come and go: an entry is there only while its path has a holder or waiter.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What a Swift user writes first: a mutex around a dictionary from paths to locks, which stay in it for ever.
+/// The usual first solution in Swift: a mutex around a dictionary from paths to locks, which stay in it for ever.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -9,7 +9,7 @@ import Synchronization
 final class DictionaryLocksKept: Sendable {
   /// A lock of its own for one path.
   ///
-  /// Unchecked because of the pointer, which nobody changes and which the lock itself guards.
+  /// Unchecked because of the pointer, which is never changed and which the lock itself guards.
   final class PathLock: @unchecked Sendable {
     let pointer = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 

@@ -31,7 +31,7 @@ struct KeptFileLockWorker: LockWorker, ~Copyable {
   }
 }
 
-/// open(2), flock(2), unlock, close(2): what a program does that locks a file by its path.
+/// open(2), flock(2), unlock, close(2): the calls of a program that locks a file by its path.
 struct OpenedFileLockWorker: LockWorker, ~Copyable {
   private let path: String
 

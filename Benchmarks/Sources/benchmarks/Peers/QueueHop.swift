@@ -1,6 +1,6 @@
 import Foundation
 
-/// A round trip to a serial `OperationQueue` and back: what asking a presenter costs at least on Apple platforms.
+/// A round trip to a serial `OperationQueue` and back: the least cost of asking a presenter on Apple platforms.
 final class QueueHop: Sendable {
   private let queue: OperationQueue
   private let answer = DispatchSemaphore(value: 0)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// `pthread_rwlock_t` without any path: what a lock costs if somebody else finds it.
+/// `pthread_rwlock_t` without any path: the cost of a lock that's found already.
 ///
-/// Unchecked because of the pointers, which nobody changes and which the locks themselves guard.
+/// Unchecked because of the pointers, which are never changed and which the locks themselves guard.
 final class ReaderWriterLocks: @unchecked Sendable {
   private let locks: UnsafeMutablePointer<pthread_rwlock_t>
   private let count: Int

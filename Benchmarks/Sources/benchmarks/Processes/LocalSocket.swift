@@ -1,6 +1,6 @@
 import Glibc
 
-/// A Unix-domain stream socket, on which 64 bytes go back and forth: what nobody can be faster than.
+/// A Unix-domain stream socket, on which 64 bytes go back and forth: nothing between processes can be faster.
 struct LocalSocket: Sendable {
   static let messageSize = 64
   private let descriptor: Int32

@@ -22,7 +22,7 @@ final class PeerCrowd: Sendable {
       let holder = Holder(questions: ask, isHeld: Shared(Atomic(false)))
       held.withLock { $0.append(holder) }
       Task.detached {
-        // Whoever fails is missed when the others are counted.
+        // A holder whose access fails is missing when the others are counted.
         try? await coordinator.write(path: "\(directory)/\(number)") { access in
           granted.signal()
           for await answered in questions {
@@ -55,7 +55,7 @@ final class PeerCrowd: Sendable {
   }
 }
 
-/// A presenter that nobody asks anything.
+/// A presenter that receives no question.
 private final class IdlePresenter: FilePresenter {
   let presentedItemURL: URL?
   let presenterLabel = "idle"

@@ -3,23 +3,24 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The other process of the suite `processes`: this program, started again, that does what its standard input says.
+/// The other process of the suite `processes`: this program, started again, that carries out the lines of its standard
+/// input.
 ///
-/// | line | what it does | answer |
+/// | line | action | answer |
 /// | --- | --- | --- |
-/// | `echo SOCKET` | connects there, and sends back what comes | `echoing` |
-/// | `use PATH` | writes the item until it was lent its directory | `used` |
+/// | `echo SOCKET` | connects there, and sends back all bytes | `echoing` |
+/// | `use PATH` | writes the item until its directory is delegated to it | `used` |
 /// | `spin PATH` | writes the item again and again | `spinning` |
 /// | `spin-flock PATH` | the same with flock(2) | `spinning` |
 /// | `spin-berkeley-db DIRECTORY` | the same with the locks of a region there | `spinning` |
-/// | `stay-away` | keeps to another processor than who measures, if there is one | `staying` |
+/// | `stay-away` | keeps to another processor than the measuring process, if there is one | `staying` |
 /// | `stop` | ends that | how often it wrote |
 /// | `hold PATH` | writes the item until the process ends | `holding` |
 /// | `hold-all COUNT DIRECTORY` | writes so many items there until the process ends | `holding` |
 /// | `count-held` | asks for each whether it still holds it | how many |
 /// | `present COUNT DIRECTORY` | presents so many items there | `presenting` |
 struct PeerProgram {
-  /// How often a directory has to be used before it's lent, and a little more.
+  /// How often a directory has to be used before it's delegated, and a little more.
   static let usesUntilLent = 5
 
   private let coordinator: FileCoordinator
@@ -27,9 +28,9 @@ struct PeerProgram {
   private let count = Shared(Atomic(0))
   private let crowd = PeerCrowd()
 
-  /// - Parameter socket: Where the processes meet.
+  /// - Parameter socket: The place where the processes meet.
   /// - Returns: The exit status.
-  /// - Throws: What keeps it from doing what it's told.
+  /// - Throws: The error that keeps it from carrying out a line.
   static func run(_ socket: String) throws -> Int32 {
     let domain = CoordinationDomain.socket(socket)
     let program = PeerProgram(coordinator: FileCoordinator(label: "peer", domain: domain))
@@ -131,7 +132,7 @@ final class Peer {
 
   deinit { kill() }
 
-  /// Tells the peer to do something, and waits for its answer.
+  /// Sends the peer a line, and waits for its answer.
   @discardableResult
   func ask(_ line: String) throws -> String {
     try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))

@@ -6,7 +6,8 @@ import Glibc
 struct FileForest: Sendable {
   static let directorySize = 100
   private static let endings = ["swift", "md", "log", "txt", "json", "h", "c", "png"]
-  /// What a file holds at most; a number without a common divisor with that of the endings, so that all endings have all sizes.
+  /// The greatest size of a file; a number without a common divisor with that of the endings, so that all endings have
+  /// all sizes.
   private static let sizeMax = 800
   private static let sizeStep = 37
 

@@ -3,13 +3,13 @@ import Foundation
 import Glibc
 import MetadataPredicates
 
-/// Another process of the suite `query`: this program, started again, that does what its standard input says.
+/// Another process of the suite `query`: this program, started again, that carries out the lines of its standard input.
 ///
-/// | line | what it does | answer |
+/// | line | action | answer |
 /// | --- | --- | --- |
 /// | `index ROOT` | follows everything there, with no results | by how many bytes that made the process larger |
 /// | `follow ROOT` | follows everything there, and reads all batches | `following` |
-/// | `current` | waits until everything done before is known | how many results, added, others; how often events were lost |
+/// | `current` | waits until all earlier changes are recorded | how many results, added, others; how often events were lost |
 final class QueryChild: @unchecked Sendable {
   static let argument = "query-child"
 

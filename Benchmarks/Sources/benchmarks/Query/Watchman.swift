@@ -31,7 +31,7 @@ final class Watchman: @unchecked Sendable {
     }
     if connection < 0 { throw BenchmarkFailure("watchman doesn't listen at \(path)") }
     descriptor = connection
-    // Whatever is asked: without an answer for so long, there's none.
+    // For any question: without an answer for so long, there's none.
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -61,7 +61,7 @@ final class Watchman: @unchecked Sendable {
     let bytes = Array("\(command)\n".utf8)
     guard write(descriptor, bytes, bytes.count) == bytes.count else { throw BenchmarkFailure("watchman is gone") }
     let answer = try line()
-    // Only what is short can be an error.
+    // Only a short answer can be an error.
     if answer.count < 1_000 {
       let text = String(decoding: answer, as: UTF8.self)
       if text.contains("\"error\"") { throw BenchmarkFailure("watchman: \(text)") }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// On what the figures were measured.
+/// The machine on which the figures were measured.
 package struct Machine: Sendable {
   package let processorCount: Int
   package let processorModel: String
@@ -31,7 +31,7 @@ package struct Machine: Sendable {
     "\(processorCount) processors (\(processorModel)), \(kernel), Swift \(swiftVersion)"
   }
 
-  /// The compiler that built this program; its exact version is known to the compiler only.
+  /// The compiler that built this program; only the compiler has its exact version.
   private static var compilerVersion: String {
     #if compiler(>=6.5)
       "6.5 or later"

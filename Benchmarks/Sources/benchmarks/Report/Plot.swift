@@ -20,7 +20,7 @@ package struct Plot: Sendable {
   private static let footHeight = 34.0
 
   /// - Parameters:
-  ///   - report: What to draw: the rows of the comparison.
+  ///   - report: The report to draw: the rows of the comparison.
   ///   - title: The title.
   package init(_ report: Report, title: String) {
     self.title = title

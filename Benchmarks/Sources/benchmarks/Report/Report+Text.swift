@@ -70,8 +70,8 @@ extension CounterLine {
 
 /// Three significant digits, thousands grouped.
 ///
-/// - Parameter number: What to show.
-/// - Returns: Such as `8.12`, `43.1`, `128`, `35,757`.
+/// - Parameter number: The number to show.
+/// - Returns: A text such as `8.12`, `43.1`, `128`, `35,757`.
 package func format(_ number: Double) -> String {
   if !number.isFinite { return "–" }
   let magnitude = abs(number)

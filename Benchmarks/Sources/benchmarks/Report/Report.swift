@@ -29,18 +29,18 @@ package struct ResultRow: Sendable {
   }
 }
 
-/// What we want to hold, and whether it does.
+/// A condition that should hold, and whether it does.
 package struct TargetLine: Sendable {
   package let id: String
-  /// What is compared with what.
+  /// The two sides of the comparison.
   package let what: String
   /// `nil` when one side of it couldn't be measured: then nothing was shown.
   package let ratio: Double?
   package let target: Double
   package let higherIsBetter: Bool
-  /// Where we want to get, beyond the target.
+  /// The aim beyond the target.
   package let goal: Double?
-  /// What the figures are; empty for a ratio.
+  /// The unit of the figures; empty for a ratio.
   package let unit: String
 
   package init(
@@ -64,7 +64,7 @@ package struct CounterLine: Sendable {
   package let id: String
   package let what: String
   package let value: Double
-  /// At most this much; `nil` for what is only shown.
+  /// At most this much; `nil` for a value that is only shown.
   package let limit: Double?
 
   package init(_ id: String, _ what: String, value: Double, limit: Double?) {

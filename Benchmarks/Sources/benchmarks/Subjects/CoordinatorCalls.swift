@@ -43,7 +43,7 @@ struct HandleWorker: LockWorker, ~Copyable {
   func write(_ body: () -> Void) throws { try coordinator.write(item) { _ in body() } }
 }
 
-/// Claims by lexical path, blocking: no symbolic link is looked at.
+/// Claims by lexical path, blocking: no symbolic link is resolved.
 struct PathWorker: LockWorker, ~Copyable {
   private let coordinator: BlockingFileCoordinator
   private let path: String
@@ -58,7 +58,7 @@ struct PathWorker: LockWorker, ~Copyable {
   func write(_ body: () -> Void) throws { try coordinator.write(path: path) { _ in body() } }
 }
 
-/// Claims by URL, blocking: its symbolic links are resolved, and looked at again as often as the domain says.
+/// Claims by URL, blocking: its symbolic links are resolved, and checked again as often as the domain requires.
 struct URLWorker: LockWorker, ~Copyable {
   private let coordinator: BlockingFileCoordinator
   private let url: URL

@@ -19,7 +19,7 @@ extension Suite {
   }
 }
 
-/// How often one thing happens in claims of each form.
+/// The number of one kind of event in claims of each form.
 private struct ClaimCounts: Sendable {
   let failure: String?
   let lines: [CounterLine]
@@ -52,7 +52,7 @@ private struct ClaimCounts: Sendable {
     _ counter: EventCounter, _ id: String, _ what: String, _ count: Int, limit: Double? = nil,
     _ claim: () throws -> Void
   ) throws -> CounterLine {
-    // What happens once, such as giving the thread its slots, isn't what a claim costs.
+    // Events that occur once, such as giving the thread its slots, aren't the cost of a claim.
     for _ in 0..<count { try claim() }
     let events = try counter.count { () throws in
       for _ in 0..<count { try claim() }

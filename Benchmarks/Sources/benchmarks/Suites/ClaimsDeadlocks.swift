@@ -79,7 +79,7 @@ private final class WaitExperiment: Sendable {
   /// Waiters for one item.
   private static let queueLength = 10
 
-  /// A task that holds one item asks for another, which somebody else holds, while many others wait elsewhere.
+  /// A task that holds one item asks for another, which a further task holds, while many others wait elsewhere.
   func timeOfNewWait(waiterCount: Int) throws -> UInt64 {
     let endOfHolders = Gate()
     let queueCount = waiterCount / Self.queueLength
@@ -163,7 +163,7 @@ private final class WaitExperiment: Sendable {
     if holding != count { throw BenchmarkFailure("\(holding) tasks hold an item instead of \(count)") }
   }
 
-  /// Lets all tasks end, and checks that they did what was meant.
+  /// Lets all tasks end, and checks that they ended as expected.
   private func finish(expectedDeadlocks: Int) throws {
     loop.run { runningCount.value.load(ordering: .relaxed) == 0 }
     let errors = unexpected.value.withLock { $0 }
@@ -179,7 +179,7 @@ private final class WaitExperiment: Sendable {
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `state` | its mutex | tasks wait on one thread today, but nothing says so |
+/// | `state` | its mutex | tasks wait on one thread today, but nothing requires that |
 private final class Gate: Sendable {
   private struct State {
     var isOpen = false

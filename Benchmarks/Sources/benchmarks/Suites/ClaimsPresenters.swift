@@ -69,9 +69,9 @@ extension Suite {
   }
 }
 
-/// One repetition of something that one pinned thread does while other threads answer it.
+/// One repetition of work that one pinned thread does while other threads answer it.
 ///
-/// Nobody can tell here which thread waited for whom, so the load of the machine tells whether others disturbed it.
+/// Nothing shows here which thread waited for which, so the load of the machine shows whether others disturbed it.
 func timedAlone(_ laboratory: Laboratory, _ body: @escaping @Sendable () throws -> Void) throws -> Attempt {
   let settings = laboratory.settings
   let processorCount = laboratory.processors.count
@@ -101,7 +101,7 @@ private func repeatBody(_ body: () throws -> Void, for duration: UInt64) throws 
   return count
 }
 
-/// Presenters of one item that only count what they're asked.
+/// Presenters of one item that only count the questions to them.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -120,7 +120,7 @@ private final class Audience: Sendable {
 
   func noteRead() { readCount.add(1, ordering: .relaxed) }
 
-  /// What wasn't asked wasn't measured.
+  /// The measurement is valid only if every presenter was asked in each read.
   func checkThatAllWereAsked() throws {
     let expected = readCount.load(ordering: .relaxed)
     for presenter in presenters where presenter.saveCount != expected || presenter.relinquishCount != expected {
@@ -135,7 +135,7 @@ private final class Audience: Sendable {
   }
 }
 
-/// Does nothing but count, so that all time is that of the messages.
+/// Counts only, so that all time is that of the messages.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

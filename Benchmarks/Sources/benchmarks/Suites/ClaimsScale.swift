@@ -94,8 +94,8 @@ private struct MemoryGrowth {
   }
 }
 
-/// Memory that is to be returned, in bytes, or what share of it was: to malloc, which counts what it has handed out, and to the
-/// kernel, which gets only whole free pages.
+/// Memory that is to be returned, in bytes, or the returned share of it: to malloc, which counts the bytes that it has
+/// handed out, and to the kernel, which gets only whole free pages.
 private struct Returned {
   var allocated: Double
   var anonymous: Double
@@ -106,10 +106,10 @@ private struct Returned {
   }
 }
 
-/// Presenters and claims of items that nobody measures.
+/// Presenters and claims of items that aren't measured.
 ///
-/// What belongs to their owners, the presenters and intents themselves, is there before memory is measured, so that the
-/// difference is ours. In the end they go as well: what malloc still counts then is what we kept.
+/// The objects of the owners, the presenters and intents themselves, are there before memory is measured, so that the
+/// difference is ours. In the end they go as well: the bytes that malloc still counts then are those that we kept.
 private final class Crowd {
   private static let directoryCount = 1_000
 
@@ -119,7 +119,7 @@ private final class Crowd {
   private var registrations: [FilePresenterRegistration?] = []
   private var holders: [ClaimHolder] = []
   private let progress: @Sendable (String) -> Void
-  /// What the process had without all of it.
+  /// The memory of the process without all of it.
   private var atFirst: MemoryUse?
   private var measured = Returned(allocated: 0, anonymous: 0)
 
@@ -202,7 +202,7 @@ private final class IdlePresenter: FilePresenter {
   var presentedItemURL: URL? { fileURL(path) }
 }
 
-/// A thread that holds one request of many claims until it's told to end.
+/// A thread that holds one request of many claims until its owner ends it.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

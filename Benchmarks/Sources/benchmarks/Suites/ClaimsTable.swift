@@ -19,7 +19,7 @@ extension Suite {
   }
 }
 
-/// What the table shows about T-1 to T-5 and T-8.
+/// The results of the table for T-1 to T-5 and T-8.
 private struct ClaimTargets {
   private typealias Ours = CoordinatorContenders
   private typealias Peers = PeerContenders

@@ -18,7 +18,7 @@ extension Suite {
   }
 }
 
-/// What predicates are evaluated for.
+/// The files for which predicates are evaluated.
 struct FileRecord: Sendable, PredicateItem {
   let name: String
   let size: Int
@@ -82,7 +82,7 @@ private func cell(
   }
 }
 
-/// Keeps the optimizer from leaving out what nobody looks at.
+/// Keeps the optimizer from leaving out values that nothing reads.
 @inline(never)
 private func blackHole(_ value: Int) {}
 
@@ -115,7 +115,7 @@ private struct Selector: Sendable {
     }
   }
 
-  /// What somebody else offers.
+  /// The solution of a peer.
   static func peer(_ id: String, _ title: String, _ selects: @escaping @Sendable (FileRecord) -> Bool) -> Selector {
     Selector(id: id, title: title, isOurs: false) { files in
       var count = 0

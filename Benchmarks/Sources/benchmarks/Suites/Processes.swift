@@ -52,7 +52,7 @@ private final class Field: @unchecked Sendable {
   private let peer: Peer
   private let echo: LocalSocket
   private let domain: CoordinationDomain
-  /// Makes names that nobody has used.
+  /// Makes names that haven't been used.
   private var number = 0
   private var socketEnd = 0.0
 
@@ -171,7 +171,7 @@ extension Field {
     return try time { try FileCoordinator(label: "recall", domain: domain).blocking.write(path: path) { _ in } }
   }
 
-  /// The time of one grant while two processes want one item all the time.
+  /// The time of one grant while two processes request one item all the time.
   private func turns(_ settings: Settings) throws -> Double {
     let path = fresh()
     let coordinator = FileCoordinator(label: "turns", domain: domain)

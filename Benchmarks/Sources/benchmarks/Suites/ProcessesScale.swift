@@ -65,8 +65,8 @@ private struct Crowd {
     try coordinator.blocking.read(path: "\(directory)/before") { _ in }
   }
 
-  /// - Returns: How long it took until somebody was granted something again.
-  /// - Throws: ``BenchmarkFailure`` when a holder has lost something by that.
+  /// - Returns: The time until an access was granted again.
+  /// - Throws: ``BenchmarkFailure`` when a holder has lost an item by that.
   func failover() throws -> Double {
     let start = monotonicNanoseconds()
     Glibc.kill(host.identifier, SIGKILL)
@@ -75,7 +75,7 @@ private struct Crowd {
     for (number, holder) in holders.enumerated() {
       let count = try holder.ask("count-held")
       if count != "\(heldCount)" { throw BenchmarkFailure("process \(number) holds \(count) of \(heldCount) items") }
-      // What's held is held: nobody else is granted it.
+      // A held item stays held: no other access to it is granted.
       let deadlines = AccessDeadlines.within(.zero)
       if (try? coordinator.blocking.write(path: "\(directory)/\(number)/0", deadlines: deadlines) { _ in }) != nil {
         throw BenchmarkFailure("an item of process \(number) was granted twice")
@@ -85,7 +85,7 @@ private struct Crowd {
   }
 }
 
-/// What processes cost that are connected and do nothing.
+/// The cost of processes that are connected and do nothing.
 private struct IdleProcesses {
   let memoryPerProcess: Double
   let wakeUps: Double
@@ -101,7 +101,7 @@ private struct IdleProcesses {
       try other.ask("present \(settings.idlePresenterCount) \(tree.root)/idle/\(number)")
     }
     memoryPerProcess = (Self.anonymousMemory(of: host) - before) / Double(others.count)
-    // Whoever has waited for the service looks once more, a second later, whether anybody does.
+    // A process that has waited for the service checks once more, a second later, whether any process still waits.
     usleep(1_500_000)
     let switches = (Self.switches(of: others[0]), Self.switches(of: host))
     usleep(1_000_000)

@@ -56,7 +56,7 @@ extension QueryChild {
 }
 
 extension Cell {
-  /// Something that can't be made in a loop: each experiment tells itself how long it took.
+  /// An event that can't be caused in a loop: each experiment measures its own duration.
   static func experiment(
     _ id: String, _ subject: String, _ group: String, isOurs: Bool, nanoseconds: @escaping @Sendable () throws -> Double
   ) -> Cell {
@@ -66,8 +66,8 @@ extension Cell {
   }
 }
 
-/// Waits until no query of this process follows anything: a search begins with what a query of the same tree still knows,
-/// and that ends its work a moment after it was stopped.
+/// Waits until no query of this process follows anything: a search begins with the index that a query of the same tree
+/// still has, and that query ends its work a moment after it was stopped.
 private func waitForEngines() throws {
   let tasks = "/proc/self/task"
   while try FileManager.default.contentsOfDirectory(atPath: tasks).contains(where: { task in
@@ -152,7 +152,7 @@ private final class Searches: Sendable {
       + command("facts/fdfind", Group.facts, "fdfind", "fdfind -u -S +400b . \(root) | wc -l")
   }
 
-  /// The names once more, in a further run of a program that has kept what it knew.
+  /// The names once more, in a further run of a program that has kept its index.
   private var again: Cell {
     first(
       "names/again", "MetadataQuery, with watches and a kept index", Group.names, sortedBy: [],
@@ -161,7 +161,8 @@ private final class Searches: Sendable {
 
   private var indexDirectory: URL { URL(filePath: "\(directory)/index") }
 
-  /// What the first further run begins with; by an engine of its own, because of another option that doesn't matter.
+  /// Keeps the index with which the first further run begins; by an engine of its own, because of another option that
+  /// doesn't matter.
   private func keepIndex() throws {
     let query = try MetadataQuery(
       .constant(true), in: [URL(filePath: forest.root)],
@@ -204,7 +205,7 @@ private final class Searches: Sendable {
   }
 
   private var ready: [Cell] {
-    // All that it knows in the end, as the others do.
+    // All files of its index in the end, as with the others.
     var cells = [first("ready", Group.ready, sortedBy: [])]
     if watchman != nil {
       cells.append(

@@ -107,7 +107,7 @@ extension LiveSearches {
             try FileForest.write("\(root)/\(file)")
             guard await changes.next() != nil else { throw BenchmarkFailure("the query has ended") }
             samples.append(Double(monotonicNanoseconds() - start))
-            // What else there is to tell of this file.
+            // The other changes of this file.
             _ = try await query.waitUntilCurrent()
           }
           return Measurement(samples: samples).median
@@ -135,7 +135,7 @@ extension LiveSearches {
           try server.ask("[\"subscribe\",\"\(root)\",\"s\",{\"fields\":[\"name\"]}]")
           return try samples { number in
             try FileForest.write("\(root)/file\(number).")
-            // It tells of the subscription and of the directory as well.
+            // The server also reports the subscription and the directory.
             while !String(decoding: try server.line(), as: UTF8.self).contains("file\(number).") {}
           }
         })
@@ -193,7 +193,7 @@ extension LiveSearches {
 
   /// Makes more files while a process is stopped than the kernel keeps events for.
   ///
-  /// - Returns: How long it takes from its going on until it knows of them.
+  /// - Returns: The time from its continuation until it has recorded them.
   private func lose(_ root: String, _ process: Int32, _ ask: () throws -> Void) throws -> Double {
     kill(process, SIGSTOP)
     for file in 0..<settings.lostFileCount { try FileForest.write("\(root)/f\(file)") }
@@ -295,7 +295,7 @@ extension LiveSearches {
     }
   }
 
-  /// Counts what batches add, not what is there in the end.
+  /// Counts the files that batches add, not those that are there in the end.
   private func nestedByUs() throws -> Double {
     let root = try fresh()
     let query = try MetadataQuery(.fileName == "f", in: [URL(filePath: root)], batching: .immediate)
@@ -324,7 +324,7 @@ extension LiveSearches {
     let root = try fresh()
     let program = try follow(root)
     try makeNested(root)
-    // The last thing that it tells.
+    // The last reported file.
     usleep(300_000)
     try FileForest.write("\(root)/end")
     var count = 0
@@ -337,7 +337,7 @@ extension LiveSearches {
   }
 }
 
-// MARK: - What has happened since
+// MARK: - Changes since a cursor
 
 extension LiveSearches {
   private var catchUps: [Cell] {

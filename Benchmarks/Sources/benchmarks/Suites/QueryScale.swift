@@ -42,7 +42,7 @@ extension Suite {
 
   private static let changeCount = 100
 
-  /// From the last of some changes until one batch tells all of them, in results that are sorted by name.
+  /// From the last of some changes until one batch reports all of them, in results that are sorted by name.
   private static func changes(in forest: FileForest) -> Cell {
     let id = "query/scale/changes"
     let subject = "\(changeCount) changes in all results, sorted by name"

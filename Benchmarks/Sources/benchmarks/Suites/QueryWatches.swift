@@ -1,7 +1,8 @@
 import BenchmarkShims
 import Glibc
 
-/// Decides between the kernel's ways to watch directories: what's set up once for each, and what programs pay that are watched.
+/// Decides between the kernel's ways to watch directories: the cost of the setup of each directory, and the cost for
+/// programs that are watched.
 extension Suite {
   static let queryWatches = Suite(
     name: "query/watches", summary: "inotify and fanotify's marks for processes without privileges"

@@ -6,7 +6,7 @@ struct Suite: Sendable {
   let name: String
   /// One line for `--list`.
   let summary: String
-  /// Measures, and adds rows, targets, counters and what is absent to the report.
+  /// Measures, and adds rows, targets, counters and the absent peers to the report.
   let run: @Sendable (Laboratory, inout Report) throws -> Void
 
   /// In the order in which they run.
