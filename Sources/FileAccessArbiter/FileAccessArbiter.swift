@@ -3,9 +3,9 @@ internal import CompactContainers
 /// Decides which party may access which item when, and which presenters are asked and notified: a value, without
 /// thread, clock or file.
 ///
-/// Each mutating method is one event: something that happened. It returns the effects to carry out, in order. The host
-/// makes one call at a time, carries effects out after the call, and reports their results through further events. Bad
-/// input is the host's to refuse: an event that cannot have happened is a broken invariant and traps.
+/// Each mutating method is one event: a change that has occurred. It returns the effects to carry out, in order. The
+/// host makes one call at a time, carries effects out after the call, and reports their results through further events.
+/// Bad input is the host's to refuse: an event that cannot have occurred is a broken invariant and traps.
 ///
 /// An access goes through these phases:
 ///

@@ -32,7 +32,7 @@ private func check<Frame: WireValue & Equatable>(_ type: Frame.Type, _ bytes: [U
   }
 }
 
-/// Decoding what was just encoded must not fail: an error ends the process, as a difference does.
+/// Decoding a frame that was just encoded must not fail: an error ends the process, as a difference does.
 private func checkSpelling<Frame: WireValue & Equatable>(of frame: Frame) {
   var bytes: [UInt8] = []
   var decoder = FrameDecoder<Frame>()

@@ -176,7 +176,7 @@ struct HostileClientTests {
         #expect(error?.code == .messageTooLong)
         let unshown = #expect(throws: FileCoordinationError.self) { try domain.snapshot() }
         #expect(unshown?.code == .messageTooLong)
-        // It hasn't lost what it held.
+        // It hasn't lost the access that it held.
         try access.commit {}
       }
       client.stream.close()

@@ -11,8 +11,8 @@ extension ClientCore {
     self.epoch = epoch
     isConnected = true
     // Others may have been inside of the items that this process holds, and may have left already. A service that now
-    // receives the accesses protects them again if no other process is inside any more, and can't tell which ones were
-    // meanwhile.
+    // receives the accesses protects them again if no other process is inside any more, and can't determine which of
+    // their items others had entered meanwhile.
     if revocation == .everything, !has(.expulsionForgotten) {
       for (id, access) in accesses.sorted(by: { $0.key < $1.key }) where access.phase == .held {
         effects.append(.noteLoss(id))
@@ -88,7 +88,8 @@ extension ClientCore {
     forgetEndingPresenters()
   }
 
-  /// No service knows presenters that have unregistered under an earlier one, so none will report their last message.
+  /// No service has a record of presenters that have unregistered under an earlier one, so none will report their last
+  /// message.
   private mutating func forgetEndingPresenters() {
     unknownPresenters = endingPresenters
     for id in endingPresenters.sorted() where !callbacks.isBusy(id) { forgetEnding(id) }
@@ -100,7 +101,7 @@ extension ClientCore {
     effects.append(.forgetPresenter(id))
   }
 
-  /// Everything that a service must know when it takes the place of another.
+  /// Everything that a service must receive when it takes the place of another.
   private func resumption() -> [ClientFrame] {
     var frames: [ClientFrame] = purposes.sorted { $0.key < $1.key }.map { .purposeNamed($0.key, $0.value) }
     for (id, registration) in registrations.sorted(by: { $0.key < $1.key }) {

@@ -20,7 +20,8 @@ extension ClientCore {
 
   /// The service has written into this process's memory that rights are taken from it.
   ///
-  /// Called before any other event: the process may have been stopped, and may not know what others know.
+  /// Called before any other event: the process may have been stopped, and may not have received the state of the
+  /// others.
   ///
   /// - Parameter revocation: The rights that were taken.
   package mutating func rightsRevoked(_ revocation: Revocation) {

@@ -55,7 +55,7 @@ extension ServiceCore {
     return (takeEffects(at: time), looks)
   }
 
-  /// The client is dropped unless it soon does what is expected of it.
+  /// The client is dropped unless it soon sends the expected frames.
   mutating func hurry(_ id: ClientID, at time: Timestamp) {
     clients[id]?.deadline = time + Self.silenceMax
     hurried.insert(id)

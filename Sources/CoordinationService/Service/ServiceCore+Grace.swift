@@ -1,6 +1,6 @@
 package import FileAccessArbiter
 
-// A service that takes the place of one that's gone. Processes report again what they hold; until all have, nothing is
+// A service that takes the place of one that's gone. Processes report their state again; until all have, nothing is
 // granted.
 
 struct Grace: Sendable {

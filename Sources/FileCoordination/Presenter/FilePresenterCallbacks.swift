@@ -4,7 +4,7 @@ internal import FileAccessArbiter
 ///
 /// It's sent exactly these messages, and no access waits for any other.
 ///
-/// On Linux nothing can be discovered at run time, so a presenter states what it implements. A callback that is
+/// On Linux nothing can be discovered at run time, so a presenter states its implemented callbacks. A callback that is
 /// implemented but not declared is never called; one that is declared but not implemented answers by its default.
 public struct FilePresenterCallbacks: OptionSet, Hashable, Sendable {
   /// The bits.

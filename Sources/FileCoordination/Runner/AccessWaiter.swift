@@ -9,8 +9,8 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `state` | its own lock | the answer comes from whatever thread makes the deciding step, and moves after it |
 ///
-/// The answer is stored under the lock before the continuation is resumed and read under the lock afterwards, which is
-/// also what makes it visible to the thread sanitizer.
+/// The answer is stored under the lock before the continuation is resumed and read under the lock afterwards; that also
+/// makes it visible to the thread sanitizer.
 final class AccessWaiter: Sendable {
   enum Answer: Sendable {
     case granted(Grant)

@@ -41,7 +41,7 @@ final class Conversation: @unchecked Sendable {
     _ = try unsafe stream.write(bytes.span.bytes)
   }
 
-  /// Takes in what has arrived; if it `waits`, it blocks until something has.
+  /// Takes in the bytes that have arrived; if it `waits`, it blocks until some have.
   ///
   /// Perhaps not all of it: the watcher of the stream is notified again that there's more.
   func read(for link: ServiceLink, waits: Bool = false) {

@@ -9,7 +9,7 @@ protocol ServiceTransport: AnyObject, Sendable {
   ///
   /// Under the host's lock, so that frames are in the order of events. Between two services it's dropped.
   func send(_ frame: ClientFrame)
-  /// Writes what was taken in; not under the host's lock.
+  /// Writes the frames that were taken in; not under the host's lock.
   func flush()
   /// Blocks until there's a service the first time; between two services it doesn't.
   ///

@@ -62,7 +62,7 @@ final class QueryRunner {
   /// The index was there before the query, which hasn't received it: until then no reader receives anything.
   var isArriving = false
   private var takenCount = 0
-  /// A batch is due that has to wait until the engine knows how many batches a reader has taken; ends with
+  /// A batch is due that has to wait until the engine has the number of batches that a reader has taken; ends with
   /// ``taken(_:_:_:at:)`` or ``readerBegan(_:_:_:at:)``, which follow.
   private var isLate = false
 

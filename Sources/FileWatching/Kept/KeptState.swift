@@ -36,7 +36,8 @@ extension ScopeCore {
   ///
   /// Each of its directories is checked before it counts.
   ///
-  /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
+  /// To be called before anything is read. The index after reading corresponds to the disk, independent of the former
+  /// index.
   ///
   /// - Parameters:
   ///   - reader: The kept index.

@@ -117,7 +117,8 @@ extension ScopeIndexer {
   ///
   /// Each of its directories is checked before it counts.
   ///
-  /// To be called before anything is read. Whatever the former index was, the index after reading is what is there.
+  /// To be called before anything is read. The index after reading corresponds to the disk, independent of the former
+  /// index.
   func restore(_ reader: KeptIndexReader) { core.restore(reader, at: CoarseClock.fileTime) }
 
   /// Checks everything that isn't watched, and roots that aren't there.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// How far a scope reaches, and what it may use.
+/// The extent of a scope, and the resources that it may use.
 ///
 /// Queries and tree watchers of a program share one index of the same places if their options are equal.
 public struct ScopeOptions: Hashable, Sendable {
@@ -30,8 +30,8 @@ public struct ScopeOptions: Hashable, Sendable {
   /// Names of directories inside the scope that aren't entered, such as `.git` and `node_modules`.
   ///
   /// Each is a name or a pattern of glob(7), compared with the name of the directory; upper and lower case differ. The
-  /// directory itself is found, and counts as one without members. It's neither read nor watched, which is what makes
-  /// it cheap. Places that were asked for are entered under any name.
+  /// directory itself is found, and counts as one without members. It's neither read nor watched, so it's cheap. Places
+  /// that were asked for are entered under any name.
   public var unenteredNames: [String]
 
   /// Whether the targets of symbolic links belong to the scope.

@@ -5,7 +5,7 @@
 
   /// A reference to an object of the program, which isn't kept alive.
   ///
-  /// `@unchecked Sendable`: the object is used on its queue, and for what may be asked on any thread.
+  /// `@unchecked Sendable`: the object is used on its queue, and on any thread for questions that are allowed there.
   struct WeakPresenter: @unchecked Sendable {
     private(set) weak var presenter: (any NSFilePresenter)?
 

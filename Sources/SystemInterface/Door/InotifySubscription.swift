@@ -67,8 +67,7 @@ final class InotifySeat: @unchecked Sendable {
 /// Any thread may call anything at any time; one waits. At most ``SharedWatches/recordCountMax`` records are kept for a
 /// subscriber, which is notified when it has lost some by that.
 ///
-/// A child of fork(2) has no queue: everything that it watched counts as lost, and it can watch nothing with what it
-/// has inherited.
+/// A child of fork(2) has no queue: all of its watches count as lost, and the inherited subscription can watch nothing.
 package final class InotifySubscription: Sendable {
   let queue: SharedInotifyQueue
   let seat: InotifySeat

@@ -24,8 +24,8 @@ package protocol WatchKernel {
 /// - If the kernel has lost events, each subscriber that watches anything is notified of that, once. A subscriber that
 ///   doesn't take its records loses its own when there are more than `recordCountMax`, and no other's.
 ///
-/// Adding a watch in the kernel looks up a path, which may take long, so it happens outside of the lock around this value: between
-/// ``beginWatch()`` and ``endWatch(_:_:_:of:in:)``. A watch that ended in between is made once more.
+/// Adding a watch in the kernel looks up a path, which may take long, so it's done outside of the lock around this
+/// value: between ``beginWatch()`` and ``endWatch(_:_:_:of:in:)``. A watch that ended in between is made once more.
 package struct SharedWatches: Hashable, Sendable {
   /// One subscriber of the queue.
   package struct SubscriberID: Hashable, Sendable {

@@ -32,7 +32,7 @@ extension Scenario {
   private static func presenter(_ index: Int, _ random: inout SplitMix) -> PresenterPlan {
     let hasPlace = !random.chance(1, in: 8)
     let callbacks = PresenterCallbacks(rawValue: UInt32.random(in: 0..<(1 << 14), using: &random))
-    // Numbers of its own, so that the rest of a model stays what it was.
+    // Numbers of its own, so that the rest of a model doesn't change.
     var choice = SplitMix(seed: UInt64(callbacks.rawValue) << 8 | UInt64(index))
     let written = PresenterCallbacks(rawValue: UInt32.random(in: 0..<(1 << 14), using: &choice))
     let active = AccessPlan([item(&random)]).with {

@@ -4,7 +4,7 @@
 import Foundation
 import Scene
 
-// A browser of the values and groups of what was found, with a delegate of the query, as desktop programs have it.
+// A browser of the values and groups of the results, with a delegate of the query, as in desktop programs.
 
 class Row: NSObject {
   let item: NSMetadataItem
