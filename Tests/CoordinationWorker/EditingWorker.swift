@@ -4,7 +4,7 @@ import Glibc
 import SeededRandom
 import Synchronization
 
-/// A process in which two users type into the guide's editors that show one file, and other code uses that file as well.
+/// A process in which two users type into the guide's editors of one file, and other code uses that file as well.
 ///
 /// Everything typed is a word of its own, so that it can be found wherever it ends up.
 enum EditingWorker {

@@ -1,7 +1,7 @@
 /// How much one process may have in a domain of several processes.
 ///
-/// A call beyond them fails before anything is sent. The service disconnects processes only a good way beyond that,
-/// because accesses that a process granted itself are reported without a call that could fail.
+/// A call beyond them fails before anything is sent. The service disconnects processes only a good way beyond that: a
+/// process also reports accesses that it granted itself, and no call can fail there.
 package struct ProcessLimits: Sendable {
   /// How many accesses and presenters.
   package var partyCountMax = 1 << 20

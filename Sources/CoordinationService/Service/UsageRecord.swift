@@ -2,8 +2,8 @@ internal import FileAccessArbiter
 
 /// How often each process has used a directory lately, to delegate the directory to a process that's alone with it.
 ///
-/// A directory that has to be recalled often is delegated ever more seldom, so that two processes that take turns don't
-/// pay for a delegation at each turn.
+/// A directory that has to be recalled often is delegated ever more seldom. So two processes in turn don't pay for a
+/// delegation at each turn.
 struct UsageRecord: Hashable, Sendable {
   struct Use: Hashable, Sendable {
     var count = 0

@@ -13,8 +13,8 @@ extension FileAccessArbiter {
     /// The access waits, and was requested since the presenter was asked, or the question is one that presenters answer by
     /// saving. A cycle of such waits is a deadlock.
     case likely
-    /// The same without questions that the access goes on without if their queue doesn't begin them (`+Presumptions`): such a
-    /// wait ends by itself, so it makes no deadlock.
+    /// The same without questions of limited patience: if their queue doesn't begin them, the access goes on without
+    /// the answer (`+Presumptions`). Such a wait ends by itself, so it makes no deadlock.
     case lasting
     /// Any access of the presenter while any callback is under way. Reason enough to change an order, and none to fail anybody.
     case possible

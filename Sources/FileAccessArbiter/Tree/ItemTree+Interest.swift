@@ -62,7 +62,7 @@ extension ItemTree {
 
   /// The changes since the last call.
   ///
-  /// Nodes that are gone come last, so that an item that lost its node and got another one is never without interest.
+  /// Nodes that are gone come last: so an item always has its interest, also when it lost its node and got another one.
   mutating func takeInterestChanges() -> [InterestChange] {
     if journal.isEmpty { return [] }
     var changes: [InterestChange] = []

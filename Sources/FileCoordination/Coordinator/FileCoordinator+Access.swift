@@ -187,7 +187,7 @@ extension FileCoordinator {
   }
 }
 
-/// Work that blocks its thread, done on a thread that may block, so that no thread of the cooperative pool does.
+/// Work that blocks its thread, done on threads for such work, so that no thread of the cooperative pool is blocked.
 ///
 /// Its threads are others than those of presenters' callbacks, so that callbacks that block keep no file from being read.
 enum Offload {

@@ -116,8 +116,9 @@ extension FileCoordinator {
 extension BlockingFileCoordinator {
   /// Reads an item by its handle.
   ///
-  /// While nobody else is interested it neither waits nor allocates, and makes no system call. Otherwise it blocks until
-  /// access is granted, see ``FileCoordinator/read(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
+  /// While no other party is interested, the call completes without a wait, an allocation or a system call. Otherwise
+  /// it blocks until access is granted, see
+  /// ``FileCoordinator/read(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
   ///
   /// - Parameters:
   ///   - item: The item. It doesn't have to exist.
@@ -140,8 +141,9 @@ extension BlockingFileCoordinator {
 
   /// Writes an item by its handle.
   ///
-  /// While nobody else is interested it neither waits nor allocates, and makes no system call. Otherwise it blocks until
-  /// access is granted, see ``FileCoordinator/write(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
+  /// While no other party is interested, the call completes without a wait, an allocation or a system call. Otherwise
+  /// it blocks until access is granted, see
+  /// ``FileCoordinator/write(_:options:deadlines:accessor:)-(ResolvedItem,_,_,_)``.
   ///
   /// - Parameters:
   ///   - item: The item. It doesn't have to exist.

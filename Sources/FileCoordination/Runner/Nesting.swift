@@ -58,8 +58,9 @@ struct Nesting: Hashable, Sendable {
 
   /// The surroundings of the running code.
   ///
-  /// A thread remembers the accessor that it runs, and a task the accessor or callback that started it or that it runs. The
-  /// thread's counts if it's of this task: then it's the inner one, because such an accessor can't suspend.
+  /// A thread remembers the accessor that it runs. A task remembers the accessor or callback that it runs, or that
+  /// started it. The thread's counts if it's of this task: then it's the inner one, because such an accessor can't
+  /// suspend.
   @inline(__always)
   static func current(_ thread: ThreadRecord, task: UInt) -> Nesting {
     let innermost = thread.innermost

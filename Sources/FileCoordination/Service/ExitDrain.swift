@@ -1,7 +1,7 @@
 internal import SystemInterface
 
-/// A process that serves and ends in order takes in all frames that were sent before, its own among them, so that none
-/// is lost with the service.
+/// A serving process that ends in order takes in all frames that were sent before, its own among them: none is lost
+/// with the service.
 enum ExitDrain {
   private struct WeakLink: Sendable { weak var link: ServiceLink? }
 

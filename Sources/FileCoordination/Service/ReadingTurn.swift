@@ -4,8 +4,8 @@ internal import SystemInterface
 /// The turn to read the service's messages.
 ///
 /// As a rule it's the reading thread's. A thread that blocks until the service answers borrows the turn and reads the
-/// answer itself, so that the kernel wakes one thread, not one that has to wake another. It takes in the other messages
-/// that come meanwhile for all.
+/// answer itself: the kernel then wakes this thread directly, instead of another thread first. It takes in the other
+/// messages that come meanwhile for all.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |

@@ -94,8 +94,7 @@ struct ServiceLoop {
     events = found
   }
 
-  /// Takes in the frames that have arrived already, and sends the answers, so that nothing that was sent in time is
-  /// lost.
+  /// Takes in the frames that have arrived already, and sends the answers, so that no frame sent in time is lost.
   private mutating func drain() {
     for id in connections.keys.sorted() { read(id, toEnd: true) }
     flush()

@@ -12,8 +12,8 @@ internal import SystemInterface
 /// | `state` | its lock, outside of the host's | events that a thread reads out of the queue are reported before another thread reads |
 /// | `inbox` | its lock, inside of all others | the host adds notes in the middle of its own steps |
 ///
-/// The lock of `state` is held while files are inspected: the thread that waits for it is one that ends a coordinated
-/// write, and the changes before that have to be reported first.
+/// The lock of `state` is held while files are inspected: the waiting thread ends a coordinated write, and the changes
+/// before that have to be reported first.
 final class ChangeBridge: Sendable {
   /// The notes of others to the reader.
   enum Note: Sendable {

@@ -241,7 +241,7 @@ extension QueryRunner {
     }
   }
 
-  /// From which number on files are certain to be neither reported nor pending, if that's known without checking each
+  /// The number from which on files are certain to be neither reported nor pending; `nil` if that takes a check of each
   /// of them.
   private var leastNewNumber: Int? {
     if plan.usesProviders || fresh != nil || !pending.isEmpty { return nil }
@@ -478,7 +478,7 @@ extension QueryRunner {
     return list.apply(pairedUpdates(now))
   }
 
-  /// A file that was removed and one that was made under the same path are one that has changed.
+  /// A removed file and a new one under the same path are one that has changed.
   ///
   /// - Note: Rule R16.
   private func pairedUpdates(_ now: TableSnapshot) -> [Update] {

@@ -26,7 +26,7 @@ struct ScopeEngine: Sendable {
   struct Key: Hashable, Sendable {
     /// Directories that are searched, none of which is inside another one.
     var roots: [SystemPath]
-    /// Places that are results themselves, none of which is inside a directory that's searched.
+    /// Places that are results themselves; none of them is inside a searched directory.
     var items: [SystemPath] = []
     /// How results are spelled.
     var spellings = ScopeSpellings()

@@ -55,7 +55,7 @@ public final class MetadataQuery: Sendable {
   ///   - providers: The providers of attributes that the file system doesn't have.
   ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them
   ///     takes the place of the last one, which is reported as removed, and the other way around.
-  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, no scope, a scope that isn't there, and attributes that can't
+  /// - Throws: ``MetadataQueryError`` for an unusable predicate, no scope, a missing scope, and attributes that can't
   ///   be sorted by.
   /// - Note: Rules Q17, Q25, Q26 and Q30.
   public convenience init(
@@ -84,8 +84,8 @@ public final class MetadataQuery: Sendable {
   ///   - providers: The providers of attributes that the file system doesn't have.
   ///   - resultCountMax: How many results there are at most: the first ones of their order. One that comes among them
   ///     takes the place of the last one, which is reported as removed, and the other way around.
-  /// - Throws: ``MetadataQueryError`` for a predicate that can't be used, neither scope nor item, URLs that aren't a file's, ubiquitous
-  ///   scopes beside others, and attributes that can't be sorted by.
+  /// - Throws: ``MetadataQueryError`` for an unusable predicate, neither scope nor item, URLs of other things than
+  ///   files, ubiquitous scopes beside others, and attributes that can't be sorted by.
   /// - Note: Rules Q17 and Q23 to Q30.
   public convenience init(
     _ predicate: MetadataPredicate, scopes: [MetadataScope], items: [URL] = [],

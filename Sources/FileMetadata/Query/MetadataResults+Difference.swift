@@ -106,7 +106,7 @@ private struct ResultComparison {
       || before.path(of: number) != after.path(of: number)
   }
 
-  /// A file that's gone and one that has come under the same path are one that has changed.
+  /// A file that's gone and a new one under the same path are one that has changed.
   ///
   /// - Note: Rule R16.
   private mutating func pair(_ gone: [ResultEntry], _ come: [ResultEntry]) {

@@ -1,7 +1,7 @@
 public import MetadataPredicates
 
-/// A part of a predicate that no file can fulfil, or that every file does, because of the values that its attributes
-/// can have.
+/// A part of a predicate that no file can fulfil, or every file fulfils, because of the possible values of its
+/// attributes.
 ///
 /// Such a predicate can be used: it finds nothing, or too much, and gives no reason.
 public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {

@@ -13,7 +13,7 @@ package final class IndexEngine: Sendable {
   package struct Key: Hashable, Sendable {
     /// Directories that are searched, none of which is inside another one; sorted.
     package let roots: [SystemPath]
-    /// Places that are results themselves, none of which is inside a directory that's searched; sorted.
+    /// Places that are results themselves, sorted; none of them is inside a searched directory.
     package let items: [SystemPath]
     package let options: ScopeOptions
 

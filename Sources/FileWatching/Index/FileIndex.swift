@@ -221,7 +221,7 @@ extension FileIndex {
 
   /// Writes names anew when about half of them are of files that are gone.
   ///
-  /// Costs O(*n*) after O(*n*) removals. A name that several files share is counted once for each that is gone, so that
+  /// Costs O(*n*) after O(*n*) removals. A name of several files is counted once for each file that is gone, so that
   /// this may come early, but no more often.
   private mutating func compactNamesIfNeeded() {
     guard deadNameByteCount > 1 << 16, deadNameByteCount > table.names.byteCount / 2 else { return }

@@ -82,7 +82,7 @@ package struct NameReader: ~Copyable {
   }
 }
 
-/// Finds names that were stored a short time ago, so that a name that's in many directories takes its bytes once.
+/// Finds names that were stored a short time ago, so that an equal name in many directories takes its bytes once.
 ///
 /// A table of fixed size: an old name gives way to a new one.
 struct RecentNames: Sendable {

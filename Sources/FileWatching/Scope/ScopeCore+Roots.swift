@@ -13,7 +13,7 @@ extension ScopeCore {
   /// Adds a path, whether or not there's a file; read later.
   ///
   /// - Parameters:
-  ///   - path: An absolute path without symbolic links, that's neither inside another root that's searched nor around one.
+  ///   - path: An absolute path without symbolic links; it's neither inside another searched root nor around one.
   ///   - reach: The possible results there.
   mutating func addRoot(_ path: SystemPath, reach: RootReach = .contents) {
     roots.append(Root(path: path, reach: reach))

@@ -81,7 +81,7 @@ extension ScopeIndexer {
   /// Makes numbers usable again that were given up until now, when older states aren't compared any more.
   package func recycleNumbers(before moment: Int? = nil) { core.index.recycle(before: moment ?? core.index.moment) }
 
-  /// Makes numbers usable again that stood for no file in some former states, which are the only ones that are still
+  /// Makes numbers usable again that stood for no file in the given former states: the only ones that are still
   /// compared.
   package func recycleNumbers(notIn tables: [FileTable]) { core.index.recycle(notIn: tables) }
 
@@ -106,7 +106,7 @@ extension ScopeIndexer {
   /// Adds a path, whether or not there's a file; read by ``work(directoryCountMax:memberCountMax:)``.
   ///
   /// - Parameters:
-  ///   - path: An absolute path without symbolic links, that's neither inside another root that's searched nor around one.
+  ///   - path: An absolute path without symbolic links; it's neither inside another searched root nor around one.
   ///   - reach: The possible results there.
   package func addRoot(_ path: SystemPath, reach: RootReach = .contents) {
     core.addRoot(path, reach: reach)

@@ -37,10 +37,10 @@ public struct ScopeOptions: Hashable, Sendable {
   /// Whether the targets of symbolic links belong to the scope.
   ///
   /// A target is found under its own path, without links, and once, however many links lead to it; so loops end by
-  /// themselves. A file that comes to a place that a link leads to is found, and a target that no link leads to any
-  /// more is gone. Links to files that are in the scope anyway add nothing, nor do those to a directory around a place
-  /// that was asked for, nor those that have, or lead to, a name of ``unenteredNames``. Links that lead through other
-  /// links are resolved again every ``pollingInterval``, because there are no events for changes of the others.
+  /// themselves. A new file at the target of a link is found, and a target without any link left is gone. A link adds
+  /// nothing if it leads to a file in the scope or to a directory around a requested place, or if it has, or leads to,
+  /// a name of ``unenteredNames``. Links that lead through other links are resolved again every ``pollingInterval``,
+  /// because there are no events for changes of the others.
   ///
   /// Costs two system calls for each link, and again when directories are renamed.
   ///

@@ -90,7 +90,7 @@ struct TreeDifference: Sendable {
     return !old.hold(for: new)
   }
 
-  /// A file that was removed, and another one that has come in its place in the same directory, are one that has altered; the place of the
+  /// A removed file, and another one in its place in the same directory, are one that has altered; the place of the
   /// other one, if it had one, is empty.
   private mutating func pair() {
     var places: [Place: FileNumber] = [:]

@@ -23,11 +23,11 @@
     /// Reads a predicate in the format language.
     ///
     /// A mistake ends the program with the place of the mistake, as it does on Apple platforms; for text that isn't the
-    /// program's own use ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is none: those that an automaton
-    /// can't follow are matched by `NSRegularExpression`, whose time nothing bounds, and one that can't be used fits
-    /// nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates, URLs and
-    /// collections of these, and everything that conforms to `PredicateItem`; there's no key-value coding that could
-    /// read other objects.
+    /// program's own use ``parsing(_:arguments:limits:)``. A pattern of `MATCHES` is never such a mistake. Patterns
+    /// beyond the abilities of an automaton are matched by `NSRegularExpression`, without a bound of time; an unusable
+    /// pattern fits nothing and is reported as misuse. `evaluate(with:)` takes dictionaries, strings, numbers, dates,
+    /// URLs and collections of these, and everything that conforms to `PredicateItem`; there's no key-value coding that
+    /// could read other objects.
     ///
     /// - Parameters:
     ///   - predicateFormat: The text.

@@ -8,14 +8,14 @@
   ///
   /// **Optional methods.** All but the first two requirements are optional: they have default implementations. Methods
   /// with a completion handler may be written in their `async` form instead; of a presenter that has both, the one with
-  /// the handler is called. Swift can't detect on Linux whether a class has written a method. So each class is tried:
-  /// its first presenter that a message is for is called on its queue, and if that's the default implementation, the
-  /// class is remembered as one that hasn't written the method, is from then on neither asked nor waited for, and
-  /// counts by the rules for presenters that don't implement it (a package whose class has written no subitem method
-  /// receives `presentedItemDidChange`; an eviction is refused). So a class that wrote nothing costs others at most one
-  /// turn on its queue for each kind of message. Until a class has once answered a kind of message, a queue that
-  /// doesn't begin it is waited for one second, or five before a read of possibly unsaved changes, and before something
-  /// is deleted. Then the access goes on, the message comes when the queue runs, and
+  /// the handler is called. Swift can't detect on Linux whether a class has written a method. So each class is tried
+  /// with each kind of message: the method of its first concerned presenter is called on its queue. If that's the
+  /// default implementation, the class is remembered as one without the method. From then on it's neither asked nor
+  /// waited for, and counts by the rules for presenters that don't implement the method (a package whose class has
+  /// written no subitem method receives `presentedItemDidChange`; an eviction is refused). So a class that wrote
+  /// nothing costs others at most one turn on its queue for each kind of message. Until a class has once answered a
+  /// kind of message, a queue that doesn't begin it is waited for one second, or five before a read of possibly unsaved
+  /// changes, and before something is deleted. Then the access goes on, the message comes when the queue runs, and
   /// `NSFileCoordinator.unansweredPresenters` names the presenters that were passed over. Methods that a class is known
   /// to have written are waited for until the deadline. All objects of a class, and of its subclasses, share this
   /// knowledge. ``writtenCallbacks`` states it.

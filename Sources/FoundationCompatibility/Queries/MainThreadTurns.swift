@@ -4,11 +4,11 @@
   /// Runs things on the main thread if it runs anything, and otherwise where they were asked for.
   ///
   /// On Apple platforms the run loop of the main thread posts the results of queries without a queue. Here programs
-  /// without a run loop are served as well. The main thread is taken for one that runs nothing when it hasn't run an
-  /// operation although it has slept for ``MainThreadPatience/sleepMax`` outside of a run loop, as one does that waits
-  /// for a semaphore. One that computes is waited for, because it may be about to run its loop; so is one whose loop
-  /// runs, without limit, and one that has shown that it serves its queue without a run loop, as in programs with an
-  /// asynchronous `main`.
+  /// without a run loop are served as well. The main thread counts as one that runs nothing under two conditions: it
+  /// has slept for ``MainThreadPatience/sleepMax`` outside of a run loop, as in a wait for a semaphore, and it hasn't
+  /// run an operation. A thread that computes is waited for, because it may be about to run its loop. Without a limit,
+  /// two further kinds are waited for: a thread whose loop runs, and one that has served its queue without a run loop,
+  /// as in programs with an asynchronous `main`.
   ///
   /// | state | guarded by | why |
   /// | --- | --- | --- |

@@ -6,8 +6,8 @@
   /// The messages to presenters that wait for their turn on the presenters' queues.
   ///
   /// A message runs in an operation of its queue. A queue whose threads are blocked, because the program waits for
-  /// access on them, runs no operation; then that thread runs the messages that ask something, which it's perhaps
-  /// waiting for itself, and those without which a presenter would answer wrongly: moves and reacquirers. Other news
+  /// access on them, runs no operation. Then the blocked thread runs two kinds of messages: questions, whose answers it
+  /// perhaps waits for itself, and those that presenters need for a right answer: moves and reacquirers. Other news
   /// stay in the queue: the reactions of presenters to changes, such as reading, aren't for a thread that waits
   /// already.
   ///

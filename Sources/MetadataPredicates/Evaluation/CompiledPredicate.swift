@@ -119,8 +119,8 @@ extension MetadataPredicate {
   ///   - attributeCosts: The costs of reading attributes, compared with 1 for a number that's at hand. Dear ones are
   ///     read last.
   /// - Returns: The compiled predicate.
-  /// - Throws: ``MetadataPredicateError`` for a function that there isn't, an unbound variable, a regular expression
-  ///   that can't be used, constants that can't be compared, and everything that the limits exclude.
+  /// - Throws: ``MetadataPredicateError`` for a missing function, an unbound variable, an unusable regular expression,
+  ///   constants that can't be compared, and everything that the limits exclude.
   /// - Complexity: O(*n*) in the size of the tree, and the costs of regular expressions.
   /// - Note: Rules P21, P24, P44, P47 and P55.
   public func compiled(

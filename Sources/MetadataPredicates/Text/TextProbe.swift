@@ -64,7 +64,7 @@ struct TextProbe: Sendable {
     return result ?? nil
   }
 
-  /// The same for a pattern that isn't searched for, which is over so soon that calls would take longer.
+  /// The same for a pattern at a fixed place; that's over so soon that calls would take longer.
   @inline(__always)
   func holdsAnchored(_ text: String) -> Bool? {
     let result = unsafe text.utf8.withContiguousStorageIfAvailable { buffer in

@@ -5,8 +5,8 @@ extension MetadataPredicate {
   ///
   /// - Parameter values: A value for each variable, by its name without `$`; more than are used do no harm.
   /// - Returns: The predicate without variables of its own.
-  /// - Throws: ``MetadataPredicateError`` with code `.unboundVariable` for a variable that has no value, `.limit` for a tree that's too
-  ///   deep, and `.arguments` for a number that isn't finite.
+  /// - Throws: ``MetadataPredicateError`` with code `.unboundVariable` for a variable without a value, `.limit` for too
+  ///   deep a tree, and `.arguments` for a number that isn't finite.
   /// - Note: Rules P47 and P48.
   public func substituting(_ values: [String: MetadataValue]) throws(MetadataPredicateError) -> MetadataPredicate {
     if let name = values.first(where: { !$0.value.isFinite })?.key {

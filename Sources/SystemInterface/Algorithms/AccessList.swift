@@ -65,8 +65,8 @@ struct AccessList {
     }
   }
 
-  /// The list for a file that belongs to another group: neither that group nor others get a permission that one of the
-  /// two didn't have.
+  /// The list for a file that belongs to another group: that group and others get only the permissions that the former
+  /// group and others both had.
   var forOtherGroup: AccessList {
     var list = self
     let common = UInt16(owningGroup & others)

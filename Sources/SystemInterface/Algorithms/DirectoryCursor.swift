@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A place in a tree of directories, reached name by name, that holds one descriptor however deep it is.
 ///
-/// Going up opens `..` and checks that it is the directory we came from, so that a directory that another program moves
-/// away meanwhile can't lead the caller out of the tree.
+/// Going up opens `..` and checks that it is the directory we came from. So another program can't lead the caller out
+/// of the tree by moving a directory away.
 struct DirectoryCursor {
   /// The directory above the tree; it belongs to the caller.
   private let base: FileDescriptor

@@ -3,7 +3,7 @@ internal import Glibc
 /// The parts of a file's owner, group and access list that its copy could be given, and the mode that follows.
 ///
 /// A mode is meaningful only with the group and the access list that it was made for. Where one of these is lost, each
-/// class of users but the owner gets at most the permissions that all users had that may now be in that class.
+/// class of users but the owner gets at most the common permissions of all users that may now be in that class.
 struct KeptPermissions {
   /// The fate of the access list.
   enum ListOutcome {

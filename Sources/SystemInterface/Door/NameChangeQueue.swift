@@ -32,7 +32,7 @@ package protocol NameChangeQueue: AnyObject, Sendable {
   /// - Parameter directory: The canonical path of a directory.
   /// - Returns: The number in its changes.
   /// - Throws: EOPNOTSUPP where not every change is reported: on file systems that others change behind the kernel's
-  ///   back, and in directories that take names which differ in case for the same. ENOSPC or EMFILE when the system's
+  ///   back, and in directories where names that differ only in case are the same. ENOSPC or EMFILE when the system's
   ///   limits are reached. EACCES for a directory whose names can't be listed.
   func watch(_ directory: SystemPath) throws(SystemError) -> NameWatch
 

@@ -20,7 +20,7 @@ package protocol WatchKernel {
 /// The guarantees for a subscriber, as if the queue were its own:
 /// - It receives, in order, every event between the return of a watch and the call that ends it, and then, once, the
 ///   end.
-/// - It receives no event from before it asked for the watch, nor one that it didn't ask for, nor one after the end.
+/// - It receives no event from before its request of the watch, none that it didn't ask for, and none after the end.
 /// - If the kernel has lost events, each subscriber that watches anything is notified of that, once. A subscriber that
 ///   doesn't take its records loses its own when there are more than `recordCountMax`, and no other's.
 ///
@@ -176,7 +176,8 @@ extension SharedWatches {
   package mutating func endWatch(
     _ ticket: Ticket, _ watch: Int32, _ mask: UInt32, of id: SubscriberID, in kernel: some WatchKernel
   ) -> Int32? {
-    // Earlier records for others aren't for this one, nor those that this one didn't ask for until now.
+    // Earlier records are read first: this subscriber must not receive those of others, or those that it hadn't asked
+    // for.
     if watches[watch] != nil || tickets.count > 1 { read(in: kernel) }
     let isSure = !ends.contains(watch) && ticket.rawValue > forgottenTicket
     failWatch(ticket)

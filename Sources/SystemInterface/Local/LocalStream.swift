@@ -175,7 +175,7 @@ extension LocalStream {
     try unsafe bytes.withUnsafeBytes { (buffer) throws(SystemError) in try unsafe write(buffer) }
   }
 
-  /// The process that connected, or for the side that connected, the one that listens.
+  /// The process at the other side: the one that connected, or the one that listens.
   ///
   /// - Returns: The credentials when the connection was made: of the process that called connect(2), listen(2) or
   ///   socketpair(2). Where a service manager listens for a service, the service's clients see the manager.

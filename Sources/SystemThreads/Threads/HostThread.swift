@@ -33,8 +33,8 @@ package enum HostThread {
 
   /// Starts a detached thread if the system allows it; see pthread_create(3).
   ///
-  /// It blocks the signals a program handles, so that the program's handlers don't run on threads it hasn't started,
-  /// but not those that report a fault of the thread itself.
+  /// It blocks the signals that a program handles, so that the program's handlers run only on threads of the program.
+  /// The signals that report a fault of the thread itself aren't blocked.
   ///
   /// - Parameters:
   ///   - name: The name in `ps -L` and debuggers; cut after 15 bytes.

@@ -13,7 +13,7 @@ struct Session: Sendable {
   init(_ invocation: Invocation, _ signals: Signals) {
     self.invocation = invocation
     self.signals = signals
-    // By the variable, so that there's one place that understands it, and so that programs started here agree.
+    // By the variable: so only one place interprets it, and programs that are started here agree.
     if let domain = invocation.text(.domain) { setenv(Self.domainVariable, domain, 1) }
   }
 

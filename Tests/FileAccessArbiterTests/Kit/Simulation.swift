@@ -52,7 +52,7 @@ struct Simulation: Sendable {
   var activeReactions: [Int]
   var callbackCounts: [Int]
   var departed: Set<UInt64> = []
-  /// The worker that has the turn of each presenter and, after it, the workers that wait for that.
+  /// For each presenter the worker that has its turn, and then the workers that wait for the turn.
   var turns: [[String]]
   private var lastAccess: UInt64 = 0
   private var lastPurpose: UInt64 = 1000
