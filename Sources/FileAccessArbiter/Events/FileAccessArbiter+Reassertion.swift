@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-// The state that survives the arbiter: participants report what they hold to a new one in its place.
+// The state that survives the arbiter: participants report their accesses and debts to a new arbiter in its place.
 
 extension FileAccessArbiter {
   /// A participant reports that an earlier arbiter granted it an access, whose accessor still runs.

@@ -113,8 +113,8 @@ package struct ClaimNote: Hashable, Sendable {
 package struct ClaimPath: @unchecked Sendable {
   package let fingerprints: UnsafePointer<UInt64>
   package let count: Int
-  /// A word of the tier's memory that is the path's own, where a tier notes when it last found no obstacle above the
-  /// item that keeps others from writing below it; zero for none.
+  /// A word of the tier's memory that is the path's own, where a tier notes when it last found no obstacle above the item that
+  /// keeps others from writing below it; zero for none.
   package let memo: Int
 
   /// - Parameters:
