@@ -26,11 +26,14 @@ extension ServiceCore {
   ///
   /// - Complexity: O(processes that haven't said hello).
   package var nextDeadline: Timestamp? {
-    var times = hurried.compactMap { clients[$0]?.deadline }
-    if let grace { times.append(min(grace.end, grace.nextLook)) }
-    if let surveyEnd { times.append(surveyEnd) }
-    if let processLook { times.append(processLook) }
-    return times.min()
+    // Without an array: the service asks for it twice for each frame.
+    var next: Timestamp?
+    func consider(_ time: Timestamp?) { if let time { next = min(next ?? time, time) } }
+    for id in hurried { consider(clients[id]?.deadline) }
+    consider(grace.map { min($0.end, $0.nextLook) })
+    consider(surveyEnd)
+    consider(processLook)
+    return next
   }
 
   /// Takes the current time.

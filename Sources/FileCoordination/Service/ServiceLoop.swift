@@ -314,8 +314,13 @@ extension ServiceLoop {
 extension ServiceLoop {
   /// When there's something to do without any frame; `nil` when there isn't.
   private var nextLook: MonotonicTime? {
-    let due = core.nextDeadline.map(MonotonicTime.init(nanoseconds:))
-    return [timers.next, due, acceptsAgainAt, succession?.nextLook].compactMap(\.self).min()
+    // Once for each wait: not by an array.
+    var next = timers.next
+    func consider(_ time: MonotonicTime?) { if let time { next = min(next ?? time, time) } }
+    consider(core.nextDeadline.map(MonotonicTime.init(nanoseconds:)))
+    consider(acceptsAgainAt)
+    consider(succession?.nextLook)
+    return next
   }
 
   private mutating func lookAtClock() {

@@ -166,9 +166,15 @@ private final class Field: @unchecked Sendable {
 
 extension Field {
   private func recall() throws -> Double {
-    let path = fresh()
-    try peer.ask("use \(path)")
-    return try time { try FileCoordinator(label: "recall", domain: domain).blocking.write(path: path) { _ in } }
+    // The peer's directory isn't always delegated at once; then there would be nothing to recall.
+    for _ in 0..<50 {
+      let path = fresh()
+      try peer.ask("use \(path)")
+      let isDelegated = try domain.processes().contains { $0.lentPaths.contains { path.hasPrefix($0) } }
+      if !isDelegated { continue }
+      return try time { try FileCoordinator(label: "recall", domain: domain).blocking.write(path: path) { _ in } }
+    }
+    throw BenchmarkFailure("nothing was delegated to the peer")
   }
 
   /// The time of one grant while two processes request one item all the time.
