@@ -110,7 +110,9 @@ struct ServingRightTests {
   func unwatchedName(name: String) throws {
     try withDirectory { root, ground in
       let right = try #require(try ground.tryToServe())
-      let service = try ServiceHost.start(right, packageExtensions: [], isDedicated: true) { () throws(SystemError) in
+      let service = try ServiceHost.start(
+        right, packageExtensions: [], isDedicated: true, clock: DomainClock(HostClock.shared)
+      ) { () throws(SystemError) in
         let listener = try LocalListener(binding: right.place.address)
         #expect(unlink(root.appending(path: "\(Self.usual)/\(name)").path) == 0)
         return listener

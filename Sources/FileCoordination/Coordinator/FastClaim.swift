@@ -132,11 +132,13 @@ extension FileCoordinator {
     _ item: ResolvedItem, _ access: PlainAccess, _ thread: ThreadRecord, task: UInt, _ patience: FastTierPatience,
     after refusal: FastTierRefusal
   ) -> ClaimToken? {
-    var contention = Contention(patience)
+    var contention = Contention(patience, from: domain.host.clock.now)
     var refusal = refusal
     let path = item.claimPath
     while contention.isWorthWaiting(refusal) {
-      contention.wait { domain.host.tier.mayClaim(path, isWrite: access.isWrite, shard: thread.number) }
+      contention.wait(by: domain.host.clock) {
+        domain.host.tier.mayClaim(path, isWrite: access.isWrite, shard: thread.number)
+      }
       switch attempt(item, access, thread, task: task) {
       case .granted(let claim): return kept(claim, item, access)
       case .refused(let next): refusal = next
@@ -155,18 +157,27 @@ private struct Contention {
   private static let shortestTurn = Duration.microseconds(2)
 
   private let patience: FastTierPatience
-  private let start = HostClock.shared.now
+  /// How many turns it takes at most, should the clock stand still.
+  ///
+  /// Each costs 0.1 µs at least, so by the machine's clock time is about up by then.
+  private static let turnCountMax = 4096
+
+  private let start: MonotonicTime
   private var now: MonotonicTime
+  private var turnCount = 0
   private var yieldedInVain = Duration.zero
 
-  init(_ patience: FastTierPatience) {
+  init(_ patience: FastTierPatience, from start: MonotonicTime) {
     self.patience = patience
+    self.start = start
     now = start
   }
 
   private var elapsed: Duration { start.duration(to: now) }
 
-  private var isOver: Bool { elapsed >= patience.durationMax || yieldedInVain >= patience.yieldingInVain }
+  private var isOver: Bool {
+    elapsed >= patience.durationMax || yieldedInVain >= patience.yieldingInVain || turnCount >= Self.turnCountMax
+  }
 
   func isWorthWaiting(_ refusal: FastTierRefusal) -> Bool {
     switch refusal {
@@ -177,22 +188,23 @@ private struct Contention {
     }
   }
 
-  /// Spins, then yields, until the claim seems possible, or the time is over.
-  mutating func wait(until mayClaim: () -> Bool) {
+  /// Spins, then yields, until it looks as if it may be granted, or the time is over.
+  mutating func wait(by clock: DomainClock, until mayClaim: () -> Bool) {
     while true {
-      now = HostClock.shared.now
+      now = clock.now
+      turnCount += 1
       if isOver || mayClaim() { return }
       if elapsed < patience.spinning, Spin.isUseful {
         Spin.pause()
       } else {
-        yield()
+        yield(by: clock)
       }
     }
   }
 
-  private mutating func yield() {
+  private mutating func yield(by clock: DomainClock) {
     HostThread.yield()
-    let turn = now.duration(to: HostClock.shared.now)
+    let turn = now.duration(to: clock.now)
     if turn < Self.shortestTurn { yieldedInVain += turn }
   }
 }

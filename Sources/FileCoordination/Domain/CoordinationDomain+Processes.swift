@@ -81,10 +81,10 @@ extension CoordinationDomain {
     let inherited = ActivationSockets.descriptors().first
     ActivationSockets.removeVariables()
     let right = try ground.waitToServe(
-      packageExtensions: configuration.agreement.sorted(), inherited: inherited != nil)
+      packageExtensions: configuration.agreement.sorted(), inherited: inherited != nil, by: host.clock)
     do throws(SystemError) {
       let service = try ServiceHost.start(
-        right, packageExtensions: configuration.agreement.sorted(), isDedicated: true
+        right, packageExtensions: configuration.agreement.sorted(), isDedicated: true, clock: host.clock
       ) { () throws(SystemError) in
         guard let inherited else { return try LocalListener(binding: right.place.address) }
         let listener = try LocalListener(inherited: inherited)
@@ -112,22 +112,22 @@ extension MeetingGround {
   /// process that said hello only to wait would take part, and prevent delegations to others. So the polls become
   /// rarer: behind a service that stays there are some twenty a second.
   fileprivate func waitToServe(
-    packageExtensions: [String], inherited isInherited: Bool
+    packageExtensions: [String], inherited isInherited: Bool, by clock: DomainClock
   ) throws(FileCoordinationError) -> ServingRight {
-    var nextAsk = HostClock.shared.now
+    var nextAsk = clock.now
     var askPause = Self.askInterval, lookPause = Self.lookInterval
     var asked: Int32?
     while true {
       if isUsualPlaceFree, let right = try tryToServe() { return right }
-      // With an inherited socket every process that connects there reaches this one.
-      if !isInherited, HostClock.shared.now >= nextAsk {
+      // With an inherited socket whoever connects there reaches this process.
+      if !isInherited, clock.now >= nextAsk {
         let process = askToServe(packageExtensions)
         askPause = process == asked && process != nil ? min(askPause * 2, Self.askIntervalMax) : Self.askInterval
         if process != asked { lookPause = Self.lookInterval }
         asked = process
-        nextAsk = HostClock.shared.now.advanced(by: askPause)
+        nextAsk = clock.now.advanced(by: askPause)
       }
-      _ = ThreadEvent().wait(until: HostClock.shared.now.advanced(by: lookPause))
+      clock.wait(until: clock.now.advanced(by: lookPause))
       lookPause = min(lookPause * 2, Self.askInterval)
     }
   }

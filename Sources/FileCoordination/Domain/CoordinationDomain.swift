@@ -107,7 +107,9 @@ public final class CoordinationDomain: Sendable {
     public var waitReportInterval: Duration
     /// The shortest time between two reports of a wait; a shorter interval counts as this one.
     public static let waitReportIntervalMin = Duration.milliseconds(1)
-    /// The source of the time.
+    /// What time it is.
+    ///
+    /// In a domain of several processes a process that was elected keeps the deadlines of all by its own clock.
     public var clock: any CoordinationClock
     /// The door to the file system.
     package var fileSystem: any FileSystem

@@ -89,6 +89,7 @@ final class ArbiterHost: Sendable {
   /// Distinguishes the hosts of a process; numbers aren't used twice.
   let number = ArbiterHost.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   let configuration: CoordinationDomain.Configuration
+  let clock: DomainClock
   let identity = HostIdentity.current
   private let state: Guarded<State>
   /// Grants claims that meet no obstacle, in front of the arbiter.
@@ -112,12 +113,14 @@ final class ArbiterHost: Sendable {
 
   init(_ configuration: CoordinationDomain.Configuration, meetingAt ground: MeetingGround? = nil) {
     self.configuration = configuration
+    let clock = DomainClock(configuration.clock)
+    self.clock = clock
     var arbiter = FileAccessArbiter(
       packageExtensions: configuration.packageExtensions.sorted(), fingerprintSeed: PathFingerprint.processSeed,
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     let ground = ground.map { Self.checkLength(ofPackageExtensions: configuration.packageExtensions, $0) }
-    let link = ground.map { ServiceLink($0, packageExtensions: configuration.agreement, clock: configuration.clock) }
+    let link = ground.map { ServiceLink($0, packageExtensions: configuration.agreement, clock: clock) }
     meetingGround = ground
     transport = link ?? NoTransport()
     coverageWord = link.map { _ in SharedWord() }

@@ -46,7 +46,7 @@ final class Conversation: @unchecked Sendable {
   /// Perhaps not all of it: the watcher of the stream is notified again that there's more.
   func read(for link: ServiceLink, waits: Bool = false) {
     guard !isOver else { return }
-    switch waits ? awaitBytes() : receive() {
+    switch waits ? awaitBytes(link.clock) : receive() {
     case .wouldBlock: return
     case .end: return isOver = true
     case .bytes(let count): unsafe decoder.append(buffer.span.extracting(first: count).bytes)
@@ -62,8 +62,8 @@ final class Conversation: @unchecked Sendable {
     take(frames, for: link)
   }
 
-  private func awaitBytes() -> LocalStream.ReadResult {
-    watchfulness.await {
+  private func awaitBytes(_ clock: DomainClock) -> LocalStream.ReadResult {
+    watchfulness.await(by: clock) {
       let result = receive()
       return result == .wouldBlock ? nil : result
     } orSleep: {

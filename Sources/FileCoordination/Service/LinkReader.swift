@@ -85,7 +85,7 @@ struct LinkReader: ~Copyable {
   ///
   /// - Returns: Whether the service has sent something.
   private mutating func pump() throws(SystemError) -> Bool {
-    var deadline: MonotonicTime? = HostClock.shared.now.advanced(by: Self.patience)
+    var deadline: MonotonicTime? = link.clock.now.advanced(by: Self.patience)
     while !link.isEnded {
       // Another thread may have the turn, and read the answer that it waits for.
       if let conversation = turn.take() {
@@ -100,7 +100,8 @@ struct LinkReader: ~Copyable {
         turn.leave(conversation)
       }
       if let (stream, isStalled) = link.writeAgain() { turn.noteStalled(isStalled, stream) }
-      if try !turn.wait(until: deadline) { return false }
+      if let deadline, link.clock.now >= deadline { return false }
+      try turn.wait(until: deadline, by: link.clock)
     }
     return true
   }
@@ -119,14 +120,14 @@ extension LinkReader {
 
   /// Connects to the serving process; if there's none, some process is elected, perhaps this one.
   private mutating func connect() throws(FileCoordinationError) -> (MeetingPlace, LocalStream) {
-    let start = HostClock.shared.now
+    let start = link.clock.now
     let deadline = start.advanced(by: Self.patience)
     var pause = Duration.microseconds(200)
     while !link.isEnded {
       switch try takeStep(since: start) {
       case .connected(let place, let stream): return (place, stream)
       case .elected: continue
-      case .notYet(let error): if HostClock.shared.now >= deadline { throw error }
+      case .notYet(let error): if link.clock.now >= deadline { throw error }
       }
       // Another process has been elected and will listen in a moment; there's no event for that.
       link.pause(pause)
@@ -166,7 +167,8 @@ extension LinkReader {
       throw .unreachable(right.place, shortage)
     }
     do throws(SystemError) {
-      let service = try ServiceHost.start(right, packageExtensions: link.packageExtensions, after: former)
+      let service = try ServiceHost.start(
+        right, packageExtensions: link.packageExtensions, after: former, clock: link.clock)
       link.service.withLock { $0 = service }
       ExitDrain.add(link)
       return true
@@ -178,7 +180,7 @@ extension LinkReader {
   /// Only if a service has ended: then there may be others. The first process of a domain doesn't wait.
   private func defers(since start: MonotonicTime) -> Bool {
     link.epoch != 0
-      && start.duration(to: HostClock.shared.now) < Self.deference
+      && start.duration(to: link.clock.now) < Self.deference
       && ProcessIdentity.hasTerminal(HostProcess.processIdentifier) == true
   }
 

@@ -54,15 +54,18 @@ extension ReadingTurn {
 
   /// Waits until there may be something to do.
   ///
-  /// - Parameter deadline: When to give up.
-  /// - Returns: Whether it ended before the deadline.
+  /// - Parameters:
+  ///   - deadline: When to give up.
+  ///   - clock: What tells that time.
   /// - Throws: An error of epoll_wait(2).
-  func wait(until deadline: MonotonicTime?) throws(SystemError) -> Bool {
+  func wait(until deadline: MonotonicTime?, by clock: DomainClock) throws(SystemError) {
     var events: [ReadinessPoller.Event] = []
-    guard try poller.wait(into: &events, until: deadline) else { return false }
-    // The end of a connection is reported whatever the interest is, so another wait would end at once.
+    let poller = poller
+    try clock.waiting(until: deadline, wake: { poller.wake() }) { (deadline) throws(SystemError) in
+      _ = try poller.wait(into: &events, until: deadline)
+    }
+    // The end of a connection is told whatever one wants to be told of, so another wait would end at once.
     if events.contains(where: \.isHangUp) { awaitReturn() }
-    return true
   }
 
   /// Takes the turn, if no thread has borrowed it.

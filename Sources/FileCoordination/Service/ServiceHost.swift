@@ -1,6 +1,5 @@
 internal import CoordinationService
 internal import FileAccessArbiter
-internal import FoundationEssentials
 internal import Synchronization
 internal import SystemInterface
 
@@ -24,10 +23,12 @@ final class ServiceHost: Sendable {
   /// Why it has given way, until that has been reported.
   private let shortage = Guarded<SystemError?>(nil)
   private let poller: ReadinessPoller
+  private let clock: DomainClock
   private let ended = ThreadEvent()
 
-  private init(_ poller: ReadinessPoller, handOverCount: Int) {
+  private init(_ poller: ReadinessPoller, handOverCount: Int, clock: DomainClock) {
     self.poller = poller
+    self.clock = clock
     self.handOverCount = Atomic(handOverCount)
   }
 
@@ -37,25 +38,27 @@ final class ServiceHost: Sendable {
   ///   - right: The right to serve, kept until the service stops; given up when this throws.
   ///   - packageExtensions: The packages of the domain.
   ///   - former: The last service of the process.
+  ///   - clock: Of the domain: deadlines of all its processes are kept by it.
   /// - Returns: The running service.
   /// - Throws: `SystemError` when no process can connect there.
   static func start(
-    _ right: ServingRight, packageExtensions: [String], after former: ServiceHost?
+    _ right: ServingRight, packageExtensions: [String], after former: ServiceHost?, clock: DomainClock
   ) throws(SystemError) -> ServiceHost {
     let count = former?.handOverCount.load(ordering: .acquiring) ?? 0
-    return try start(right, packageExtensions: packageExtensions, isDedicated: false, handOverCount: count) {
-      () throws(SystemError) in
+    return try start(
+      right, packageExtensions: packageExtensions, isDedicated: false, handOverCount: count, clock: clock
+    ) { () throws(SystemError) in
       try LocalListener(binding: right.place.address)
     }
   }
 
   /// Serves on a socket that another program may have made, such as a service manager.
   static func start(
-    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool, handOverCount: Int = 0,
+    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool, handOverCount: Int = 0, clock: DomainClock,
     listening makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
     do throws(SystemError) {
-      return try begin(right, packageExtensions, isDedicated: isDedicated, handOverCount, makeListener)
+      return try begin(right, packageExtensions, isDedicated: isDedicated, handOverCount, clock, makeListener)
     } catch {
       right.release()
       throw error
@@ -64,28 +67,27 @@ final class ServiceHost: Sendable {
 
   private static func begin(
     _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool, _ handOverCount: Int,
-    _ makeListener: () throws(SystemError) -> LocalListener
+    _ clock: DomainClock, _ makeListener: () throws(SystemError) -> LocalListener
   ) throws(SystemError) -> ServiceHost {
-    // Grows from service to service, also if the file has been removed: tokens of an earlier one stay the smaller ones.
-    let epoch = try right.nextEpoch(atLeast: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000))
-    // Before any process can connect: a connected process already has a session.
+    // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
+    let epoch = try right.nextEpoch(atLeast: clock.timeOfDay())
+    // Before anybody can connect: whoever has connected already has a session.
     let sessions = try right.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
-      expecting: sessions, at: HostClock.shared.now.nanoseconds)
+      expecting: sessions, at: clock.now.nanoseconds)
     let poller = try ReadinessPoller()
     let listener = try makeListener()
-    let host = ServiceHost(poller, handOverCount: handOverCount)
+    let host = ServiceHost(poller, handOverCount: handOverCount, clock: clock)
     try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
     let code = HostThread.tryStart(name: "coord-service") {
       var loop = ServiceLoop(
-        core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount,
-        clock: HostClock.shared)
+        core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount, clock: clock)
       loop.run(until: { host.isStopping.load(ordering: .acquiring) })
       if loop.isHandedOver {
         host.shortage.withLock { $0 = loop.shortage }
         host.handOverCount.add(1, ordering: .releasing)
-        host.gaveWayAt.store(HostClock.shared.now.nanoseconds, ordering: .releasing)
+        host.gaveWayAt.store(clock.now.nanoseconds, ordering: .releasing)
       }
       // The next service may be elected only when this one grants nothing any more.
       right.release()
@@ -115,6 +117,6 @@ final class ServiceHost: Sendable {
   /// Whether this process has given way a moment ago, so that it isn't elected again before the other is.
   var hasJustGivenWay: Bool {
     let time = gaveWayAt.load(ordering: .acquiring)
-    return time > 0 && MonotonicTime(nanoseconds: time).duration(to: HostClock.shared.now) < Self.courtesy
+    return time > 0 && MonotonicTime(nanoseconds: time).duration(to: clock.now) < Self.courtesy
   }
 }

@@ -12,7 +12,8 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its lock, inside that of the host | any thread sends; the reading thread connects and disconnects |
-/// | `service` | its lock | the reading thread starts it, and the thread that ends the process stops it |
+/// | `pauseEnd` | its lock | the reading thread sets it before it looks for the end of the link, and the end is noted before it's signalled |
+/// | `service` | its lock | the reading thread starts it, and whoever ends the process stops it |
 /// | `host` | set once before the first connection | the host owns the link |
 final class ServiceLink: ServiceTransport {
   enum Phase: Sendable {
@@ -40,8 +41,10 @@ final class ServiceLink: ServiceTransport {
   /// Names this process's meeting with the domain; also in the name of its session file.
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
-  private let endEvent = ThreadEvent()
-  /// The turn to read; absent before the first connection.
+  let clock: DomainClock
+  /// What ends the reading thread's pause.
+  private let pauseEnd = Guarded<ThreadEvent?>(nil)
+  /// Who reads; absent before the first connection.
   let turn = Guarded<ReadingTurn?>(nil)
   let watch: ServiceWatch
   /// The process that serves; zero while none does.
@@ -56,9 +59,10 @@ final class ServiceLink: ServiceTransport {
   ///   - ground: Where the processes of the domain meet.
   ///   - packageExtensions: The packages on which they have to agree.
   ///   - clock: Of the domain; deadlines are kept by it while no service keeps them.
-  init(_ ground: MeetingGround, packageExtensions: Set<String>, clock: any CoordinationClock) {
+  init(_ ground: MeetingGround, packageExtensions: Set<String>, clock: DomainClock) {
     self.ground = ground
-    watch = ServiceWatch(clock)
+    self.clock = clock
+    watch = ServiceWatch(clock.base)
     self.packageExtensions = packageExtensions.sorted()
   }
 
@@ -72,12 +76,16 @@ final class ServiceLink: ServiceTransport {
   func end() {
     let phase = state.withLock { exchange(&$0.phase, with: .ended) }
     if case .connected(let stream) = phase { stream.shutdown() }
-    endEvent.signal()
+    pauseEnd.withLock { $0 }?.signal()
     wake()
   }
 
   /// Waits, but not beyond the end of the link.
-  func pause(_ duration: Duration) { _ = endEvent.wait(until: HostClock.shared.now.advanced(by: duration)) }
+  func pause(_ duration: Duration) {
+    let end = ThreadEvent()
+    pauseEnd.withLock { $0 = end }
+    if !isEnded { clock.wait(until: clock.now.advanced(by: duration), orFor: end) }
+  }
 
   /// The turn at which the reading thread waits from now on.
   func noteTurn(_ turn: ReadingTurn?) { self.turn.withLock { $0 = turn } }

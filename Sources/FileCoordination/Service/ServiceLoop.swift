@@ -19,7 +19,7 @@ struct ServiceLoop {
   private static let past = MonotonicTime(nanoseconds: 0)
 
   private var core: ServiceCore
-  private let clock: any CoordinationClock
+  private let clock: DomainClock
   private let right: ServingRight
   private let listener: LocalListener
   private let names: ServiceNames
@@ -49,7 +49,7 @@ struct ServiceLoop {
 
   init(
     _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool,
-    handOverCount: Int, clock: any CoordinationClock
+    handOverCount: Int, clock: DomainClock
   ) {
     self.clock = clock
     self.isDedicated = isDedicated
@@ -84,12 +84,14 @@ struct ServiceLoop {
   }
 
   private mutating func wait(into events: inout [ReadinessPoller.Event]) throws(SystemError) {
-    let (poller, deadline) = (poller, nextLook)
+    let (poller, deadline, clock) = (poller, nextLook, clock)
     var found: [ReadinessPoller.Event] = exchange(&events, with: [])
-    _ = try watchfulness.await { () throws(SystemError) -> Bool? in
+    _ = try watchfulness.await(by: clock) { () throws(SystemError) -> Bool? in
       try poller.wait(into: &found, until: Self.past) ? true : nil
     } orSleep: { () throws(SystemError) -> Bool in
-      try poller.wait(into: &found, until: deadline)
+      try clock.waiting(until: deadline, wake: { poller.wake() }) { (deadline) throws(SystemError) in
+        try poller.wait(into: &found, until: deadline)
+      }
     }
     events = found
   }

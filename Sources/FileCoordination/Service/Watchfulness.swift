@@ -12,30 +12,38 @@ struct Watchfulness {
   /// A thread that was woken so soon would have seen the event awake, as the wake-up takes time as well.
   private static let shortWait = Duration.microseconds(100)
 
+  /// How often it looks at most, should the clock stand still.
+  ///
+  /// A look takes at least a system call's 0.1 µs, so by the machine's clock time is up before.
+  private static let lookCountMax = 1024
+
   private var duration = durationMin
 
   /// Polls for a moment, then sleeps.
   ///
   /// - Parameters:
-  ///   - look: Checks for the event, without waiting.
+  ///   - clock: What tells how long.
+  ///   - look: Looks whether it's there, without waiting.
   ///   - sleep: Waits for it.
   /// - Returns: The result of one of them.
   /// - Throws: The error of one of them.
   mutating func await<Result, Failure: Error>(
-    _ look: () throws(Failure) -> Result?, orSleep sleep: () throws(Failure) -> Result
+    by clock: DomainClock, _ look: () throws(Failure) -> Result?, orSleep sleep: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     guard Spin.isUseful else { return try sleep() }
-    let start = HostClock.shared.now
+    let start = clock.now
     let end = start.advanced(by: duration)
+    var lookCount = 0
     repeat {
+      lookCount += 1
       if let result = try look() {
         duration = min(duration * 2, Self.durationMax)
         return result
       }
       Spin.pause()
-    } while HostClock.shared.now < end
+    } while lookCount < Self.lookCountMax && clock.now < end
     let result = try sleep()
-    let isShort = start.duration(to: HostClock.shared.now) < Self.shortWait
+    let isShort = start.duration(to: clock.now) < Self.shortWait
     duration = isShort ? min(duration * 2, Self.durationMax) : max(duration / 2, Self.durationMin)
     return result
   }
