@@ -136,7 +136,7 @@ extension FileCoordinator {
     var refusal = refusal
     let path = item.claimPath
     while contention.isWorthWaiting(refusal) {
-      contention.wait(by: domain.host.clock) {
+      contention.wait(at: domain.host) {
         domain.host.tier.mayClaim(path, isWrite: access.isWrite, shard: thread.number)
       }
       switch attempt(item, access, thread, task: task) {
@@ -189,22 +189,26 @@ private struct Contention {
   }
 
   /// Spins, then yields, until it looks as if it may be granted, or the time is over.
-  mutating func wait(by clock: DomainClock, until mayClaim: () -> Bool) {
+  ///
+  /// - Parameters:
+  ///   - host: Whose clock it asks, in place: a copy of that would count references, which threads that meet here have in common.
+  ///   - mayClaim: Looks whether it may be granted.
+  mutating func wait(at host: ArbiterHost, until mayClaim: () -> Bool) {
     while true {
-      now = clock.now
+      now = host.clock.now
       turnCount += 1
       if isOver || mayClaim() { return }
       if elapsed < patience.spinning, Spin.isUseful {
         Spin.pause()
       } else {
-        yield(by: clock)
+        yield(at: host)
       }
     }
   }
 
-  private mutating func yield(by clock: DomainClock) {
+  private mutating func yield(at host: ArbiterHost) {
     HostThread.yield()
-    let turn = now.duration(to: clock.now)
+    let turn = now.duration(to: host.clock.now)
     if turn < Self.shortestTurn { yieldedInVain += turn }
   }
 }

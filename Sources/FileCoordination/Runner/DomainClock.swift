@@ -7,8 +7,8 @@ internal import SystemInterface
 struct DomainClock: Sendable {
   /// The clock that the domain was set up with.
   let base: any CoordinationClock
-  /// The same if it's the machine's: reading that takes no dynamic call.
-  private let machine: HostClock?
+  /// Whether it's the machine's: reading that takes no dynamic call, and counts no references to the clock.
+  private let isMachine: Bool
   /// The time since 1970 in milliseconds, which can be set, unlike the clock.
   let timeOfDay: @Sendable () -> UInt64
 
@@ -17,11 +17,12 @@ struct DomainClock: Sendable {
     timeOfDay: @escaping @Sendable () -> UInt64 = { UInt64(max(Date.now.timeIntervalSince1970, 0) * 1000) }
   ) {
     self.base = base
-    machine = base as? HostClock
+    isMachine = base is HostClock
     self.timeOfDay = timeOfDay
   }
 
-  var now: MonotonicTime { machine?.now ?? base.now }
+  @inline(__always)
+  var now: MonotonicTime { isMachine ? HostClock.shared.now : base.now }
 
   /// Blocks until a time, or until an event that happens before it.
   ///
@@ -46,7 +47,7 @@ struct DomainClock: Sendable {
     until deadline: MonotonicTime?, wake: @escaping @Sendable () -> Void,
     _ body: (MonotonicTime?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    guard let deadline, machine == nil else { return try body(deadline) }
+    guard let deadline, !isMachine else { return try body(deadline) }
     let alarm = base.schedule(at: deadline, wake)
     defer { alarm.cancel() }
     // The time may have come before the clock knew of it.
