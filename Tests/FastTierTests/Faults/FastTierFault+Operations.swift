@@ -61,15 +61,16 @@ extension FastTierFault {
   static let adoption: [FastTierFault] = [
     // Whoever adopts a claim doesn't make sure that it still lasts.
     FastTierFault("adoptionUnchecked", .readerAndHostWriter) {
-      $0.is(.compareExchange, in: .adoptClaims) && $0.next.has(SlotState.isFrozen) ? .unconditional : nil
+      $0.is(.compareExchange, in: .arbiterStep) && $0.isOnSlot && $0.next.has(SlotState.isFrozen) ? .unconditional : nil
     },
     // Whoever challenges a writer doesn't make sure that it hasn't confirmed its claim.
     FastTierFault("challengeUnchecked", .writerAndHostReader) {
-      $0.is(.compareExchange, in: .adoptClaims) && $0.next.has(SlotState.isChallenged) ? .unconditional : nil
+      $0.is(.compareExchange, in: .arbiterStep) && $0.isOnSlot && $0.next.has(SlotState.isChallenged)
+        ? .unconditional : nil
     },
     // Whoever looks at claims passes over writers that aren't confirmed.
     FastTierFault("tentativeIgnored", .writerAndHostReader) {
-      $0.is(.load, in: .adoptClaims) && $0.isOnSlot
+      $0.is(.load, in: .arbiterStep) && $0.isOnSlot
         ? .mistaken { state in
           let state = SlotState(state)
           return (state.has(SlotState.isTentative) ? state.without(SlotState.isPublished) : state).rawValue
@@ -77,7 +78,7 @@ extension FastTierFault {
     },
     // A reader isn't told that its claim was refused.
     FastTierFault("refusalUntold", .lateLook) {
-      $0.is(.store, in: .adoptClaims) && $0.next.has(SlotState.isChallenged)
+      $0.is(.store, in: .arbiterStep) && $0.isOnSlot && $0.next.has(SlotState.isChallenged)
         ? .storing($0.next.without(SlotState.isChallenged).rawValue) : nil
     },
   ]
@@ -85,7 +86,7 @@ extension FastTierFault {
   static let table: [FastTierFault] = [
     // An obstacle stays in its processor's store buffer while claims are looked at.
     FastTierFault("unfencedRaise", .readerAndHostWriter) {
-      $0.is(.exchange, in: .changeInterest) && $0.place == .interestCounts ? .unfenced : nil
+      $0.is(.exchange, in: .arbiterStep) && $0.place == .interestCounts ? .unfenced : nil
     },
     // Nobody learns that there are obstacles to reading below an item.
     FastTierFault("uncountedRaise", .deepWriter) {
@@ -96,9 +97,9 @@ extension FastTierFault {
       $0.place == .version && $0.operation.kind == .add ? .leftOut : nil
     },
     // They are told before it can be found.
-    FastTierFault("earlyVersion", .remembered) {
+    FastTierFault("earlyVersion", .rememberedAndRefused) {
       if $0.place == .version, $0.operation.kind == .add { return .leftOut }
-      guard $0.is(.exchange, in: .changeInterest), $0.place == .interestCounts else { return nil }
+      guard $0.is(.exchange, in: .arbiterStep), $0.place == .interestCounts else { return nil }
       return .after(Operation(kind: .add, address: $0.places.version, first: 1))
     },
   ]

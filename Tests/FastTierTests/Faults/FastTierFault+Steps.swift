@@ -85,16 +85,12 @@ extension FastTierFault {
       }
       steps.free = { tier, claim, key throws(TurnOver) in try tier.hide(claim) }
     },
-    // Reads are offered for adoption before writes.
-    FastTierFault("readsFirst", .readerWriterHostWriter) { steps in
-      steps.adoptClaims = { tier, scope, reads, writes, adopt throws(TurnOver) in
-        try tier.adoptClaims(scope, reads: reads, writes: false, adopt)
-        try tier.adoptClaims(scope, reads: false, writes: writes, adopt)
-      }
-    },
+  ]
+
+  static let tables: [FastTierFault] = [
     // An obstacle that goes takes those with it that are behind it in the table.
     FastTierFault("brokenChain", .chain) { steps in
-      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+      steps.step = ModelSteps.step { tier, key, old, new, ledger throws(TurnOver) in
         try tier.changeInterest(key, from: old, to: new, &ledger)
         let entry = try tier.interests.entry(of: key, in: tier.interests.currentTable())
         try tier.interests.removeKeys(upTo: entry, &ledger)
@@ -102,7 +98,7 @@ extension FastTierFault {
     },
     // A table of obstacles is freed as soon as it's replaced.
     FastTierFault("tableFreedAtOnce", .rebuild) { steps in
-      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+      steps.step = ModelSteps.step { tier, key, old, new, ledger throws(TurnOver) in
         if let table = try tier.interests.change(key, from: old, to: new, &ledger) {
           try tier.interests.freeTable(table)
         }
@@ -110,7 +106,7 @@ extension FastTierFault {
     },
     // Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.
     FastTierFault("earlyWitnesses", .rebuild) { steps in
-      steps.changeInterest = { tier, key, old, new, ledger throws(TurnOver) in
+      steps.step = ModelSteps.step { tier, key, old, new, ledger throws(TurnOver) in
         let witnesses = try tier.shownClaims()
         if let table = try tier.interests.change(key, from: old, to: new, &ledger) {
           ledger.retire(table, witnesses: witnesses)
@@ -123,12 +119,72 @@ extension FastTierFault {
   static let hosts: [FastTierFault] = [
     // An obstacle is raised after the look at the claims that are there.
     FastTierFault("scanBeforeRaise", .readerAndHostWriter) { steps in
-      steps.obstruct = { procedures, claim, host throws(TurnOver) in
-        try procedures.adoptClaims(under: claim, &host)
-        try procedures.raise(claim.kind.interest, at: claim.item, &host)
+      steps.step = { tier, obstacles, host, adopt, body throws(TurnOver) in
+        for obstacle in obstacles { try tier.adoptClaims(under: obstacle, &host, adopt) }
+        for obstacle in obstacles { try tier.raise(obstacle, &host.ledger) }
+        try body(&host)
+        try tier.publishInterest(of: &host)
+        for obstacle in obstacles { try tier.lower(obstacle, &host.ledger) }
+      }
+    },
+    // Reads are offered for adoption before writes.
+    FastTierFault("readsFirst", .readerWriterHostWriter) { steps in
+      steps.step = { tier, obstacles, host, adopt, body throws(TurnOver) in
+        for obstacle in obstacles { try tier.raise(obstacle, &host.ledger) }
+        for obstacle in obstacles {
+          try tier.adoptClaims(under: obstacle.part([.blocksReading, .blocksReadingBelow]), &host, adopt)
+          try tier.adoptClaims(under: obstacle.part([.blocksWriting, .blocksWritingBelow]), &host, adopt)
+        }
+        try body(&host)
+        try tier.publishInterest(of: &host)
+        for obstacle in obstacles { try tier.lower(obstacle, &host.ledger) }
+      }
+    },
+    // What was raised for a step is lowered before the arbiter's own interest is raised.
+    FastTierFault("loweredEarly", .readerAndHostWriter) { steps in
+      steps.step = { tier, obstacles, host, adopt, body throws(TurnOver) in
+        for obstacle in obstacles { try tier.raise(obstacle, &host.ledger) }
+        for obstacle in obstacles { try tier.adoptClaims(under: obstacle, &host, adopt) }
+        try body(&host)
+        for obstacle in obstacles { try tier.lower(obstacle, &host.ledger) }
+        try tier.publishInterest(of: &host)
+      }
+    },
+    // The arbiter steps before it knows the claims that are there.
+    FastTierFault("adoptedLate", .readerAndHostWriter) { steps in
+      steps.step = { tier, obstacles, host, adopt, body throws(TurnOver) in
+        for obstacle in obstacles { try tier.raise(obstacle, &host.ledger) }
+        try body(&host)
+        for obstacle in obstacles { try tier.adoptClaims(under: obstacle, &host, adopt) }
+        try tier.publishInterest(of: &host)
+        for obstacle in obstacles { try tier.lower(obstacle, &host.ledger) }
       }
     },
     // A reader that is about to retreat counts as granted.
-    FastTierFault("doomedAdopted", .readerTwoHostWriters) { steps in steps.admits = { _, _, _ in true } },
+    FastTierFault("doomedAdopted", .readerTwoHostWriters) { steps in steps.admits = { _, _ in true } },
   ]
+}
+
+extension ModelSteps {
+  /// The host's step, with another way to change an interest.
+  fileprivate static func step(
+    changingInterestBy change:
+      @escaping (Tier, UInt64, ItemInterest, ItemInterest, inout InterestLedger) throws(TurnOver) -> Void
+  ) -> Step {
+    { tier, obstacles, host, adopt, body throws(TurnOver) in
+      for obstacle in obstacles { try change(tier, obstacle.key, [], obstacle.interest, &host.ledger) }
+      for obstacle in obstacles { try tier.adoptClaims(under: obstacle, &host, adopt) }
+      try body(&host)
+      for one in host.takeInterestChanges() {
+        try change(tier, one.fingerprint.rawValue, one.old, one.new, &host.ledger)
+      }
+      for obstacle in obstacles { try change(tier, obstacle.key, obstacle.interest, [], &host.ledger) }
+    }
+  }
+}
+
+extension Obstacle {
+  fileprivate func part(_ interest: ItemInterest) -> Obstacle {
+    Obstacle(item: item, key: key, interest: self.interest.intersection(interest))
+  }
 }

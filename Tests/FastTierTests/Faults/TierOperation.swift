@@ -2,7 +2,9 @@
 
 /// What a thread calls the tier for.
 enum TierStep {
-  case read, write, look, settle, end, free, changeInterest, adoptClaims, adoptClaim
+  case read, write, look, settle, end, free
+  /// A step of the arbiter, with all that the holder of the host's lock does around it.
+  case arbiterStep
 }
 
 /// An operation on memory, and where in the algorithm it is.

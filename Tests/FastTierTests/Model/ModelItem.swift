@@ -1,11 +1,10 @@
-import FileAccessArbiter
-
+@testable import FileAccessArbiter
 @testable import FileCoordination
 
 /// The items of all models: a root, two directories, two files in the first and two in the second.
 ///
-/// `twin` has the fingerprint of `file` by chance.
-enum ModelItem: UInt, CaseIterable, Hashable {
+/// `twin` happens to have the fingerprint of `file`.
+enum ModelItem: UInt, CaseIterable, Hashable, NestedItem {
   case root, directory, file, sibling, other, stranger, twin
 
   var parent: ModelItem? {
@@ -31,6 +30,14 @@ enum ModelItem: UInt, CaseIterable, Hashable {
 
   /// In a table of four entries, `other` and `stranger` come where `root` and `directory` would.
   var fingerprint: UInt64 { self == .twin ? Self.file.fingerprint : UInt64(8 + rawValue) }
+
+  var pathFingerprint: PathFingerprint { PathFingerprint(mixing: fingerprint) }
+
+  func obstacle(_ interest: ItemInterest) -> Obstacle<ModelItem> {
+    Obstacle(item: self, key: fingerprint, interest: interest)
+  }
+
+  func contains(_ other: ModelItem) -> Bool { other.isBelow(self) }
 
   func isBelow(_ item: ModelItem) -> Bool {
     var ancestor = parent
@@ -73,7 +80,7 @@ enum ClaimKind: Hashable {
     switch self {
     case .read: .blocksWriting
     case .write: [.blocksReading, .blocksWriting]
-    case .deepWrite: [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
+    case .deepWrite: .everything
     }
   }
 }
@@ -106,7 +113,7 @@ struct ModelPresenter: Hashable {
   var number: Int
   var item: ModelItem
 
-  static let interest: ItemInterest = [.blocksReading, .blocksWriting, .blocksWritingBelow]
+  static let interest = ItemInterest.presenter
 
   func concerns(_ claim: ModelClaim) -> Bool { claim.isCovered(by: Self.interest, at: item) }
 }
@@ -144,9 +151,9 @@ struct ClaimRules {
 
   /// The problem in the host's records.
   func problem(in host: ModelHost) -> String? {
-    let held = host.claims.filter(\.isHeld)
+    let held = host.claims.filter(\.isHeld).map(\.claim)
     for (index, one) in held.enumerated() {
-      for two in held[..<index] where claims[one.number].conflicts(with: claims[two.number]) {
+      for two in held[..<index] where one.conflicts(with: two) {
         return "the host holds \(name(one.number)) and \(name(two.number))"
       }
     }

@@ -5,7 +5,9 @@ import FileAccessArbiter
 /// What the threads and the host of a model do in one go, so that a mistake can replace it.
 struct ModelSteps {
   typealias Tier = FastTier<ModelMemory>
-  typealias Adopt = (Int) throws(TurnOver) -> AdoptionDecision
+  typealias Adopt = (Int, Obstacle<ModelItem>, inout ModelHost) throws(TurnOver) -> AdoptionDecision
+  typealias Body = (inout ModelHost) throws(TurnOver) -> Void
+  typealias Step = (Tier, [Obstacle<ModelItem>], inout ModelHost, Adopt, Body) throws(TurnOver) -> Void
 
   // Of the tier.
   var read: (Tier, ClaimPath, _ shard: Int, ClaimNote) throws(TurnOver) -> FastTierAnswer = {
@@ -20,26 +22,13 @@ struct ModelSteps {
   var free: (Tier, ClaimToken, _ key: UInt64) throws(TurnOver) -> Void = { tier, claim, key throws(TurnOver) in
     try tier.free(claim, key)
   }
-  var changeInterest:
-    (Tier, _ key: UInt64, _ old: ItemInterest, _ new: ItemInterest, inout InterestLedger) throws(TurnOver) -> Void = {
-      tier, key, old, new, ledger throws(TurnOver) in try tier.changeInterest(key, from: old, to: new, &ledger)
-    }
-  var adoptClaims: (Tier, ClaimScope, _ reads: Bool, _ writes: Bool, Adopt) throws(TurnOver) -> Void = {
-    tier, scope, reads, writes, adopt throws(TurnOver) in
-    try tier.adoptClaims(scope, reads: reads, writes: writes, adopt)
-  }
 
   // Of the host.
-  /// Raises what a claim is about to make known, and adopts what that covers.
-  var obstruct: (ModelProcedures, ModelClaim, inout ModelHost) throws(TurnOver) -> Void = {
-    procedures, claim, host throws(TurnOver) in
-    try procedures.raise(claim.kind.interest, at: claim.item, &host)
-    try procedures.adoptClaims(under: claim, &host)
+  var step: Step = { tier, obstacles, host, adopt, body throws(TurnOver) in
+    try tier.step(raising: obstacles, &host, adopt: adopt, body)
   }
   /// Whether a claim of the tier can have been granted: nothing that is known was in its way.
-  var admits: (ModelProcedures, ModelClaim, ModelHost) -> Bool = { procedures, claim, host in
-    procedures.admits(claim, host)
-  }
+  var admits: (ModelHost, ModelClaim) -> Bool = { host, claim in host.admits(claim) }
 }
 
 /// The fast tier as the threads and the host of a model call it.
@@ -82,29 +71,26 @@ struct ModelTier {
 
   func note(at slot: Int) throws(TurnOver) -> ClaimNote { try ClaimNote(at: slot, in: tier.memory) }
 
-  func changeInterest(
-    _ key: UInt64, from old: ItemInterest, to new: ItemInterest, _ ledger: inout InterestLedger
+  func step(
+    raising obstacles: [Obstacle<ModelItem>], _ host: inout ModelHost, adopt: ModelSteps.Adopt,
+    _ body: ModelSteps.Body
   ) throws(TurnOver) {
-    try during(.changeInterest) { () throws(TurnOver) in try steps.changeInterest(tier, key, old, new, &ledger) }
+    try during(.arbiterStep) { () throws(TurnOver) in try steps.step(tier, obstacles, &host, adopt, body) }
   }
 
-  func adoptClaims(
-    _ scope: ClaimScope, reads: Bool, writes: Bool, _ adopt: ModelSteps.Adopt
-  ) throws(TurnOver) {
-    try during(.adoptClaims) { () throws(TurnOver) in try steps.adoptClaims(tier, scope, reads, writes, adopt) }
+  /// Inside a step.
+  func adoptClaim(
+    _ claim: ClaimToken, _ host: inout ModelHost,
+    _ adopt: (Int, inout ModelHost) throws(TurnOver) -> AdoptionDecision
+  ) throws(TurnOver) -> Bool {
+    try tier.adoptClaim(claim, &host, adopt)
   }
 
-  func adoptClaim(_ claim: ClaimToken, _ adopt: (Int) throws(TurnOver) -> Bool) throws(TurnOver) -> Bool {
-    try during(.adoptClaim) { () throws(TurnOver) in try tier.adoptClaim(claim, adopt) }
-  }
-
-  /// Of two steps one in the other, operations belong to the inner one.
   private func during<Result>(_ step: TierStep, _ body: () throws(TurnOver) -> Result) throws(TurnOver) -> Result {
     let memory = tier.memory
-    let outer = memory.step
     memory.step = step
     let result = try body()
-    memory.step = outer
+    memory.step = nil
     return result
   }
 }

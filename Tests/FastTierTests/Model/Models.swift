@@ -6,7 +6,7 @@ extension Model {
     .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
     .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
     .announcement, .again, .handedOver, .writeHandedOver, .twins,
-    .chain, .remembered, .patientReader, .patientWriter,
+    .chain, .remembered, .rememberedAndRefused, .patientReader, .patientWriter,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
@@ -70,6 +70,12 @@ extension Model {
     "a file is written twice while presenters register elsewhere and above it",
     [[.write(.file), .write(.file)], [.present(.other)], [.present(.directory)]]
   ) { $0.remembersPaths = true }
+  /// The writer is challenged after it has looked above, which the move of another directory makes it do, and tries
+  /// again while the move of its own is being decided.
+  static let rememberedAndRefused = Model(
+    "a writer that was refused tries again while its directory is moved after another",
+    [[.patient(.write(.file))], [.nested(.deepWrite(.other), [.deepWrite(.directory)])]]
+  ) { $0.remembersPaths = true }
   static let rememberedByTwo = Model(
     "a file is written by two while presenters register elsewhere and above it",
     [[.write(.file)], [.write(.file)], [.present(.other)], [.present(.directory)]]
@@ -77,7 +83,8 @@ extension Model {
   static let nested = Model(
     "claims in claims", [[.nested(.read(.file), [.write(.other)])], [.write(.other)], [.hostWrite(.file)]]
   ) { $0.slotsPerShard = 2 }
-  /// The reader checks the file before the writer asks, and the directory after the move: both times nothing is there.
+  /// The reader looks at the file before the writer asks, and at the directory after the move: both times nothing is
+  /// there.
   static let lateLook = Model(
     "a file is written through the host after its directory was moved",
     [[.read(.file)], [.deepWrite(.directory)], [.hostWrite(.file)]])

@@ -4,18 +4,13 @@ import Synchronization
 
 @testable import FileCoordination
 
-/// A host of the fast tier for real threads: the same procedures as ``ModelProcedures``.
+/// A host of the fast tier for real threads: the same steps as in ``ModelProcedures``, with the same small arbiter.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `known`, `ledger`, `presented` | `condition` | it's the host's lock |
+/// | `arbiter` | `condition` | it's the host's lock |
 /// | `fastCount`, `hostCount` | themselves | only counted |
 final class StressHost: @unchecked Sendable {
-  struct Known {
-    var claim: ModelClaim
-    var isHeld: Bool
-  }
-
   /// A claim that was granted, by the fast tier if there's a token.
   struct Granted {
     var claim: ModelClaim
@@ -29,15 +24,13 @@ final class StressHost: @unchecked Sendable {
   private let memory = CountingMemory(isShaking: true)
   private let tier: FastTier<CountingMemory>
   private let condition = NSCondition()
-  private var known: [Known] = []
-  private var ledger: InterestLedger
-  private var presented: [ModelItem] = []
+  private var arbiter: ModelHost
 
   init(threadCount: Int) {
     let layout = FastTierLayout(
       shardCount: threadCount, slotsPerShard: 1, strongCounterCount: 4, interestCapacityMin: 2)
     tier = FastTier(memory: memory, layout: layout)
-    ledger = InterestLedger(layout: layout)
+    arbiter = ModelHost(layout: layout)
   }
 
   /// Lets another thread go on, now and then.
@@ -74,13 +67,8 @@ final class StressHost: @unchecked Sendable {
 
   private func request(_ claim: ModelClaim) -> Granted {
     hostCount.add(1, ordering: .relaxed)
-    let interest = claim.kind.interest
-    raise(interest, at: claim.item)
-    let scope = claim.kind == .deepWrite ? ClaimScope.all : .item(claim.item.fingerprint)
-    adoptClaims(scope, reads: claim.kind != .read, interest, at: claim.item)
-    known.append(Known(claim: claim, isHeld: false))
-    grantWaiters()
-    while !known.contains(where: { $0.isHeld && $0.claim == claim }) { condition.wait() }
+    step(raising: [claim.item.obstacle(claim.kind.interest)]) { arbiter in _ = arbiter.request(claim) }
+    while !arbiter.isHeld(claim) { condition.wait() }
     return Granted(claim: claim, token: nil)
   }
 
@@ -96,80 +84,54 @@ final class StressHost: @unchecked Sendable {
   }
 
   private func release(_ claim: ModelClaim) {
-    guard let index = known.firstIndex(where: { $0.isHeld && $0.claim == claim }) else {
-      preconditionFailure("\(claim) ends, but isn't known")
-    }
-    known.remove(at: index)
-    lower(claim.kind.interest, at: claim.item)
-    grantWaiters()
+    precondition(arbiter.isHeld(claim), "\(claim) ends, but isn't known")
+    step { arbiter in _ = arbiter.end(claim) }
     condition.broadcast()
-  }
-
-  private func grantWaiters() {
-    for index in known.indices where !known[index].isHeld {
-      let claim = known[index].claim
-      known[index].isHeld = !known[..<index].contains { $0.claim.conflicts(with: claim) }
-    }
   }
 
   // MARK: Presenters and snapshots
 
   /// Presents the item for a moment.
   func present(_ item: ModelItem) {
+    let presenter = ModelPresenter(number: 0, item: item)
     condition.withLock {
-      raise(ModelPresenter.interest, at: item)
-      adoptClaims(.all, reads: true, ModelPresenter.interest, at: item)
-      presented.append(item)
+      step(raising: [item.obstacle(ModelPresenter.interest)]) { arbiter in arbiter.presenters.append(presenter) }
     }
     condition.withLock {
-      if let index = presented.firstIndex(of: item) { presented.remove(at: index) }
-      lower(ModelPresenter.interest, at: item)
+      step { arbiter in
+        if let index = arbiter.presenters.firstIndex(of: presenter) { arbiter.presenters.remove(at: index) }
+      }
     }
   }
 
   func snapshot() {
-    condition.withLock {
-      let interest: ItemInterest = [.blocksReadingBelow, .blocksWritingBelow]
-      raise(interest, at: .root)
-      adoptClaims(.all, reads: true, interest, at: .root)
-      lower(interest, at: .root)
-    }
+    condition.withLock { step(raising: [ModelItem.root.obstacle(.everything)]) { _ in } }
   }
 
-  // MARK: Interest
+  // MARK: Steps
 
-  private func raise(_ interest: ItemInterest, at item: ModelItem) {
-    tier.changeInterest(item.fingerprint, from: [], to: interest, &ledger)
+  private func step(raising obstacles: [Obstacle<ModelItem>] = [], _ body: (inout ModelHost) -> Void) {
+    tier.step(raising: obstacles, &arbiter, adopt: adopt, body)
   }
 
-  private func lower(_ interest: ItemInterest, at item: ModelItem) {
-    tier.changeInterest(item.fingerprint, from: interest, to: [], &ledger)
-  }
-
-  private func adoptClaims(_ scope: ClaimScope, reads: Bool, _ interest: ItemInterest, at item: ModelItem) {
-    tier.adoptClaims(scope, reads: reads, writes: true) { slot in
-      let note = ClaimNote(at: slot, in: tier.memory)
-      guard let place = ModelItem(rawValue: note.item) else { preconditionFailure("a note is torn: \(note)") }
-      let claim = ModelClaim(
-        number: Int(note.holder), thread: Int(note.holder), kind: note.outer == 0 ? .read : .write, item: place)
-      guard claim.isCovered(by: interest, at: item) else { return .unconcerned }
-      let presenters = presented.map { ModelPresenter(number: 0, item: $0) }
-      if known.contains(where: { $0.claim.conflicts(with: claim) })
-        || presenters.contains(where: { $0.concerns(claim) })
-      {
-        return .refused
-      }
-      known.insert(Known(claim: claim, isHeld: true), at: 0)
-      raise(claim.kind.interest, at: place)
-      return .adopted
-    }
+  private func adopt(
+    _ slot: Int, under obstacle: Obstacle<ModelItem>, _ arbiter: inout ModelHost
+  ) -> AdoptionDecision {
+    let note = ClaimNote(at: slot, in: tier.memory)
+    guard let item = ModelItem(rawValue: note.item) else { preconditionFailure("a note is torn: \(note)") }
+    let claim = ModelClaim(
+      number: Int(note.holder), thread: Int(note.holder), kind: note.outer == 0 ? .read : .write, item: item)
+    guard obstacle.covers(item, isWrite: claim.kind != .read) else { return .unconcerned }
+    guard arbiter.admits(claim) else { return .refused }
+    arbiter.enter(claim, isHeld: true)
+    return .adopted
   }
 
   /// Checks whether everything is free when all threads are done, and frees the memory.
   func whatIsLeft() -> String? {
     condition.withLock {
-      if !known.isEmpty { return "claims that nobody has: \(known)" }
-      if ledger.liveCount != 0 { return "interest that nobody has" }
+      if !arbiter.claims.isEmpty { return "claims that nobody has: \(arbiter)" }
+      if arbiter.ledger.liveCount != 0 { return "interest that nobody has" }
       if tier.interests.anyBlocksReadingBelow() || tier.interests.anyBlocksWritingBelow() {
         return "interest below items that nobody has"
       }
@@ -180,7 +142,7 @@ final class StressHost: @unchecked Sendable {
       for shard in 0..<tier.layout.shardCount where !tier.state(at: tier.address(shard: shard, slot: 0)).isFree {
         return "a claim in a slot"
       }
-      tier.deallocate(&ledger)
+      tier.deallocate(&arbiter.ledger)
       return memory.wordCount == 0 ? nil : "memory that isn't given back"
     }
   }
