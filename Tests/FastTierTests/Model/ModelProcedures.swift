@@ -64,16 +64,17 @@ struct ModelProcedures {
   // MARK: The end of claims
 
   /// Ends a claim that the fast tier granted, and that was adopted or looked at.
+  ///
+  /// As in the real host, the lock is free between the look and the end of what was adopted.
   func endThroughHost(_ claim: ModelClaim, _ token: ClaimToken) throws(TurnOver) {
     let key = claim.item.fingerprint
     let host = try memory.lock()
-    if try tier.state(at: token.slot).has(SlotState.isAdopted) {
-      try release(claim, host)
-      try tier.free(token, key)
-    } else {
-      try tier.free(token, key)
-      try memory.unlock(host)
-    }
+    let isAdopted = try tier.state(at: token.slot).has(SlotState.isAdopted)
+    if !isAdopted { try tier.free(token, key) }
+    try memory.unlock(host)
+    if !isAdopted { return }
+    try end(claim)
+    try tier.free(token, key)
   }
 
   /// Ends a claim that the host granted.

@@ -76,11 +76,14 @@ final class StressHost: @unchecked Sendable {
     let key = granted.claim.item.fingerprint
     guard let token = granted.token else { return condition.withLock { release(granted.claim) } }
     if tier.end(token, key) { return }
-    condition.lock()
-    let isAdopted = tier.state(at: token.slot).has(SlotState.isAdopted)
-    if isAdopted { release(granted.claim) } else { tier.free(token, key) }
-    condition.unlock()
-    if isAdopted { tier.free(token, key) }
+    let isAdopted = condition.withLock {
+      let isAdopted = tier.state(at: token.slot).has(SlotState.isAdopted)
+      if !isAdopted { tier.free(token, key) }
+      return isAdopted
+    }
+    if !isAdopted { return }
+    condition.withLock { release(granted.claim) }
+    tier.free(token, key)
   }
 
   private func release(_ claim: ModelClaim) {
