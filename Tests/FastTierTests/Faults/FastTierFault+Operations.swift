@@ -83,7 +83,7 @@ extension FastTierFault {
     },
   ]
 
-  static let table: [FastTierFault] = [
+  static let interests: [FastTierFault] = [
     // An obstacle stays in its processor's store buffer while claims are looked at.
     FastTierFault("unfencedRaise", .readerAndHostWriter) {
       $0.is(.exchange, in: .arbiterStep) && $0.place == .interestCounts ? .unfenced : nil
