@@ -142,7 +142,7 @@ let package = Package(
       name: "FileCoordinationTests",
       dependencies: [
         "CoordinationService", "FileCoordination", "FileCoordinationTesting", "FileAccessArbiter", "SeededRandom",
-        "FileWatching", "SystemInterface", "TestSupport",
+        "FileWatching", "SystemInterface", "TestSupport", "WatchingTestSupport",
       ],
       swiftSettings: settings),
     // Every interleaving of small models of the fast tier, on a memory with store buffers.

@@ -2,6 +2,7 @@ import Glibc
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @testable import FileWatching
 
@@ -14,15 +15,13 @@ struct ScopeCoreExplorationTests {
     /// Directories end with a slash.
     let files: [String]
     var names = ["a", "b"]
-    var kinds: [Happening] = [.create, .remove, .rename]
+    var kinds: [ModelDisk.Happening] = [.create, .remove, .rename]
     var operationCountMax = 2
     var queueCountMax = 100
     var watchCountMax = 100
     var isSettled = true
     var fault: ModelDisk.Fault?
   }
-
-  enum Happening: Sendable { case create, write, remove, rename, tear, exchange, link }
 
   static let settings = [
     Setting(testDescription: "a first search", files: ["a/", "a/a"], isSettled: false),
@@ -123,13 +122,7 @@ private final class ScopeExplorer: @unchecked Sendable {
 
   private func disk() -> ModelDisk {
     var disk = ModelDisk()
-    for file in setting.files {
-      let parts = file.split(separator: "/").map(String.init)
-      var directory = ModelDisk.top
-      for part in parts.dropLast() { directory = disk.nodes[directory]?.children[part] ?? directory }
-      let name = ModelDisk.Name(directory: directory, name: parts[parts.count - 1])
-      disk.perform(.create(name, file.hasSuffix("/") ? .directory : .regular))
-    }
+    disk.make(setting.files)
     disk.queueCountMax = setting.queueCountMax
     disk.watchCountMax = setting.watchCountMax
     return disk
@@ -139,7 +132,8 @@ private final class ScopeExplorer: @unchecked Sendable {
 
   private func followers(of state: State) -> [State] {
     var followers: [State] = []
-    let operations = state.operationCount < setting.operationCountMax ? operations(state.disk) : []
+    let operations =
+      state.operationCount < setting.operationCountMax ? state.disk.operations(setting.kinds, names: setting.names) : []
     for operation in operations {
       var next = state
       next.disk.perform(operation)
@@ -218,63 +212,7 @@ private final class ScopeExplorer: @unchecked Sendable {
     if let reading = state.core.take(found.reading) { state.core.end(reading, nil) }
   }
 
-  private func operations(_ disk: ModelDisk) -> [ModelDisk.Operation] {
-    let directories = disk.directories
-    let places = directories.flatMap { directory in
-      setting.names.map { ModelDisk.Name(directory: directory, name: $0) }
-    }
-    let taken = places.filter { disk[$0] != nil }
-    var found: [ModelDisk.Operation] = []
-    for kind in setting.kinds {
-      switch kind {
-      case .create:
-        let free = places.filter { disk[$0] == nil }
-        found += free.flatMap { [.create($0, .regular), .create($0, .directory)] }
-      case .write: found += taken.filter { kindOf($0, disk) == .regular }.map { .write($0) }
-      case .remove: found += taken.filter { isEmpty($0, disk) }.map { .remove($0) }
-      case .rename: found += pairs(taken, places, disk).map { .rename($0, $1) }
-      case .tear: found += disk.late.isEmpty ? pairs(taken, places, disk).map { .tear($0, $1) } : []
-      case .exchange:
-        for (index, one) in taken.enumerated() {
-          for other in taken[(index + 1)...] where !isInside(one, other, disk) && !isInside(other, one, disk) {
-            found.append(.exchange(one, other))
-          }
-        }
-      case .link:
-        for old in taken where kindOf(old, disk) == .regular {
-          found += places.filter { disk[$0] == nil }.map { .link(old, $0) }
-        }
-      }
-    }
-    return found
-  }
-
-  /// The possible renames.
-  private func pairs(
-    _ taken: [ModelDisk.Name], _ places: [ModelDisk.Name], _ disk: ModelDisk
-  ) -> [(ModelDisk.Name, ModelDisk.Name)] {
-    taken.flatMap { old in
-      places.filter { new in
-        old != new && !isInside(new, old, disk) && disk[old] != disk[new]
-          && (disk[new] == nil || kindOf(old, disk) == kindOf(new, disk) && isEmpty(new, disk))
-      }.map { (old, $0) }
-    }
-  }
-
-  private func kindOf(_ name: ModelDisk.Name, _ disk: ModelDisk) -> FileKind? {
-    disk[name].flatMap { disk.nodes[$0]?.kind }
-  }
-
-  private func isEmpty(_ name: ModelDisk.Name, _ disk: ModelDisk) -> Bool {
-    disk[name].flatMap { disk.nodes[$0]?.children.isEmpty } ?? true
-  }
-
-  /// Whether a place is in the directory that has another name.
-  private func isInside(_ place: ModelDisk.Name, _ name: ModelDisk.Name, _ disk: ModelDisk) -> Bool {
-    disk[name].map { disk.nodes[$0]?.kind == .directory && disk.isInside(place.directory, $0) } ?? false
-  }
-
-  // MARK: Conditions that must hold
+  // MARK: What has to hold
 
   private func checkQuiet(_ state: State) {
     if violation != nil { return }

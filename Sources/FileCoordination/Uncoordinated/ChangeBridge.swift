@@ -15,8 +15,8 @@ internal import SystemInterface
 /// The lock of `state` is held while files are inspected: the waiting thread ends a coordinated write, and the changes
 /// before that have to be reported first.
 final class ChangeBridge: Sendable {
-  /// The notes of others to the reader.
-  enum Note: Sendable {
+  /// What others have to tell the reader.
+  enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
     case lookAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
@@ -64,15 +64,24 @@ extension ChangeBridge {
       if state.reader == nil { start(&state, host) }
       state.reader?.tell { $0.add(id, at: path, observesInside: observesInside) }
       // The presenter looks at its item after it has registered, and is told of problems there.
-      _ = state.reader?.takeOutput()
+      state.reader?.tell { $0.output.forgetLosses() }
+      wakeIfNeeded(state)
     }
   }
 
   func locate(_ id: PresenterID, at path: ItemPath) {
     state.withLock { state in
-      state.reader?.tell { $0.follow(id, to: path) }
-      _ = state.reader?.takeOutput()
+      state.reader?.tell {
+        $0.follow(id, to: path)
+        $0.output.forgetLosses()
+      }
+      wakeIfNeeded(state)
     }
+  }
+
+  /// Looking for one presenter may have found what others have to be told.
+  private func wakeIfNeeded(_ state: State) {
+    if let reader = state.reader, !reader.core.output.isEmpty { reader.watcher.wake() }
   }
 
   func remove(_ id: PresenterID) {
@@ -171,11 +180,15 @@ extension ChangeBridge {
 
   private func tell(_ output: ChangeCore.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
     var actions: [ArbiterHost.Action] = []
+    // Notes are dealt with before events are taken, so an item was moved before something was seen at its new place.
+    for chunk in output.confirmedPlaces.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk), raising: .followers(in: chunk))
+    }
     for chunk in output.seen.chunks(of: Self.changeCountMax) {
       actions += host.decide(.changesSeen(ArbiterHost.client, chunk))
     }
-    for chunk in output.confirmed.chunks(of: Self.changeCountMax) {
-      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk), raising: .followers(in: chunk))
+    for chunk in output.confirmedNews.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk))
     }
     return actions.filter { action in
       guard case .note(let note) = action else { return true }
@@ -186,17 +199,6 @@ extension ChangeBridge {
 
   private func post(_ note: Note, after interval: Duration, _ clock: any CoordinationClock) {
     _ = clock.schedule(at: clock.now.advanced(by: interval)) { [weak self] in self?.post(note) }
-  }
-}
-
-extension ChangeCore {
-  fileprivate mutating func take(_ note: ChangeBridge.Note) {
-    switch note {
-    case .follow(let id, let path): follow(id, to: path)
-    case .lookAgain(let change): lookAgain(change)
-    case .moveIsSettled(let path): settleMove(from: path)
-    case .changeIsSettled(let path): settleChange(at: path)
-    }
   }
 }
 

@@ -25,9 +25,20 @@ struct WayToItem: Hashable, Sendable {
 
 /// A directory and all directories inside, each of which is watched before it's read.
 struct DirectorySearch: Hashable, Sendable {
-  var directories: [ItemPath]
-  /// Whether what is found and wasn't known is told.
-  let isTelling: Bool
+  struct Directory: Hashable, Sendable {
+    let path: ItemPath
+    /// Whether somebody is to be told of what wasn't known in it.
+    var isTold: Bool
+  }
+
+  /// What is still to be searched, the next one last.
+  var rest: [Directory]
+
+  /// - Parameters:
+  ///   - top: The directory.
+  ///   - isTelling: Whether everything is told that wasn't known. Otherwise only what is in directories of which somebody
+  ///     knows already what is inside, and would miss it.
+  init(_ top: ItemPath, isTelling: Bool) { rest = [Directory(path: top, isTold: isTelling)] }
 }
 
 extension ChangeCore {
@@ -63,8 +74,8 @@ extension ChangeCore {
       doNext([.goOn(way)])
     case .absent:
       if way.isAwaited {
-        release(way.presenter)
-        return lookOut(for: way.presenter, at: way.directories[way.count])
+        lookOut(for: way.presenter, at: way.directories[way.count])
+        return findLost(way.presenter)
       }
       // It may be made before the names around it are watched.
       way.isAwaited = true
@@ -76,11 +87,26 @@ extension ChangeCore {
     guard case .item(let id) = question, let path = presented[id]?.path else {
       preconditionFailure("an item is no answer to \(question)")
     }
-    presented[id]?.item = item
     lookOut(for: id, at: path)
-    if item?.isDirectory == true, presented[id]?.observesInside == true {
-      doNext([.search(DirectorySearch(directories: [path], isTelling: false))])
+    guard let item else { return findLost(id) }
+    presented[id]?.item = item
+    if item.isDirectory, presented[id]?.observesInside == true {
+      doNext([.search(DirectorySearch(path, isTelling: false))])
     }
+  }
+
+  /// Nothing is at the place of an item: what is held for the presenter may have been moved without a word.
+  private mutating func findLost(_ id: PresenterID) {
+    if presented[id]?.item != nil { order(.find(id, orAt: nil), .lostItem(id)) }
+  }
+
+  mutating func takeLost(_ id: PresenterID, _ place: ItemPath?) {
+    guard let path = presented[id]?.path, let place else { return release(id) }
+    if place == path || moves[path] != nil || placesLeft.contains(where: { $0.isSameOrContains(path) }) { return }
+    let move: ItemChange = .moved(from: path, to: place, replaced: false)
+    guard isKnownName(path), let directory = path.parent else { return see(move) }
+    // If the directory around it was moved, its own move is still to be told.
+    order(.look(directory), .directory(of: move))
   }
 
   private mutating func lookOut(for id: PresenterID, at awaited: ItemPath) {
@@ -92,16 +118,20 @@ extension ChangeCore {
 
   mutating func goOn(_ former: DirectorySearch) {
     var search = former
-    guard let directory = search.directories.popLast() else { return }
-    watch(directory, Self.interestInside, isDirectory: true, .search(search, directory))
+    guard let directory = search.rest.popLast() else { return }
+    watch(directory.path, Self.interestInside, isDirectory: true, .search(search, directory))
   }
 
   private static let interestInside: WatchInterest = [.names, .contents, .itself]
 
-  private mutating func take(_ result: WatchResult, _ search: DirectorySearch, _ directory: ItemPath) {
+  private mutating func take(_ result: WatchResult, _ search: DirectorySearch, _ former: DirectorySearch.Directory) {
     guard result == .watched else { return doNext([.search(search)]) }
-    places.change(at: directory) { $0.isDeep = true }
-    order(.list(directory), .listing(search, directory))
+    var directory = former
+    places.change(at: directory.path) {
+      if $0.isDeep { directory.isTold = true }
+      $0.isDeep = true
+    }
+    order(.list(directory.path), .listing(search, directory))
   }
 
   mutating func takeMembers(_ members: [ListedMember], _ question: Question) {
@@ -110,10 +140,10 @@ extension ChangeCore {
     }
     for member in members {
       var isNew = false
-      places.change(at: directory) { isNew = $0.insert(member.name) }
-      let path = directory.appending(member.name)
-      if isNew, search.isTelling { output.see(.appeared(path)) }
-      if member.isDirectory { search.directories.append(path) }
+      places.change(at: directory.path) { isNew = $0.insert(member.name) }
+      let path = directory.path.appending(member.name)
+      if isNew, directory.isTold { see(.appeared(path)) }
+      if member.isDirectory { search.rest.append(DirectorySearch.Directory(path: path, isTold: directory.isTold)) }
     }
     doNext([.search(search)])
   }
@@ -147,8 +177,9 @@ extension ChangeCore {
     switch question {
     case .watch(let path, let interest): (path, interest)
     case .way(let way): (way.directories[way.count], .itself)
-    case .search(_, let directory): (directory, Self.interestInside)
-    case .events, .listing, .item, .appearance, .awaited, .departure, .roll, .confirmation, .formerPlace, .target,
+    case .search(_, let directory): (directory.path, Self.interestInside)
+    case .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+      .confirmation, .settledChange, .formerPlace, .target, .targetDirectory,
       .movedItem:
       preconditionFailure("a watch is no answer to \(question)")
     }
@@ -158,8 +189,9 @@ extension ChangeCore {
     switch question {
     case .way(let way): take(result, way)
     case .search(let search, let directory): take(result, search, directory)
-    case .watch, .events, .listing, .item, .appearance, .awaited, .departure, .roll, .confirmation, .formerPlace,
-      .target, .movedItem:
+    case .watch, .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+      .confirmation, .settledChange, .formerPlace,
+      .target, .targetDirectory, .movedItem:
       break
     }
   }

@@ -14,9 +14,9 @@ extension ChangeCore {
     var path: ItemPath { directory.appending(name) }
   }
 
-  /// Events that were taken together, the next one last.
+  /// Events that were taken together.
   struct EventBatch: Hashable, Sendable {
-    var rest: [WatchEvent]
+    var rest: ArraySlice<WatchEvent>
     var isSomethingMoved = false
   }
 
@@ -57,12 +57,16 @@ extension ChangeCore {
     if all.isEmpty { return }
     if all.contains(.overflow) { return watchEverythingAgain() }
     halves = Halves(all)
-    doNext([.take(EventBatch(rest: all.reversed())), .noteFollowers])
+    doNext([.take(EventBatch(rest: all[...])), .noteFollowers])
   }
 
   mutating func take(_ former: EventBatch) {
     var batch = former
-    guard let event = batch.rest.popLast() else {
+    if let exchange = ExchangeEvents(batch.rest) {
+      batch.rest = batch.rest.dropFirst(exchange.count)
+      return doNext(self.exchange(exchange) + [.take(batch)])
+    }
+    guard let event = batch.rest.popFirst() else {
       halves = Halves([])
       if batch.isSomethingMoved { callRoll(inside: .root) }
       return
@@ -87,9 +91,9 @@ extension ChangeCore {
     case .removed: if isWanted(site) { disappear(site) }
     case .changed: if isWanted(site) { noteChange(at: site.path) }
     case .departed(let cookie):
-      if let arrival = halves.arrival(cookie), let place = places[arrival.watch].first {
+      if let arrival = halves.arrival(cookie), let directory = directory(of: arrival, from: site) {
         halves.pair(cookie)
-        noteMove(site, to: Site(directory: place.path, name: arrival.name, isDirectory: site.isDirectory))
+        noteMove(site, to: Site(directory: directory, name: arrival.name, isDirectory: site.isDirectory))
       } else if isWanted(site) {
         noteDeparture(site)
       }
@@ -100,14 +104,23 @@ extension ChangeCore {
     }
   }
 
+  /// Where something has arrived: a directory that has been moved may stand for its former place as well, for a while.
+  private func directory(of arrival: Halves.Arrival, from site: Site) -> ItemPath? {
+    let known = places[arrival.watch].map(\.path)
+    return known.contains(site.directory) ? site.directory : known.last
+  }
+
   func isDeep(_ site: Site) -> Bool { places.place(at: site.directory)?.isDeep ?? false }
 
   func isWanted(_ site: Site) -> Bool { isDeep(site) || byPlace[site.path] != nil }
 
   /// Events were lost: anything may have changed, also what is watched.
+  ///
+  /// What is still needed keeps its watch: the end of each watch is an event too, and many of them would overflow the queue again.
   private mutating func watchEverythingAgain() {
-    unwatchInside(.root)
-    doNext(presented.keys.sorted().map { .arm($0) } + [.see(.unknown(.root))])
+    let former = places.allWatches
+    places = WatchedPlaces()
+    doNext(presented.keys.sorted().map { .arm($0) } + [.unwatchUnused(former), .see(.unknown(.root))])
   }
 
   /// Notes of presenters that are about to follow a move whether more has happened to their items.

@@ -13,6 +13,9 @@ extension ChangeCore {
     let wasPresent: Bool
     /// Where the items are to be that were awaited there.
     let awaited: [ItemPath]
+
+    /// What may have come with it.
+    var companions: [Step] { awaited.filter { $0 != path }.map { .announceIfPresent($0) } }
   }
 
   mutating func appear(_ site: Site, byRename: Bool) {
@@ -28,16 +31,16 @@ extension ChangeCore {
     let appearance = Appearance(
       path: path, byRename: byRename, wasKnown: wasKnown, wasPresent: isKnownToBePresent(path),
       awaited: waiting.compactMap { presented[$0]?.path })
-    doNext(search + waiting.map { .arm($0) } + [.announce(appearance)])
+    doNext([.announce(appearance)] + search + waiting.map { .arm($0) } + appearance.companions)
   }
 
+  /// Before what is found inside is told.
   mutating func announce(_ appearance: Appearance) {
     let path = appearance.path
     if moves[path] != nil { moves[path]?.isRefuted = true }
     // A directory that was made is read after it's watched, so what was found there is told a second time.
     if appearance.wasKnown, !appearance.byRename, appearance.awaited.isEmpty { return }
-    output.see(appearance.wasKnown || appearance.wasPresent ? .changed(path) : .appeared(path))
-    doNext(appearance.awaited.filter { $0 != path }.map { .announceIfPresent($0) })
+    see(appearance.wasKnown || appearance.wasPresent ? .changed(path) : .appeared(path))
   }
 
   /// A name is known from now on, if everything inside the directory around it is to be known.
@@ -47,7 +50,7 @@ extension ChangeCore {
     guard isDeep(site) else { return (false, []) }
     var isNew = false
     places.change(at: site.directory) { isNew = $0.insert(site.name) }
-    let search = DirectorySearch(directories: [site.path], isTelling: true)
+    let search = DirectorySearch(site.path, isTelling: true)
     return (!isNew, site.isDirectory ? [.search(search)] : [])
   }
 
@@ -66,7 +69,7 @@ extension ChangeCore {
     let owners = presenters(of: path)
     for id in owners { release(id) }
     if site.isDirectory { unwatchInside(path) } else { unwatch(path) }
-    if wasKnown || !owners.isEmpty { output.see(.vanished(path)) }
+    if wasKnown || !owners.isEmpty { see(.vanished(path)) }
   }
 
   // MARK: Moves
@@ -80,7 +83,7 @@ extension ChangeCore {
   mutating func depart(_ site: Site, to place: ItemPath?) {
     if let place, place != site.path {
       _ = leave(site)
-      return output.see(.moved(from: site.path, to: place, replaced: false))
+      return see(.moved(from: site.path, to: place, replaced: false))
     }
     let isOnTheWay = site.isDirectory && isPresentedInside(site.path)
     doNext((isOnTheWay ? [.callRoll(rollCall(inside: site.path))] : []) + [.disappear(site)])
@@ -99,13 +102,37 @@ extension ChangeCore {
     if isDeep(site), !wasKnownHere, !isFollowed { return appear(target, byRename: true) }
     let hadTarget = isKnownToBePresent(new)
     if moves[new] != nil { moves[new]?.isRefuted = true }
+    // Whatever was there is watched under that name no more.
+    unwatchInside(new)
     // Watches of what presenters have there stay where the arbiter knows them until they're told to follow.
     if !isFollowed {
-      if isDeep(target) { places.move(from: old, to: new) } else { unwatchInside(old) }
+      if !isDeep(target) {
+        unwatchInside(old)
+      } else if site.isDirectory {
+        movePlaces(from: old, to: new)
+      }
+    } else if isDeep(target), site.isDirectory {
+      agenda += places.copyDirectories(from: old, to: new).map { .unwatch($0) }
     }
     let (wasKnown, search) = enter(target)
     let waiting = !isFollowed || !presenters(of: new).isEmpty ? waiting(at: new) : []
-    doNext(
-      search + waiting.map { .arm($0) } + [.see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))])
+    see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))
+    doNext(search + waiting.map { .arm($0) })
+  }
+}
+
+// MARK: - Exchanges
+
+extension ChangeCore {
+  /// Two names have changed places in one step, or one file was renamed there and back: both names are looked at.
+  ///
+  /// - Returns: What is to be done next.
+  func exchange(_ events: ExchangeEvents) -> [Step] {
+    let sites = [events.first, events.second].flatMap { place in
+      places[place.watch].map { Site(directory: $0.path, name: place.name, isDirectory: true) }
+    }
+    let paths = sites.map(\.path)
+    let wanted = sites.filter { isWanted($0) || isPresentedInside($0.path) }
+    return wanted.map { .unwatchInside($0.path) } + wanted.map { .revisit($0) } + paths.flatMap(confirmOthers)
   }
 }

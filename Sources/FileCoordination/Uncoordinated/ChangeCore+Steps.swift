@@ -22,14 +22,23 @@ extension ChangeCore {
     /// Say that something has appeared, if it's there.
     case announceIfPresent(ItemPath)
     case disappear(Site)
+    case unwatchInside(ItemPath)
+    /// Something else may be under a name, or nothing.
+    case revisit(Site)
     /// Find out of each of some items where it is.
     case callRoll(RollCall)
     /// Say that an item has gone which was there before it was looked at again.
     case announceLoss(PresenterID)
     case see(ItemChange)
     case confirm(ItemChange)
+    /// Confirm that something else than before is at the place of an item, if it is.
+    case confirmOther(PresenterID, than: HeldItem?)
+    /// Say that something else than before is at the place of an item, if it is.
+    case seeOther(PresenterID, than: HeldItem?)
     case confirmIfPresent(ItemChange, at: ItemPath)
     case noteFollowers
+    /// End those of some watches that stand for nothing.
+    case unwatchUnused([WatchID])
     case prune
   }
 
@@ -38,16 +47,22 @@ extension ChangeCore {
     case events(after: [WatchEvent])
     case watch(ItemPath, WatchInterest)
     case way(WayToItem)
-    case search(DirectorySearch, ItemPath)
-    case listing(DirectorySearch, ItemPath)
+    case search(DirectorySearch, DirectorySearch.Directory)
+    case listing(DirectorySearch, DirectorySearch.Directory)
     case item(PresenterID)
+    case lostItem(PresenterID)
+    /// Whether the directory of a moved item is where it was.
+    case directory(of: ItemChange)
     case appearance(Site, byRename: Bool)
+    case revisited(Site)
     case awaited(ItemPath)
     case departure(Site)
     case roll(RollCall)
     case confirmation(ItemChange)
+    case settledChange(UnsettledChange, ItemPath)
     case formerPlace(ItemPath, UnsettledMove)
     case target(ItemPath, UnsettledMove)
+    case targetDirectory(ItemPath, UnsettledMove, ItemPath)
     case movedItem(ItemPath, UnsettledMove)
   }
 
@@ -96,13 +111,19 @@ extension ChangeCore {
     case .announce(let appearance): announce(appearance)
     case .announceIfPresent(let path): order(.look(path), .awaited(path))
     case .disappear(let site): disappear(site)
+    case .unwatchInside(let path): unwatchInside(path)
+    case .revisit(let site): order(.look(site.path), .revisited(site))
     case .callRoll(let roll): callRoll(roll)
     case .announceLoss(let id):
-      if let item = presented[id], item.item == nil, let path = item.path { output.see(.vanished(path)) }
-    case .see(let change): output.see(change)
-    case .confirm(let change): output.confirmed.append(change)
+      if let item = presented[id], item.item == nil, let path = item.path { see(.vanished(path)) }
+    case .see(let change): see(change)
+    case .confirm(let change): confirm(change)
+    case .confirmOther(let id, let former): if let change = other(id, than: former) { confirm(change) }
+    case .seeOther(let id, let former): if let change = other(id, than: former) { see(change) }
     case .confirmIfPresent(let change, let path): order(.look(path), .confirmation(change))
     case .noteFollowers: noteChangesMeanwhile()
+    case .unwatchUnused(let watches):
+      agenda += watches.filter { places[$0].isEmpty }.map { .unwatch($0) }
     case .prune: prune()
     }
   }
@@ -126,11 +147,16 @@ extension ChangeCore {
   private mutating func takeLook(_ isPresent: Bool, _ question: Question) {
     switch question {
     case .appearance(let site, let byRename): if isPresent { takePresence(site, byRename: byRename) }
-    case .awaited(let path): if isPresent { output.see(.appeared(path)) }
-    case .confirmation(let change): if isPresent { output.confirmed.append(change) }
+    case .revisited(let site): isPresent ? takePresence(site, byRename: true) : disappear(site)
+    case .directory(let move): if isPresent { see(move) }
+    case .awaited(let path): if isPresent { see(.appeared(path)) }
+    case .confirmation(let change): if isPresent { confirm(change) }
+    case .settledChange(let unsettled, let path): settle(unsettled, at: path, isPresent: isPresent)
+    case .targetDirectory(let old, let move, let place):
+      settle(old, move, at: isPresent ? place : move.target)
     case .formerPlace(let old, let move): takeFormerPlace(old, move, isPresent: isPresent)
-    case .target(let old, let move): settle(old, move, at: isPresent ? move.target : nil)
-    case .events, .watch, .way, .search, .listing, .item, .departure, .roll, .movedItem:
+    case .target(let old, let move): takeTarget(isPresent, of: old, move)
+    case .events, .watch, .way, .search, .listing, .item, .lostItem, .departure, .roll, .movedItem:
       preconditionFailure("a look is no answer to \(question)")
     }
   }
@@ -139,8 +165,10 @@ extension ChangeCore {
     switch question {
     case .departure(let site): depart(site, to: path)
     case .roll(let roll): answerRoll(roll, path)
-    case .movedItem(let old, let move): settle(old, move, at: path)
-    case .events, .watch, .way, .search, .listing, .item, .appearance, .awaited, .confirmation, .formerPlace, .target:
+    case .lostItem(let id): takeLost(id, path)
+    case .movedItem(let old, let move): takePlace(path, of: old, move)
+    case .events, .watch, .way, .search, .listing, .item, .directory, .appearance, .revisited, .awaited, .confirmation,
+      .settledChange, .formerPlace, .target, .targetDirectory:
       preconditionFailure("the place of an item is no answer to \(question)")
     }
   }

@@ -63,9 +63,30 @@ struct ChangeCore: Sendable {
 
     var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
 
+    /// What lasts and came before everything that was seen: where something is.
+    var confirmedPlaces: [ItemChange] { confirmed.filter { !Self.isNews($0) } }
+
+    /// What lasts and goes together with what was seen since: a message for both is enough.
+    var confirmedNews: [ItemChange] { confirmed.filter(Self.isNews) }
+
+    private static func isNews(_ change: ItemChange) -> Bool {
+      switch change {
+      case .changed, .appeared: true
+      case .vanished, .moved, .unknown: false
+      }
+    }
+
     /// Equal changes of one batch are one.
     mutating func see(_ change: ItemChange) {
       if known.insert(change).inserted { seen.append(change) }
+    }
+
+    /// Whoever comes looks at everything, and is told of problems then.
+    mutating func forgetLosses() {
+      seen.removeAll { change in
+        if case .unknown = change { true } else { false }
+      }
+      known = Set(seen)
     }
   }
 
@@ -75,6 +96,8 @@ struct ChangeCore: Sendable {
   var places = WatchedPlaces()
   var moves: [ItemPath: UnsettledMove] = [:]
   var changes: [ItemPath: UnsettledChange] = [:]
+  /// What has vanished where something was moved to of which nobody has been told yet.
+  var losses: [ItemPath] = []
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
@@ -91,10 +114,51 @@ struct ChangeCore: Sendable {
   /// How many items are watched at most; beyond that it's as if the system's limit were reached.
   static let watchCountMax = 262_144
   static let moveCountMax = 1024
+  static let lossCountMax = 256
   static let changeCountMax = 1024
   /// How many looks at an item that's written all the time, before it's told nevertheless.
   static let lookCountMax = 10
   static let problemCountMax = 64
+
+  /// Tells the arbiter of something that has happened.
+  mutating func see(_ change: ItemChange) {
+    switch change {
+    // It isn't waited for any more whether a change of it lasts.
+    case .vanished(let path):
+      changes[path] = nil
+      noteLoss(at: path)
+    case .moved(let old, _, _): changes = changes.filter { !old.isSameOrContains($0.key) }
+    case .changed, .appeared, .unknown: break
+    }
+    output.see(change)
+  }
+
+  /// Whoever is told of the end of something before it's told that it was moved there takes it to be there afterwards.
+  private mutating func noteLoss(at path: ItemPath) {
+    let isInsideMoved =
+      moves.values.contains { $0.target.isSameOrContains(path) }
+      || output.seen.contains { change in
+        if case .moved(_, let target, _) = change { target.isSameOrContains(path) } else { false }
+      }
+    if isInsideMoved, !losses.contains(path), losses.count < Self.lossCountMax { losses.append(path) }
+  }
+
+  /// Tells the arbiter that a change lasts.
+  mutating func confirm(_ change: ItemChange) {
+    switch change {
+    case .changed(let path), .appeared(let path), .vanished(let path): changes[path] = nil
+    case .moved(let old, let new, _):
+      changes[new] = nil
+      changes = changes.filter { !old.isSameOrContains($0.key) }
+    case .unknown: break
+    }
+    output.confirmed.append(change)
+  }
+
+  /// Whether the names in the directory around a place are known, and its name is one of them: then its end will be told.
+  func isKnownName(_ path: ItemPath) -> Bool {
+    path.parent.flatMap { places.place(at: $0) }.map { $0.isDeep && $0.has(path.lastComponent) } ?? false
+  }
 
   mutating func takeOutput() -> Output {
     let result = output
@@ -158,10 +222,12 @@ extension ChangeCore {
     presented[id]?.path = path
     presented[id]?.isFollowing = false
     presented[id]?.hasChangedMeanwhile = false
-    if let old = former.path { places.move(from: old, to: path) }
+    if let old = former.path { movePlaces(from: old, to: path) }
     push(.arm(id))
     if former.hasChangedMeanwhile {
       push(.see(former.item?.isDirectory == true ? .unknown(path) : .changed(path)))
+    } else if former.path != nil {
+      push(.seeOther(id, than: former.item))
     }
     push(.prune)
   }
@@ -182,11 +248,29 @@ extension ChangeCore {
   }
 }
 
+// MARK: - What the arbiter and the clock have to say
+
+extension ChangeCore {
+  /// Takes what the host has left for the next turn.
+  mutating func take(_ note: ChangeBridge.Note) {
+    switch note {
+    case .follow(let id, let path): follow(id, to: path)
+    case .lookAgain(let change): lookAgain(change)
+    case .moveIsSettled(let path): settleMove(from: path)
+    case .changeIsSettled(let path): settleChange(at: path)
+    }
+  }
+}
+
 // MARK: - Watches
 
 extension ChangeCore {
   mutating func unwatchInside(_ path: ItemPath) {
     for place in places.pathsInside(path) { unwatch(place) }
+  }
+
+  mutating func movePlaces(from old: ItemPath, to new: ItemPath) {
+    agenda += places.move(from: old, to: new).map { .unwatch($0) }
   }
 
   mutating func unwatch(_ path: ItemPath) {
@@ -195,7 +279,7 @@ extension ChangeCore {
 
   mutating func note(_ error: SystemError, at path: ItemPath) {
     if problems.count < Self.problemCountMax || problems[path] != nil {
-      if problems.updateValue(error, forKey: path) == nil { output.see(.unknown(path)) }
+      if problems.updateValue(error, forKey: path) == nil { see(.unknown(path)) }
     }
   }
 

@@ -39,11 +39,9 @@ struct ChangeHands: Sendable {
   }
 
   private mutating func hold(_ id: PresenterID, _ path: ItemPath) -> HeldItem? {
-    let former = handles.removeValue(forKey: id)
-    defer { former?.close(in: files, budget) }
     guard let handle = ItemHandle(path, in: files, budget) else { return nil }
-    handles[id] = handle
-    return HeldItem(isDirectory: handle.kind == .directory, isFoundAnywhere: handle.isHeld)
+    handles.updateValue(handle, forKey: id)?.close(in: files, budget)
+    return HeldItem(identity: handle.identity, isDirectory: handle.kind == .directory, isFoundAnywhere: handle.isHeld)
   }
 
   private func status(of path: ItemPath) -> FileStatus? {

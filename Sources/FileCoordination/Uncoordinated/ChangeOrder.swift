@@ -10,7 +10,7 @@ enum ChangeOrder: Hashable, Sendable {
   case unwatch(WatchID)
   /// Look whether anything is at a place.
   case look(ItemPath)
-  /// Hold on to what is at a place, for a presenter, and let go of what was held for it before.
+  /// Hold on to what is at a place, for a presenter; if anything is there, let go of what was held for it before.
   case hold(PresenterID, ItemPath)
   case release(PresenterID)
   /// Find out where the item is that is held for a presenter. One that has no descriptor is only found where it was, or at
@@ -36,6 +36,7 @@ enum ChangeOutcome: Sendable {
 
 /// What is held for a presenter.
 struct HeldItem: Hashable, Sendable {
+  let identity: FileIdentity
   let isDirectory: Bool
   /// Whether it's found wherever it goes; the process may have had no descriptor to spare.
   let isFoundAnywhere: Bool

@@ -8,13 +8,15 @@ internal import SystemInterface
 /// proc_pid_fd(5). While it's open the file system can't be unmounted.
 ///
 /// A handle for which the ``HandleBudget`` has no descriptor knows what the item is, and finds it only where it's expected.
-struct ItemHandle: Sendable {
+struct ItemHandle: Hashable, Sendable {
   let identity: FileIdentity
   let kind: FileKind
   private let path: ItemPath
   /// Absent when the process has none to spare.
   private let descriptor: FileDescriptor?
 
+  /// How often the kernel is asked of an item that is moved all the time.
+  private static let attemptCountMax = 8
   private static let deletionMark = Array(" (deleted)".utf8)
 
   /// - Returns: `nil` when nothing is there, or when it can't be looked at.
@@ -65,17 +67,22 @@ struct ItemHandle: Sendable {
   func currentPath(orAt place: ItemPath?, in files: any FileSystem) -> ItemPath? {
     guard let descriptor else { return [path, place].compactMap { $0 }.first { isHere($0.systemPath, in: files) } }
     let door = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
-    guard let target = try? files.readLink(door, at: .workingDirectory), target.isAbsolute else { return nil }
-    var path = target
-    if !isHere(path, in: files) {
+    var former: SystemPath?
+    for _ in 0..<Self.attemptCountMax {
+      guard let target = try? files.readLink(door, at: .workingDirectory), target.isAbsolute, target != former else {
+        return nil
+      }
       // One that's gone is marked, but a name may end like the mark.
-      guard path.bytes.count > Self.deletionMark.count,
-        path.bytes.suffix(Self.deletionMark.count) == Self.deletionMark[...]
-      else { return nil }
-      path = SystemPath(bytes: path.bytes.dropLast(Self.deletionMark.count))
-      if !isHere(path, in: files) { return nil }
+      let unmarked =
+        target.bytes.hasSuffix(Self.deletionMark)
+        ? SystemPath(bytes: target.bytes.dropLast(Self.deletionMark.count)) : nil
+      for path in [target, unmarked].compactMap(\.self) where isHere(path, in: files) {
+        return ItemPath(canonical: path.bytes)
+      }
+      // Moved since, perhaps.
+      former = target
     }
-    return ItemPath(canonical: path.bytes)
+    return nil
   }
 
   private func isHere(_ path: SystemPath, in files: any FileSystem) -> Bool {
@@ -113,4 +120,8 @@ final class HandleBudget: Sendable {
   }
 
   func giveBack() { takenCount.wrappingSubtract(1, ordering: .relaxed) }
+}
+
+extension Array where Element: Equatable {
+  fileprivate func hasSuffix(_ other: [Element]) -> Bool { suffix(other.count).elementsEqual(other) }
 }

@@ -1,23 +1,28 @@
-import FileWatching
+package import FileWatching
 import Glibc
-import SystemInterface
+package import SystemInterface
 
 /// The doors of a ``ModelDisk``, through which an operation may occur right before any call.
 ///
 /// `@unchecked Sendable`: for the one thread that explores.
-final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
-  var disk: ModelDisk
-  /// The operations, and the call before which each occurs.
+package final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
+  package var disk: ModelDisk
+  /// What happens before which call.
   private let plan: [(call: Int, operation: ModelDisk.Operation)]
-  private(set) var callCount = 0
+  package private(set) var callCount = 0
+  /// What has happened, and how the files were right before.
+  package private(set) var happened: [(operation: ModelDisk.Operation, before: ModelDisk)] = []
 
-  init(_ disk: ModelDisk, _ plan: [(call: Int, operation: ModelDisk.Operation)] = []) {
+  package init(_ disk: ModelDisk, _ plan: [(call: Int, operation: ModelDisk.Operation)] = []) {
     self.disk = disk
     self.plan = plan
   }
 
   private func enter() {
-    for (call, operation) in plan where call == callCount { disk.perform(operation) }
+    for (call, operation) in plan where call == callCount {
+      happened.append((operation, disk))
+      disk.perform(operation)
+    }
     callCount += 1
   }
 
@@ -31,7 +36,7 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
 
   // MARK: Files
 
-  func openWithoutSymbolicLinks(
+  package func openWithoutSymbolicLinks(
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
     enter()
@@ -40,12 +45,21 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
     return FileDescriptor(rawValue: disk.open(node))
   }
 
-  func close(_ descriptor: FileDescriptor) throws(SystemError) {
+  package func open(
+    _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
+  ) throws(SystemError) -> FileDescriptor {
+    enter()
+    let node = try find(path, directory)
+    if flags.contains(.directory), disk.nodes[node]?.kind != .directory { throw ModelError.notDirectory.error(path) }
+    return FileDescriptor(rawValue: disk.open(node))
+  }
+
+  package func close(_ descriptor: FileDescriptor) throws(SystemError) {
     enter()
     disk.close(descriptor.rawValue)
   }
 
-  func status(
+  package func status(
     of path: SystemPath, at directory: FileDescriptor, links: LinkTreatment
   ) throws(SystemError) -> FileStatus {
     enter()
@@ -53,7 +67,23 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
     return status
   }
 
-  func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
+  package func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus {
+    enter()
+    guard let status = disk.places[descriptor.rawValue].flatMap({ disk.status(of: $0) }) else {
+      throw unknown("fstat(2)")
+    }
+    return status
+  }
+
+  /// Where an open file is, as proc_pid_fd(5) tells.
+  package func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
+    enter()
+    let number = path.description.split(separator: "/").last.flatMap { Int32($0) }
+    guard let node = number.flatMap({ disk.places[$0] }) else { throw ModelError.missing.error(path) }
+    return disk.path(of: node) ?? SystemPath("/gone (deleted)")
+  }
+
+  package func readDirectory(_ descriptor: FileDescriptor) throws(SystemError) -> [DirectoryEntry]? {
     enter()
     guard let node = disk.places[descriptor.rawValue], disk.readPlaces.insert(descriptor.rawValue).inserted else {
       return nil
@@ -65,7 +95,7 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
 
   // MARK: Watches
 
-  func watch(_ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool) throws(SystemError) -> WatchID {
+  package func watch(_ path: SystemPath, _ interest: WatchInterest, isDirectory: Bool) throws(SystemError) -> WatchID {
     enter()
     let opened = path.openDirectory.flatMap { disk.places[$0.rawValue] }
     let node = if let opened { opened } else { try find(path, .workingDirectory) }
@@ -77,91 +107,84 @@ final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
     return watch
   }
 
-  func unwatch(_ watch: WatchID) {
+  package func unwatch(_ watch: WatchID) {
     enter()
     disk.unwatch(watch)
   }
 
-  func takeEvents() -> [WatchEvent] {
+  package func takeEvents() -> [WatchEvent] {
     enter()
     return disk.takeEvents()
   }
 
-  func waitForEvents() {}
-  func wake() {}
+  package func waitForEvents() {}
+  package func wake() {}
 
   // MARK: Unused calls
 
   private func unknown(_ call: String) -> SystemError { SystemError(call: call, errno: ENOSYS) }
 
-  func open(
-    _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags, mode: UInt32
-  ) throws(SystemError) -> FileDescriptor { throw unknown("open") }
-  func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
+  package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     throw unknown("read")
   }
-  func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+  package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
     throw unknown("write")
   }
-  func seek(_ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin) throws(SystemError) -> Int64 {
+  package func seek(_ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin) throws(SystemError) -> Int64 {
     throw unknown("seek")
   }
-  func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) { throw unknown("truncate") }
-  func synchronize(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("synchronize") }
-  func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) { throw unknown("clone") }
-  func copyRange(
+  package func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) { throw unknown("truncate") }
+  package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("synchronize") }
+  package func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) { throw unknown("clone") }
+  package func copyRange(
     from source: FileDescriptor, to target: FileDescriptor, count: Int
   ) throws(SystemError) -> Int { throw unknown("copyRange") }
-  func status(of descriptor: FileDescriptor) throws(SystemError) -> FileStatus { throw unknown("status") }
-  func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
+  package func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
     throw unknown("checkWritePermission")
   }
-  func rename(
+  package func rename(
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     _ mode: RenameMode
   ) throws(SystemError) { throw unknown("rename") }
-  func link(
+  package func link(
     _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
     links: LinkTreatment
   ) throws(SystemError) { throw unknown("link") }
-  func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
+  package func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
     throw unknown("unlink")
   }
-  func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
+  package func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
     throw unknown("makeDirectory")
   }
-  func makeNode(_ path: SystemPath, at directory: FileDescriptor, like status: FileStatus) throws(SystemError) {
+  package func makeNode(_ path: SystemPath, at directory: FileDescriptor, like status: FileStatus) throws(SystemError) {
     throw unknown("makeNode")
   }
-  func readLink(_ path: SystemPath, at directory: FileDescriptor) throws(SystemError) -> SystemPath {
-    throw unknown("readLink")
-  }
-  func makeSymbolicLink(
+  package func makeSymbolicLink(
     _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
   ) throws(SystemError) { throw unknown("makeSymbolicLink") }
-  func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) { throw unknown("setMode") }
-  func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
+  package func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) { throw unknown("setMode") }
+  package func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
     throw unknown("setOwner")
   }
-  func setOwner(
+  package func setOwner(
     of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
   ) throws(SystemError) { throw unknown("setOwner") }
-  func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
+  package func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
     throw unknown("setModificationTime")
   }
-  func setModificationTime(
+  package func setModificationTime(
     of path: SystemPath, at directory: FileDescriptor, to time: Int64
   ) throws(SystemError) { throw unknown("setModificationTime") }
-  func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
+  package func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
     throw unknown("extendedAttributes")
   }
-  func extendedAttribute(
+  package func extendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) -> [UInt8] { throw unknown("extendedAttribute") }
-  func setExtendedAttribute(
+  package func setExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
   ) throws(SystemError) { throw unknown("setExtendedAttribute") }
-  func removeExtendedAttribute(
+  package func removeExtendedAttribute(
     _ name: ExtendedAttributeName, of descriptor: FileDescriptor
   ) throws(SystemError) { throw unknown("removeExtendedAttribute") }
 }

@@ -1,26 +1,26 @@
-import FileWatching
+package import FileWatching
 import Glibc
-import SystemInterface
+package import SystemInterface
 
-/// Files in memory, and a kernel's reports of them: a value.
-struct ModelDisk: Hashable {
-  struct Node: Hashable {
-    let kind: FileKind
-    var children: [String: Int] = [:]
-    var changeTime: Int64
-    var size: Int64 = 0
-    var nameCount: UInt64 = 1
+/// Files in memory, and what a kernel tells of them: a value.
+package struct ModelDisk: Hashable {
+  package struct Node: Hashable {
+    package let kind: FileKind
+    package var children: [String: Int] = [:]
+    package var changeTime: Int64
+    package var size: Int64 = 0
+    package var nameCount: UInt64 = 1
   }
 
-  struct Watch: Hashable {
-    let id: WatchID
-    var interest: WatchInterest
+  package struct Watch: Hashable {
+    package let id: WatchID
+    package var interest: WatchInterest
     /// It counts only when the directory is closed.
-    var isLate = false
+    package var isLate = false
   }
 
-  /// The deliberate faults.
-  enum Fault: Hashable, CaseIterable {
+  /// What goes wrong on purpose.
+  package enum Fault: Hashable, CaseIterable {
     /// A directory is watched when it has been read.
     case watchesLate
     /// There are no reports of creations, or of the first or second half of a rename, or of the loss of events.
@@ -32,28 +32,28 @@ struct ModelDisk: Hashable {
     case losesChanges
   }
 
-  static let root = 1
-  static let top = 2
+  package static let root = 1
+  package static let top = 2
 
-  var nodes: [Int: Node] = [:]
-  var lastNode = 2
-  var clock: Int64 = 10
-  var watches: [Int: Watch] = [:]
-  var lastWatch: Int32 = 0
-  var watchCountMax = 100
-  var queue: [WatchEvent] = []
-  var queueCountMax = 100
-  var lastCookie: UInt32 = 0
-  /// Events that are reported only after the events before them have been taken.
-  var late: [WatchEvent] = []
+  package var nodes: [Int: Node] = [:]
+  package var lastNode = 2
+  package var clock: Int64 = 10
+  package var watches: [Int: Watch] = [:]
+  package var lastWatch: Int32 = 0
+  package var watchCountMax = 100
+  package var queue: [WatchEvent] = []
+  package var queueCountMax = 100
+  package var lastCookie: UInt32 = 0
+  /// What is told only after somebody has taken the events before it.
+  package var late: [WatchEvent] = []
   /// Open directories.
-  var places: [Int32: Int] = [:]
-  var readPlaces: Set<Int32> = []
-  var fault: Fault?
+  package var places: [Int32: Int] = [:]
+  package var readPlaces: Set<Int32> = []
+  package var fault: Fault?
   /// Files that have had several names.
-  var linked: Set<Int> = []
+  package var linked: Set<Int> = []
 
-  init() {
+  package init() {
     nodes[Self.root] = Node(kind: .directory, children: ["r": Self.top], changeTime: 1)
     nodes[Self.top] = Node(kind: .directory, changeTime: 1)
   }
@@ -63,14 +63,21 @@ struct ModelDisk: Hashable {
 
 extension ModelDisk {
   /// A name in a directory.
-  struct Name: Hashable, CustomStringConvertible {
-    let directory: Int
-    let name: String
-    var description: String { "\(directory)/\(name)" }
+  package struct Name: Hashable, CustomStringConvertible {
+    package let directory: Int
+    package let name: String
+
+    package init(directory: Int, name: String) {
+      self.directory = directory
+      self.name = name
+    }
+
+    package var description: String { "\(directory)/\(name)" }
   }
 
-  enum Operation: Hashable {
+  package enum Operation: Hashable {
     case create(Name, FileKind)
+    /// Other contents or attributes.
     case write(Name)
     case remove(Name)
     case rename(Name, Name)
@@ -80,10 +87,10 @@ extension ModelDisk {
     case link(Name, Name)
   }
 
-  subscript(name: Name) -> Int? { nodes[name.directory]?.children[name.name] }
+  package subscript(name: Name) -> Int? { nodes[name.directory]?.children[name.name] }
 
   /// The directories of the scope, the top first.
-  var directories: [Int] {
+  package var directories: [Int] {
     var found = [Self.top]
     var index = 0
     while index < found.count {
@@ -95,12 +102,12 @@ extension ModelDisk {
   }
 
   /// Whether a directory is in another one, or is that.
-  func isInside(_ directory: Int, _ other: Int) -> Bool {
+  package func isInside(_ directory: Int, _ other: Int) -> Bool {
     directory == other
       || (nodes[other]?.children.values.contains { nodes[$0]?.kind == .directory && isInside(directory, $0) } ?? false)
   }
 
-  mutating func perform(_ operation: Operation) {
+  package mutating func perform(_ operation: Operation) {
     clock += 2
     switch operation {
     case .create(let name, let kind):
@@ -112,9 +119,12 @@ extension ModelDisk {
       guard let node = self[name] else { return }
       nodes[node]?.size += 1
       nodes[node]?.changeTime = clock
-      if fault != .losesChanges { tell(name, .changed, node) }
+      if fault == .losesChanges { return }
+      tell(name, .changed, node)
+      tellItself(node)
     case .remove(let name):
       guard let node = take(name) else { return }
+      tellLostName(node)
       tell(name, .removed, node)
       loseName(node)
     case .rename(let old, let new): rename(old, new, isTorn: false)
@@ -131,6 +141,7 @@ extension ModelDisk {
       nodes[node]?.nameCount += 1
       nodes[node]?.changeTime = clock
       put(node, new)
+      tellItself(node)
       tell(new, .created, node)
     }
   }
@@ -141,7 +152,7 @@ extension ModelDisk {
     _ = take(new)
     nodes[node]?.changeTime = clock
     put(node, new)
-    tellMove(node, old, new, isTorn: isTorn)
+    tellMove(node, old, new, isTorn: isTorn, over: victim)
     if let victim { loseName(victim) }
   }
 
@@ -187,12 +198,23 @@ extension ModelDisk {
     if let event = event(name, action, node) { add(event) }
   }
 
-  private mutating func tellMove(_ node: Int, _ old: Name, _ new: Name, isTorn: Bool) {
+  /// Contents or attributes of a node have changed, of which its own watch tells.
+  private mutating func tellItself(_ node: Int) {
+    if let own = watch(node, .contents) { add(.itemChanged(own)) }
+  }
+
+  /// The number of names is one of the attributes of a file; of a directory nobody tells that it has lost its only name.
+  private mutating func tellLostName(_ node: Int) { if nodes[node]?.kind != .directory { tellItself(node) } }
+
+  private mutating func tellMove(_ node: Int, _ old: Name, _ new: Name, isTorn: Bool, over victim: Int? = nil) {
     lastCookie += 1
     let cookie = RenameCookie(lastCookie)
     if fault != .losesDepartures { tell(old, .departed(cookie), node) }
     var rest: [WatchEvent] = []
     if fault != .losesArrivals, let event = event(new, .arrived(cookie), node) { rest.append(event) }
+    if let victim, nodes[victim]?.kind != .directory, let own = watch(victim, .contents) {
+      rest.append(.itemChanged(own))
+    }
     if let own = watch(node, .itself) { rest.append(.itemMoved(own)) }
     if isTorn { late += rest } else { for event in rest { add(event) } }
   }
@@ -207,7 +229,7 @@ extension ModelDisk {
     }
   }
 
-  mutating func takeEvents() -> [WatchEvent] {
+  package mutating func takeEvents() -> [WatchEvent] {
     let taken = queue
     queue = []
     let rest = late
@@ -216,7 +238,7 @@ extension ModelDisk {
     return taken
   }
 
-  mutating func watch(_ node: Int, _ interest: WatchInterest, isLate: Bool) -> WatchID? {
+  package mutating func watch(_ node: Int, _ interest: WatchInterest, isLate: Bool) -> WatchID? {
     if let known = watches[node] {
       watches[node]?.interest.formUnion(interest)
       return known.id
@@ -227,7 +249,7 @@ extension ModelDisk {
     return WatchID(lastWatch)
   }
 
-  mutating func unwatch(_ id: WatchID) {
+  package mutating func unwatch(_ id: WatchID) {
     guard let node = watches.first(where: { $0.value.id == id })?.key else { return }
     watches[node] = nil
     add(.ended(id))
@@ -237,7 +259,7 @@ extension ModelDisk {
 // MARK: - Answers of the system
 
 extension ModelDisk {
-  func node(at path: SystemPath, from start: Int) -> Result<Int, ModelError> {
+  package func node(at path: SystemPath, from start: Int) -> Result<Int, ModelError> {
     var current = start
     for part in path.description.split(separator: "/") where part != "." {
       guard let node = nodes[current], node.kind == .directory else { return .failure(.notDirectory) }
@@ -247,20 +269,20 @@ extension ModelDisk {
     return .success(current)
   }
 
-  mutating func open(_ node: Int) -> Int32 {
+  package mutating func open(_ node: Int) -> Int32 {
     let number = (100...).first { places[$0] == nil } ?? 100
     places[number] = node
     return number
   }
 
-  mutating func close(_ number: Int32) {
+  package mutating func close(_ number: Int32) {
     readPlaces.remove(number)
     guard let node = places.removeValue(forKey: number) else { return }
     watches[node]?.isLate = false
     if nodes[node]?.nameCount == 0 { dropIfUnused(node) }
   }
 
-  func status(of node: Int) -> FileStatus? {
+  package func status(of node: Int) -> FileStatus? {
     nodes[node].map {
       FileStatus(
         kind: $0.kind, mode: 0o755, owner: 0, group: 0, size: $0.size, allocatedSize: 0,
@@ -269,8 +291,20 @@ extension ModelDisk {
     }
   }
 
+  /// The first path of a node; absent if it has no name any more.
+  package func path(of node: Int) -> SystemPath? {
+    func search(_ directory: Int, _ path: SystemPath) -> SystemPath? {
+      if directory == node { return path }
+      for (name, child) in (nodes[directory]?.children ?? [:]).sorted(by: { $0.key < $1.key }) {
+        if let found = search(child, path.appending(SystemPath(name))) { return found }
+      }
+      return nil
+    }
+    return search(Self.root, .root)
+  }
+
   /// Everything in the scope.
-  var contents: [SystemPath: FileStatus] {
+  package var contents: [SystemPath: FileStatus] {
     var found: [SystemPath: FileStatus] = [:]
     func add(_ node: Int, _ path: SystemPath) {
       found[path] = status(of: node)
@@ -281,11 +315,11 @@ extension ModelDisk {
   }
 }
 
-enum ModelError: Error {
+package enum ModelError: Error {
   case missing
   case notDirectory
 
-  func error(_ path: SystemPath) -> SystemError {
+  package func error(_ path: SystemPath) -> SystemError {
     SystemError(call: "model", paths: [path], errno: self == .missing ? ENOENT : ENOTDIR)
   }
 }

@@ -1,0 +1,70 @@
+import SystemInterface
+
+// What can happen next.
+
+extension ModelDisk {
+  /// A kind of operation.
+  package enum Happening: Hashable, Sendable { case create, write, remove, rename, tear, exchange, link }
+
+  /// Everything of some kinds that programs can do now, in a fixed order.
+  ///
+  /// - Parameters:
+  ///   - kinds: The kinds.
+  ///   - names: The names that are given in each directory.
+  /// - Returns: The operations.
+  package func operations(_ kinds: [Happening], names: [String]) -> [Operation] {
+    let places = directories.flatMap { directory in names.map { Name(directory: directory, name: $0) } }
+    let taken = places.filter { self[$0] != nil }
+    let free = places.filter { self[$0] == nil }
+    var found: [Operation] = []
+    for kind in kinds {
+      switch kind {
+      case .create: found += free.flatMap { [.create($0, .regular), .create($0, .directory)] }
+      case .write: found += taken.filter { !isDirectory($0) }.map { .write($0) }
+      case .remove: found += taken.filter(isEmpty).map { .remove($0) }
+      case .rename: found += pairs(taken, places).map { .rename($0, $1) }
+      case .tear: found += late.isEmpty ? pairs(taken, places).map { .tear($0, $1) } : []
+      case .exchange:
+        for (index, one) in taken.enumerated() {
+          for other in taken[(index + 1)...] where !isInside(one, other) && !isInside(other, one) {
+            found.append(.exchange(one, other))
+          }
+        }
+      case .link: for old in taken where !isDirectory(old) { found += free.map { .link(old, $0) } }
+      }
+    }
+    return found
+  }
+
+  /// What may be renamed to where.
+  private func pairs(_ taken: [Name], _ places: [Name]) -> [(Name, Name)] {
+    taken.flatMap { old in
+      places.filter { new in
+        old != new && !isInside(new, old) && self[old] != self[new]
+          && (self[new] == nil || isDirectory(old) == isDirectory(new) && isEmpty(new))
+      }.map { (old, $0) }
+    }
+  }
+
+  private func isDirectory(_ name: Name) -> Bool { self[name].map { nodes[$0]?.kind == .directory } ?? false }
+
+  private func isEmpty(_ name: Name) -> Bool { self[name].flatMap { nodes[$0]?.children.isEmpty } ?? true }
+
+  /// Whether a place is in what stands under another name.
+  private func isInside(_ place: Name, _ name: Name) -> Bool {
+    isDirectory(name) && self[name].map { isInside(place.directory, $0) } ?? false
+  }
+
+  /// Makes files, all of them below the top of the scope.
+  ///
+  /// - Parameter files: Their paths in the scope; those of directories end with a slash.
+  package mutating func make(_ files: [String]) {
+    for file in files {
+      let parts = file.split(separator: "/").map(String.init)
+      var directory = Self.top
+      for part in parts.dropLast() { directory = nodes[directory]?.children[part] ?? directory }
+      let name = Name(directory: directory, name: parts[parts.count - 1])
+      perform(.create(name, file.hasSuffix("/") ? .directory : .regular))
+    }
+  }
+}
