@@ -1,3 +1,4 @@
+import CompactContainers
 import SystemInterface
 import TestSupport
 import Testing

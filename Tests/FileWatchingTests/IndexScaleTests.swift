@@ -2,6 +2,7 @@ import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
+import WatchingTestSupport
 
 @testable import FileWatching
 

@@ -10,6 +10,12 @@ package struct ModelDisk: Hashable {
     package var changeTime: Int64
     package var size: Int64 = 0
     package var nameCount: UInt64 = 1
+
+    package init(kind: FileKind, children: [String: Int] = [:], changeTime: Int64) {
+      self.kind = kind
+      self.children = children
+      self.changeTime = changeTime
+    }
   }
 
   package struct Watch: Hashable {
