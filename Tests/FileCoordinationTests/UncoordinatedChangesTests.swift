@@ -286,14 +286,20 @@ struct UncoordinatedChangesByClockTests {
   func coalescing() async throws {
     try await withSandbox { box in
       try box.write("f")
-      let presenter = try box.observe("f")
+      let presenter = try box.present("f", observesStrangers: true)
       let gate = presenter.hold(.itemDidChange)
-      try box.scribble("f")
-      try await presenter.wait(for: .itemDidChange)
-      for _ in 0..<10 {
+      // Each change has been left alone for long enough, and so is reported, before the next one.
+      func change() throws {
         try box.scribble("f")
         box.domain.readUncoordinatedChanges()
+        while box.clock.scheduledCount > 0 {
+          box.clock.advance(by: .milliseconds(100))
+          box.domain.readUncoordinatedChanges()
+        }
       }
+      try change()
+      try await presenter.wait(for: .itemDidChange)
+      for _ in 0..<10 { try change() }
       gate.open()
       try await box.settle(presenter)
       #expect(presenter.callbacks == [.itemDidChange, .itemDidChange])
