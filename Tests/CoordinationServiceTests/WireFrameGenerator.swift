@@ -60,7 +60,7 @@ struct WireFrameGenerator {
     case 16: .moved(from: path(), to: path())
     case 17: .observed(snapshot())
     case 18: .settle(EchoID(number()))
-    case 19: .lookAgain(change())
+    case 19: .verifyAgain(change())
     default: .graceEnded
     }
   }

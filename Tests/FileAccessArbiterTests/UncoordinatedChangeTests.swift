@@ -77,7 +77,7 @@ private struct Watched {
         words.append("\(delivery.kind)" + (delivery.origin.isUncoordinated ? "*" : ""))
         words += answer(arbiter.messageAnswered(delivery.message, at: 0))
       case .settle(_, let echo): words.append("settle \(echo.rawValue)")
-      case .lookAgain(_, let change):
+      case .verifyAgain(_, let change):
         switch change {
         case .changed, .appeared: looks.append(change)
         case .vanished, .moved, .unknown: words.append("look again \(change)")
@@ -273,9 +273,9 @@ struct UncoordinatedChangeTests {
     var world = Watched()
     _ = world.present("/d", .subitemDidAppear)
     let write = world.write("/d/f", by: world.watcher)
-    for number in 0..<ChangeLedger.parkedCountMax { #expect(world.see(.appeared(ItemPath("/d/\(number)"))) == []) }
+    for number in 0..<ChangeLedger.withheldCountMax { #expect(world.see(.appeared(ItemPath("/d/\(number)"))) == []) }
     #expect(world.see(.appeared("/d/beyond")) == ["subitemDidAppear(/d/beyond)*"])
     _ = world.end(write)
-    #expect(world.looks.count == ChangeLedger.parkedCountMax)
+    #expect(world.looks.count == ChangeLedger.withheldCountMax)
   }
 }

@@ -12,8 +12,8 @@ struct QueuesAndLivenessTests {
       let url = try box.write("d/f")
       try box.present("d/f")
       let (outside, inside) = try await onThread {
-        let inside = try box.coordinator("C").blocking.write(url) { _ in ThreadIdentity.kernelThreadIdentifier }
-        return (ThreadIdentity.kernelThreadIdentifier, inside)
+        let inside = try box.coordinator("C").blocking.write(url) { _ in CurrentThread.kernelThreadIdentifier }
+        return (CurrentThread.kernelThreadIdentifier, inside)
       }
       #expect(outside == inside)
     }

@@ -80,9 +80,9 @@ extension ConcurrencyTests {
     @Test("A deadline in the past is due at once, on another thread")
     func runsOverdueAction() {
       let hasRun = ThreadEvent()
-      let caller = ThreadIdentity.kernelThreadIdentifier
+      let caller = CurrentThread.kernelThreadIdentifier
       _ = clock.schedule(at: MonotonicTime(nanoseconds: .min)) {
-        #expect(ThreadIdentity.kernelThreadIdentifier != caller)
+        #expect(CurrentThread.kernelThreadIdentifier != caller)
         hasRun.signal()
       }
       hasRun.wait()

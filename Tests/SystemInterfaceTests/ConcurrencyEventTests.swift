@@ -76,10 +76,10 @@ extension ConcurrencyTests {
       let kernelIdentifiers = Journal<Int32>()
       let haveAllStarted = Countdown(4)
       onThreads(4) { _ in
-        #expect(ThreadIdentity.current == ThreadIdentity.current)
-        #expect(!ThreadIdentity.isMain)
-        identities.append(ThreadIdentity.current)
-        kernelIdentifiers.append(ThreadIdentity.kernelThreadIdentifier)
+        #expect(CurrentThread.current == CurrentThread.current)
+        #expect(!CurrentThread.isMain)
+        identities.append(CurrentThread.current)
+        kernelIdentifiers.append(CurrentThread.kernelThreadIdentifier)
         haveAllStarted.countDown()
         // Identities are unique among threads that live at the same time.
         haveAllStarted.wait()

@@ -86,7 +86,7 @@ extension ConcurrencyTests {
       let pool = ElasticThreadPool(idleThreadCountMax: 1)
       let threads = Journal<Int32>()
       for _ in 0..<500 {
-        Task(executorPreference: pool) { threads.append(ThreadIdentity.kernelThreadIdentifier) }
+        Task(executorPreference: pool) { threads.append(CurrentThread.kernelThreadIdentifier) }
         yield(until: { pool.idleThreadCount == 1 })
       }
       #expect(threads.elements.count == 500)
@@ -104,7 +104,7 @@ extension ConcurrencyTests {
         Task(executorPreference: pool) {
           areRunning.countDown()
           release.wait()
-          threads.append(ThreadIdentity.kernelThreadIdentifier)
+          threads.append(CurrentThread.kernelThreadIdentifier)
         }
       }
       areRunning.wait()
@@ -114,7 +114,7 @@ extension ConcurrencyTests {
       }
       let hasRun = ThreadEvent()
       Task(executorPreference: pool) {
-        #expect(ThreadIdentity.kernelThreadIdentifier == threads.elements.last)
+        #expect(CurrentThread.kernelThreadIdentifier == threads.elements.last)
         hasRun.signal()
       }
       hasRun.wait()
@@ -163,12 +163,12 @@ extension ConcurrencyTests {
     @Test("A task stays on the pool across suspensions")
     func resumesOnPool() {
       let pool = makePool()
-      let caller = ThreadIdentity.kernelThreadIdentifier
+      let caller = CurrentThread.kernelThreadIdentifier
       let hasRun = ThreadEvent()
       Task(executorPreference: pool) {
         for _ in 0..<20 {
           await Task.yield()
-          #expect(ThreadIdentity.kernelThreadIdentifier != caller)
+          #expect(CurrentThread.kernelThreadIdentifier != caller)
           #expect(isOnPoolThread())
         }
         hasRun.signal()
@@ -232,7 +232,7 @@ extension ConcurrencyTests {
 
     /// Whether the current task runs where the pool's threads are named.
     private func isOnPoolThread() -> Bool {
-      ThreadIdentity.currentName.hasPrefix("file-coord-")
+      CurrentThread.currentName.hasPrefix("file-coord-")
     }
   }
 }

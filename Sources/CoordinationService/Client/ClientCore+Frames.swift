@@ -24,7 +24,7 @@ extension ClientCore {
     case .presenterMoved(let id, let path):
       registrations[id]?.path = path
       effects.append(.presenterMoved(id, to: path))
-    case .lookAgain(let change): effects.append(.lookAgain(change))
+    case .verifyAgain(let change): effects.append(.verifyAgain(change))
     case .presenterToBeLocated(let id): effects.append(.locatePresenter(id))
     case .presenterForgotten(let id):
       forgetEnding(id)

@@ -131,7 +131,7 @@ package enum ClientEffect: Hashable, Sendable {
   case locatePresenter(PresenterID)
   case forgetPresenter(PresenterID)
   case report(AccessID, WaitReport)
-  case lookAgain(ItemChange)
+  case verifyAgain(ItemChange)
   /// Another process has moved an item: recorded places inside it are out of date.
   case noteMove(from: ItemPath, to: ItemPath)
   case answer(RequestNumber, ClientAnswer)

@@ -33,7 +33,7 @@ package enum ServerFrame: Hashable, Sendable {
   /// A write has ended: report all changes that have been seen by now, and then `ArbiterEvent.echoSettled`.
   case settle(EchoID)
   /// No coordinated write accounts for the change: check whether it lasts, and report `ArbiterEvent.changesConfirmed`.
-  case lookAgain(ItemChange)
+  case verifyAgain(ItemChange)
   /// Re-assertions have been taken in, and new accesses are granted again.
   case graceEnded
 

@@ -153,7 +153,7 @@ extension ServiceCore {
     case .report(let id, let report): sendToOwner(of: id.rawValue, .reported(Self.local(id), report))
     case .delegationWanted(let id): recall(id, at: time)
     case .settle(let client, let echo): sendIfPresent(.settle(echo), to: client)
-    case .lookAgain(let client, let change): sendIfPresent(.lookAgain(change), to: client)
+    case .verifyAgain(let client, let change): sendIfPresent(.verifyAgain(change), to: client)
     }
   }
 

@@ -21,7 +21,7 @@ extension ServerFrame: WireValue {
     case moved = 18
     case observed = 19
     case settle = 20
-    case lookAgain = 21
+    case verifyAgain = 21
   }
 
   private var tag: Tag {
@@ -46,7 +46,7 @@ extension ServerFrame: WireValue {
     case .moved: .moved
     case .observed: .observed
     case .settle: .settle
-    case .lookAgain: .lookAgain
+    case .verifyAgain: .verifyAgain
     }
   }
 
@@ -73,7 +73,7 @@ extension ServerFrame: WireValue {
     case .moved(let old, let new): writer.append(old, new)
     case .observed(let reply): writer.append(reply)
     case .settle(let echo): writer.append(echo)
-    case .lookAgain(let change): writer.append(change)
+    case .verifyAgain(let change): writer.append(change)
     }
   }
 
@@ -99,7 +99,7 @@ extension ServerFrame: WireValue {
     case .moved: self = try .moved(from: reader.read(), to: reader.read())
     case .observed: self = .observed(try reader.read())
     case .settle: self = .settle(try reader.read())
-    case .lookAgain: self = .lookAgain(try reader.read())
+    case .verifyAgain: self = .verifyAgain(try reader.read())
     }
   }
 }

@@ -13,7 +13,7 @@ extension FileAccessArbiter {
   /// A process has seen changes; those that no coordinated write accounts for are reported to its presenters that
   /// observe them.
   ///
-  /// A move comes back by the effect `.lookAgain`: programs that save a file move it away and make it anew. So does a
+  /// A move comes back by the effect `.verifyAgain`: programs that save a file move it away and make it anew. So does a
   /// possible temporary file of a write, when the write has ended, and every item that has changed or appeared: a write
   /// is many events, and is reported when the item has been left alone for a moment.
   package mutating func changesSeen(_ changes: [ItemChange], by client: ClientID, at time: Timestamp) -> [Effect] {
@@ -46,10 +46,10 @@ extension FileAccessArbiter {
     begin(at: time)
     let settled = Set(ledger.echoes.filter { $0.client == client && $0.id <= echo }.map(\.id))
     ledger.echoes.removeAll { settled.contains($0.id) }
-    for index in ledger.parked.indices where ledger.parked[index].client == client {
-      ledger.parked[index].echoes.subtract(settled)
+    for index in ledger.withheld.indices where ledger.withheld[index].client == client {
+      ledger.withheld[index].echoes.subtract(settled)
     }
-    lookAgainAtParked()
+    verifyWithheld()
     return finish()
   }
 }
@@ -66,7 +66,7 @@ extension FileAccessArbiter {
       ledger.settling = ledger.settling.filter { $0.key.client != client || !path.isSameOrContains($0.key.path) }
       tell(change, to: concerned(by: change, of: client))
     case .changed(let path):
-      if !isParked(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
+      if !isWithheld(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
       let isUntold = takeSettling(path, of: client)?.isNew == true
       if !unpark(path, of: client), !isUntold { tell(change, to: unexplained(at: path, of: client)) }
@@ -87,9 +87,9 @@ extension FileAccessArbiter {
       case (true, true): break
       case (true, false): judge(arrival, by: client)
       case (false, true) where covers(at: new, for: client).isEmpty:
-        effects.append(.lookAgain(client, change))
+        effects.append(.verifyAgain(client, change))
       case (false, true): judge(.vanished(old), by: client)
-      case (false, false): effects.append(.lookAgain(client, change))
+      case (false, false): effects.append(.verifyAgain(client, change))
       }
     }
   }
@@ -165,7 +165,7 @@ extension FileAccessArbiter {
     var settling = ledger.settling[key] ?? ChangeLedger.Settling(isNew: isNew, presenters: [])
     settling.presenters.formUnion(presenters.map(\.presenter))
     ledger.settling[key] = settling
-    effects.append(.lookAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
+    effects.append(.verifyAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
   }
 
   private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {
@@ -218,22 +218,22 @@ extension FileAccessArbiter {
 // MARK: - Possible temporary files
 
 extension FileAccessArbiter {
-  private func isParked(_ path: ItemPath, of client: ClientID) -> Bool {
-    ledger.parked.contains { $0.client == client && $0.path == path }
+  private func isWithheld(_ path: ItemPath, of client: ClientID) -> Bool {
+    ledger.withheld.contains { $0.client == client && $0.path == path }
   }
 
   /// - Returns: Whether it was there.
   private mutating func unpark(_ path: ItemPath, of client: ClientID) -> Bool {
-    let count = ledger.parked.count
-    ledger.parked.removeAll { $0.client == client && $0.path == path }
-    return ledger.parked.count < count
+    let count = ledger.withheld.count
+    ledger.withheld.removeAll { $0.client == client && $0.path == path }
+    return ledger.withheld.count < count
   }
 
   /// Puts something that appeared aside until the writes have ended that may have made it for a moment.
   ///
   /// - Returns: Whether there are any.
   private mutating func park(_ path: ItemPath, of client: ClientID) -> Bool {
-    guard let directory = path.parent, ledger.parked.count < ChangeLedger.parkedCountMax else { return false }
+    guard let directory = path.parent, ledger.withheld.count < ChangeLedger.withheldCountMax else { return false }
     var writes: Set<AccessID> = []
     if let node = tree.node(at: directory) {
       _ = tree.forEachNode(inSubtreeOf: node, where: { $0.claimCountInSubtree > 0 }) { part in
@@ -245,18 +245,18 @@ extension FileAccessArbiter {
       echo.client == client && echo.covers.contains { $0.place.parent == directory }
     }
     if writes.isEmpty, echoes.isEmpty { return false }
-    if !isParked(path, of: client) {
-      ledger.parked.append(
-        ChangeLedger.Parked(client: client, path: path, writes: writes, echoes: Set(echoes.map(\.id))))
+    if !isWithheld(path, of: client) {
+      ledger.withheld.append(
+        ChangeLedger.Withheld(client: client, path: path, writes: writes, echoes: Set(echoes.map(\.id))))
     }
     return true
   }
 
-  private mutating func lookAgainAtParked() {
-    for parked in ledger.parked where parked.writes.isEmpty && parked.echoes.isEmpty {
-      effects.append(.lookAgain(parked.client, .appeared(parked.path)))
+  private mutating func verifyWithheld() {
+    for withheld in ledger.withheld where withheld.writes.isEmpty && withheld.echoes.isEmpty {
+      effects.append(.verifyAgain(withheld.client, .appeared(withheld.path)))
     }
-    ledger.parked.removeAll { $0.writes.isEmpty && $0.echoes.isEmpty }
+    ledger.withheld.removeAll { $0.writes.isEmpty && $0.echoes.isEmpty }
   }
 }
 
@@ -285,21 +285,21 @@ extension FileAccessArbiter {
       leaveEcho(of: id, in: client, covers)
     }
     // Files that it moved there after they were seen are reported as its moves.
-    ledger.parked.removeAll { parked in
-      parked.writes.contains(id)
-        && covers.contains { $0.place == parked.path || ($0.isDeep && $0.place.contains(parked.path)) }
+    ledger.withheld.removeAll { withheld in
+      withheld.writes.contains(id)
+        && covers.contains { $0.place == withheld.path || ($0.isDeep && $0.place.contains(withheld.path)) }
     }
-    for index in ledger.parked.indices { ledger.parked[index].writes.remove(id) }
-    lookAgainAtParked()
+    for index in ledger.withheld.indices { ledger.withheld[index].writes.remove(id) }
+    verifyWithheld()
   }
 
   private mutating func leaveEcho(of id: AccessID, in client: ClientID, _ covers: [ChangeLedger.Cover]) {
     ledger.lastEcho += 1
     let echo = EchoID(ledger.lastEcho)
     ledger.echoes.append(ChangeLedger.Echo(id: echo, client: client, covers: covers))
-    for index in ledger.parked.indices
-    where ledger.parked[index].client == client && ledger.parked[index].writes.contains(id) {
-      ledger.parked[index].echoes.insert(echo)
+    for index in ledger.withheld.indices
+    where ledger.withheld[index].client == client && ledger.withheld[index].writes.contains(id) {
+      ledger.withheld[index].echoes.insert(echo)
     }
     if ledger.echoes.count > ChangeLedger.echoCountMax { forgetEcho(ledger.echoes[0].id) }
     effects.append(.settle(client, echo))
@@ -307,13 +307,13 @@ extension FileAccessArbiter {
 
   private mutating func forgetEcho(_ echo: EchoID) {
     ledger.echoes.removeAll { $0.id == echo }
-    for index in ledger.parked.indices { ledger.parked[index].echoes.remove(echo) }
+    for index in ledger.withheld.indices { ledger.withheld[index].echoes.remove(echo) }
   }
 
   /// Nothing comes of a process that's gone.
   mutating func forgetChanges(seenBy client: ClientID) {
     ledger.echoes.removeAll { $0.client == client }
-    ledger.parked.removeAll { $0.client == client }
+    ledger.withheld.removeAll { $0.client == client }
     ledger.settling = ledger.settling.filter { $0.key.client != client }
   }
 }

@@ -45,7 +45,7 @@ extension FileAccessArbiter {
         presenters[presenter].node.map { askNewcomer(presenter, at: tree.path(of: $0)) }
       }
       for id in inOrder(affected) { askNewcomers(of: id) }
-      lookAgain(at: affected)
+      verifyAgain(at: affected)
     }
     return finish()
   }
@@ -192,7 +192,7 @@ extension FileAccessArbiter {
     if hasCompany { accesses[id].traits.insert(.overlapsByMove) }
   }
 
-  private mutating func lookAgain(at affected: Set<AccessID>) {
+  private mutating func verifyAgain(at affected: Set<AccessID>) {
     for id in inOrder(affected) where accesses.contains(id) {
       guard accesses[id].isWaiting else {
         // It may stand in another's way now, and itself wait for requests of its accessor.

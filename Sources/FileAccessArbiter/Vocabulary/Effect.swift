@@ -29,7 +29,7 @@ package enum Effect: Sendable {
   case settle(ClientID, EchoID)
   /// No coordinated write accounts for this change: the process is to check whether it lasts, and to call
   /// `changesConfirmed`.
-  case lookAgain(ClientID, ItemChange)
+  case verifyAgain(ClientID, ItemChange)
 }
 
 /// One of the deadlines of one access.

@@ -39,7 +39,7 @@ struct ChangeLedger: Sendable {
   }
 
   /// Something that appeared beside an item that was being written: perhaps a temporary file of the writer.
-  struct Parked: Sendable {
+  struct Withheld: Sendable {
     let client: ClientID
     let path: ItemPath
     /// The writes that may have made it, until they have ended and nothing of them is unread.
@@ -63,14 +63,14 @@ struct ChangeLedger: Sendable {
   /// Registered presenters that observe strangers' changes.
   var observerCount = 0
   var echoes: [Echo] = []
-  var parked: [Parked] = []
+  var withheld: [Withheld] = []
   var settling: [Settling.Key: Settling] = [:]
   var lastEcho: UInt64 = 0
 
   /// A process that doesn't read its queue for so long hears of later writes as if strangers had made them.
   static let echoCountMax = 1024
   /// Items that appear beyond that are reported at once.
-  static let parkedCountMax = 1024
+  static let withheldCountMax = 1024
   /// Beyond that all are forgotten: then some are reported once too often.
   static let settlingCountMax = 1024
   /// How many waiting messages are searched for an equal one.

@@ -60,7 +60,7 @@ struct AccessPlan {
   ///
   /// Requests for many items don't go through the cache: they would turn everything else out.
   enum Places {
-    case remembered(IdentityCache)
+    case remembered(ResolutionCache)
     case resolved(any FileSystem)
 
     fileprivate func location(

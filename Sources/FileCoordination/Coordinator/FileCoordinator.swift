@@ -61,20 +61,20 @@ public final class FileCoordinator: Sendable {
   /// (C-110).
   public let presenter: (any FilePresenter)?
 
-  private let presenterIdentity: PresenterIdentity?
+  private let presenterPurpose: SharedPurpose?
   private let state: Guarded<State>
   /// Whether accesses may be granted by the fast tier.
   ///
   /// Set under the lock of `state`, read without it.
   let gate: Atomic<UInt8>
   /// Where URLs lead; the domain keeps it alive, and all threads would count references to it at one place.
-  private let unmanagedIdentities: Unmanaged<IdentityCache>
+  private let unmanagedIdentities: Unmanaged<ResolutionCache>
 
   var host: ArbiterHost { domain.host }
 
   /// Passes the cache of resolved URLs to `body`.
   @inline(__always)
-  func withIdentities<Result>(_ body: (IdentityCache) throws -> Result) rethrows -> Result {
+  func withIdentities<Result>(_ body: (ResolutionCache) throws -> Result) rethrows -> Result {
     try unsafe unmanagedIdentities._withUnsafeGuaranteedRef { try body($0) }
   }
 
@@ -97,13 +97,13 @@ public final class FileCoordinator: Sendable {
     self.label = label ?? "\(fileID):\(line)"
     self.presenter = presenter
     self.deadlines = deadlines ?? domain.configuration.deadlines
-    presenterIdentity = presenter.map(domain.host.identity)
+    presenterPurpose = presenter.map(domain.host.identity)
     unsafe unmanagedIdentities = Unmanaged.passUnretained(domain.host.identities)
     // A claim of the fast tier shows only a path.
     let mayClaim = presenter == nil && !domain.configuration.coordinatesFilesByIdentity
     gate = Atomic(mayClaim ? Self.gateUndecided : Self.gateClosed)
     state = Guarded(
-      State(purpose: presenterIdentity?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))
+      State(purpose: presenterPurpose?.purpose ?? domain.host.newPurpose(), isPurposeFixed: presenter != nil))
   }
 
   /// The verbs that block the calling thread.
@@ -199,7 +199,7 @@ extension FileCoordinator {
   ) throws(FileCoordinationError) -> AccessWaiter {
     var request = try request(for: plan, deadlines ?? self.deadlines)
     request.blocksThread = blocks
-    request.isOnMainThread = blocks && ThreadIdentity.isMain
+    request.isOnMainThread = blocks && CurrentThread.isMain
     let task = CurrentTask.number
     let nesting = Nesting.current(.current, task: task)
     let (id, excess) = host.withState { state -> (AccessID, FileCoordinationError?) in

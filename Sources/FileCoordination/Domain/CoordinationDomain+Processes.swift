@@ -13,7 +13,7 @@ public struct CoordinationProcess: Hashable, Sendable {
   /// Whether it serves the others.
   public let isService: Bool
   /// Directories and files about which it decides alone for now, because nobody else uses them.
-  public let lentPaths: [String]
+  public let delegatedPaths: [String]
 }
 
 extension CoordinationDomain {
@@ -27,7 +27,7 @@ extension CoordinationDomain {
     try host.domainSnapshot().processes.map {
       CoordinationProcess(
         processIdentifier: $0.processIdentifier, name: $0.name, isService: $0.isService,
-        lentPaths: $0.delegations.map(\.description))
+        delegatedPaths: $0.delegations.map(\.description))
     }
   }
 

@@ -18,7 +18,7 @@ struct Place {
   let spelled: SystemPath
   let canonical: SystemPath
   let kind: Kind
-  let validity: IdentityValidity
+  let validity: ResolutionValidity
   /// The names on the way; a change of any makes the place stale.
   let nodes: [NameNode]
 }

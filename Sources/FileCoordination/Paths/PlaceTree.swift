@@ -8,7 +8,7 @@ internal import SystemInterface
 /// leads through the name. So a place that isn't stale is where the system would lead to now, or was when the queue of changes
 /// was last found empty.
 ///
-/// Not shared: an ``IdentityCache`` guards it. Everything is bounded: places, watches, steps and attempts.
+/// Not shared: an ``ResolutionCache`` guards it. Everything is bounded: places, watches, steps and attempts.
 struct PlaceTree {
   /// How many places are kept; the one not asked for the longest is forgotten for the next.
   static let placeCountMax = 1024
@@ -22,7 +22,7 @@ struct PlaceTree {
   private let files: any FileSystem
   let changes: any NameChangeQueue
   private let registry: ValidityRegistry
-  private let limits: IdentityCache.Limits
+  private let limits: ResolutionCache.Limits
   private let root = NameNode(root: ())
   private var nodesByWatch: [NameWatch: [NameNode]] = [:]
   private var places: [PlaceID: Place] = [:]
@@ -33,7 +33,7 @@ struct PlaceTree {
 
   init(
     _ files: any FileSystem, _ changes: any NameChangeQueue, _ registry: ValidityRegistry,
-    _ limits: IdentityCache.Limits
+    _ limits: ResolutionCache.Limits
   ) {
     self.files = files
     self.changes = changes
@@ -64,15 +64,15 @@ extension PlaceTree {
     at spelled: SystemPath, absorb: (inout PlaceTree) -> Void
   ) throws(PlaceRefusal) -> Place {
     if let known = knownPlace(at: spelled) {
-      known.validity.set(IdentityValidity.used)
+      known.validity.set(ResolutionValidity.used)
       return known
     }
-    if let outdated = placeIDs[spelled] { forget(outdated, IdentityValidity.stale) }
+    if let outdated = placeIDs[spelled] { forget(outdated, ResolutionValidity.stale) }
     for _ in 0..<Self.attemptCountMax {
       let place = try lookUp(spelled)
       absorb(&self)
       if place.validity.isKept { return place }
-      if places[place.id] != nil { forget(place.id, IdentityValidity.stale) }
+      if places[place.id] != nil { forget(place.id, ResolutionValidity.stale) }
     }
     throw .irregular
   }
@@ -85,7 +85,7 @@ extension PlaceTree {
     do {
       let moveCount = registry.moveCount
       let (canonical, kind) = try walk(spelled, id, &nodes)
-      let validity = IdentityValidity(
+      let validity = ResolutionValidity(
         of: ItemPath(canonical: canonical.bytes), spelled: ItemPath(canonical: spelled.bytes), in: registry,
         since: moveCount)
       let place = Place(
@@ -245,7 +245,7 @@ extension PlaceTree {
   }
 
   private mutating func invalidate(_ nodes: [NameNode]) {
-    for node in nodes { for place in node.dependents { forget(place, IdentityValidity.stale) } }
+    for node in nodes { for place in node.dependents { forget(place, ResolutionValidity.stale) } }
   }
 }
 
@@ -288,7 +288,7 @@ extension PlaceTree {
       }
       ring.swapAt(hand, ring.count - 1)
       ring.removeLast()
-      if places[id] != nil { return forget(id, IdentityValidity.unwatched) }
+      if places[id] != nil { return forget(id, ResolutionValidity.unwatched) }
     }
   }
 }

@@ -22,7 +22,7 @@ internal import SystemInterface
 /// | all properties | never change | |
 /// | `memo` | itself: atomic operations of the fast tier | a note that saves it a search |
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
-/// | `validity` | itself, see `IdentityValidity` | shared with other items of the same directory |
+/// | `validity` | itself, see `ResolutionValidity` | shared with other items of the same directory |
 ///
 /// `@unchecked Sendable` for the pointers: one leads to memory that never changes but for `memo`, the other to an atomic.
 @safe
@@ -68,12 +68,12 @@ public final class ResolvedItem: @unchecked Sendable {
   /// Whether the item is a package of its domain or lies inside one.
   let isInPackage: Bool
 
-  let validity: IdentityValidity
+  let validity: ResolutionValidity
   /// The word of `validity`, one step nearer.
   let validityWord: UnsafeMutablePointer<Atomic<UInt32>>
 
   init(
-    _ url: URL, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: IdentityValidity,
+    _ url: URL, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: ResolutionValidity,
     key: [UInt8] = []
   ) {
     self.url = url
@@ -102,7 +102,7 @@ public final class ResolvedItem: @unchecked Sendable {
 
   /// Whether a directory or link on the way is marked as changed: the URL has to be resolved anew.
   var isStale: Bool {
-    unsafe validityWord.pointee.load(ordering: .acquiring) & IdentityValidity.stale != 0
+    unsafe validityWord.pointee.load(ordering: .acquiring) & ResolutionValidity.stale != 0
   }
 
   /// Whether the item was found to be covered by a delegation of the process.
@@ -147,7 +147,7 @@ extension ResolvedItem {
     let location = try FileLocation(url, followingLastLink: followingLastLink, in: fileSystem)
     self.init(
       url, at: location, followsLastLink: followingLastLink, packages: PackageNames(packageExtensions),
-      validity: IdentityValidity())
+      validity: ResolutionValidity())
   }
 
   /// Takes an absolute path at its word: no file system is asked, symbolic links are taken for directories.
@@ -167,7 +167,7 @@ extension ResolvedItem {
   }
 
   /// Of paths that are taken at their word: it never ends.
-  private static let alwaysValid = IdentityValidity()
+  private static let alwaysValid = ResolutionValidity()
 }
 
 extension PathFingerprint {

@@ -73,7 +73,7 @@ extension AccessOrigin.Kind: CustomStringConvertible {
 }
 
 extension Message.Origin {
-  func publicOrigin(purpose: String, process: HostIdentity, isReentrant: Bool) -> AccessOrigin {
+  func publicOrigin(purpose: String, process: OwnProcess, isReentrant: Bool) -> AccessOrigin {
     AccessOrigin(
       processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
       processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,

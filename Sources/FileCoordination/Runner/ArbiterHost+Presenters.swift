@@ -54,7 +54,7 @@ extension ArbiterHost {
   }
 
   /// The purpose that all coordinators of a presenter share, made when the first of them or the registration needs it.
-  func identity(of presenter: any FilePresenter) -> PresenterIdentity { withState { $0.identity(of: presenter) } }
+  func identity(of presenter: any FilePresenter) -> SharedPurpose { withState { $0.identity(of: presenter) } }
 
   func newPurpose() -> PurposeID { withState { $0.newPurpose() } }
 
@@ -207,22 +207,22 @@ extension ArbiterHost.State {
   ) -> PresenterRecord {
     lastPresenter += 1
     let record = PresenterRecord(
-      PresenterID(lastPresenter), presenter, coordinatorsIdentity(of: presenter)?.purpose ?? newPurpose(),
+      PresenterID(lastPresenter), presenter, coordinatorsPurpose(of: presenter)?.purpose ?? newPurpose(),
       executor: executor)
     presenters.insert(record)
     return record
   }
 
   /// The purpose of a presenter, for a coordinator.
-  fileprivate mutating func identity(of presenter: any FilePresenter) -> PresenterIdentity {
-    if let identity = coordinatorsIdentity(of: presenter) { return identity }
-    let identity = PresenterIdentity(record(of: presenter)?.purpose ?? newPurpose(), presenter)
-    identities[ObjectIdentifier(presenter)] = ArbiterHost.WeakIdentity(identity: identity)
+  fileprivate mutating func identity(of presenter: any FilePresenter) -> SharedPurpose {
+    if let identity = coordinatorsPurpose(of: presenter) { return identity }
+    let identity = SharedPurpose(record(of: presenter)?.purpose ?? newPurpose(), presenter)
+    identities[ObjectIdentifier(presenter)] = ArbiterHost.WeakPurpose(identity: identity)
     purgeIdentities()
     return identity
   }
 
-  private func coordinatorsIdentity(of presenter: any FilePresenter) -> PresenterIdentity? {
+  private func coordinatorsPurpose(of presenter: any FilePresenter) -> SharedPurpose? {
     let identity = identities[ObjectIdentifier(presenter)]?.identity
     return identity?.presenter === presenter ? identity : nil
   }

@@ -95,7 +95,7 @@ extension ArbiterHost {
     case .locatePresenter(let id): state.locatePresenter(id)
     case .forgetPresenter(let id): state.forgetPresenter(id)
     case .report(_, let report): state.actions.append(.report(report))
-    case .lookAgain(let change): state.actions.append(.note(.lookAgain(change)))
+    case .verifyAgain(let change): state.actions.append(.note(.verifyAgain(change)))
     case .noteMove(let old, let new): identities.noteMove(from: old, to: new)
     case .answer(let number, let answer):
       guard let question = state.questions.removeValue(forKey: number) else { break }
@@ -123,7 +123,7 @@ extension ArbiterHost {
       }
       return state.actions.append(.reacquire(record, delivery.message, reacquirer))
     }
-    let process = origin.map { HostIdentity(processIdentifier: $0.processIdentifier, processName: $0.processName) }
+    let process = origin.map { OwnProcess(processIdentifier: $0.processIdentifier, processName: $0.processName) }
     state.deliver(delivery, to: record, purpose: origin?.purpose ?? "", process: process ?? .current)
   }
 

@@ -19,7 +19,7 @@ final class ArbiterHost: Sendable {
     var waiters: [AccessID: AccessWaiter] = [:]
     var presenters = PresenterTable()
     /// Of presenters that have coordinators.
-    var identities: [ObjectIdentifier: WeakIdentity] = [:]
+    var identities: [ObjectIdentifier: WeakPurpose] = [:]
     var identityCountAtPurge = 0
     var reacquirers: [MessageID: FileReacquirer] = [:]
     var presenterErrors: [MessageID: any Error] = [:]
@@ -50,8 +50,8 @@ final class ArbiterHost: Sendable {
     var scheduled: ScheduledAction?
   }
 
-  struct WeakIdentity: Sendable {
-    weak let identity: PresenterIdentity?
+  struct WeakPurpose: Sendable {
+    weak let identity: SharedPurpose?
   }
 
   /// The work after unlocking.
@@ -78,7 +78,7 @@ final class ArbiterHost: Sendable {
     let record: PresenterRecord
     let purpose: String
     /// The process whose access caused it.
-    let process: HostIdentity
+    let process: OwnProcess
     let priority: TaskPriority?
   }
 
@@ -90,12 +90,12 @@ final class ArbiterHost: Sendable {
   let number = ArbiterHost.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   let configuration: CoordinationDomain.Configuration
   let clock: DomainClock
-  let identity = HostIdentity.current
+  let identity = OwnProcess.current
   private let state: Guarded<State>
   /// Grants claims that meet no obstacle, in front of the arbiter.
   let tier: FastTier<ProcessMemory>
   /// Where URLs lead.
-  let identities: IdentityCache
+  let identities: ResolutionCache
   /// Carries the client's messages to the service; nothing in domains of one process.
   let transport: any ServiceTransport
   /// Where the processes of the domain meet; `nil` in domains of one process.
@@ -127,7 +127,7 @@ final class ArbiterHost: Sendable {
     coverage = DelegationCoverage(in: coverageWord)
     state = Guarded(State(Decider(arbiter, client: link.map { ClientCore(session: $0.session) })))
     tier = FastTier(memory: ProcessMemory(), number: number)
-    identities = IdentityCache.shared(
+    identities = ResolutionCache.shared(
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
       checkInterval: configuration.identityCheckInterval)
     link?.serve(self)
@@ -246,7 +246,7 @@ extension ArbiterHost.State {
     case .report(_, let report): actions.append(.report(report))
     case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was delegated")
     case .settle(let client, _): preconditionFailure("\(client) is to settle, and there's no other process")
-    case .lookAgain(_, let change): actions.append(.note(.lookAgain(change)))
+    case .verifyAgain(_, let change): actions.append(.note(.verifyAgain(change)))
     }
   }
 
@@ -300,7 +300,7 @@ extension ArbiterHost.State {
     deliver(delivery, to: record, purpose: name(of: delivery.origin.purpose), process: .current)
   }
 
-  mutating func deliver(_ delivery: Delivery, to record: PresenterRecord, purpose: String, process: HostIdentity) {
+  mutating func deliver(_ delivery: Delivery, to record: PresenterRecord, purpose: String, process: OwnProcess) {
     // A waiting access passes its priority on to those that it waits for.
     let priority = delivery.origin.access.flatMap { waiters[$0]?.priority }
     actions.append(
@@ -369,6 +369,6 @@ extension ArbiterHost {
 
 extension ArbiterHost.State {
   func name(of purpose: PurposeID) -> String {
-    purposes.name(of: purpose) ?? "file-coordination.\(HostIdentity.current.processIdentifier).\(purpose.rawValue)"
+    purposes.name(of: purpose) ?? "file-coordination.\(OwnProcess.current.processIdentifier).\(purpose.rawValue)"
   }
 }

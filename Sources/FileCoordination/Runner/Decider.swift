@@ -164,7 +164,7 @@ extension Decider {
   }
 
   private func ownReply(at time: Timestamp) -> SnapshotReply {
-    let own = HostIdentity.current
+    let own = OwnProcess.current
     let process = SnapshotReply.Process(
       processIdentifier: own.processIdentifier, name: own.processName, isService: true, delegations: [])
     return SnapshotReply(arbiter: arbiter.snapshot(at: time), processes: [process], epoch: 0, isInGrace: false)

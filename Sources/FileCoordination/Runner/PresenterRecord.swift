@@ -4,11 +4,11 @@ internal import Synchronization
 internal import SystemInterface
 
 /// A participant in coordination: this process, for people.
-struct HostIdentity: Hashable, Sendable {
+struct OwnProcess: Hashable, Sendable {
   let processIdentifier: Int32
   let processName: String
 
-  static let current = HostIdentity(
+  static let current = OwnProcess(
     processIdentifier: HostProcess.processIdentifier, processName: HostProcess.name)
 
   var description: String { "pid \(processIdentifier) '\(processName)'" }
@@ -17,7 +17,7 @@ struct HostIdentity: Hashable, Sendable {
 /// The purpose that all coordinators of one presenter share (C-113), as long as one of them lives.
 ///
 /// The presenter's registration has the same purpose.
-final class PresenterIdentity: Sendable {
+final class SharedPurpose: Sendable {
   let purpose: PurposeID
   weak let presenter: (any FilePresenter)?
 

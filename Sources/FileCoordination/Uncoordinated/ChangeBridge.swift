@@ -18,7 +18,7 @@ final class ChangeBridge: Sendable {
   /// What others have to tell the reader.
   enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
-    case lookAgain(ItemChange)
+    case verifyAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
     case changeIsSettled(at: ItemPath)
   }

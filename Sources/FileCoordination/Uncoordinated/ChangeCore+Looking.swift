@@ -6,7 +6,7 @@ internal import SystemInterface
 
 extension ChangeCore {
   /// No coordinated write accounts for a change: it's confirmed if it lasts.
-  mutating func lookAgain(_ change: ItemChange) {
+  mutating func verifyAgain(_ change: ItemChange) {
     requireIdleness()
     switch change {
     case .moved(let old, let new, let replaced):

@@ -255,7 +255,7 @@ extension ChangeCore {
   mutating func take(_ note: ChangeBridge.Note) {
     switch note {
     case .follow(let id, let path): follow(id, to: path)
-    case .lookAgain(let change): lookAgain(change)
+    case .verifyAgain(let change): verifyAgain(change)
     case .moveIsSettled(let path): settleMove(from: path)
     case .changeIsSettled(let path): settleChange(at: path)
     }

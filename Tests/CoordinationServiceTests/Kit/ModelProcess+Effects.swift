@@ -55,7 +55,7 @@ extension ModelProcess {
     case .acknowledgeRevocation: if word == .delegations { word = nil }
     // The claims of a model check at once whether they're covered.
     case .forbidClaims: break
-    case .presenterMoved, .locatePresenter, .forgetPresenter, .report, .lookAgain, .noteMove, .show, .endObservation:
+    case .presenterMoved, .locatePresenter, .forgetPresenter, .report, .verifyAgain, .noteMove, .show, .endObservation:
       break
     }
   }

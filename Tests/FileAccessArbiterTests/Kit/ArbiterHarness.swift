@@ -265,7 +265,7 @@ extension Effect {
     case .report(let id, _): "\(id) is reported"
     case .delegationWanted(let id): "\(id) is wanted back"
     case .settle(let client, let echo): "\(client) is to settle \(echo.rawValue)"
-    case .lookAgain(let client, let change): "\(client) is to look again: \(change)"
+    case .verifyAgain(let client, let change): "\(client) is to look again: \(change)"
     }
   }
 }

@@ -194,7 +194,7 @@ extension World {
     case .cancelTimer(let timer): timers.remove(timer)
     case .report(_, let report): reports.append(report)
     case .settle(let client, _): problems.append("\(client) is to settle, and presents nothing that observes")
-    case .lookAgain(_, let change): problems.append("somebody is to look again at \(change), and nobody saw it")
+    case .verifyAgain(_, let change): problems.append("somebody is to look again at \(change), and nobody saw it")
     case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is wanted back and not lent") }
     }
   }

@@ -179,7 +179,7 @@ extension ChangeWorld {
       case .deliver(let delivery):
         note(delivery)
         carryOut(arbiter.messageAnswered(delivery.message, at: 0))
-      case .lookAgain(_, let change): notes.append(.lookAgain(change))
+      case .verifyAgain(_, let change): notes.append(.verifyAgain(change))
       case .presenterMoved(let id, let path): notes.append(.follow(id, path))
       default: preconditionFailure("\(effect) without any access")
       }

@@ -74,7 +74,7 @@ enum Answer: Hashable, CustomStringConvertible {
     self.init { try FileLocation(url, followingLastLink: followingLastLink, in: HostFileSystem()).path }
   }
 
-  init(from cache: IdentityCache, _ url: URL, followingLastLink: Bool) {
+  init(from cache: ResolutionCache, _ url: URL, followingLastLink: Bool) {
     self.init { try cache.item(for: url, followingLastLink: followingLastLink).path }
   }
 

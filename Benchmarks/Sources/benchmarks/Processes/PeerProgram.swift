@@ -21,7 +21,7 @@ import Synchronization
 /// | `present COUNT DIRECTORY` | presents so many items there | `presenting` |
 struct PeerProgram {
   /// How often a directory has to be used before it's delegated, and a little more.
-  static let usesUntilLent = 5
+  static let usesUntilDelegated = 5
 
   private let coordinator: FileCoordinator
   private let spinning = Shared(Atomic(false))
@@ -49,7 +49,7 @@ struct PeerProgram {
       Thread.detachNewThread { while socket.receive() { socket.send() } }
       return "echoing"
     case "use":
-      for _ in 0..<Self.usesUntilLent { try coordinator.blocking.write(path: path) { _ in } }
+      for _ in 0..<Self.usesUntilDelegated { try coordinator.blocking.write(path: path) { _ in } }
       return "used"
     case "spin":
       return spin { try? coordinator.blocking.write(path: path) { _ in } }

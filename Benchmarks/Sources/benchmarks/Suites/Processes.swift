@@ -170,7 +170,7 @@ extension Field {
     for _ in 0..<50 {
       let path = fresh()
       try peer.ask("use \(path)")
-      let isDelegated = try domain.processes().contains { $0.lentPaths.contains { path.hasPrefix($0) } }
+      let isDelegated = try domain.processes().contains { $0.delegatedPaths.contains { path.hasPrefix($0) } }
       if !isDelegated { continue }
       return try time { try FileCoordinator(label: "recall", domain: domain).blocking.write(path: path) { _ in } }
     }

@@ -7,7 +7,7 @@ internal import SystemInterface
 /// One table per thread, for all domains, made at the first use and freed with the thread. Each entry keeps its item
 /// alive. While an entry is pinned it isn't replaced, so that the item can be passed on without counting a reference.
 @safe
-struct ThreadIdentityTable {
+struct ThreadResolutionTable {
   /// The place for one item; another one with the same remainder of its hash replaces it.
   @safe
   struct Entry {
@@ -60,9 +60,9 @@ struct ThreadIdentityTable {
   }
 }
 
-extension ThreadIdentityTable.Entry {
+extension ThreadResolutionTable.Entry {
   @inline(__always)
   func matches(_ hash: UInt64, _ cache: UInt64, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    unsafe self.hash == hash && self.cache == cache && IdentityKey.areSame(self.key, key)
+    unsafe self.hash == hash && self.cache == cache && ResolutionKey.areSame(self.key, key)
   }
 }

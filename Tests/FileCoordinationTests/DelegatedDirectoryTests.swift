@@ -11,7 +11,7 @@ import Testing
 
 /// Two domain objects that have contact only through the service, as if in two processes.
 @Suite("What a process does alone in a directory that it was lent", .timeLimit(.minutes(5)))
-struct LentDirectoryTests {
+struct DelegatedDirectoryTests {
   private struct Pair {
     let file: URL
     /// Receives the delegation of the file's directory.
@@ -19,7 +19,7 @@ struct LentDirectoryTests {
     let other: CoordinationDomain
 
     var isLent: Bool {
-      get throws { try other.processes().contains { !$0.lentPaths.isEmpty } }
+      get throws { try other.processes().contains { !$0.delegatedPaths.isEmpty } }
     }
 
     /// Uses the directory alone until it's delegated.

@@ -1,13 +1,13 @@
 internal import SystemInterface
 
-extension IdentityCache {
+extension ResolutionCache {
   private struct Setup: Hashable, Sendable {
     let packageExtensions: Set<String>
     let checkInterval: Duration
   }
 
   private struct WeakCache: Sendable {
-    weak let cache: IdentityCache?
+    weak let cache: ResolutionCache?
   }
 
   /// Caches of the host's files, by how they are set up.
@@ -20,12 +20,12 @@ extension IdentityCache {
   /// Where a URL leads doesn't depend on the domain, so one check for changes suffices for all of them.
   static func shared(
     in files: any FileSystem, packageExtensions: Set<String>, checkInterval: Duration
-  ) -> IdentityCache {
+  ) -> ResolutionCache {
     guard files is HostFileSystem else {
-      return IdentityCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
+      return ResolutionCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
     }
     let setup = Setup(packageExtensions: packageExtensions, checkInterval: checkInterval)
-    let fresh = IdentityCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
+    let fresh = ResolutionCache(in: files, packageExtensions: packageExtensions, checkInterval: checkInterval)
     return caches.withLock { caches in
       if let cache = caches[setup]?.cache { return cache }
       caches = caches.filter { $0.value.cache != nil }

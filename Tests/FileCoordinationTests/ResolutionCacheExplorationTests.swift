@@ -7,7 +7,7 @@ import Testing
 @testable import FileCoordination
 
 @Suite("Whatever strangers do to a tree, the cache answers like the system", .timeLimit(.minutes(20)))
-struct IdentityCacheExplorationTests {
+struct ResolutionCacheExplorationTests {
   /// How the cache is set up.
   enum Kind: CaseIterable {
     case usual
@@ -69,9 +69,9 @@ struct IdentityCacheExplorationTests {
       try outer.makeDirectories(depths)
       let tree = LinkTree(root: outer.root + "/" + depths)
       var walker = Walker(generator: SplitMix(state: seed), tree: tree)
-      var limits = IdentityCache.Limits()
+      var limits = ResolutionCache.Limits()
       if kind == .tiny { (limits.itemCountMax, limits.placeCountMax, limits.watchCountMax) = (3, 4, 12) }
-      let cache = IdentityCache(
+      let cache = ResolutionCache(
         in: tree.files, checkInterval: kind == .interval ? .seconds(3600) : .zero, limits: limits)
       var last: [String: ResolvedItem] = [:]
       var hitCount = 0

@@ -7,13 +7,13 @@ import Testing
 @testable import FileCoordination
 
 @Suite("What the identity cache can't know for sure is resolved in full", .timeLimit(.minutes(4)))
-struct IdentityCacheLimitsTests {
+struct ResolutionCacheLimitsTests {
   private func cache(
-    _ tree: LinkTree, _ queue: ScriptedQueue, _ change: (inout IdentityCache.Limits) -> Void = { _ in }
-  ) -> IdentityCache {
-    var limits = IdentityCache.Limits()
+    _ tree: LinkTree, _ queue: ScriptedQueue, _ change: (inout ResolutionCache.Limits) -> Void = { _ in }
+  ) -> ResolutionCache {
+    var limits = ResolutionCache.Limits()
     change(&limits)
-    return IdentityCache(in: tree.files, changes: queue, [], checkInterval: .zero, limits: limits)
+    return ResolutionCache(in: tree.files, changes: queue, [], checkInterval: .zero, limits: limits)
   }
 
   @Test("When the kernel's queue overflows, nothing is trusted")
@@ -27,7 +27,7 @@ struct IdentityCacheLimitsTests {
       try tree.makeDirectory("two")
       try tree.makeFile("a")
       try tree.link("link", to: "one")
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let item = try cache.item(for: tree.url("link/file"))
       for _ in 0...(eventCountMax / 4 + 1) {
         try tree.rename("a", to: "b")
@@ -91,7 +91,7 @@ struct IdentityCacheLimitsTests {
       #expect(!first.isStale && first.path.description == tree.root + "/one/file")
       // An error that isn't about watching doesn't keep others from being asked.
       if code != EIO { #expect(queue.watchCount == 1) }
-      #expect(later.counts == IdentityCache.Counts())
+      #expect(later.counts == ResolutionCache.Counts())
 
       let atOnce = cache(tree, queue) { $0.retryInterval = .nanoseconds(-1) }
       _ = try atOnce.item(for: tree.url("link/file"))
@@ -107,13 +107,13 @@ struct IdentityCacheLimitsTests {
       try tree.makeDirectory("one")
       try tree.link("link", to: "one")
       let door = ScriptedFileSystem { _ in .proceed }
-      let cache = IdentityCache(in: door)
+      let cache = ResolutionCache(in: door)
       let item = try cache.item(for: tree.url("link/file"))
       let callCount = door.log.count
       try tree.retarget("link", to: "two")
       #expect(try cache.item(for: tree.url("link/file")).path.description == tree.root + "/two/file")
       #expect(door.log.count > callCount && !item.isStale)
-      #expect(cache.counts == IdentityCache.Counts())
+      #expect(cache.counts == ResolutionCache.Counts())
     }
   }
 
@@ -136,8 +136,8 @@ struct IdentityCacheLimitsTests {
         } catch { Issue.record(error) }
         return .proceed
       }
-      let cache = IdentityCache(
-        in: door, changes: HostNameChangeQueue(), [], checkInterval: .zero, limits: IdentityCache.Limits())
+      let cache = ResolutionCache(
+        in: door, changes: HostNameChangeQueue(), [], checkInterval: .zero, limits: ResolutionCache.Limits())
       let item = try cache.item(for: tree.url("link/file"))
       #expect(isDone.withLock { $0 })
       #expect(item.path.description == tree.root + "/q/file")
@@ -147,7 +147,7 @@ struct IdentityCacheLimitsTests {
 
   @Test("Directories of proc(5) aren't watched", arguments: ["/proc/self/fd/x", "/proc/self/x", "/sys/kernel/x"])
   func proc(path: String) throws {
-    let cache = IdentityCache(in: HostFileSystem())
+    let cache = ResolutionCache(in: HostFileSystem())
     let url = URL(filePath: path, directoryHint: .notDirectory)
     for follow in [false, true] {
       #expect(Answer(from: cache, url, followingLastLink: follow) == Answer(inFull: url, followingLastLink: follow))
@@ -215,22 +215,22 @@ struct IdentityCacheLimitsTests {
     try await withLinkTree { tree in
       let deep = Array(repeating: "n", count: PlaceTree.stepCountMax).joined(separator: "/")
       try tree.makeDirectories(deep)
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let item = try cache.item(for: tree.url(deep + "/file"))
       #expect(item.path.description == tree.root + "/" + deep + "/file")
       #expect(try cache.item(for: tree.url(deep + "/file")) !== item)
-      #expect(cache.counts == IdentityCache.Counts())
+      #expect(cache.counts == ResolutionCache.Counts())
     }
   }
 
   @Test("Items lent further up on the thread stay, however many are asked for meanwhile")
   func nesting() async throws {
     try await withLinkTree { tree in
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       func lend(_ depth: Int) throws {
         let name = "file\(depth)"
         try cache.withItem(for: tree.url(name)) { item in
-          if depth < 4 * ThreadIdentityTable.entryCount { try lend(depth + 1) }
+          if depth < 4 * ThreadResolutionTable.entryCount { try lend(depth + 1) }
           #expect(item.url.lastPathComponent == name)
           #expect(item.path.description == tree.root + "/" + name)
         }
@@ -254,7 +254,7 @@ struct IdentityCacheLimitsTests {
         { argument in
           guard let argument else { return nil }
           let ask = Unmanaged<Ask>.fromOpaque(argument).takeUnretainedValue()
-          ask.item = try? IdentityCache(in: ask.tree.files).item(for: ask.tree.url("file"))
+          ask.item = try? ResolutionCache(in: ask.tree.files).item(for: ask.tree.url("file"))
           if ask.item == nil { Issue.record("the thread's table doesn't keep the item") }
           return nil
         }, Unmanaged.passUnretained(ask).toOpaque())
@@ -266,13 +266,13 @@ struct IdentityCacheLimitsTests {
 }
 
 @Suite("The library's own moves are seen at once")
-struct IdentityCacheMoveTests {
+struct ResolutionCacheMoveTests {
   @Test(
     "Items at and inside of both places are marked, others aren't, whether watched or not", arguments: [false, true])
   func marks(isWatched: Bool) async throws {
     try await withLinkTree { tree in
       let door: any FileSystem = isWatched ? tree.files : ScriptedFileSystem { _ in .proceed }
-      let cache = IdentityCache(in: door)
+      let cache = ResolutionCache(in: door)
       try tree.makeDirectories("old/in")
       try tree.makeDirectories("beside")
       func item(_ name: String, follow: Bool = false) throws -> ResolvedItem {
@@ -293,9 +293,9 @@ struct IdentityCacheMoveTests {
       try tree.makeDirectory("one")
       try tree.makeDirectory("two")
       try tree.link("link", to: "one")
-      var limits = IdentityCache.Limits()
+      var limits = ResolutionCache.Limits()
       limits.mountCheckInterval = .seconds(3600)
-      let cache = IdentityCache(in: tree.files, checkInterval: .seconds(3600), limits: limits)
+      let cache = ResolutionCache(in: tree.files, checkInterval: .seconds(3600), limits: limits)
       let item = try cache.item(for: tree.url("link/file"))
       try tree.retarget("link", to: "two")
       #expect(try cache.item(for: tree.url("link/file")) === item)
@@ -310,7 +310,7 @@ struct IdentityCacheMoveTests {
       try tree.makeDirectory("one")
       try tree.makeDirectory("two")
       try tree.link("link", to: "one")
-      let cache = IdentityCache(in: tree.files, checkInterval: .nanoseconds(CoarseClock.resolution))
+      let cache = ResolutionCache(in: tree.files, checkInterval: .nanoseconds(CoarseClock.resolution))
       for target in ["one", "two", "one", "two"] {
         try tree.retarget("link", to: target)
         #expect(try cache.item(for: tree.url("link/file")).path.description == tree.root + "/\(target)/file")
@@ -321,7 +321,7 @@ struct IdentityCacheMoveTests {
   @Test("Nobody keeps the place of an item that is gone")
   func registry() async throws {
     try await withLinkTree { tree in
-      let cache = IdentityCache(in: ScriptedFileSystem { _ in .proceed })
+      let cache = ResolutionCache(in: ScriptedFileSystem { _ in .proceed })
       do {
         let item = try cache.item(for: tree.url("file"))
         #expect(cache.registry.count == 1)

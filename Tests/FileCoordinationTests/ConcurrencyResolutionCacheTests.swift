@@ -7,7 +7,7 @@ import Testing
 @testable import FileCoordination
 
 @Suite("Concurrency: threads that resolve while others swap", .timeLimit(.minutes(3)))
-struct ConcurrencyIdentityCacheTests {
+struct ConcurrencyResolutionCacheTests {
   static let swapCount = 600
 
   /// Counts up after each swap has returned.
@@ -58,7 +58,7 @@ struct ConcurrencyIdentityCacheTests {
   func links(threads: Int) async throws {
     try await withLinkTree { tree in
       try tree.link("link", to: "v0")
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let url = try tree.url("link/file")
       let count = try await race(threads: threads) { number in
         try tree.retarget("link", to: "v\(number)")
@@ -80,7 +80,7 @@ struct ConcurrencyIdentityCacheTests {
       try tree.makeDirectory("d")
       try tree.link("d/in", to: "../v0")
       try tree.makeDirectory("still")
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let (url, still) = (try tree.url("d/in/file"), try tree.url("still/file"))
       let stillPath = tree.root + "/still/file"
       let count = try await race(threads: threads) { number in
@@ -103,7 +103,7 @@ struct ConcurrencyIdentityCacheTests {
   func moves() async throws {
     try await withLinkTree { tree in
       try tree.link("link", to: "v0")
-      let cache = IdentityCache(in: tree.files, checkInterval: .seconds(3600))
+      let cache = ResolutionCache(in: tree.files, checkInterval: .seconds(3600))
       let url = try tree.url("link/file")
       let count = try await race(threads: 2) { number in
         try tree.retarget("link", to: "v\(number)")
@@ -124,9 +124,9 @@ struct ConcurrencyIdentityCacheTests {
         try tree.makeDirectory("r\(index)")
         try tree.link("l\(index)", to: "r\(index)")
       }
-      var limits = IdentityCache.Limits()
+      var limits = ResolutionCache.Limits()
       (limits.itemCountMax, limits.placeCountMax) = (8, 4)
-      let cache = IdentityCache(in: tree.files, limits: limits)
+      let cache = ResolutionCache(in: tree.files, limits: limits)
       let urls = try (0..<48).map { try tree.url("l\($0 % 12)/f\($0)") }
       let asker = Announcer()
       let count = try await race(threads: 3) { number in

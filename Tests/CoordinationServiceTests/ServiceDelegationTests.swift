@@ -4,7 +4,7 @@ import Testing
 @testable import FileAccessArbiter
 
 @Suite("What processes are lent, when it's much")
-struct ServiceLendingTests {
+struct ServiceDelegationTests {
   @Test("Who is lent more than the service keeps gives back the oldest, and isn't lent less often for that")
   func limit() {
     let service = ServiceHarness()

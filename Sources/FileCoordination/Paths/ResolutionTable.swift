@@ -1,7 +1,7 @@
 /// Resolved items by key, shared by all threads of a domain.
 ///
 /// Bounded: an item not asked for since the hand of the clock last came by makes room for the next.
-struct IdentityTable {
+struct ResolutionTable {
   static let itemCountMax = 4096
 
   private struct Slot {
@@ -17,14 +17,14 @@ struct IdentityTable {
   private var ring: [UInt64] = []
   private var hand = 0
 
-  init(countMax: Int = IdentityTable.itemCountMax) { self.countMax = countMax }
+  init(countMax: Int = ResolutionTable.itemCountMax) { self.countMax = countMax }
 
   var count: Int { slots.count }
 
   mutating func item(_ hash: UInt64, _ key: UnsafeBufferPointer<UInt8>) -> ResolvedItem? {
     guard let position = slots.index(forKey: hash) else { return nil }
     let item = slots.values[position].item
-    guard unsafe IdentityKey.areSame(item.key, key) else { return nil }
+    guard unsafe ResolutionKey.areSame(item.key, key) else { return nil }
     slots.values[position].isUsed = true
     return item
   }

@@ -5,14 +5,14 @@ internal import SystemInterface
 
 // The slow path, when the thread's table lacks the answer.
 
-extension IdentityCache {
+extension ResolutionCache {
   /// How many directories that can't be watched are remembered.
   private static let refusalCountMax = 256
   /// How often a full resolution is repeated because the library moved something meanwhile.
   private static let attemptCountMax = 3
 
   @inline(never)
-  func missed(_ url: URL, _ text: String, _ kind: IdentityKind) throws(FileCoordinationError) -> ResolvedItem {
+  func missed(_ url: URL, _ text: String, _ kind: ResolutionKind) throws(FileCoordinationError) -> ResolvedItem {
     guard let state else { return try resolvedInFull(url, FileURLCoding.path(of: url), kind) }
     let remembered = remembered(text, kind)
     // A relative URL has the same text as the absolute one, and is refused.
@@ -36,27 +36,27 @@ extension IdentityCache {
     return remember(item, path, .lexicalPath)
   }
 
-  private func remembered(_ text: String, _ kind: IdentityKind) -> ResolvedItem? {
+  private func remembered(_ text: String, _ kind: ResolutionKind) -> ResolvedItem? {
     unsafe withKey(of: text, kind) { hash, key in table.withLock { unsafe $0.item(hash, key) } }
   }
 
-  private func remember(_ item: ResolvedItem, _ text: String, _ kind: IdentityKind) -> ResolvedItem {
+  private func remember(_ item: ResolvedItem, _ text: String, _ kind: ResolutionKind) -> ResolvedItem {
     let hash = unsafe withKey(of: text, kind) { hash, _ in hash }
     // The item that has to go is released here, outside of the lock.
     _ = table.withLock { $0.insert(item, hash) }
-    ThreadIdentityTable.remember(item, hash, cache: number)
+    ThreadResolutionTable.remember(item, hash, cache: number)
     return item
   }
 
-  private func rememberInThread(_ item: ResolvedItem, _ text: String, _ kind: IdentityKind) -> ResolvedItem {
-    ThreadIdentityTable.remember(item, unsafe withKey(of: text, kind) { hash, _ in hash }, cache: number)
+  private func rememberInThread(_ item: ResolvedItem, _ text: String, _ kind: ResolutionKind) -> ResolvedItem {
+    ThreadResolutionTable.remember(item, unsafe withKey(of: text, kind) { hash, _ in hash }, cache: number)
     return item
   }
 }
 
 // MARK: - Under the lock of the tree
 
-extension IdentityCache {
+extension ResolutionCache {
   /// Takes in all changes so far; afterwards everything that they concern is marked.
   private func absorbChanges(_ tree: inout PlaceTree) {
     let now = CoarseClock.now
@@ -73,7 +73,7 @@ extension IdentityCache {
 
   /// The item as found by way of the tree; `nil` when the system has to be asked.
   private func lookUp(
-    _ url: URL, _ text: String, _ kind: IdentityKind, _ spelled: [UInt8], _ state: inout State
+    _ url: URL, _ text: String, _ kind: ResolutionKind, _ spelled: [UInt8], _ state: inout State
   ) -> ResolvedItem? {
     let followsLast = kind == .followedURL
     guard let (place, name) = way(spelled, followsLast) else { return nil }
@@ -129,10 +129,10 @@ extension IdentityCache {
 
 // MARK: - Without the tree
 
-extension IdentityCache {
+extension ResolutionCache {
   /// Resolves a URL by asking the system, and records only that the item is in use.
   private func resolvedInFull(
-    _ url: URL, _ spelled: [UInt8], _ kind: IdentityKind
+    _ url: URL, _ spelled: [UInt8], _ kind: ResolutionKind
   ) throws(FileCoordinationError) -> ResolvedItem {
     let followsLast = kind == .followedURL
     var item = try resolvedOnce(url, spelled, followsLast)
@@ -154,7 +154,7 @@ extension IdentityCache {
     // A name that isn't followed may come to stand for another file.
     let place = followsLast ? canonical : canonical.parent
     let spelledPlace = followsLast ? SystemPath(bytes: spelled) : SystemPath(bytes: spelled).parent
-    let validity = IdentityValidity(
+    let validity = ResolutionValidity(
       of: ItemPath(canonical: place.bytes),
       spelled: ItemPath(canonical: (try? spelledPlace.lexicallyCanonical())?.bytes ?? place.bytes), in: registry,
       since: moveCount)
@@ -177,7 +177,7 @@ extension IdentityCache {
   }
 }
 
-extension IdentityCache {
+extension ResolutionCache {
   /// How much is kept, for tests of the bounds.
   struct Counts: Equatable, Sendable {
     var items = 0

@@ -2,7 +2,7 @@ internal import CSystemShims
 internal import Glibc
 
 /// Which thread is running.
-package enum ThreadIdentity {
+package enum CurrentThread {
   /// A number no other living thread of the process has, from pthread_self(3): one load instead of a system call.
   ///
   /// A thread that starts after this one has ended may get the same number.

@@ -27,7 +27,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `tree` | its lock, held across system calls | the recorded names and the watches change together; a thread that finds it held resolves in full instead of waiting |
 /// | `table` | its lock | items by key, for all threads |
-/// | the thread's table | its thread | see ``ThreadIdentityTable`` |
+/// | the thread's table | its thread | see ``ThreadResolutionTable`` |
 /// | `clocks` | itself: atomics in raw memory | read by every hit without a reference count |
 ///
 /// A hit trusts an item if it finds the queue empty, then no thread taking changes out, then the item's validity
@@ -37,11 +37,11 @@ internal import SystemInterface
 ///
 /// `@unchecked Sendable` for the pointer to the atomics.
 @safe
-final class IdentityCache: @unchecked Sendable {
+final class ResolutionCache: @unchecked Sendable {
   /// The bounds, which tests change.
   struct Limits: Sendable {
     /// How many items are remembered.
-    var itemCountMax = IdentityTable.itemCountMax
+    var itemCountMax = ResolutionTable.itemCountMax
     var placeCountMax = PlaceTree.placeCountMax
     var watchCountMax = PlaceTree.watchCountMax
     /// How often a hit checks for file systems mounted and unmounted; below zero at each call.
@@ -74,7 +74,7 @@ final class IdentityCache: @unchecked Sendable {
   private let hostChanges: Unmanaged<HostNameChangeQueue>?
   let registry = ValidityRegistry()
   let state: Guarded<State>?
-  let table: Guarded<IdentityTable>
+  let table: Guarded<ResolutionTable>
   let clocks: UnsafeMutablePointer<Clocks>
   /// How old a check may be, in nanoseconds of the coarse clock; negative for a check at each call.
   private let checkAgeMax: Int64
@@ -83,7 +83,7 @@ final class IdentityCache: @unchecked Sendable {
   /// Distinguishes the caches of a process, in the tables of its threads.
   let number: UInt64
   private let seed = PathFingerprint.processSeed
-  private let ofThread = ThreadIdentityTable.ofThread
+  private let ofThread = ThreadResolutionTable.ofThread
 
   private static let lastNumber = Atomic<UInt64>(0)
 
@@ -115,7 +115,7 @@ final class IdentityCache: @unchecked Sendable {
     packages = PackageNames(packageExtensions)
     let registry = registry
     state = changes.map { Guarded(State(tree: PlaceTree(files, $0, registry, limits))) }
-    table = Guarded(IdentityTable(countMax: limits.itemCountMax))
+    table = Guarded(ResolutionTable(countMax: limits.itemCountMax))
     func nanoseconds(_ duration: Duration) -> Int64 {
       MonotonicTime(nanoseconds: 0).advanced(by: duration).nanoseconds
     }
@@ -137,7 +137,7 @@ final class IdentityCache: @unchecked Sendable {
 
 // MARK: - Asking
 
-extension IdentityCache {
+extension ResolutionCache {
   /// The item that a URL leads to now.
   ///
   /// - Parameters:
@@ -145,12 +145,12 @@ extension IdentityCache {
   ///   - followingLastLink: Whether a symbolic link in the last component is followed. Links before it always are.
   /// - Returns: The item, shared with other callers that ask for the same.
   /// - Throws: The error that resolving the URL in full would throw.
-  /// - Complexity: A hit is one system call, or none within the check interval; see ``IdentityCache``.
+  /// - Complexity: A hit is one system call, or none within the check interval; see ``ResolutionCache``.
   func item(for url: URL, followingLastLink: Bool = false) throws(FileCoordinationError) -> ResolvedItem {
     let text = url.absoluteString
-    let kind: IdentityKind = followingLastLink ? .followedURL : .url
+    let kind: ResolutionKind = followingLastLink ? .followedURL : .url
     let found = unsafe withKey(of: text, kind) { hash, key -> ResolvedItem? in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      let entry = unsafe ThreadResolutionTable.entry(for: hash, ofThread)
       guard unsafe isHit(entry, hash, key, url) else { return nil }
       return unsafe entry.pointee.item?.takeUnretainedValue()
     }
@@ -174,9 +174,9 @@ extension IdentityCache {
     for url: URL, followingLastLink: Bool = false, _ body: (borrowing ResolvedItem) throws -> Result
   ) throws -> Result {
     let text = url.absoluteString
-    let kind: IdentityKind = followingLastLink ? .followedURL : .url
+    let kind: ResolutionKind = followingLastLink ? .followedURL : .url
     let entry = unsafe withKey(of: text, kind) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      let entry = unsafe ThreadResolutionTable.entry(for: hash, ofThread)
       return unsafe isHit(entry, hash, key, url) ? entry : nil
     }
     if let entry = unsafe entry { return try unsafe Self.lend(entry, body) }
@@ -190,7 +190,7 @@ extension IdentityCache {
   /// - Throws: ``FileCoordinationError`` for a relative or empty path, one with a NUL, or one that is too long.
   func item(atLexicalPath path: String) throws(FileCoordinationError) -> ResolvedItem {
     let found = unsafe withKey(of: path, .lexicalPath) { hash, key -> ResolvedItem? in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      let entry = unsafe ThreadResolutionTable.entry(for: hash, ofThread)
       guard unsafe entry.pointee.matches(hash, number, key) else { return nil }
       return unsafe entry.pointee.item?.takeUnretainedValue()
     }
@@ -210,7 +210,7 @@ extension IdentityCache {
     atLexicalPath path: String, _ body: (borrowing ResolvedItem) throws -> Result
   ) throws -> Result {
     let entry = unsafe withKey(of: path, .lexicalPath) { hash, key in
-      let entry = unsafe ThreadIdentityTable.entry(for: hash, ofThread)
+      let entry = unsafe ThreadResolutionTable.entry(for: hash, ofThread)
       return unsafe entry.pointee.matches(hash, number, key) ? entry : nil
     }
     if let entry = unsafe entry { return try unsafe Self.lend(entry, body) }
@@ -219,7 +219,7 @@ extension IdentityCache {
 
   @inline(__always)
   private static func lend<Result>(
-    _ entry: UnsafeMutablePointer<ThreadIdentityTable.Entry>, _ body: (borrowing ResolvedItem) throws -> Result
+    _ entry: UnsafeMutablePointer<ThreadResolutionTable.Entry>, _ body: (borrowing ResolvedItem) throws -> Result
   ) throws -> Result {
     unsafe entry.pointee.pinCount += 1
     defer { unsafe entry.pointee.pinCount -= 1 }
@@ -230,21 +230,21 @@ extension IdentityCache {
   /// Calls `body` with the bytes of a key and their hash.
   @inline(__always)
   func withKey<Result>(
-    of text: String, _ kind: IdentityKind, _ body: (UInt64, UnsafeBufferPointer<UInt8>) -> Result
+    of text: String, _ kind: ResolutionKind, _ body: (UInt64, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     // The bytes where they are: a copy of the string, or an iterator over it, would count references.
     unsafe text.utf8Span.span.withUnsafeBufferPointer { key in
-      unsafe body(IdentityKey.hash(key, kind, seed: seed), key)
+      unsafe body(ResolutionKey.hash(key, kind, seed: seed), key)
     }
   }
 }
 
 // MARK: - Is it still so?
 
-extension IdentityCache {
+extension ResolutionCache {
   @inline(__always)
   private func isHit(
-    _ entry: UnsafeMutablePointer<ThreadIdentityTable.Entry>, _ hash: UInt64, _ key: UnsafeBufferPointer<UInt8>,
+    _ entry: UnsafeMutablePointer<ThreadResolutionTable.Entry>, _ hash: UInt64, _ key: UnsafeBufferPointer<UInt8>,
     _ url: URL
   ) -> Bool {
     guard unsafe entry.pointee.matches(hash, number, key), let validity = unsafe entry.pointee.validity else {
@@ -254,7 +254,7 @@ extension IdentityCache {
     return unsafe isCurrent(validity) && url.baseURL == nil
   }
 
-  /// Whether a recorded item still holds; the order of the steps is explained at ``IdentityCache``.
+  /// Whether a recorded item still holds; the order of the steps is explained at ``ResolutionCache``.
   @inline(__always)
   func isCurrent(_ validity: UnsafeMutablePointer<Atomic<UInt32>>) -> Bool {
     let now = CoarseClock.now
@@ -268,7 +268,7 @@ extension IdentityCache {
       if checkAgeMax > 0 { unsafe clocks.pointee.checkedAt.store(now, ordering: .releasing) }
     }
     let bits = unsafe validity.pointee.load(ordering: .acquiring)
-    return unsafe bits == IdentityValidity.used || markUsed(validity, bits)
+    return unsafe bits == ResolutionValidity.used || markUsed(validity, bits)
   }
 
   @inline(__always)
@@ -279,7 +279,7 @@ extension IdentityCache {
 
   @inline(never)
   private func markUsed(_ validity: UnsafeMutablePointer<Atomic<UInt32>>, _ bits: UInt32) -> Bool {
-    let before = unsafe validity.pointee.bitwiseOr(IdentityValidity.used, ordering: .acquiring).oldValue
-    return before & (IdentityValidity.stale | IdentityValidity.unwatched) == 0
+    let before = unsafe validity.pointee.bitwiseOr(ResolutionValidity.used, ordering: .acquiring).oldValue
+    return before & (ResolutionValidity.stale | ResolutionValidity.unwatched) == 0
   }
 }

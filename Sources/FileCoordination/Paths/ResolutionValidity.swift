@@ -11,7 +11,7 @@ internal import SystemInterface
 ///
 /// `@unchecked Sendable` because the pointer leads to nothing but an atomic, which any thread may use.
 @safe
-final class IdentityValidity: @unchecked Sendable {
+final class ResolutionValidity: @unchecked Sendable {
   /// The place isn't watched any more: a cache must not answer from its records.
   static let unwatched: UInt32 = 1
   /// The place has changed: its recorded facts may be wrong.
@@ -105,7 +105,7 @@ final class ValidityRegistry: Sendable {
       state.entries[address] = entry
       return state.moveCount != moveCount
     }
-    if isLate { unsafe word.pointee.bitwiseOr(IdentityValidity.stale, ordering: .acquiringAndReleasing) }
+    if isLate { unsafe word.pointee.bitwiseOr(ResolutionValidity.stale, ordering: .acquiringAndReleasing) }
   }
 
   fileprivate func remove(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
@@ -125,7 +125,7 @@ final class ValidityRegistry: Sendable {
           $0.isSameOrContains(entry.path) || $0.isSameOrContains(entry.spelled)
         }
         if isConcerned {
-          unsafe entry.word.pointee.bitwiseOr(IdentityValidity.stale, ordering: .acquiringAndReleasing)
+          unsafe entry.word.pointee.bitwiseOr(ResolutionValidity.stale, ordering: .acquiringAndReleasing)
         }
       }
     }

@@ -203,12 +203,12 @@ private struct WayChange: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("A cached identity is what a full resolution gives", .timeLimit(.minutes(4)))
-struct IdentityCacheTests {
+struct ResolutionCacheTests {
   @Test("After a change of the way the answer is the new one", arguments: WayChange.all, [false, true])
   private func change(_ scenario: WayChange, noise: Bool) async throws {
     try await withLinkTree { tree in
       try scenario.prepare(tree)
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let questions = try scenario.questions.map { text in
         (url: try tree.url(String(text.drop { $0 == ">" })), isFollowed: text.hasPrefix(">"))
       }
@@ -231,7 +231,7 @@ struct IdentityCacheTests {
   private func givesSameItem(
     at url: URL, _ followingLastLink: Bool, _ files: any FileSystem
   ) async throws -> Bool {
-    let cache = IdentityCache(in: files)
+    let cache = ResolutionCache(in: files)
     let first = try cache.item(for: url, followingLastLink: followingLastLink)
     let isSameHere = try cache.item(for: url, followingLastLink: followingLastLink) === first
     // Another thread has the second level only.
@@ -261,7 +261,7 @@ struct IdentityCacheTests {
     try await withLinkTree { tree in
       try tree.makeDirectories("d/in")
       try tree.link("link", to: "d")
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let url = try tree.url("link/in/file")
       let item = try cache.item(for: url)
       try tree.makeDirectory("other")
@@ -279,7 +279,7 @@ struct IdentityCacheTests {
     try await withLinkTree { tree in
       try tree.makeDirectory("one")
       try tree.link("link", to: "one")
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let item = try cache.item(for: tree.url("link/file"))
       try tree.retarget("link", to: "two")
       #expect(try cache.item(for: tree.url("link/file")) !== item)
@@ -290,7 +290,7 @@ struct IdentityCacheTests {
   @Test("URLs that can't name a file are refused by the cache too, also when one like it is known")
   func refusals() async throws {
     try await withLinkTree { tree in
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let base = URL(filePath: tree.root + "/", directoryHint: .isDirectory)
       #expect(try cache.item(for: URL(filePath: tree.root + "/file")).path.description == tree.root + "/file")
       let relative = URL(filePath: "file", relativeTo: base)
@@ -312,7 +312,7 @@ struct IdentityCacheTests {
       try tree.files.makeDirectory(odd, at: .workingDirectory, mode: 0o755)
       try tree.files.makeSymbolicLink(
         tree.path("link"), at: .workingDirectory, target: SystemPath(bytes: [0xFF, 0xFE]))
-      let cache = IdentityCache(in: tree.files)
+      let cache = ResolutionCache(in: tree.files)
       let url = try tree.url(name)
       for _ in 0..<2 {
         for follow in [false, true] {
@@ -338,7 +338,7 @@ struct IdentityCacheTests {
       let url = try tree.url(name)
       for follow in [false, true] {
         let full = try ResolvedItem(url, followingLastLink: follow, in: tree.files)
-        let cached = try IdentityCache(in: tree.files).item(for: url, followingLastLink: follow)
+        let cached = try ResolutionCache(in: tree.files).item(for: url, followingLastLink: follow)
         #expect(cached.url == full.url && cached.location.url == full.location.url)
         #expect(cached.location.spelling == full.location.spelling)
         #expect(cached.path == full.path && cached.prefixCount == full.prefixCount)
@@ -349,12 +349,12 @@ struct IdentityCacheTests {
 
   @Test("A lexical path is remembered without a look at the files")
   func lexical() throws {
-    let cache = IdentityCache(in: HostFileSystem(), packageExtensions: ["pkg"])
+    let cache = ResolutionCache(in: HostFileSystem(), packageExtensions: ["pkg"])
     let item = try cache.item(atLexicalPath: "/nowhere/x.pkg/../y.pkg/file")
     #expect(item.path == "/nowhere/y.pkg/file" && item.isInPackage)
     #expect(try cache.item(atLexicalPath: "/nowhere/x.pkg/../y.pkg/file") === item)
     #expect(try cache.withItem(atLexicalPath: "/nowhere/x.pkg/../y.pkg/file") { $0 === item })
     #expect(throws: FileCoordinationError.self) { try cache.item(atLexicalPath: "nowhere") }
-    #expect(cache.counts == IdentityCache.Counts(items: 1, places: 0, watches: 0))
+    #expect(cache.counts == ResolutionCache.Counts(items: 1, places: 0, watches: 0))
   }
 }

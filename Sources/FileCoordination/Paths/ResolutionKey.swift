@@ -1,7 +1,7 @@
 internal import CompactContainers
 
 /// What a cached item is found by.
-enum IdentityKind: UInt64 {
+enum ResolutionKind: UInt64 {
   /// An `absoluteString`, the last link not followed.
   case url = 1
   /// An `absoluteString`, the last link followed.
@@ -14,13 +14,13 @@ enum IdentityKind: UInt64 {
 ///
 /// `ContiguousArray` as a dictionary key costs 393 ns for 62 bytes, `String` 36 ns, this 10 ns. The seed is chosen per
 /// process, so that colliding keys can't be prepared; a collision costs a miss, never a wrong answer.
-enum IdentityKey {
+enum ResolutionKey {
   private static let firstFactor: UInt64 = 0xa076_1d64_78bd_642f
   private static let secondFactor: UInt64 = 0xe703_7ed1_a0b4_28db
 
   /// The hash of wyhash's final version 4, for one seed: a multiplication for each 16 bytes.
   @inline(__always)
-  static func hash(_ key: UnsafeBufferPointer<UInt8>, _ kind: IdentityKind, seed: UInt64) -> UInt64 {
+  static func hash(_ key: UnsafeBufferPointer<UInt8>, _ kind: ResolutionKind, seed: UInt64) -> UInt64 {
     let count = key.count
     guard let start = key.baseAddress, count > 0 else { return seed }
     let bytes = unsafe UnsafeRawPointer(start)
