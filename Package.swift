@@ -38,12 +38,12 @@ let precedingConcurrency: [SwiftSetting] = [.swiftLanguageMode(.v5), .enableUpco
 let package = Package(
   name: "swift-file-coordination",
   products: [
-    // `SystemInterface` is part of the product so that a program can pass its own file-system door to a domain.
-    .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface"]),
+    // `SystemInterface` has the paths and errors of the public API, `SystemThreads` its clocks.
+    .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface", "SystemThreads"]),
     // The predicate language alone, for programs that have items of their own to select.
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
     // What happens in trees of files, alone, for programs that neither coordinate nor query.
-    .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface"]),
+    .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface", "SystemThreads"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
