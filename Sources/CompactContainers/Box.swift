@@ -1,4 +1,4 @@
-/// What a ``Box`` asks of its value.
+/// The requirement of a ``Box`` to its value.
 package protocol Boxed: ~Copyable, Sendable {
   /// A second one that is equal and changes for itself.
   func duplicate() -> Self

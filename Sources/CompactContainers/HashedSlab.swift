@@ -1,4 +1,4 @@
-/// What a ``HashedSlab`` asks of its elements.
+/// The requirements of a ``HashedSlab`` to its elements.
 package protocol HashedElement: Sendable {
   /// Depends on what the element is looked up by, and never changes.
   var hash: UInt64 { get }

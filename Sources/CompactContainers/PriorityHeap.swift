@@ -133,7 +133,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
 }
 
 extension PriorityHeap {
-  /// What is wrong with the heap; empty if nothing is.
+  /// The invariants that don't hold; empty if all do.
   ///
   /// - Returns: One sentence for each violation.
   /// - Complexity: O(*n*).

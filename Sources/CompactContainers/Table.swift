@@ -1,4 +1,4 @@
-/// What a ``Table`` asks of its values.
+/// The requirement of a ``Table`` to its values.
 package protocol TableElement: HashedElement {
   associatedtype ID: TableKey
   var id: ID { get }

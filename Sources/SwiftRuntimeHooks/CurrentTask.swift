@@ -4,7 +4,7 @@ internal import CRuntimeShims
 package enum CurrentTask {
   /// A number that no other living task has; zero outside of tasks.
   ///
-  /// What `withUnsafeCurrentTask(body:)` finds, asked of the runtime directly: 2 ns instead of 40, because no optional value
+  /// The task that `withUnsafeCurrentTask(body:)` finds, by a direct call of the runtime: 2 ns instead of 40, because no optional value
   /// has to pass through generic code. See ``RuntimeHooks``.
   package static var number: UInt { RuntimeHooks.areTested ? UInt(shim_current_task()) : generalNumber }
 

@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 // Accesses that others may make without asking, and their adoption.
 //
 // A host may grant an access to itself while nothing here is in the way of it, and enter it into the arbiter only when

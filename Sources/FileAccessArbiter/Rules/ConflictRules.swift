@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// How one claim locks its item.
 enum LockMode: UInt8, Sendable {
   case read

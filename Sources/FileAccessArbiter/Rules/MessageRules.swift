@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// Which presenter an item concerns, seen from the item.
 enum PresenterRelation: Hashable, Sendable {
   /// Presents the item itself (PI).

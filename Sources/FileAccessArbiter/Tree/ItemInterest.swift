@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// The accesses that claims and presenters at one item keep others from making without asking the arbiter.
 ///
 /// A host may let others access an item without the arbiter while these sets show no obstacle. They are the conflicts

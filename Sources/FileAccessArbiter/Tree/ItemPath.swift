@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// The canonical, absolute path of an item: bytes, no `.`, no `..`, no doubled or trailing slash.
 ///
 /// File names are bytes. Two spellings that Unicode calls equal are two items here, as they are for the kernel.

@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// The use of one item by one access.
 ///
 /// The cases are the options that change blocking or messages (``ConflictRules``, ``MessageRules``).

@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// An order to the host.
 ///
 /// Effects are carried out in the order in which they are returned.

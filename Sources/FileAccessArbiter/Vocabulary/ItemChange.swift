@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// A change of items in the file system that a process saw, by whatever program.
 package enum ItemChange: Hashable, Sendable {
   /// The item at this place may have other contents or attributes, or be another one.

@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// The callbacks that a presenter declares to implement.
 ///
 /// No presenter is sent a message that it didn't declare.

@@ -1,5 +1,3 @@
-internal import CompactContainers
-
 /// One access as people see it in reports.
 package struct AccessSummary: Hashable, Sendable {
   package enum Phase: String, Hashable, Sendable, CaseIterable { case waiting, asking, ready, granted }

@@ -107,7 +107,7 @@ public final class CoordinationDomain: Sendable {
     public var waitReportInterval: Duration
     /// The shortest time between two reports of a wait; a shorter interval counts as this one.
     public static let waitReportIntervalMin = Duration.milliseconds(1)
-    /// What time it is.
+    /// The clock of deadlines.
     ///
     /// In a domain of several processes a process that was elected keeps the deadlines of all by its own clock.
     public var clock: any CoordinationClock

@@ -29,20 +29,20 @@ struct Obstacle<Item: NestedItem>: Sendable {
   var coversWrites: Bool { !interest.isDisjoint(with: [.blocksWriting, .blocksWritingBelow]) }
 }
 
-/// What the host's lock guards, as far as the tier is concerned.
+/// The arbiter as the tier sees it, guarded by the host's lock.
 protocol TierArbiter {
-  /// What is known about the table of interests.
+  /// The bookkeeping of the table of interests.
   var ledger: InterestLedger { get set }
 
-  /// What has changed at items since the last call.
+  /// Returns the changes of interests at items since the last call.
   mutating func takeInterestChanges() -> [InterestChange]
 }
 
 extension FastTier {
   /// Runs a step of the arbiter that makes something known.
   ///
-  /// What it's going to make known is raised first; the claims that this covers are adopted; the arbiter steps; what it
-  /// knows now takes the place of what was raised for the step.
+  /// The obstacles are raised first; the claims that they cover are adopted; the arbiter steps; its own interests take
+  /// the place of those that were raised for the step.
   ///
   /// - Parameters:
   ///   - obstacles: What the step makes known.

@@ -3,13 +3,14 @@ internal import FileAccessArbiter
 /// Claims that nobody objects to, granted without the arbiter: a few atomic operations, no lock, no allocation, no
 /// system call.
 ///
-/// Who claims shows its claim first and looks for obstacles then; who makes an obstacle raises it first and looks for
-/// claims then. So at least one of two that meet sees the other (Dekker's pattern); it is who gives way, or takes the
-/// other into account. That needs sequential consistency: a claim must have left the store buffer before the look.
+/// A thread that claims shows its claim first, and looks for obstacles then. A thread that makes an obstacle raises it
+/// first, and looks for claims then. So at least one of two that meet sees the other (Dekker's pattern); that one gives
+/// way, or takes the other into account. That needs sequential consistency: a claim must have left the store buffer
+/// before the look.
 ///
-/// An obstacle is whatever the arbiter knows at an item or around it: claims held or waited for, and presenters.
-/// Whoever raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses of
-/// the arbiter like all others, and end through the host. So everything contended is decided in one place.
+/// Obstacles are what the arbiter has at an item or around it: claims held or waited for, and presenters. The thread
+/// that raises one holds the host's lock, and *adopts* the claims that it finds: from then on they are accesses of the
+/// arbiter like all others, and end through the host. So everything contended is decided in one place.
 ///
 /// | words | written by | read by | why that is safe |
 /// | --- | --- | --- | --- |
@@ -144,8 +145,8 @@ extension FastTier {
 
   @inline(__always)
   func fill(_ slot: Memory.Address, key: UInt64, _ note: ClaimNote) throws(Memory.Failure) {
-    // Who passes over this slot on account of its key, having seen the state of the claim before, must know that that
-    // one is over: whatever its holder did comes before.
+    // A thread may have seen the state of the former claim, and pass over this slot because of the new key. For that
+    // thread the former claim is over: all that its holder did comes before the key.
     try memory.storeReleasing(key, at: slot &+ ClaimNote.keyOffset)
     try memory.storeRelaxed(UInt64(note.item), at: slot &+ ClaimNote.itemOffset)
     try memory.storeRelaxed(UInt64(note.holder), at: slot &+ ClaimNote.holderOffset)
@@ -253,7 +254,7 @@ extension FastTier {
     try hideIfUntouched(claim) ? .refused(refusal) : .unsettled(claim, refusal)
   }
 
-  /// What became of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is
+  /// Finds out the fate of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is
   /// granted; or it wasn't, and now it's taken back.
   ///
   /// Under the host's lock, so that no other thread examines it any more.

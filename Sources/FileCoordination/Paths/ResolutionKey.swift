@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What a cached item is found by.
+/// The key of a cached item.
 enum ResolutionKind: UInt64 {
   /// An `absoluteString`, the last link not followed.
   case url = 1

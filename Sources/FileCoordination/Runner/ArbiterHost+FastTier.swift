@@ -14,7 +14,7 @@ extension Obstacle where Item == ItemPath {
   }
 }
 
-/// What a step makes known.
+/// The obstacles that a step makes known.
 struct Obstacles: Sendable {
   let list: [Obstacle<ItemPath>]
 

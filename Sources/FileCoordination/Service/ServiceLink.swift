@@ -42,9 +42,9 @@ final class ServiceLink: ServiceTransport {
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
   let clock: DomainClock
-  /// What ends the reading thread's pause.
+  /// Ends the reading thread's pause.
   private let pauseEnd = Guarded<ThreadEvent?>(nil)
-  /// Who reads; absent before the first connection.
+  /// The turns of the threads that read; absent before the first connection.
   let turn = Guarded<ReadingTurn?>(nil)
   let watch: ServiceWatch
   /// The process that serves; zero while none does.

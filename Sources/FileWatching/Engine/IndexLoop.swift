@@ -45,7 +45,7 @@ package final class IndexLoop {
   private static let directoryCountMax = 1024
   /// After how many files no further directory is begun before orders and followers have their turn.
   private static let memberCountMax = 1 << 14
-  /// From how many given-up numbers on a search begins for those that may be used again.
+  /// With so many given-up numbers a search begins for those that may be used again.
   private static let limboCountMin = 4096
   /// Reading is for the kernel to do, which takes its time for each processor; the engine's own thread is the last one.
   private static let helperCount = min(4, HostThread.usableProcessorCount)

@@ -14,7 +14,7 @@ package final class ScopeIndexer {
   /// How many threads help to read when there's much to read.
   private let helperCount: Int
 
-  /// From how many directories on they do.
+  /// With so many directories to read the helping threads read too.
   private static let helpedDirectoryCountMin = 2
 
   /// Creates an empty scope.

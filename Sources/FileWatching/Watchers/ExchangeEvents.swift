@@ -1,21 +1,21 @@
-package import SystemInterface
+internal import SystemInterface
 
-/// What the kernel tells when two names change places in one step: each goes where the other one was, one after the other.
+/// The events of two names that change places in one step: each goes where the other one was, one after the other.
 ///
 /// Two renames of one file, there and back, are told in the same words: look at both names.
-package struct ExchangeEvents {
-  package struct Place: Equatable {
-    package let watch: WatchID
-    package let name: SystemPath
+struct ExchangeEvents {
+  struct Place: Equatable {
+    let watch: WatchID
+    let name: SystemPath
   }
 
-  package let first: Place
-  package let second: Place
+  let first: Place
+  let second: Place
   /// How many events say so; those in between say of directories that they were moved.
-  package let count: Int
+  let count: Int
 
   /// - Returns: `nil` if the first events say something else.
-  package init?(_ events: ArraySlice<WatchEvent>) {
+  init?(_ events: ArraySlice<WatchEvent>) {
     guard case .name(_, _, .departed, isDirectory: _)? = events.first else { return nil }
     var steps: [(place: Place, action: WatchEvent.Action)] = []
     var count = 0

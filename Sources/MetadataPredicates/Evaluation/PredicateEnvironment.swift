@@ -1,6 +1,6 @@
 internal import CompactContainers
 
-/// What an evaluation depends on besides the item: the moment, the calendar, the kinds of files, chance.
+/// The conditions of an evaluation besides the item: the moment, the calendar, the kinds of files, chance.
 public struct PredicateEnvironment: Sendable {
   /// The present moment.
   ///

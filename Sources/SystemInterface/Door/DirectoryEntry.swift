@@ -5,7 +5,7 @@ package struct DirectoryEntry: Hashable, Sendable {
   /// The name, a single component; never `.` or `..`.
   package var name: SystemPath
 
-  /// What the name stands for; `nil` when the file system doesn't say and statx(2) has to be asked.
+  /// The kind of file; `nil` when the file system doesn't say and statx(2) has to be asked.
   package var kind: FileKind?
 
   /// Creates an entry.

@@ -46,7 +46,7 @@ package struct FileIdentity: Hashable, Sendable {
 ///
 /// - Note: stat(3type).
 package struct FileStatus: Hashable, Sendable {
-  /// What the name stands for.
+  /// The kind of file.
   package var kind: FileKind
   /// The permission, set-id and sticky bits: `0o7777` at most.
   package var mode: UInt32

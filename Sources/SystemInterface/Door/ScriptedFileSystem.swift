@@ -12,10 +12,10 @@ package struct ScriptedCall: Hashable, Sendable {
   package let directories: [FileDescriptor]
   /// For a call on a descriptor, the path it was opened by; of two descriptors the one that's written.
   package let openedPath: SystemPath?
-  /// What else is given to a call that changes an owner or deals with an extended attribute.
+  /// The other arguments of a call that changes an owner or deals with an extended attribute.
   package let argument: Argument?
 
-  /// What else is given to a call.
+  /// The other arguments of a call.
   package enum Argument: Hashable, Sendable {
     /// A new owner and group; `UInt32.max` leaves one as it is.
     case owner(UInt32, group: UInt32)
@@ -24,7 +24,7 @@ package struct ScriptedCall: Hashable, Sendable {
   }
 }
 
-/// What becomes of a call.
+/// The result that a script gives a call.
 package enum ScriptedAction: Hashable, Sendable {
   /// The call is made.
   case proceed
