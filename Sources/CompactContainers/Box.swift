@@ -1,5 +1,5 @@
 /// The requirement of a ``Box`` to its value.
-package protocol Boxed: ~Copyable, Sendable {
+public protocol Boxed: ~Copyable, Sendable {
   /// A second one that is equal and changes for itself.
   func duplicate() -> Self
 }
@@ -16,25 +16,25 @@ package protocol Boxed: ~Copyable, Sendable {
 /// `@unchecked Sendable` for the pointer and the object: they lead to one sendable value that never changes while it's
 /// shared.
 @safe
-package struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
+public struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
   @usableFromInline var owner: BoxOwner<Value>
   /// The owner's, kept here as well so that reading needs no look at the owner.
   @usableFromInline var place: UnsafeMutablePointer<Value>
 
-  @inlinable package init(_ value: consuming Value) {
+  @inlinable public init(_ value: consuming Value) {
     owner = BoxOwner(value)
     unsafe place = unsafe owner.place
   }
 
-  @inlinable package var value: Value {
+  @inlinable public var value: Value {
     @inline(__always) unsafeAddress { unsafe address }
     @inline(__always) unsafeMutableAddress { unsafe mutableAddress }
   }
 
   /// Where the value is until the box changes.
-  @inlinable package var address: UnsafePointer<Value> { unsafe UnsafePointer(place) }
+  @inlinable public var address: UnsafePointer<Value> { unsafe UnsafePointer(place) }
 
-  @inlinable package var mutableAddress: UnsafeMutablePointer<Value> {
+  @inlinable public var mutableAddress: UnsafeMutablePointer<Value> {
     mutating get {
       if !isKnownUniquelyReferenced(&owner) { self = Box(value.duplicate()) }
       return unsafe place
@@ -43,10 +43,10 @@ package struct Box<Value: Boxed & ~Copyable>: @unchecked Sendable {
 }
 
 @safe
-package final class BoxOwner<Value: Boxed & ~Copyable> {
+public final class BoxOwner<Value: Boxed & ~Copyable> {
   @usableFromInline let place: UnsafeMutablePointer<Value>
 
-  @inlinable package init(_ value: consuming Value) {
+  @inlinable public init(_ value: consuming Value) {
     unsafe place = .allocate(capacity: 1)
     unsafe place.initialize(to: value)
   }

@@ -2,7 +2,7 @@
 extension [UInt8] {
   /// Appends the bytes of an integer.
   @inlinable @inline(__always)
-  package mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(littleEndian number: Number) {
+  public mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(littleEndian number: Number) {
     unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
   }
 }
@@ -12,7 +12,7 @@ extension RawSpan {
   ///
   /// - Precondition: All its bytes are in the span.
   @inlinable @inline(__always)
-  package func integer<Number: FixedWidthInteger & BitwiseCopyable>(
+  public func integer<Number: FixedWidthInteger & BitwiseCopyable>(
     littleEndianAt offset: Int, as type: Number.Type = Number.self
   ) -> Number {
     // Any bytes are an integer.
@@ -21,7 +21,7 @@ extension RawSpan {
 
   /// Eight bytes from `offset` on, the first one lowest; zeros stand for what lies behind the end.
   @inlinable @inline(__always)
-  package func word(at offset: Int) -> UInt64 {
+  public func word(at offset: Int) -> UInt64 {
     if offset &+ 8 <= byteCount {
       return UInt64(littleEndian: unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }

@@ -1,13 +1,13 @@
 /// A day of the Gregorian calendar, by arithmetic alone.
-package struct CivilDate: Equatable, Sendable {
-  package let year: Int
-  package let month: Int
-  package let day: Int
+public struct CivilDate: Equatable, Sendable {
+  public let year: Int
+  public let month: Int
+  public let day: Int
 
   /// The date of a day.
   ///
   /// - Parameter number: Days since 0000-03-01.
-  package init(dayNumber number: Int) {
+  public init(dayNumber number: Int) {
     let era = Self.floorDivide(number, 146_097)
     let dayOfEra = number - era * 146_097
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -19,14 +19,14 @@ package struct CivilDate: Equatable, Sendable {
   }
 
   /// The date of a moment in UTC.
-  package init(secondsSince1970 seconds: Int64) {
+  public init(secondsSince1970 seconds: Int64) {
     self.init(dayNumber: Self.dayNumber(year: 1970, month: 1, day: 1) + Self.floorDivide(Int(seconds), 86_400))
   }
 
   /// How many days lie between 0000-03-01 and a date, so that the leap day is the last one of a year.
   ///
   /// Months and days may be beyond their year or month: they count on from its beginning.
-  package static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+  public static func dayNumber(year: Int, month: Int, day: Int) -> Int {
     let months = year * 12 + month - 3
     let marchYear = floorDivide(months, 12)
     let marchMonth = months - marchYear * 12

@@ -1,21 +1,21 @@
 /// The 32-bit checksum of zip archives (ISO 3309, polynomial 0xEDB88320), fed piece by piece.
-package struct CyclicRedundancyCheck {
+public struct CyclicRedundancyCheck {
   private var register = UInt32.max
 
-  package init() {}
+  public init() {}
 
   /// The checksum of all bytes so far.
-  package var value: UInt32 { ~register }
+  public var value: UInt32 { ~register }
 
   /// The checksum of some bytes.
-  package static func value(of bytes: ArraySlice<UInt8>) -> UInt32 {
+  public static func value(of bytes: ArraySlice<UInt8>) -> UInt32 {
     var check = CyclicRedundancyCheck()
     check.update(bytes)
     return check.value
   }
 
   /// Adds bytes, eight per step with one table for each of their positions ("slicing by eight").
-  package mutating func update(_ bytes: ArraySlice<UInt8>) {
+  public mutating func update(_ bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { bytes in
       var crc = register
       var index = 0

@@ -1,5 +1,5 @@
 /// The requirements of a ``HashedSlab`` to its elements.
-package protocol HashedElement: Sendable {
+public protocol HashedElement: Sendable {
   /// Depends on what the element is looked up by, and never changes.
   var hash: UInt64 { get }
   /// The next element with the same bucket; of the table.
@@ -10,29 +10,29 @@ package protocol HashedElement: Sendable {
 ///
 /// The table grows and shrinks by a bucket or two with each element that comes or goes, and never all at once. So no step
 /// has to pay for a million others, and the memory goes with the elements.
-package struct HashedSlab<Element: HashedElement>: Sendable {
-  @inlinable package static var none: Int32 { -1 }
+public struct HashedSlab<Element: HashedElement>: Sendable {
+  @inlinable public static var none: Int32 { -1 }
 
   @usableFromInline var slab = Slab<Element>()
   @usableFromInline var buckets = BucketArray()
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable package var count: Int { slab.count }
-  @inlinable package var indices: [Int32] { slab.indices }
-  @inlinable package func contains(_ index: Int32) -> Bool { slab.contains(index) }
+  @inlinable public var count: Int { slab.count }
+  @inlinable public var indices: [Int32] { slab.indices }
+  @inlinable public func contains(_ index: Int32) -> Bool { slab.contains(index) }
 
-  @inlinable package subscript(index: Int32) -> Element {
+  @inlinable public subscript(index: Int32) -> Element {
     @inline(__always) unsafeAddress { unsafe slab.address(of: index) }
     @inline(__always) unsafeMutableAddress { unsafe slab.mutableAddress(of: index) }
   }
 
   /// Where the element is until the slab changes.
   @inline(__always)
-  @inlinable package func address(of index: Int32) -> UnsafePointer<Element> { unsafe slab.address(of: index) }
+  @inlinable public func address(of index: Int32) -> UnsafePointer<Element> { unsafe slab.address(of: index) }
 
   @inline(__always)
-  @inlinable package mutating func mutableAddress(of index: Int32) -> UnsafeMutablePointer<Element> {
+  @inlinable public mutating func mutableAddress(of index: Int32) -> UnsafeMutablePointer<Element> {
     unsafe slab.mutableAddress(of: index)
   }
 
@@ -41,7 +41,7 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
   /// Elements with other hashes are offered too.
   /// - Complexity: O(1) on average.
   @inline(__always)
-  @inlinable package func first(withHash hash: UInt64, where isMatch: (borrowing Element) -> Bool) -> Int32 {
+  @inlinable public func first(withHash hash: UInt64, where isMatch: (borrowing Element) -> Bool) -> Int32 {
     var index = buckets[buckets.bucket(of: hash)]
     while index != Self.none {
       let element = unsafe slab.address(of: index)
@@ -52,7 +52,7 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
   }
 
   /// - Complexity: O(1) on average.
-  @inlinable package mutating func insert(_ element: Element) -> Int32 {
+  @inlinable public mutating func insert(_ element: Element) -> Int32 {
     let index = slab.insert(element)
     if slab.count > buckets.count { split() }
     push(index, buckets.bucket(of: element.hash))
@@ -60,7 +60,7 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
   }
 
   /// - Complexity: O(1) on average.
-  @inlinable package mutating func remove(_ index: Int32) {
+  @inlinable public mutating func remove(_ index: Int32) {
     precondition(contains(index), "slab index \(index) is free already")
     let bucket = buckets.bucket(of: slab[index].hash)
     let next = slab[index].link
@@ -77,15 +77,15 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
   }
 
   /// How much memory it has, used or not, without what the elements refer to.
-  @inlinable package var reservedByteCount: Int { slab.reservedByteCount + buckets.reservedByteCount }
+  @inlinable public var reservedByteCount: Int { slab.reservedByteCount + buckets.reservedByteCount }
 
-  @inlinable package mutating func push(_ index: Int32, _ bucket: Int) {
+  @inlinable public mutating func push(_ index: Int32, _ bucket: Int) {
     slab[index].link = buckets[bucket]
     buckets[bucket] = index
   }
 
   /// Adds a bucket and gives it its share of the one that has done its work so far.
-  @inlinable package mutating func split() {
+  @inlinable public mutating func split() {
     var index = buckets[buckets.buddyOfNext]
     buckets[buckets.buddyOfNext] = Self.none
     buckets.append()
@@ -96,7 +96,7 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
     }
   }
 
-  @inlinable package mutating func merge() {
+  @inlinable public mutating func merge() {
     var index = buckets.removeLast()
     while index != Self.none {
       let next = slab[index].link
@@ -107,39 +107,39 @@ package struct HashedSlab<Element: HashedElement>: Sendable {
 }
 
 /// The heads of the chains.
-package struct BucketArray: Sendable {
-  @inlinable package static var countMin: Int { 16 }
+public struct BucketArray: Sendable {
+  @inlinable public static var countMin: Int { 16 }
 
   @usableFromInline var heads = ContiguousArray<Int32>(repeating: -1, count: BucketArray.countMin)
   /// The largest power of two that is at most `count`.
   @usableFromInline var half = BucketArray.countMin
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable package var count: Int { heads.count }
+  @inlinable public var count: Int { heads.count }
 
-  @inlinable package var reservedByteCount: Int { heads.capacity * MemoryLayout<Int32>.stride }
+  @inlinable public var reservedByteCount: Int { heads.capacity * MemoryLayout<Int32>.stride }
 
-  @inlinable package subscript(bucket: Int) -> Int32 {
+  @inlinable public subscript(bucket: Int) -> Int32 {
     get { heads[bucket] }
     set { heads[bucket] = newValue }
   }
 
   @inline(__always)
-  @inlinable package func bucket(of hash: UInt64) -> Int {
+  @inlinable public func bucket(of hash: UInt64) -> Int {
     let wide = Int(truncatingIfNeeded: hash) & (2 &* half &- 1)
     return wide < heads.count ? wide : wide &- half
   }
 
   /// The bucket that does the work of the next one to be added.
-  @inlinable package var buddyOfNext: Int { heads.count - half }
+  @inlinable public var buddyOfNext: Int { heads.count - half }
 
-  @inlinable package mutating func append() {
+  @inlinable public mutating func append() {
     heads.append(-1)
     if heads.count == 2 * half { half = heads.count }
   }
 
-  @inlinable package mutating func removeLast() -> Int32 {
+  @inlinable public mutating func removeLast() -> Int32 {
     let head = heads.removeLast()
     if heads.count < half { half /= 2 }
     // Four bytes each: to copy a million of them takes less than a millisecond.

@@ -4,64 +4,64 @@
 /// | ------------- | ------------------------------ | -------------------- | -------------- |
 /// | to 15 bytes   | bytes 0 to 7                   | bytes 8 to 14        | their number   |
 /// | longer        | first block, number of bytes   | bytes 0 to 6         | 255            |
-package struct NodeName: Equatable, Sendable {
+public struct NodeName: Equatable, Sendable {
   @usableFromInline let low: UInt64
   @usableFromInline let high: UInt64
 
-  @inlinable package static var shortCountMax: Int { 15 }
+  @inlinable public static var shortCountMax: Int { 15 }
   /// How much of a long name lies in the node.
-  @inlinable package static var headSize: Int { 7 }
-  @inlinable package static var headMask: UInt64 { 1 << 56 - 1 }
+  @inlinable public static var headSize: Int { 7 }
+  @inlinable public static var headMask: UInt64 { 1 << 56 - 1 }
 
   /// The empty name.
-  @inlinable package init() { (low, high) = (0, 0) }
+  @inlinable public init() { (low, high) = (0, 0) }
 
   @inline(__always)
-  @inlinable package init(short bytes: RawSpan) {
+  @inlinable public init(short bytes: RawSpan) {
     low = bytes.word(at: 0)
     high = bytes.word(at: 8) | UInt64(bytes.byteCount) << 56
   }
 
-  @inlinable package init(long bytes: RawSpan, block: Int32) {
+  @inlinable public init(long bytes: RawSpan, block: Int32) {
     low = UInt64(UInt32(bitPattern: block)) | UInt64(UInt32(bytes.byteCount)) << 32
     high = bytes.word(at: 0) & NodeName.headMask | 255 << 56
   }
 
-  @inlinable package var isLong: Bool { high >> 56 == 255 }
+  @inlinable public var isLong: Bool { high >> 56 == 255 }
   /// Of a long name.
-  @inlinable package var block: Int32 { Int32(truncatingIfNeeded: low) }
+  @inlinable public var block: Int32 { Int32(truncatingIfNeeded: low) }
 
   /// How many bytes it has.
-  @inlinable package var count: Int { isLong ? Int(low >> 32) : Int(high >> 56) }
+  @inlinable public var count: Int { isLong ? Int(low >> 32) : Int(high >> 56) }
 }
 
 /// The ends of long names.
 ///
 /// Bytes are kept and compared eight at a time, the last ones filled up with zeros. What looks equal then and has the same
 /// length is equal.
-package struct NodeNameStore: Sendable {
-  package struct Block: Sendable {
+public struct NodeNameStore: Sendable {
+  public struct Block: Sendable {
     @usableFromInline var words: (UInt64, UInt64, UInt64)
     @usableFromInline var next: Int32
 
-    @inlinable package init(words: (UInt64, UInt64, UInt64), next: Int32) {
+    @inlinable public init(words: (UInt64, UInt64, UInt64), next: Int32) {
       self.words = words
       self.next = next
     }
 
-    @inlinable package static var size: Int { 24 }
+    @inlinable public static var size: Int { 24 }
   }
 
   @usableFromInline var blocks = Slab<Block>()
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
   /// How many blocks there are.
-  @inlinable package var blockCount: Int { blocks.count }
+  @inlinable public var blockCount: Int { blocks.count }
 
-  @inlinable package var reservedByteCount: Int { blocks.reservedByteCount }
+  @inlinable public var reservedByteCount: Int { blocks.reservedByteCount }
 
-  @inlinable package mutating func insert(_ bytes: RawSpan) -> NodeName {
+  @inlinable public mutating func insert(_ bytes: RawSpan) -> NodeName {
     if bytes.byteCount <= NodeName.shortCountMax { return NodeName(short: bytes) }
     var block: Int32 = -1
     // From the end, so that each block has the index of the next one.
@@ -75,7 +75,7 @@ package struct NodeNameStore: Sendable {
     return NodeName(long: bytes, block: block)
   }
 
-  @inlinable package mutating func remove(_ name: NodeName) {
+  @inlinable public mutating func remove(_ name: NodeName) {
     if !name.isLong { return }
     var block = name.block
     while block != -1 {
@@ -86,12 +86,12 @@ package struct NodeNameStore: Sendable {
   }
 
   @inline(__always)
-  @inlinable package func isEqual(_ name: NodeName, _ bytes: RawSpan) -> Bool {
+  @inlinable public func isEqual(_ name: NodeName, _ bytes: RawSpan) -> Bool {
     if bytes.byteCount <= NodeName.shortCountMax { return name == NodeName(short: bytes) }
     return isEqual(long: name, bytes)
   }
 
-  @inlinable package func isEqual(long name: NodeName, _ bytes: RawSpan) -> Bool {
+  @inlinable public func isEqual(long name: NodeName, _ bytes: RawSpan) -> Bool {
     if !name.isLong || name != NodeName(long: bytes, block: name.block) { return false }
     var block = name.block
     var offset = NodeName.headSize
@@ -105,7 +105,7 @@ package struct NodeNameStore: Sendable {
   }
 
   /// Writes a name's bytes from `start` on, where there has to be room for ``NodeName/count`` of them.
-  @inlinable package func write(_ name: NodeName, to start: UnsafeMutableRawPointer) {
+  @inlinable public func write(_ name: NodeName, to start: UnsafeMutableRawPointer) {
     var position = unsafe start
     let end = unsafe start + name.count
     func write(_ word: UInt64, _ size: Int = 8) {

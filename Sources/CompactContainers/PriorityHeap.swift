@@ -5,32 +5,32 @@
 ///
 /// Invariants, checked by ``invariantViolations()``: no entry comes before its parent; `places` and `heap` point at each
 /// other; a slot is either in the heap or free.
-package struct PriorityHeap<Priority: Comparable, Value> {
+public struct PriorityHeap<Priority: Comparable, Value> {
   /// Names an inserted value.
   ///
   /// A token that was used up matches nothing, although its slot is used again.
-  package struct Token: Hashable, Sendable {
+  public struct Token: Hashable, Sendable {
     @usableFromInline let slot: Int
     @usableFromInline let sequence: UInt64
 
-    @inlinable package init(slot: Int, sequence: UInt64) {
+    @inlinable public init(slot: Int, sequence: UInt64) {
       self.slot = slot
       self.sequence = sequence
     }
   }
 
-  package struct Entry {
+  public struct Entry {
     @usableFromInline let priority: Priority
     @usableFromInline let token: Token
     @usableFromInline let value: Value
 
-    @inlinable package init(priority: Priority, token: Token, value: Value) {
+    @inlinable public init(priority: Priority, token: Token, value: Value) {
       self.priority = priority
       self.token = token
       self.value = value
     }
 
-    @inlinable package func isBefore(_ other: Entry) -> Bool {
+    @inlinable public func isBefore(_ other: Entry) -> Bool {
       priority == other.priority ? token.sequence < other.token.sequence : priority < other.priority
     }
   }
@@ -42,12 +42,12 @@ package struct PriorityHeap<Priority: Comparable, Value> {
   @usableFromInline var sequence: UInt64 = 0
 
   /// Creates an empty heap.
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable package var count: Int { heap.count }
+  @inlinable public var count: Int { heap.count }
 
   /// The least priority.
-  @inlinable package var least: Priority? { heap.first?.priority }
+  @inlinable public var least: Priority? { heap.first?.priority }
 
   /// Inserts a value that is made from its own token.
   ///
@@ -56,7 +56,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
   ///   - makeValue: Makes the value.
   /// - Returns: The value.
   /// - Complexity: O(log *n*).
-  @inlinable package mutating func insert(at priority: Priority, _ makeValue: (Token) -> Value) -> Value {
+  @inlinable public mutating func insert(at priority: Priority, _ makeValue: (Token) -> Value) -> Value {
     let slot = freeSlots.popLast() ?? places.endIndex
     if slot == places.endIndex { places.append(-1) }
     sequence += 1
@@ -72,7 +72,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
   /// - Parameter token: The name of the value.
   /// - Returns: The value, or `nil` if it isn't here any more.
   /// - Complexity: O(log *n*).
-  @inlinable package mutating func remove(_ token: Token) -> Value? {
+  @inlinable public mutating func remove(_ token: Token) -> Value? {
     let index = places[token.slot]
     guard index >= 0, heap[index].token == token else { return nil }
     return remove(at: index)
@@ -83,12 +83,12 @@ package struct PriorityHeap<Priority: Comparable, Value> {
   /// - Parameter bound: The present time, for example.
   /// - Returns: The value, or `nil` if there is none up to the bound.
   /// - Complexity: O(log *n*).
-  @inlinable package mutating func popFirst(upTo bound: Priority) -> Value? {
+  @inlinable public mutating func popFirst(upTo bound: Priority) -> Value? {
     guard let first = heap.first, first.priority <= bound else { return nil }
     return remove(at: 0)
   }
 
-  @inlinable package mutating func remove(at index: Int) -> Value {
+  @inlinable public mutating func remove(at index: Int) -> Value {
     let last = heap.endIndex - 1
     heap.swapAt(index, last)
     let removed = heap.removeLast()
@@ -101,7 +101,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
     return removed.value
   }
 
-  @inlinable package mutating func siftUp(_ start: Int) {
+  @inlinable public mutating func siftUp(_ start: Int) {
     var index = start
     while index > 0 {
       let parent = (index - 1) / 2
@@ -112,7 +112,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
     places[heap[index].token.slot] = index
   }
 
-  @inlinable package mutating func siftDown(_ start: Int) {
+  @inlinable public mutating func siftDown(_ start: Int) {
     var index = start
     while true {
       var child = 2 * index + 1
@@ -125,7 +125,7 @@ package struct PriorityHeap<Priority: Comparable, Value> {
     places[heap[index].token.slot] = index
   }
 
-  @inlinable package mutating func swap(_ first: Int, _ second: Int) {
+  @inlinable public mutating func swap(_ first: Int, _ second: Int) {
     heap.swapAt(first, second)
     places[heap[first].token.slot] = first
     places[heap[second].token.slot] = second
@@ -137,7 +137,7 @@ extension PriorityHeap {
   ///
   /// - Returns: One sentence for each violation.
   /// - Complexity: O(*n*).
-  package func invariantViolations() -> [String] {
+  public func invariantViolations() -> [String] {
     var violations: [String] = []
     for index in heap.indices {
       if index > 0, heap[index].isBefore(heap[(index - 1) / 2]) {

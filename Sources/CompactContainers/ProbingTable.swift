@@ -4,26 +4,27 @@
 /// back when elements leave. The other hash tables of the package are special for a reason that stands beside each of them.
 ///
 /// Hashes are of the caller's making. They are mixed here, so that successive numbers and addresses may be hashes.
-package struct ProbingTable<Element> {
+public struct ProbingTable<Element> {
   @usableFromInline var places: [Element?]
-  @usableFromInline package internal(set) var count = 0
+  @usableFromInline var elementCount = 0
+  @inlinable public var count: Int { elementCount }
 
-  @inlinable package static var capacityMin: Int { 16 }
+  @inlinable public static var capacityMin: Int { 16 }
 
   /// Creates an empty table.
-  @inlinable package init() { places = [Element?](repeating: nil, count: Self.capacityMin) }
+  @inlinable public init() { places = [Element?](repeating: nil, count: Self.capacityMin) }
 
   /// All elements, in no order.
   ///
   /// - Complexity: O(capacity).
-  @inlinable package var elements: [Element] { places.compactMap(\.self) }
+  @inlinable public var elements: [Element] { places.compactMap(\.self) }
 
   /// The element for which `isMatch` answers `true`, which must have this hash.
   ///
   /// Elements with other hashes are offered too.
   /// - Complexity: O(1) on average.
   @inlinable
-  package func first(withHash hash: UInt64, where isMatch: (Element) -> Bool) -> Element? {
+  public func first(withHash hash: UInt64, where isMatch: (Element) -> Bool) -> Element? {
     var place = home(of: hash)
     while let element = places[place] {
       if isMatch(element) { return element }
@@ -40,28 +41,28 @@ package struct ProbingTable<Element> {
   ///   - hashOf: The hash of any element, for a table that has to grow.
   /// - Complexity: O(1) amortized.
   @inlinable
-  package mutating func insert(_ element: Element, hash: UInt64, hashOf: (Element) -> UInt64) {
-    if (count + 1) * 4 > places.count * 3 { rebuild(places.count * 2, hashOf) }
+  public mutating func insert(_ element: Element, hash: UInt64, hashOf: (Element) -> UInt64) {
+    if (elementCount + 1) * 4 > places.count * 3 { rebuild(places.count * 2, hashOf) }
     put(element, hash)
-    count += 1
+    elementCount += 1
   }
 
   /// Removes the element for which `isMatch` answers `true`, which must be there and have this hash.
   ///
   /// - Complexity: O(1) amortized.
   @inlinable
-  package mutating func remove(withHash hash: UInt64, where isMatch: (Element) -> Bool, hashOf: (Element) -> UInt64) {
+  public mutating func remove(withHash hash: UInt64, where isMatch: (Element) -> Bool, hashOf: (Element) -> UInt64) {
     var gap = home(of: hash)
     while let element = places[gap], !isMatch(element) { gap = next(gap) }
     precondition(places[gap] != nil, "an element that isn't in the table")
     fill(gap, hashOf)
-    count -= 1
-    if places.count > Self.capacityMin, count * 8 < places.count { rebuild(places.count / 2, hashOf) }
+    elementCount -= 1
+    if places.count > Self.capacityMin, elementCount * 8 < places.count { rebuild(places.count / 2, hashOf) }
   }
 
   /// Moves elements of the same run up, so that none is cut off from its home by the gap.
   @inlinable
-  package mutating func fill(_ gap: Int, _ hashOf: (Element) -> UInt64) {
+  public mutating func fill(_ gap: Int, _ hashOf: (Element) -> UInt64) {
     var gap = gap
     var place = next(gap)
     while let element = places[place] {
@@ -77,24 +78,24 @@ package struct ProbingTable<Element> {
   }
 
   @inlinable
-  package mutating func rebuild(_ capacity: Int, _ hashOf: (Element) -> UInt64) {
+  public mutating func rebuild(_ capacity: Int, _ hashOf: (Element) -> UInt64) {
     let old = places
     places = Array(repeating: nil, count: capacity)
     for case .some(let element) in old { put(element, hashOf(element)) }
   }
 
   @inlinable
-  package mutating func put(_ element: Element, _ hash: UInt64) {
+  public mutating func put(_ element: Element, _ hash: UInt64) {
     var place = home(of: hash)
     while places[place] != nil { place = next(place) }
     places[place] = element
   }
 
   @inlinable
-  package func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: Mixing.spread(hash)) & (places.count - 1) }
+  public func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: Mixing.spread(hash)) & (places.count - 1) }
 
   @inlinable
-  package func next(_ place: Int) -> Int { (place + 1) & (places.count - 1) }
+  public func next(_ place: Int) -> Int { (place + 1) & (places.count - 1) }
 }
 
 extension ProbingTable: Sendable where Element: Sendable {}

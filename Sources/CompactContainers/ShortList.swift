@@ -1,8 +1,8 @@
 /// A list that mostly has one element, and then lies where it is.
-package struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection,
+public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection,
   ExpressibleByArrayLiteral
 {
-  package enum Content: Sendable {
+  public enum Content: Sendable {
     case one(Element)
     /// None or several; or one, where room for several was asked for.
     case array(ContiguousArray<Element>)
@@ -10,24 +10,24 @@ package struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, M
 
   @usableFromInline var content = Content.array([])
 
-  @inlinable package init() {}
-  @inlinable package init(arrayLiteral elements: Element...) { for element in elements { append(element) } }
+  @inlinable public init() {}
+  @inlinable public init(arrayLiteral elements: Element...) { for element in elements { append(element) } }
 
-  @inlinable package var startIndex: Int { 0 }
+  @inlinable public var startIndex: Int { 0 }
 
-  @inlinable package var endIndex: Int {
+  @inlinable public var endIndex: Int {
     switch content {
     case .one: 1
     case .array(let elements): elements.count
     }
   }
 
-  @inlinable package mutating func reserveCapacity(_ capacity: Int) {
+  @inlinable public mutating func reserveCapacity(_ capacity: Int) {
     guard capacity > 1 else { return }
     changeArray { $0.reserveCapacity(capacity) }
   }
 
-  @inlinable package mutating func append(_ element: Element) {
+  @inlinable public mutating func append(_ element: Element) {
     if case .array(let elements) = content, elements.capacity == 0 {
       content = .one(element)
     } else {
@@ -36,7 +36,7 @@ package struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, M
   }
 
   /// Changes the elements as an array of which there is only one copy.
-  @inlinable package mutating func changeArray(_ body: (inout ContiguousArray<Element>) -> Void) {
+  @inlinable public mutating func changeArray(_ body: (inout ContiguousArray<Element>) -> Void) {
     var elements: ContiguousArray<Element>
     switch content {
     case .one(let element): elements = [element]
@@ -47,7 +47,7 @@ package struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, M
     content = .array(elements)
   }
 
-  @inlinable package subscript(position: Int) -> Element {
+  @inlinable public subscript(position: Int) -> Element {
     get {
       switch content {
       case .one(let element):

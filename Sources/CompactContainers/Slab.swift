@@ -21,20 +21,20 @@
 /// | chunks | the uniqueness of `owner` | copies share them, and a slab copies them before it changes shared ones |
 ///
 /// `@unchecked Sendable` for the pointer and the object: they lead to sendable elements that nobody changes while they're shared.
-@safe package struct Slab<Element: Sendable>: @unchecked Sendable {
+@safe public struct Slab<Element: Sendable>: @unchecked Sendable {
   /// As many elements as a chunk has bits.
-  @inlinable package static var chunkSize: Int { 64 }
+  @inlinable public static var chunkSize: Int { 64 }
   /// How many chunks a block has, and how many there are before the first block.
-  @inlinable package static var blockSize: Int { 64 }
+  @inlinable public static var blockSize: Int { 64 }
   /// With so few elements an empty block isn't kept.
-  @inlinable package static var smallCount: Int { chunkSize * blockSize / 2 }
+  @inlinable public static var smallCount: Int { chunkSize * blockSize / 2 }
 
-  @unsafe package struct Chunk {
+  @unsafe public struct Chunk {
     /// Absent while nothing is in the chunk or block; elements are initialized where `live` has a bit.
     @usableFromInline var places: UnsafeMutablePointer<Element>?
     @usableFromInline var live: UInt64
 
-    @inlinable package init(places: UnsafeMutablePointer<Element>? = nil, live: UInt64 = 0) {
+    @inlinable public init(places: UnsafeMutablePointer<Element>? = nil, live: UInt64 = 0) {
       unsafe self.places = unsafe places
       unsafe self.live = live
     }
@@ -44,7 +44,8 @@
   /// The owner's, kept here as well so that reading needs no look at the owner.
   @usableFromInline var chunks: UnsafeMutablePointer<Chunk>
   @usableFromInline var chunkCount = 0
-  @usableFromInline package internal(set) var count = 0
+  @usableFromInline var elementCount = 0
+  @inlinable public var count: Int { elementCount }
   /// The chunks with room, each of them once; the last one is filled first.
   @usableFromInline var open: [Int32] = []
   /// The chunk before the first block that is empty and kept for the next element, if there is one.
@@ -56,36 +57,36 @@
   /// The blocks without memory.
   @usableFromInline var absentBlocks: [Int] = []
 
-  @inlinable package init() {
+  @inlinable public init() {
     owner = SlabOwner(capacity: 1)
     unsafe chunks = unsafe owner.chunks
   }
 
   @inline(__always)
-  @inlinable package func contains(_ index: Int32) -> Bool {
+  @inlinable public func contains(_ index: Int32) -> Bool {
     // Negative indices are behind the end as well.
     let index = UInt(UInt32(bitPattern: index))
     let chunk = Int(index / UInt(Self.chunkSize))
     return unsafe chunk < chunkCount && chunks[chunk].live & (1 << UInt64(index % UInt(Self.chunkSize))) != 0
   }
 
-  @inlinable package subscript(index: Int32) -> Element {
+  @inlinable public subscript(index: Int32) -> Element {
     @inline(__always) unsafeAddress { unsafe address(of: index) }
     @inline(__always) unsafeMutableAddress { unsafe mutableAddress(of: index) }
   }
 
   /// Where the element is until the slab changes.
   @inline(__always)
-  @inlinable package func address(of index: Int32) -> UnsafePointer<Element> { unsafe UnsafePointer(place(index)) }
+  @inlinable public func address(of index: Int32) -> UnsafePointer<Element> { unsafe UnsafePointer(place(index)) }
 
   @inline(__always)
-  @inlinable package mutating func mutableAddress(of index: Int32) -> UnsafeMutablePointer<Element> {
+  @inlinable public mutating func mutableAddress(of index: Int32) -> UnsafeMutablePointer<Element> {
     makeUnique()
     return unsafe place(index)
   }
 
   @inline(__always)
-  @inlinable package func place(_ index: Int32) -> UnsafeMutablePointer<Element> {
+  @inlinable public func place(_ index: Int32) -> UnsafeMutablePointer<Element> {
     guard contains(index), let places = unsafe chunks[Int(index) / Self.chunkSize].places else {
       preconditionFailure("slab index \(index) is free")
     }
@@ -93,9 +94,9 @@
   }
 
   /// The indices of all elements, in ascending order.
-  @inlinable package var indices: [Int32] {
+  @inlinable public var indices: [Int32] {
     var result: [Int32] = []
-    result.reserveCapacity(count)
+    result.reserveCapacity(elementCount)
     for chunk in 0..<chunkCount {
       var live = unsafe chunks[chunk].live
       while live != 0 {
@@ -111,7 +112,7 @@
 
 extension Slab {
   /// - Complexity: O(1) amortized.
-  @inlinable package mutating func insert(_ element: Element) -> Int32 {
+  @inlinable public mutating func insert(_ element: Element) -> Int32 {
     makeUnique()
     if open.isEmpty { addRoom() }
     let chunk = open[open.count - 1]
@@ -123,22 +124,22 @@ extension Slab {
     unsafe (places + place).initialize(to: element)
     unsafe chunks[Int(chunk)].live |= 1 << UInt64(place)
     if unsafe chunks[Int(chunk)].live == UInt64.max { open.removeLast() }
-    count += 1
+    elementCount += 1
     return chunk * Int32(Self.chunkSize) + Int32(place)
   }
 
   /// - Complexity: O(1) amortized.
-  @inlinable package mutating func remove(_ index: Int32) {
+  @inlinable public mutating func remove(_ index: Int32) {
     makeUnique()
     unsafe place(index).deinitialize(count: 1)
     let chunk = Int(index) / Self.chunkSize
     if unsafe chunks[chunk].live == UInt64.max { open.append(Int32(chunk)) }
     unsafe chunks[chunk].live &= ~(1 << UInt64(Int(index) % Self.chunkSize))
-    count -= 1
+    elementCount -= 1
     if unsafe chunks[chunk].live == 0 { endUse(of: chunk) }
   }
 
-  @inlinable package mutating func beginUse(of chunk: Int) {
+  @inlinable public mutating func beginUse(of chunk: Int) {
     if chunk < Self.blockSize {
       if spare == Int32(chunk) { spare = nil }
     } else {
@@ -148,7 +149,7 @@ extension Slab {
     }
   }
 
-  @inlinable package mutating func endUse(of chunk: Int) {
+  @inlinable public mutating func endUse(of chunk: Int) {
     if chunk < Self.blockSize {
       if let spare {
         unsafe chunks[Int(spare)].places?.deallocate()
@@ -163,15 +164,15 @@ extension Slab {
         spareBlock = block
       }
     }
-    if count <= Self.smallCount, let block = spareBlock {
+    if elementCount <= Self.smallCount, let block = spareBlock {
       giveBack(block: block)
       spareBlock = nil
     }
     // Nothing lives: no need to remember a thousand chunks.
-    if count == 0, chunkCount > 1 { self = Slab() }
+    if elementCount == 0, chunkCount > 1 { self = Slab() }
   }
 
-  @inlinable package mutating func addRoom() {
+  @inlinable public mutating func addRoom() {
     if chunkCount < Self.blockSize {
       open.append(Int32(addChunk()))
     } else {
@@ -181,7 +182,7 @@ extension Slab {
     }
   }
 
-  @inlinable package mutating func addChunk() -> Int {
+  @inlinable public mutating func addChunk() -> Int {
     if chunkCount == owner.capacity { unsafe chunks = unsafe owner.grow() }
     unsafe (chunks + chunkCount).initialize(to: Chunk())
     chunkCount += 1
@@ -189,26 +190,26 @@ extension Slab {
     return chunkCount - 1
   }
 
-  @inlinable package mutating func addBlock() -> Int {
+  @inlinable public mutating func addBlock() -> Int {
     for _ in 0..<Self.blockSize { _ = addChunk() }
     usedChunkCounts.append(0)
     return usedChunkCounts.count - 1
   }
 
   /// - Complexity: O(chunks with room), once for all elements of a block.
-  @inlinable package mutating func giveBack(block: Int) {
+  @inlinable public mutating func giveBack(block: Int) {
     let gone = Self.chunks(of: block)
     owner.deallocate(block: block)
     open.removeAll { gone.contains(Int($0)) }
     absentBlocks.append(block)
   }
 
-  @inlinable package static func chunks(of block: Int) -> Range<Int> {
+  @inlinable public static func chunks(of block: Int) -> Range<Int> {
     (block + 1) * blockSize..<(block + 2) * blockSize
   }
 
   /// How much memory it has, used or not, without what the elements refer to.
-  @inlinable package var reservedByteCount: Int {
+  @inlinable public var reservedByteCount: Int {
     var chunkCount = 0
     for chunk in 0..<self.chunkCount where unsafe chunks[chunk].places != nil { chunkCount += 1 }
     return unsafe chunkCount * Self.chunkSize * MemoryLayout<Element>.stride + owner.capacity
@@ -217,25 +218,25 @@ extension Slab {
   }
 
   @inline(__always)
-  @inlinable package mutating func makeUnique() {
+  @inlinable public mutating func makeUnique() {
     if !isKnownUniquelyReferenced(&owner) { copyChunks() }
   }
 
-  @inlinable package mutating func copyChunks() {
+  @inlinable public mutating func copyChunks() {
     owner = owner.copy()
     unsafe chunks = unsafe owner.chunks
   }
 }
 
 /// Owns the chunks of a slab and of its copies.
-@safe package final class SlabOwner<Element: Sendable> {
-  package typealias Chunk = Slab<Element>.Chunk
+@safe public final class SlabOwner<Element: Sendable> {
+  public typealias Chunk = Slab<Element>.Chunk
 
   @usableFromInline var chunks: UnsafeMutablePointer<Chunk>
   @usableFromInline var capacity: Int
   @usableFromInline var count = 0
 
-  @inlinable package init(capacity: Int) {
+  @inlinable public init(capacity: Int) {
     self.capacity = capacity
     unsafe chunks = .allocate(capacity: capacity)
   }
@@ -250,10 +251,10 @@ extension Slab {
     unsafe chunks.deallocate()
   }
 
-  @inlinable package var blockCount: Int { max(count / Slab<Element>.blockSize - 1, 0) }
+  @inlinable public var blockCount: Int { max(count / Slab<Element>.blockSize - 1, 0) }
 
   /// Gives the chunks of a block memory of their own pages.
-  @inlinable package func allocate(block: Int) {
+  @inlinable public func allocate(block: Int) {
     let capacity = Slab<Element>.chunkSize * Slab<Element>.blockSize
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: capacity * MemoryLayout<Element>.stride, alignment: Self.blockAlignment)
@@ -264,7 +265,7 @@ extension Slab {
   }
 
   /// Takes the memory of a block in which nothing lives, if it has any.
-  @inlinable package func deallocate(block: Int) {
+  @inlinable public func deallocate(block: Int) {
     let gone = Slab<Element>.chunks(of: block)
     guard let places = unsafe chunks[gone.lowerBound].places else { return }
     unsafe UnsafeMutableRawPointer(places).deallocate()
@@ -272,9 +273,9 @@ extension Slab {
   }
 
   /// Pages of the machines that we know have 4 KiB or a multiple.
-  @inlinable package static var blockAlignment: Int { 4096 }
+  @inlinable public static var blockAlignment: Int { 4096 }
 
-  @inlinable package func grow() -> UnsafeMutablePointer<Chunk> {
+  @inlinable public func grow() -> UnsafeMutablePointer<Chunk> {
     let larger = UnsafeMutablePointer<Chunk>.allocate(capacity: capacity * 2)
     unsafe larger.moveInitialize(from: chunks, count: count)
     unsafe chunks.deallocate()
@@ -283,7 +284,7 @@ extension Slab {
     return unsafe larger
   }
 
-  @inlinable package func copy() -> SlabOwner {
+  @inlinable public func copy() -> SlabOwner {
     let other = SlabOwner(capacity: capacity)
     for chunk in 0..<count {
       unsafe (other.chunks + chunk).initialize(to: Chunk(places: nil, live: chunks[chunk].live))
@@ -301,7 +302,7 @@ extension Slab {
     return other
   }
 
-  @inlinable package func forEachPlace(of chunk: Int, _ body: (Int) -> Void) {
+  @inlinable public func forEachPlace(of chunk: Int, _ body: (Int) -> Void) {
     var live = unsafe chunks[chunk].live
     while live != 0 {
       body(live.trailingZeroBitCount)

@@ -1,11 +1,11 @@
 /// The requirement of a ``Table`` to its values.
-package protocol TableElement: HashedElement {
+public protocol TableElement: HashedElement {
   associatedtype ID: TableKey
   var id: ID { get }
 }
 
 /// A number that names something.
-package protocol TableKey: Hashable, Comparable, Sendable {
+public protocol TableKey: Hashable, Comparable, Sendable {
   var rawValue: UInt64 { get }
 }
 
@@ -13,52 +13,52 @@ extension TableKey {
   /// Numbers of any pattern spread over the low bits, but sixteen neighbours stay together.
   ///
   /// Numbers are given out in order, so what comes next is looked up where memory is in the cache.
-  @inlinable package var tableHash: UInt64 {
+  @inlinable public var tableHash: UInt64 {
     let product = (rawValue >> 4) &* Mixing.goldenFactor
     return (product ^ (product >> 32)) << 4 | (rawValue & 15)
   }
 }
 
 extension TableElement {
-  @inlinable package var hash: UInt64 { id.tableHash }
+  @inlinable public var hash: UInt64 { id.tableHash }
 }
 
 /// A dictionary whose keys are known to be there: a missing one is a broken invariant, not a case to handle.
-package struct Table<Element: TableElement>: Sendable {
-  package typealias Key = Element.ID
-  @inlinable package static var none: Int32 { HashedSlab<Element>.none }
+public struct Table<Element: TableElement>: Sendable {
+  public typealias Key = Element.ID
+  @inlinable public static var none: Int32 { HashedSlab<Element>.none }
 
   @usableFromInline var elements = HashedSlab<Element>()
   /// The largest key so far: a larger one can't exist, which saves a look at strangers far away in memory.
   @usableFromInline var largest: Key?
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable package var count: Int { elements.count }
-  @inlinable package var reservedByteCount: Int { elements.reservedByteCount }
-  @inlinable package var isEmpty: Bool { elements.count == 0 }
+  @inlinable public var count: Int { elements.count }
+  @inlinable public var reservedByteCount: Int { elements.reservedByteCount }
+  @inlinable public var isEmpty: Bool { elements.count == 0 }
   /// All keys in ascending order, so that nothing depends on the order of hashing.
-  @inlinable package var sortedKeys: [Key] { elements.indices.map { elements[$0].id }.sorted() }
+  @inlinable public var sortedKeys: [Key] { elements.indices.map { elements[$0].id }.sorted() }
 
-  @inlinable package subscript(key: Key) -> Element {
+  @inlinable public subscript(key: Key) -> Element {
     @inline(__always) unsafeAddress { unsafe elements.address(of: present(key)) }
     @inline(__always) unsafeMutableAddress { unsafe elements.mutableAddress(of: present(key)) }
   }
 
   /// The element at an index that ``index(of:)`` found, until the table changes.
-  @inlinable package subscript(at index: Int32) -> Element {
+  @inlinable public subscript(at index: Int32) -> Element {
     @inline(__always) unsafeAddress { unsafe elements.address(of: index) }
   }
 
   /// A copy of the element, which retains what it refers to: who reads only a part of it uses ``index(of:)``.
-  @inlinable package func find(_ key: Key) -> Element? {
+  @inlinable public func find(_ key: Key) -> Element? {
     let index = index(of: key)
     return index == Self.none ? nil : elements[index]
   }
 
-  @inlinable package func contains(_ key: Key) -> Bool { index(of: key) != Self.none }
+  @inlinable public func contains(_ key: Key) -> Bool { index(of: key) != Self.none }
 
-  @inlinable package mutating func insert(_ value: Element) {
+  @inlinable public mutating func insert(_ value: Element) {
     if let largest, value.id <= largest {
       precondition(!contains(value.id), "\(value.id) exists already")
     } else {
@@ -68,7 +68,7 @@ package struct Table<Element: TableElement>: Sendable {
   }
 
   @discardableResult
-  @inlinable package mutating func remove(_ key: Key) -> Element {
+  @inlinable public mutating func remove(_ key: Key) -> Element {
     let index = present(key)
     let value = elements[index]
     elements.remove(index)
@@ -76,10 +76,10 @@ package struct Table<Element: TableElement>: Sendable {
   }
 
   /// Where the element is, or ``none``.
-  @inlinable package func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
+  @inlinable public func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
 
   /// Where the element is, which has to be there.
-  @inlinable package func present(_ key: Key) -> Int32 {
+  @inlinable public func present(_ key: Key) -> Int32 {
     let index = index(of: key)
     precondition(index != Self.none, "no \(key)")
     return index

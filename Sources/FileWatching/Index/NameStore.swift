@@ -61,6 +61,7 @@ package struct NameStore: Sendable {
 }
 
 /// Reads names one after the other, most of which are in the same block as the one before: counts no reference for each.
+@usableFromInline
 package struct NameReader: ~Copyable {
   @usableFromInline let names: NameStore
   @usableFromInline var number = -1

@@ -1,5 +1,5 @@
 internal import CSystemShims
-internal import Synchronization
+public import Synchronization
 
 /// A small lock for short critical sections.
 ///
@@ -16,6 +16,7 @@ internal import Synchronization
 /// it fell from 70 to 1.9 million operations per second where this lock stays at 66, and its uninstrumented slow path makes
 /// the thread sanitizer report races that aren't there. The three states are those of mutex2 in U. Drepper, "Futexes Are
 /// Tricky" (2011).
+@usableFromInline
 package final class FutexLock: Sendable {
   @usableFromInline
   let word: FutexWord
@@ -62,7 +63,7 @@ package final class FutexLock: Sendable {
 /// `@unchecked Sendable` because the value never leaves the lock: it is `sending` on its way in, and `inout sending` inside
 /// the body, so the compiler refuses to let a reference to its insides escape. The value lives in raw memory rather than in
 /// a stored property, which would be checked for exclusive access at every turn although the lock already guarantees it.
-@safe
+@safe @usableFromInline
 package final class Guarded<State: ~Copyable>: @unchecked Sendable {
   @usableFromInline
   let word: FutexWord

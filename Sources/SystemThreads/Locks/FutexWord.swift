@@ -1,6 +1,6 @@
 internal import CSystemShims
 internal import Glibc
-package import Synchronization
+public import Synchronization
 
 /// One 32-bit word at a fixed address that threads can sleep on.
 ///
@@ -14,7 +14,7 @@ package import Synchronization
 /// A wake-up may reach the kernel after another thread has already seen the new value and freed the word. That is
 /// harmless: futex(2) doesn't touch the memory to wake, and a thread that sleeps at a reused address checks its word
 /// again in a loop.
-@safe
+@safe @usableFromInline
 package struct FutexWord: ~Copyable, @unchecked Sendable {
   /// The word.
   @usableFromInline
