@@ -126,5 +126,10 @@ struct InotifyWatcherTests {
     #expect(manual.takeEvents() == [.overflow])
     try watch.write("g")
     #expect(manual.takeEvents().count == 1)
+    try manual.loseEvents {
+      try watch.write("h")
+      #expect(manual.takeEvents() == [])
+    }
+    #expect(manual.takeEvents() == [.overflow])
   }
 }

@@ -7,6 +7,8 @@ public import SystemInterface
 public final class ManualFileWatcher: FileWatcher {
   fileprivate struct Faults: Sendable {
     var isOverflown = false
+    /// How many calls are under way whose events are lost.
+    var losingCallCount = 0
     var remainingWatchCount = Int.max
     var isTearingRenames = false
     /// Events whose turn comes later.
@@ -39,6 +41,28 @@ public final class ManualFileWatcher: FileWatcher {
   public func loseEvents() {
     faults.withLock { $0.isOverflown = true }
     wake()
+  }
+
+  /// Loses all events of what a closure does, and reports that afterwards.
+  ///
+  /// Unlike with ``loseEvents()``, no reader receives any of these events, however soon it reads. Events that were in the
+  /// queue before may be lost too.
+  ///
+  /// - Parameter body: The closure; called on this thread.
+  /// - Returns: Its result.
+  /// - Throws: Its error.
+  public func loseEvents<Result, Failure: Error>(
+    during body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    faults.withLock { $0.losingCallCount += 1 }
+    defer {
+      faults.withLock { faults in
+        faults.losingCallCount -= 1
+        faults.isOverflown = true
+      }
+      wake()
+    }
+    return try body()
   }
 
   /// Lets only so many further calls succeed, and answers the others as the kernel does at its limit.
@@ -83,10 +107,13 @@ public final class ManualFileWatcher: FileWatcher {
     return faults.withLock { faults in
       let events = others + faults.told
       faults.told = []
-      if faults.isOverflown {
-        faults.isOverflown = false
+      if faults.losingCallCount > 0 || faults.isOverflown {
         faults.heldBack = []
         faults.isBetweenHalves = false
+      }
+      if faults.losingCallCount > 0 { return [] }
+      if faults.isOverflown {
+        faults.isOverflown = false
         return [.overflow]
       }
       return faults.isTearingRenames ? faults.tear(events) : events
