@@ -30,7 +30,12 @@ extension FileAccessArbiter {
     for change in changes {
       switch change {
       case .changed(let path), .appeared(let path): confirm(change, at: path, by: client)
-      case .vanished, .moved, .unknown: tell(change, to: concerned(by: change, of: client))
+      case .vanished(let path):
+        _ = takeSettling(path, of: client)
+        tell(change, to: concerned(by: change, of: client))
+      case .moved(let old, let new, _):
+        confirmMove(change, from: old, to: new, by: client)
+      case .unknown: tell(change, to: concerned(by: change, of: client))
       }
     }
     return finish()
@@ -56,7 +61,10 @@ extension FileAccessArbiter {
 
   private mutating func judge(_ change: ItemChange, by client: ClientID) {
     switch change {
-    case .unknown: tell(change, to: concerned(by: change, of: client))
+    case .unknown(let path):
+      // What is inside is told of by this, and may be gone before it's left alone, of which nobody may say a word.
+      ledger.settling = ledger.settling.filter { $0.key.client != client || !path.isSameOrContains($0.key.path) }
+      tell(change, to: concerned(by: change, of: client))
     case .changed(let path):
       if !isWithheld(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
@@ -70,7 +78,8 @@ extension FileAccessArbiter {
       if unpark(old, of: client) { return judge(arrival, by: client) }
       if ledger.settling[ChangeLedger.Settling.Key(client: client, path: old)]?.isNew == true {
         _ = takeSettling(old, of: client)
-        return judge(arrival, by: client)
+        judge(arrival, by: client)
+        return judgeAgain(settlingInside: old, at: new, of: client)
       }
       tellSettling(inside: old, of: client)
       let isOldExplained = isExplained(at: old, of: client)
@@ -169,6 +178,34 @@ extension FileAccessArbiter {
     tell(
       settling.isNew ? .appeared(path) : .changed(path),
       to: concerned.filter { settling.presenters.contains($0.presenter) })
+  }
+
+  /// A directory that nobody has been told of yet stands elsewhere now, and what is in it with it.
+  private mutating func judgeAgain(settlingInside old: ItemPath, at new: ItemPath, of client: ClientID) {
+    let inside = ledger.settling.keys.filter { $0.client == client && old.contains($0.path) }
+    for key in inside.sorted(by: { $0.path < $1.path }) {
+      let place = key.path.movedAlong(from: old, to: new)
+      let isNew = takeSettling(key.path, of: client)?.isNew ?? true
+      judge(isNew ? .appeared(place) : .changed(place), by: client)
+    }
+  }
+
+  /// Tells of a move, and then of what has been seen at the former place since the move was seen: whoever is told before it
+  /// follows may find something else there.
+  private mutating func confirmMove(
+    _ move: ItemChange, from old: ItemPath, to new: ItemPath, by client: ClientID
+  ) {
+    // The move tells that something is there.
+    _ = takeSettling(new, of: client)
+    let inside = ledger.settling.keys.filter { $0.client == client && old.isSameOrContains($0.path) }
+      .sorted { $0.path < $1.path }
+      .compactMap { key in takeSettling(key.path, of: client).map { (key.path, $0) } }
+    tell(move, to: concerned(by: move, of: client))
+    for (path, settling) in inside {
+      let place = path.movedAlong(from: old, to: new)
+      let news: ItemChange = settling.isNew ? .appeared(place) : .changed(place)
+      tell(news, to: concerned(by: news, of: client).filter { settling.presenters.contains($0.presenter) })
+    }
   }
 
   /// Before presenters follow a move: they aren't found any more where the changes were seen.

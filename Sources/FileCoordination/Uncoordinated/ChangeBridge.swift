@@ -12,11 +12,11 @@ internal import SystemInterface
 /// | `state` | its lock, outside of the host's | events that a thread reads out of the queue are reported before another thread reads |
 /// | `inbox` | its lock, inside of all others | the host adds notes in the middle of its own steps |
 ///
-/// The lock of `state` is held while files are inspected: the thread that waits for it is one that ends a coordinated
-/// write, and the changes before that have to be reported first.
+/// The lock of `state` is held while files are inspected: the waiting thread ends a coordinated write, and the changes
+/// before that have to be reported first.
 final class ChangeBridge: Sendable {
-  /// The notes of others to the reader.
-  enum Note: Sendable {
+  /// What others have to tell the reader.
+  enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
     case verifyAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
@@ -62,28 +62,36 @@ extension ChangeBridge {
     guard let host else { return }
     state.withLock { state in
       if state.reader == nil { start(&state, host) }
-      state.reader?.add(id, at: path, observesInside: observesInside)
-      // The presenter inspects its item after it has registered, and learns of problems there.
-      _ = state.reader?.takeOutput()
+      state.reader?.tell { $0.add(id, at: path, observesInside: observesInside) }
+      // The presenter looks at its item after it has registered, and is told of problems there.
+      state.reader?.tell { $0.output.forgetLosses() }
+      wakeIfNeeded(state)
     }
   }
 
   func locate(_ id: PresenterID, at path: ItemPath) {
     state.withLock { state in
-      if state.reader?.presented[id] == nil { return }
-      state.reader?.follow(id, to: path)
-      _ = state.reader?.takeOutput()
+      state.reader?.tell {
+        $0.follow(id, to: path)
+        $0.output.forgetLosses()
+      }
+      wakeIfNeeded(state)
     }
+  }
+
+  /// Looking for one presenter may have found what others have to be told.
+  private func wakeIfNeeded(_ state: State) {
+    if let reader = state.reader, !reader.core.output.isEmpty { reader.watcher.wake() }
   }
 
   func remove(_ id: PresenterID) {
     let watcher = state.withLock { state -> (any FileWatcher)? in
-      guard state.reader?.presented[id] != nil else { return nil }
-      state.reader?.remove(id)
-      if state.reader?.presented.isEmpty == false { return nil }
-      defer { state.reader = nil }
+      guard let reader = state.reader, reader.core.presented[id] != nil else { return nil }
+      reader.tell { $0.remove(id) }
+      if !reader.core.presented.isEmpty { return nil }
+      state.reader = nil
       inbox.withLock { $0 = Inbox() }
-      return state.reader?.watcher
+      return reader.watcher
     }
     watcher?.wake()
   }
@@ -92,9 +100,7 @@ extension ChangeBridge {
   func problem(of id: PresenterID) -> SystemError? {
     state.withLock { state in
       guard let reader = state.reader else { return state.failure }
-      guard let path = reader.presented[id]?.path else { return nil }
-      return reader.problems.sorted { $0.key < $1.key }
-        .first { $0.key.isSameOrContains(path) || path.contains($0.key) }?.value
+      return reader.core.problem(of: id)
     }
   }
 
@@ -131,7 +137,7 @@ extension ChangeBridge {
   private func stop(_ watcher: any FileWatcher, _ error: SystemError) {
     state.withLock { state in
       if state.reader?.watcher !== watcher { return }
-      state.reader?.problems[.root] = error
+      state.reader?.tell { $0.watchingFailed(error) }
     }
   }
 
@@ -154,8 +160,8 @@ extension ChangeBridge {
       // The arbiter's answers about changes come back in notes: at most to look again, and then to follow.
       for _ in 0..<Self.turnCount {
         let notes = inbox.withLock { inbox in exchange(&inbox.notes, with: []) }
-        for note in notes { state.reader?.take(note) }
-        state.reader?.takeEvents()
+        for note in notes { state.reader?.tell { $0.take(note) } }
+        state.reader?.tell { $0.eventsArrived() }
         guard let output = state.reader?.takeOutput(), !(notes.isEmpty && output.isEmpty) else { break }
         actions += tell(output, host)
         let clock = host.configuration.clock
@@ -172,13 +178,17 @@ extension ChangeBridge {
     host.transport.flush()
   }
 
-  private func tell(_ output: ChangeReader.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
+  private func tell(_ output: ChangeCore.Output, _ host: ArbiterHost) -> [ArbiterHost.Action] {
     var actions: [ArbiterHost.Action] = []
+    // Notes are dealt with before events are taken, so an item was moved before something was seen at its new place.
+    for chunk in output.confirmedPlaces.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk), raising: .followers(in: chunk))
+    }
     for chunk in output.seen.chunks(of: Self.changeCountMax) {
       actions += host.decide(.changesSeen(ArbiterHost.client, chunk))
     }
-    for chunk in output.confirmed.chunks(of: Self.changeCountMax) {
-      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk), raising: .followers(in: chunk))
+    for chunk in output.confirmedNews.chunks(of: Self.changeCountMax) {
+      actions += host.decide(.changesConfirmed(ArbiterHost.client, chunk))
     }
     return actions.filter { action in
       guard case .note(let note) = action else { return true }
@@ -189,17 +199,6 @@ extension ChangeBridge {
 
   private func post(_ note: Note, after interval: Duration, _ clock: any CoordinationClock) {
     _ = clock.schedule(at: clock.now.advanced(by: interval)) { [weak self] in self?.post(note) }
-  }
-}
-
-extension ChangeReader {
-  fileprivate mutating func take(_ note: ChangeBridge.Note) {
-    switch note {
-    case .follow(let id, let path): follow(id, to: path)
-    case .verifyAgain(let change): verifyAgain(change)
-    case .moveIsSettled(let path): settleMove(from: path)
-    case .changeIsSettled(let path): settleChange(at: path)
-    }
   }
 }
 

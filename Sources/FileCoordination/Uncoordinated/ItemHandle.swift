@@ -2,87 +2,126 @@ internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
-/// Holds on to an item itself, wherever it's moved to.
+/// Holds on to an item itself, wherever it's moved to, until it's closed.
 ///
 /// An open descriptor without access to the contents (`O_PATH`, open(2)): the kernel shows where the item is, by
 /// proc_pid_fd(5). While it's open the file system can't be unmounted.
 ///
-/// A program may present more items than it may have files open. So handles take no more than ``shareOfDescriptors`` of
-/// its descriptors. Further ones keep only the identity of the item, and find it only where it's expected.
-final class ItemHandle: Sendable {
+/// A handle for which the ``HandleBudget`` has no descriptor knows what the item is, and finds it only where it's expected.
+struct ItemHandle: Hashable, Sendable {
   let identity: FileIdentity
   let kind: FileKind
-  private let files: any FileSystem
   private let path: ItemPath
   /// Absent when the process has none to spare.
   private let descriptor: FileDescriptor?
 
-  /// Handles take one in so many of the descriptors that the process may have.
-  static let shareOfDescriptors = 4
-  private static let openCount = Atomic<Int>(0)
+  /// How often the kernel is asked of an item that is moved all the time.
+  private static let attemptCountMax = 8
   private static let deletionMark = Array(" (deleted)".utf8)
 
-  /// - Returns: `nil` when nothing is there, or when it can't be inspected.
-  init?(_ path: ItemPath, in files: any FileSystem) {
-    let opened = Self.open(path, in: files)
+  /// - Returns: `nil` when nothing is there, or when it can't be looked at.
+  init?(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) {
+    let opened = Self.open(path, in: files, budget)
     let status =
       if let opened { try? files.status(of: opened) } else { (try? files.statusIfPresent(of: path.systemPath)) ?? nil }
     guard let status else {
-      if let opened { Self.close(opened, in: files) }
+      if let opened { Self.close(opened, in: files, budget) }
       return nil
     }
-    self.files = files
     self.path = path
     descriptor = opened
     identity = status.identity
     kind = status.kind
   }
 
-  deinit { if let descriptor { Self.close(descriptor, in: files) } }
+  /// Lets go of the item; the handle must not be used afterwards.
+  func close(in files: any FileSystem, _ budget: HandleBudget) {
+    if let descriptor { Self.close(descriptor, in: files, budget) }
+  }
 
-  private static func open(_ path: ItemPath, in files: any FileSystem) -> FileDescriptor? {
-    let count = openCount.wrappingAdd(1, ordering: .relaxed).newValue
-    if count <= HostProcess.descriptorCountMax / shareOfDescriptors,
-      let opened = try? files.open(path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
+  private static func open(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) -> FileDescriptor? {
+    if !budget.take() { return nil }
+    if let opened = try? files.open(
+      path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
     {
       return opened
     }
-    openCount.wrappingSubtract(1, ordering: .relaxed)
+    budget.giveBack()
     return nil
   }
 
-  private static func close(_ descriptor: FileDescriptor, in files: any FileSystem) {
+  private static func close(_ descriptor: FileDescriptor, in files: any FileSystem, _ budget: HandleBudget) {
     try? files.close(descriptor)
-    openCount.wrappingSubtract(1, ordering: .relaxed)
+    budget.giveBack()
   }
 
   /// Whether the item is found wherever it goes.
   var isHeld: Bool { descriptor != nil }
 
-  /// Where the item is now; `nil` when it's gone, or out of sight.
-  var currentPath: ItemPath? { currentPath(orAt: nil) }
-
   /// Where the item is now.
   ///
-  /// - Parameter place: Where it may have gone, for an item that isn't held.
+  /// - Parameters:
+  ///   - place: Where it may have gone, for an item that isn't held.
+  ///   - files: The door through which it was opened.
   /// - Returns: Its path; `nil` when it's gone, or out of sight.
-  func currentPath(orAt place: ItemPath?) -> ItemPath? {
-    guard let descriptor else { return [path, place].compactMap { $0 }.first { isHere($0.systemPath) } }
+  func currentPath(orAt place: ItemPath?, in files: any FileSystem) -> ItemPath? {
+    guard let descriptor else { return [path, place].compactMap { $0 }.first { isHere($0.systemPath, in: files) } }
     let door = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
-    guard let target = try? files.readLink(door, at: .workingDirectory), target.isAbsolute else { return nil }
-    var path = target
-    if !isHere(path) {
+    var former: SystemPath?
+    for _ in 0..<Self.attemptCountMax {
+      guard let target = try? files.readLink(door, at: .workingDirectory), target.isAbsolute, target != former else {
+        return nil
+      }
       // One that's gone is marked, but a name may end like the mark.
-      guard path.bytes.count > Self.deletionMark.count,
-        path.bytes.suffix(Self.deletionMark.count) == Self.deletionMark[...]
-      else { return nil }
-      path = SystemPath(bytes: path.bytes.dropLast(Self.deletionMark.count))
-      if !isHere(path) { return nil }
+      let unmarked =
+        target.bytes.hasSuffix(Self.deletionMark)
+        ? SystemPath(bytes: target.bytes.dropLast(Self.deletionMark.count)) : nil
+      for path in [target, unmarked].compactMap(\.self) where isHere(path, in: files) {
+        return ItemPath(canonical: path.bytes)
+      }
+      // Moved since, perhaps.
+      former = target
     }
-    return ItemPath(canonical: path.bytes)
+    return nil
   }
 
-  private func isHere(_ path: SystemPath) -> Bool {
+  private func isHere(_ path: SystemPath, in files: any FileSystem) -> Bool {
     ((try? files.statusIfPresent(of: path)) ?? nil)?.identity == identity
   }
+}
+
+/// How many descriptors the handles of items take together.
+///
+/// A program may present more items than it may have files open. So handles take no more than one in
+/// ``shareOfDescriptors`` of its descriptors.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `takenCount` | itself: atomic | bridges take and give back under their own locks |
+final class HandleBudget: Sendable {
+  /// That of this process.
+  static let shared = HandleBudget()
+  /// Handles take one in so many of the descriptors that the process may have.
+  static let shareOfDescriptors = 4
+
+  private let fixedCountMax: Int?
+  private let takenCount = Atomic<Int>(0)
+
+  /// - Parameter countMax: How many; `nil` for the share of the limit that the process has at the time.
+  init(countMax: Int? = nil) { fixedCountMax = countMax }
+
+  private var countMax: Int { fixedCountMax ?? HostProcess.descriptorCountMax / Self.shareOfDescriptors }
+
+  /// - Returns: Whether there was one to take.
+  func take() -> Bool {
+    if takenCount.wrappingAdd(1, ordering: .relaxed).newValue <= countMax { return true }
+    giveBack()
+    return false
+  }
+
+  func giveBack() { takenCount.wrappingSubtract(1, ordering: .relaxed) }
+}
+
+extension Array where Element: Equatable {
+  fileprivate func hasSuffix(_ other: [Element]) -> Bool { suffix(other.count).elementsEqual(other) }
 }

@@ -3,9 +3,9 @@ internal import FileWatching
 internal import SystemInterface
 
 /// Which watch stands for which place.
-struct WatchedPlaces: Sendable {
+struct WatchedPlaces: Hashable, Sendable {
   /// A watched item at one of its paths; a file with several names may have several.
-  struct Place: Sendable {
+  struct Place: Hashable, Sendable {
     var path: ItemPath
     /// Inside of a directory whose presenter observes everything inside: then the names in it are recorded.
     var isDeep = false
@@ -19,9 +19,11 @@ struct WatchedPlaces: Sendable {
   /// How many paths are watched.
   var count: Int { watches.count }
 
-  var paths: some Sequence<ItemPath> { watches.keys }
+  var allWatches: [WatchID] { places.keys.sorted { $0.rawValue < $1.rawValue } }
 
   subscript(watch: WatchID) -> [Place] { places[watch] ?? [] }
+
+  func watch(at path: ItemPath) -> WatchID? { watches[path] }
 
   func place(at path: ItemPath) -> Place? {
     watches[path].flatMap { places[$0]?.first { $0.path == path } }
@@ -64,18 +66,47 @@ struct WatchedPlaces: Sendable {
     }
   }
 
-  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) } }
+  /// The watched paths at a place and inside, in order.
+  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) }.sorted() }
+
+  /// Forgets those places of a moved item under which nothing is watched that isn't watched under the new path as well.
+  mutating func dropAliases(from old: ItemPath, to new: ItemPath) {
+    for path in pathsInside(old) where watches[path] == watches[path.movedAlong(from: old, to: new)] {
+      _ = remove(path)
+    }
+  }
+
+  /// A directory stands elsewhere now, and until everybody has followed it, it counts as being in both places.
+  ///
+  /// - Returns: What was watched there before, and is to be ended.
+  mutating func copyDirectories(from old: ItemPath, to new: ItemPath) -> [WatchID] {
+    var ended: [WatchID] = []
+    for path in pathsInside(old) {
+      guard let watch = watches[path], var place = place(at: path), place.isDeep else { continue }
+      place.path = path.movedAlong(from: old, to: new)
+      if let former = remove(place.path) { ended.append(former) }
+      watches[place.path] = watch
+      places[watch, default: []].append(place)
+    }
+    return ended
+  }
 
   /// An item stands elsewhere now, and its watches with it.
-  mutating func move(from old: ItemPath, to new: ItemPath) {
+  ///
+  /// - Returns: What was watched there before, and is to be ended.
+  mutating func move(from old: ItemPath, to new: ItemPath) -> [WatchID] {
+    dropAliases(from: old, to: new)
+    var ended: [WatchID] = []
     for path in pathsInside(old) {
       guard let watch = watches.removeValue(forKey: path) else { continue }
       let newPath = path.movedAlong(from: old, to: new)
+      if let former = remove(newPath) { ended.append(former) }
       watches[newPath] = watch
       for index in places[watch, default: []].indices where places[watch]?[index].path == path {
         places[watch]?[index].path = newPath
       }
     }
+    return ended
   }
 }
 

@@ -1,0 +1,198 @@
+internal import FileAccessArbiter
+internal import FileWatching
+internal import SystemInterface
+
+// Watching what a presenter needs to have watched.
+
+/// The directories on the way to an item, which are watched from the root on.
+struct WayToItem: Hashable, Sendable {
+  let presenter: PresenterID
+  let path: ItemPath
+  let directories: [ItemPath]
+  /// How many of them are watched.
+  var count = 0
+  /// The next one wasn't there, and the names around it are watched since.
+  var isAwaited = false
+
+  init(_ presenter: PresenterID, to path: ItemPath) {
+    self.presenter = presenter
+    self.path = path
+    directories = path.ancestors
+  }
+
+  var deepest: ItemPath { count == 0 ? .root : directories[count - 1] }
+}
+
+/// A directory and all directories inside, each of which is watched before it's read.
+struct DirectorySearch: Hashable, Sendable {
+  struct Directory: Hashable, Sendable {
+    let path: ItemPath
+    /// Whether somebody is to be told of what wasn't known in it.
+    var isTold: Bool
+  }
+
+  /// What is still to be searched, the next one last.
+  var rest: [Directory]
+
+  /// - Parameters:
+  ///   - top: The directory.
+  ///   - isTelling: Whether everything is told that wasn't known. Otherwise only what is in directories of which somebody
+  ///     knows already what is inside, and would miss it.
+  init(_ top: ItemPath, isTelling: Bool) { rest = [Directory(path: top, isTold: isTelling)] }
+}
+
+extension ChangeCore {
+  private enum WatchResult { case watched, absent, failed }
+
+  // MARK: The way to an item
+
+  mutating func arm(_ id: PresenterID) {
+    guard let path = presented[id]?.path else { return }
+    forgetPlace(of: id)
+    doNext([.goOn(WayToItem(id, to: path))])
+  }
+
+  /// Watches the next directory on the way to an item, or the item.
+  mutating func goOn(_ way: WayToItem) {
+    if way.count < way.directories.count {
+      return watch(way.directories[way.count], .itself, isDirectory: true, .way(way))
+    }
+    doNext([
+      .watch(way.deepest, [.names, .itself], isDirectory: true),
+      // Before looking at what is there, so that what follows isn't missed.
+      .watch(way.path, [.contents, .itself], isDirectory: false),
+      .hold(way.presenter),
+    ])
+  }
+
+  private mutating func take(_ result: WatchResult, _ former: WayToItem) {
+    var way = former
+    switch result {
+    case .watched, .failed:
+      way.count += 1
+      way.isAwaited = false
+      doNext([.goOn(way)])
+    case .absent:
+      if way.isAwaited {
+        lookOut(for: way.presenter, at: way.directories[way.count])
+        return findLost(way.presenter)
+      }
+      // It may be made before the names around it are watched.
+      way.isAwaited = true
+      doNext([.watch(way.deepest, [.names, .itself], isDirectory: true), .goOn(way)])
+    }
+  }
+
+  mutating func takeItem(_ item: HeldItem?, _ question: Question) {
+    guard case .item(let id) = question, let path = presented[id]?.path else {
+      preconditionFailure("an item is no answer to \(question)")
+    }
+    lookOut(for: id, at: path)
+    guard let item else { return findLost(id) }
+    presented[id]?.item = item
+    if item.isDirectory, presented[id]?.observesInside == true {
+      doNext([.search(DirectorySearch(path, isTelling: false))])
+    }
+  }
+
+  /// Nothing is at the place of an item: what is held for the presenter may have been moved without a word.
+  private mutating func findLost(_ id: PresenterID) {
+    if presented[id]?.item != nil { order(.find(id, orAt: nil), .lostItem(id)) }
+  }
+
+  mutating func takeLost(_ id: PresenterID, _ place: ItemPath?) {
+    guard let path = presented[id]?.path, let place else { return release(id) }
+    if place == path || moves[path] != nil || placesLeft.contains(where: { $0.isSameOrContains(path) }) { return }
+    let move: ItemChange = .moved(from: path, to: place, replaced: false)
+    guard isKnownName(path), let directory = path.parent else { return see(move) }
+    // If the directory around it was moved, its own move is still to be told.
+    order(.look(directory), .directory(of: move))
+  }
+
+  private mutating func lookOut(for id: PresenterID, at awaited: ItemPath) {
+    presented[id]?.awaited = awaited
+    for place in [presented[id]?.path, awaited].compactMap(\.self) { byPlace[place, default: []].insert(id) }
+  }
+
+  // MARK: What is inside
+
+  mutating func goOn(_ former: DirectorySearch) {
+    var search = former
+    guard let directory = search.rest.popLast() else { return }
+    watch(directory.path, Self.interestInside, isDirectory: true, .search(search, directory))
+  }
+
+  private static let interestInside: WatchInterest = [.names, .contents, .itself]
+
+  private mutating func take(_ result: WatchResult, _ search: DirectorySearch, _ former: DirectorySearch.Directory) {
+    guard result == .watched else { return doNext([.search(search)]) }
+    var directory = former
+    places.change(at: directory.path) {
+      if $0.isDeep { directory.isTold = true }
+      $0.isDeep = true
+    }
+    order(.list(directory.path), .listing(search, directory))
+  }
+
+  mutating func takeMembers(_ members: [ListedMember], _ question: Question) {
+    guard case .listing(var search, let directory) = question else {
+      preconditionFailure("members are no answer to \(question)")
+    }
+    for member in members {
+      var isNew = false
+      places.change(at: directory.path) { isNew = $0.insert(member.name) }
+      let path = directory.path.appending(member.name)
+      if isNew, directory.isTold { see(.appeared(path)) }
+      if member.isDirectory { search.rest.append(DirectorySearch.Directory(path: path, isTold: directory.isTold)) }
+    }
+    doNext([.search(search)])
+  }
+
+  // MARK: Watches
+
+  mutating func watch(_ path: ItemPath, _ interest: WatchInterest, isDirectory: Bool, _ question: Question) {
+    if places.count >= Self.watchCountMax, places.place(at: path) == nil {
+      note(.tooManyWatches(path.systemPath), at: path)
+      return take(.failed, question)
+    }
+    order(.watch(path, interest, isDirectory: isDirectory), question)
+  }
+
+  mutating func takeWatch(_ outcome: Result<WatchID, SystemError>, _ question: Question) {
+    let (path, interest) = place(of: question)
+    switch outcome {
+    case .success(let watch):
+      if let former = places.note(watch, at: path) { agenda.append(.unwatch(former)) }
+      problems[path] = nil
+      take(.watched, question)
+    case .failure(let error):
+      // Directories that can't be listed may be moved, which is all that's wanted of those further up.
+      if !error.isAbsence, interest != .itself { note(error, at: path) }
+      take(error.isAbsence ? .absent : .failed, question)
+    }
+  }
+
+  /// What was to be watched.
+  private func place(of question: Question) -> (ItemPath, WatchInterest) {
+    switch question {
+    case .watch(let path, let interest): (path, interest)
+    case .way(let way): (way.directories[way.count], .itself)
+    case .search(_, let directory): (directory.path, Self.interestInside)
+    case .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+      .confirmation, .settledChange, .formerPlace, .target, .targetDirectory,
+      .movedItem:
+      preconditionFailure("a watch is no answer to \(question)")
+    }
+  }
+
+  private mutating func take(_ result: WatchResult, _ question: Question) {
+    switch question {
+    case .way(let way): take(result, way)
+    case .search(let search, let directory): take(result, search, directory)
+    case .watch, .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+      .confirmation, .settledChange, .formerPlace,
+      .target, .targetDirectory, .movedItem:
+      break
+    }
+  }
+}

@@ -1,0 +1,138 @@
+internal import FileAccessArbiter
+internal import FileWatching
+internal import SystemInterface
+
+// Names that come, go and move.
+
+extension ChangeCore {
+  /// Something that has a name by now, and what was known of that name before.
+  struct Appearance: Hashable, Sendable {
+    let path: ItemPath
+    let byRename: Bool
+    let wasKnown: Bool
+    let wasPresent: Bool
+    /// Where the items are to be that were awaited there.
+    let awaited: [ItemPath]
+
+    /// What may have come with it.
+    var companions: [Step] { awaited.filter { $0 != path }.map { .announceIfPresent($0) } }
+  }
+
+  mutating func appear(_ site: Site, byRename: Bool) {
+    // Whatever it was may be gone again: nobody has to know. Its end is told as well, if it was known.
+    if isDeep(site) { return order(.look(site.path), .appearance(site, byRename: byRename)) }
+    takePresence(site, byRename: byRename)
+  }
+
+  mutating func takePresence(_ site: Site, byRename: Bool) {
+    let path = site.path
+    let (wasKnown, search) = enter(site)
+    let waiting = waiting(at: path)
+    let appearance = Appearance(
+      path: path, byRename: byRename, wasKnown: wasKnown, wasPresent: isKnownToBePresent(path),
+      awaited: waiting.compactMap { presented[$0]?.path })
+    doNext([.announce(appearance)] + search + waiting.map { .arm($0) } + appearance.companions)
+  }
+
+  /// Before what is found inside is told.
+  mutating func announce(_ appearance: Appearance) {
+    let path = appearance.path
+    if moves[path] != nil { moves[path]?.isRefuted = true }
+    // A directory that was made is read after it's watched, so what was found there is told a second time.
+    if appearance.wasKnown, !appearance.byRename, appearance.awaited.isEmpty { return }
+    see(appearance.wasKnown || appearance.wasPresent ? .changed(path) : .appeared(path))
+  }
+
+  /// A name is known from now on, if everything inside the directory around it is to be known.
+  ///
+  /// - Returns: Whether the name was known; and how to watch what is inside, if that is to be known too.
+  private mutating func enter(_ site: Site) -> (wasKnown: Bool, search: [Step]) {
+    guard isDeep(site) else { return (false, []) }
+    var isNew = false
+    places.change(at: site.directory) { isNew = $0.insert(site.name) }
+    let search = DirectorySearch(site.path, isTelling: true)
+    return (!isNew, site.isDirectory ? [.search(search)] : [])
+  }
+
+  private mutating func leave(_ site: Site) -> Bool {
+    var wasKnown = false
+    places.change(at: site.directory) { wasKnown = $0.remove(site.name) }
+    return wasKnown
+  }
+
+  /// Who has to look out anew for what is awaited at a place.
+  private func waiting(at path: ItemPath) -> [PresenterID] { byPlace[path, default: []].sorted() }
+
+  mutating func disappear(_ site: Site) {
+    let path = site.path
+    let wasKnown = leave(site)
+    let owners = presenters(of: path)
+    for id in owners { release(id) }
+    if site.isDirectory { unwatchInside(path) } else { unwatch(path) }
+    if wasKnown || !owners.isEmpty { see(.vanished(path)) }
+  }
+
+  // MARK: Moves
+
+  /// A name has gone by a rename that leads to a place that isn't watched.
+  mutating func noteDeparture(_ site: Site) {
+    guard let id = presenters(of: site.path).first, presented[id]?.item != nil else { return depart(site, to: nil) }
+    order(.find(id, orAt: nil), .departure(site))
+  }
+
+  mutating func depart(_ site: Site, to place: ItemPath?) {
+    if let place, place != site.path {
+      _ = leave(site)
+      return see(.moved(from: site.path, to: place, replaced: false))
+    }
+    let isOnTheWay = site.isDirectory && isPresentedInside(site.path)
+    doNext((isOnTheWay ? [.callRoll(rollCall(inside: site.path))] : []) + [.disappear(site)])
+  }
+
+  mutating func noteMove(_ site: Site, to target: Site) {
+    let (old, new) = (site.path, target.path)
+    let isFollowed = isPresentedInside(old)
+    guard isWanted(site) || isFollowed else {
+      if isWanted(target) { appear(target, byRename: true) }
+      return
+    }
+    guard isWanted(target) || isFollowed else { return disappear(site) }
+    let wasKnownHere = leave(site)
+    // A temporary file that was gone before anybody looked: what it became is all there is to tell.
+    if isDeep(site), !wasKnownHere, !isFollowed { return appear(target, byRename: true) }
+    let hadTarget = isKnownToBePresent(new)
+    if moves[new] != nil { moves[new]?.isRefuted = true }
+    // Whatever was there is watched under that name no more.
+    unwatchInside(new)
+    // Watches of what presenters have there stay where the arbiter knows them until they're told to follow.
+    if !isFollowed {
+      if !isDeep(target) {
+        unwatchInside(old)
+      } else if site.isDirectory {
+        movePlaces(from: old, to: new)
+      }
+    } else if isDeep(target), site.isDirectory {
+      agenda += places.copyDirectories(from: old, to: new).map { .unwatch($0) }
+    }
+    let (wasKnown, search) = enter(target)
+    let waiting = !isFollowed || !presenters(of: new).isEmpty ? waiting(at: new) : []
+    see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))
+    doNext(search + waiting.map { .arm($0) })
+  }
+}
+
+// MARK: - Exchanges
+
+extension ChangeCore {
+  /// Two names have changed places in one step, or one file was renamed there and back: both names are looked at.
+  ///
+  /// - Returns: What is to be done next.
+  func exchange(_ events: ExchangeEvents) -> [Step] {
+    let sites = [events.first, events.second].flatMap { place in
+      places[place.watch].map { Site(directory: $0.path, name: place.name, isDirectory: true) }
+    }
+    let paths = sites.map(\.path)
+    let wanted = sites.filter { isWanted($0) || isPresentedInside($0.path) }
+    return wanted.map { .unwatchInside($0.path) } + wanted.map { .revisit($0) } + paths.flatMap(confirmOthers)
+  }
+}

@@ -1,0 +1,358 @@
+import CompactContainers
+import SystemInterface
+import TestSupport
+import Testing
+import WatchingTestSupport
+
+@testable import FileAccessArbiter
+@testable import FileCoordination
+
+// Without a time limit: long runs take turns.
+@Suite("Every order of what strangers do to presented items and of what their process does about it")
+struct ChangeCoreExplorationTests {
+  /// Somebody who presents an item.
+  struct Presenter: Sendable {
+    let path: ItemPath
+    var observesInside = false
+  }
+
+  /// A small tree, its presenters, and what happens to it.
+  struct Setting: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Directories end with a slash.
+    let files: [String]
+    let presenters: [Presenter]
+    var names = ["a", "b"]
+    var kinds: [ModelDisk.Happening] = [.create, .write, .remove, .rename]
+    var operationCountMax = 2
+    var queueCountMax = 100
+    var watchCountMax = 100
+    var handleCountMax = 100
+    /// The last presenter comes while things happen.
+    var isLastOneLate = false
+    var fault: ModelDisk.Fault?
+    var runnerFault: ChangeWorld.Fault?
+  }
+
+  static let file = Presenter(path: "/r/a")
+  static let fileInside = Presenter(path: "/r/a/a")
+  static let top = Presenter(path: "/r", observesInside: true)
+  static let directory = Presenter(path: "/r/a", observesInside: true)
+
+  static let settings = [
+    Setting(testDescription: "a file", files: ["a"], presenters: [file]),
+    Setting(testDescription: "a file in a directory", files: ["a/", "a/a"], presenters: [fileInside]),
+    Setting(testDescription: "an item that isn't there", files: [], presenters: [fileInside]),
+    Setting(testDescription: "a directory", files: ["a/", "b"], presenters: [directory]),
+    Setting(testDescription: "everything", files: ["a/", "a/a"], presenters: [top]),
+    Setting(
+      testDescription: "a file and the directory around it", files: ["a/", "a/a"], presenters: [directory, fileInside],
+      kinds: [.create, .remove, .rename]),
+    Setting(
+      testDescription: "torn renames", files: ["a/", "a/a"], presenters: [top, fileInside],
+      kinds: [.create, .remove, .tear]),
+    Setting(
+      testDescription: "exchanges", files: ["a/", "a/a", "b/"], presenters: [top, fileInside], kinds: [.exchange]),
+    Setting(testDescription: "links", files: ["a"], presenters: [file], kinds: [.write, .remove, .link]),
+    Setting(
+      testDescription: "lost events", files: ["a/", "a/a"], presenters: [top, fileInside],
+      kinds: [.create, .remove, .rename], queueCountMax: 1),
+    Setting(
+      testDescription: "no descriptor to spare", files: ["a/", "a/a"], presenters: [fileInside], handleCountMax: 0),
+    Setting(
+      testDescription: "a presenter that comes late", files: ["a/", "a/a"], presenters: [top, directory],
+      kinds: [.create, .write, .remove], isLastOneLate: true),
+  ]
+
+  @Test("C-200: when everything is quiet each presenter has been told of what is different", arguments: settings)
+  func everyOrder(setting: Setting) async {
+    let start = HostClock.shared.now
+    let explorer = await LongRun.run { () -> ChangeExplorer in
+      let explorer = ChangeExplorer(setting)
+      explorer.explore()
+      return explorer
+    }
+    let duration = start.duration(to: HostClock.shared.now)
+    print("\(explorer.count) states, \(explorer.quietCount) of them quiet, \(duration): \(setting.testDescription)")
+    #expect(explorer.violation == nil)
+    #expect(explorer.quietCount > 10)
+  }
+
+  static let faults: [Setting] = [
+    Setting(
+      testDescription: "creations that aren't told", files: ["a/"], presenters: [top], kinds: [.create],
+      fault: .losesCreations),
+    Setting(
+      testDescription: "writes that aren't told", files: ["a"], presenters: [file], kinds: [.write],
+      fault: .losesChanges),
+    Setting(
+      testDescription: "second halves of renames that aren't told", files: ["a/", "b/"], presenters: [top],
+      kinds: [.rename], fault: .losesArrivals),
+    Setting(
+      testDescription: "first halves of renames that aren't told", files: ["a/", "b/"], presenters: [top],
+      kinds: [.rename], fault: .losesDepartures),
+    Setting(
+      testDescription: "lost events that aren't told", files: ["a/"], presenters: [top], kinds: [.create, .rename],
+      queueCountMax: 1, fault: .losesOverflows),
+    Setting(
+      testDescription: "items that are never let go", files: ["a"], presenters: [file], kinds: [.create, .remove],
+      runnerFault: .keepsItems),
+    Setting(
+      testDescription: "watches that never end", files: ["a/", "a/a/"], presenters: [directory], kinds: [.rename],
+      runnerFault: .keepsWatches),
+    Setting(
+      testDescription: "everything is taken to be where it was", files: ["a"], presenters: [file],
+      kinds: [.remove, .rename], runnerFault: .findsNothingMoved),
+    Setting(
+      testDescription: "everything is taken to be there", files: ["a/", "a/a"], presenters: [top],
+      kinds: [.remove, .rename], runnerFault: .seesEverything),
+  ]
+
+  @Test("C-200: What goes wrong on purpose is found", arguments: faults)
+  func fault(setting: Setting) async {
+    let violation = await LongRun.run { () -> String? in
+      let explorer = ChangeExplorer(setting)
+      explorer.explore()
+      return explorer.violation
+    }
+    #expect(violation != nil)
+  }
+}
+
+/// Goes through all that can happen, and through each state once.
+private final class ChangeExplorer: @unchecked Sendable {
+  private struct State {
+    var world: ChangeWorld
+    var operationCount = 0
+    var isLateOneThere: Bool
+    /// For how many steps nothing has happened but what the process does.
+    var stepCount = 0
+    var trail: [String] = []
+  }
+
+  /// After so many steps since the last thing happened the process has to be quiet.
+  private static let stepCountMax = 600
+
+  private let setting: ChangeCoreExplorationTests.Setting
+  private var seen: Set<Int> = []
+  private(set) var violation: String?
+  private(set) var quietCount = 0
+  var count: Int { seen.count }
+
+  init(_ setting: ChangeCoreExplorationTests.Setting) { self.setting = setting }
+
+  func explore() {
+    var waiting = [start()]
+    while let state = waiting.popLast(), violation == nil {
+      for next in followers(of: state) where seen.insert(key(next)).inserted { waiting.append(next) }
+    }
+  }
+
+  private func start() -> State {
+    var disk = ModelDisk()
+    disk.make(setting.files)
+    disk.queueCountMax = setting.queueCountMax
+    disk.watchCountMax = setting.watchCountMax
+    var world = ChangeWorld(disk, HandleBudget(countMax: setting.handleCountMax))
+    let present = setting.isLastOneLate ? setting.presenters.dropLast() : setting.presenters[...]
+    for (number, presenter) in present.enumerated() { join(presenter, number, &world) }
+    world.disk.fault = setting.fault
+    world.fault = setting.runnerFault
+    return State(world: world, isLateOneThere: !setting.isLastOneLate)
+  }
+
+  private func join(_ presenter: ChangeCoreExplorationTests.Presenter, _ number: Int, _ world: inout ChangeWorld) {
+    world.join(PresenterID(UInt64(number + 1)), at: presenter.path, observesInside: presenter.observesInside)
+    while world.step([]) != nil {}
+  }
+
+  // MARK: What can come next
+
+  private func followers(of state: State) -> [State] {
+    var followers: [State] = []
+    let isOver = state.operationCount >= setting.operationCountMax
+    let operations = isOver ? [] : state.world.disk.operations(setting.kinds, names: setting.names)
+    for operation in operations {
+      followers.append(follower(of: state, "\(operation)", countingOne: true) { $0.world.perform(operation) })
+    }
+    if state.world.turn == nil {
+      if let last = setting.presenters.last, !state.isLateOneThere {
+        followers.append(
+          follower(of: state, "\(last.path) is presented", countingOne: true) {
+            let id = PresenterID(UInt64(setting.presenters.count))
+            $0.world.join(id, at: last.path, observesInside: last.observesInside)
+            $0.isLateOneThere = true
+            $0.operationCount -= 1
+          })
+      }
+      if !state.world.timers.isEmpty {
+        followers.append(follower(of: state, "time passes", countingOne: false) { $0.world.fireTimer() })
+      }
+    }
+    guard let (plain, callCount) = step(state, []) else {
+      quietCount += 1
+      check(state)
+      return followers
+    }
+    followers.append(plain)
+    // The same while something happens in the middle.
+    for call in 1..<max(1, callCount) {
+      for operation in operations {
+        guard var next = step(state, [(call, operation)])?.next else { continue }
+        next.operationCount += 1
+        next.stepCount = 0
+        next.trail[next.trail.count - 1] += " with \(operation) before call \(call)"
+        followers.append(next)
+      }
+    }
+    return followers
+  }
+
+  private func follower(
+    of state: State, _ name: String, countingOne: Bool, _ change: (inout State) -> Void
+  ) -> State {
+    var next = state
+    change(&next)
+    if countingOne { next.operationCount += 1 }
+    next.stepCount = 0
+    next.trail.append(name)
+    return next
+  }
+
+  /// Lets the process do one thing; `nil` if it has nothing to do.
+  private func step(
+    _ state: State, _ plan: [(call: Int, operation: ModelDisk.Operation)]
+  ) -> (next: State, callCount: Int)? {
+    var next = state
+    guard let (callCount, name) = next.world.step(plan) else { return nil }
+    next.trail.append(name)
+    next.stepCount += 1
+    if next.stepCount > Self.stepCountMax, violation == nil {
+      violation = "it goes on for ever: \(next.trail.suffix(40))"
+    }
+    return (next, callCount)
+  }
+
+  // MARK: What has to hold
+
+  private func check(_ state: State) {
+    if violation == nil, let problem = state.world.problem { violation = "\(problem) after \(state.trail)" }
+  }
+
+  /// All that the future depends on.
+  private func key(_ state: State) -> Int {
+    var hasher = Hasher()
+    hasher.combine(state.operationCount)
+    hasher.combine(state.isLateOneThere)
+    state.world.hash(into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension ChangeWorld {
+  fileprivate func hash(into hasher: inout Hasher) {
+    hasher.combine(disk)
+    hasher.combine(handles)
+    hasher.combine(views)
+    hasher.combine(turn)
+    hasher.combine(notes)
+    hasher.combine(timers)
+    hasher.combine(toldCounts)
+    hasher.combine(happenedCounts)
+    hasher.combine(hasLostTrack)
+    for id in arbiter.presenters.sortedKeys {
+      hasher.combine(arbiter.presenters[id].node.map { arbiter.tree.path(of: $0) })
+    }
+    for (key, settling) in arbiter.ledger.settling.sorted(by: { $0.key.path < $1.key.path }) {
+      hasher.combine(key.path)
+      hasher.combine(settling.isNew)
+      hasher.combine(settling.presenters)
+    }
+    core.hash(into: &hasher)
+  }
+}
+
+extension ChangeCore {
+  fileprivate func hash(into hasher: inout Hasher) {
+    hasher.combine(presented)
+    hasher.combine(byPlace)
+    hasher.combine(places)
+    hasher.combine(moves)
+    hasher.combine(changes)
+    hasher.combine(Set(problems.keys))
+    hasher.combine(output)
+    hasher.combine(removalCount)
+    hasher.combine(steps)
+    hasher.combine(agenda)
+    hasher.combine(question)
+    hasher.combine(halves)
+  }
+}
+
+// MARK: - When everything is quiet
+
+extension ChangeWorld {
+  /// What is wrong; to be asked when there's nothing to do.
+  fileprivate var problem: String? {
+    unfinished ?? views.keys.sorted().lazy.compactMap { problem(of: $0) }.first ?? wrongPlace ?? repetition
+  }
+
+  private var unfinished: String? {
+    if !core.isIdle || !core.output.isEmpty { return "something is left to be done" }
+    if !core.moves.isEmpty || !core.changes.isEmpty || !arbiter.ledger.settling.isEmpty {
+      return "something is never settled: \(core.moves) \(core.changes) \(arbiter.ledger.settling)"
+    }
+    if let id = core.presented.keys.sorted().first(where: { core.presented[$0]?.isFollowing == true }) {
+      return "\(id) is to follow for ever"
+    }
+    return nil
+  }
+
+  private func problem(of id: PresenterID) -> String? {
+    guard let view = views[id], let item = core.presented[id] else { return "\(id) isn't known" }
+    let place = arbiter.presenters[id].node.map { arbiter.tree.path(of: $0) }
+    if item.path != view.path || place != view.path {
+      return "\(id) takes itself to be at \(view.path), and is at \(item.path.map { "\($0)" } ?? "-")"
+    }
+    let reality = view.reality(disk)
+    if !view.isUpToDate(disk) {
+      return "\(id) knows \(view.known) instead of \(reality)"
+    }
+    let held = handles[id].map { Int($0.identity.inode) }
+    if held != reality[view.path]?.node { return "\(id) holds \(held.map { "\($0)" } ?? "nothing") at \(view.path)" }
+    if (item.item != nil) != (held != nil) { return "\(id) is taken to hold something, or not to" }
+    return nil
+  }
+
+  /// A watch that stands for another place than its own, and names in it that aren't there.
+  private var wrongPlace: String? {
+    for path in core.places.pathsInside(.root) {
+      guard let watch = core.places.watch(at: path), let place = core.places.place(at: path) else { continue }
+      let node = try? disk.node(at: path.systemPath, from: ModelDisk.root).get()
+      guard let node, disk.watches[node]?.id == watch else {
+        if place.isDeep { return "\(path) isn't what is watched in its place" }
+        continue
+      }
+      if !place.isDeep { continue }
+      var named = WatchedPlaces.Place(path: path)
+      for name in disk.nodes[node]?.children.keys.sorted() ?? [] { _ = named.insert(SystemPath(name)) }
+      if named.names != place.names { return "the names in \(path) aren't those that are known" }
+    }
+    let known = Set(core.places.pathsInside(.root).compactMap { core.places.watch(at: $0) })
+    return disk.watches.values.first { !known.contains($0.id) }.map { "\($0.id) is watched for nothing" }
+  }
+
+  private var repetition: String? {
+    if hasLostTrack { return nil }
+    for (id, counts) in toldCounts.sorted(by: { $0.key < $1.key }) {
+      for (kind, count) in counts {
+        let happened = paths(of: kind, to: id).reduce(0) { $0 + happenedCounts[$1, default: 0] }
+        // Renaming and linking alter the attributes of a file too, which is told for itself.
+        if count > 2 * happened {
+          return "\(id) was told \(count) times that \(kind), where \(happened) things happened"
+        }
+      }
+    }
+    return nil
+  }
+}
