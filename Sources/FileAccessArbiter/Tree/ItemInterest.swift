@@ -14,24 +14,29 @@
 ///
 /// A claim counts while it waits as well: later requests wait behind it. A presenter of a directory is notified of
 /// writes inside.
+///
+/// Hosts make sets at each step of the arbiter, so that they are made as numbers in other targets as well.
+@usableFromInline
 package struct ItemInterest: OptionSet, Hashable, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  @usableFromInline package let rawValue: UInt8
+  @inlinable package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  package static let blocksReading = Self(rawValue: 1 << 0)
+  @inlinable package static var blocksReading: Self { Self(rawValue: 1 << 0) }
   /// Keeps from plain writes of the item.
-  package static let blocksWriting = Self(rawValue: 1 << 1)
-  package static let blocksReadingBelow = Self(rawValue: 1 << 2)
+  @inlinable package static var blocksWriting: Self { Self(rawValue: 1 << 1) }
+  @inlinable package static var blocksReadingBelow: Self { Self(rawValue: 1 << 2) }
   /// Keeps from plain writes of items inside the item.
-  package static let blocksWritingBelow = Self(rawValue: 1 << 3)
+  @inlinable package static var blocksWritingBelow: Self { Self(rawValue: 1 << 3) }
   /// The item has a presenter, so each access has to ask: trying again soon is no use.
-  package static let isPresented = Self(rawValue: 1 << 4)
+  @inlinable package static var isPresented: Self { Self(rawValue: 1 << 4) }
 
   /// Of each presenter of the item.
-  package static let presenter: Self = [.blocksReading, .blocksWriting, .blocksWritingBelow, .isPresented]
+  @inlinable package static var presenter: Self { [.blocksReading, .blocksWriting, .blocksWritingBelow, .isPresented] }
 
   /// Keeps from everything at the item and below.
-  package static let everything: Self = [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
+  @inlinable package static var everything: Self {
+    [.blocksReading, .blocksWriting, .blocksReadingBelow, .blocksWritingBelow]
+  }
 
   /// Of a claim, from its request to its end.
   package init(_ access: ItemAccess) { self.init(LockMode(access)) }

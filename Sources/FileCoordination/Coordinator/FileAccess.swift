@@ -38,7 +38,7 @@ public struct FileAccess: ~Copyable, Sendable {
   public var url: URL {
     switch reference {
     case .granted(let access): access.waiter.url(of: index)
-    case .claim(let claim): claim.known?.waiter.url(of: 0) ?? claim.item.location.url
+    case .claim(let claim): claim.known?.waiter.url(of: 0) ?? claim.item.accessURL
     }
   }
 

@@ -78,8 +78,8 @@ extension FileCoordinator {
 }
 
 extension FileCoordinator.ReadingOptions {
-  func itemAccess(url: String) throws(FileCoordinationError) -> ItemAccess {
-    guard isSubset(of: .all) else { throw .unknownOptions(rawValue, url: url) }
+  func itemAccess(url: @autoclosure () -> String) throws(FileCoordinationError) -> ItemAccess {
+    guard isSubset(of: .all) else { throw .unknownOptions(rawValue, url: url()) }
     let withoutChanges = contains(.withoutChanges)
     return contains(.forUploading)
       ? .readAll(withoutChanges: withoutChanges) : .read(withoutChanges: withoutChanges)

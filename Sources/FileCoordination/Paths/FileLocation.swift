@@ -4,9 +4,13 @@ internal import SystemInterface
 
 /// Where a URL leads: the canonical path that coordination goes by, and the spelling that its owner sees.
 struct FileLocation: Sendable {
-  let url: URL
+  /// Absent if only a path was given: most programs that pass paths don't ask for URLs, which take microseconds to make.
+  let givenURL: URL?
   let path: ItemPath
   let spelling: PathSpelling
+
+  /// The URL as its owner spells it.
+  var url: URL { givenURL ?? FileURLCoding.url(of: path.bytes) }
 
   /// Resolves a URL: symbolic links in the middle always, in the last component only when asked (C-305).
   ///
@@ -21,7 +25,7 @@ struct FileLocation: Sendable {
 
   /// Where an item is by now that has been somewhere else.
   init(_ url: URL, at path: ItemPath, spelling: PathSpelling) {
-    self.url = url
+    givenURL = url
     self.path = path
     self.spelling = spelling
   }
@@ -32,10 +36,10 @@ struct FileLocation: Sendable {
     let spelled = FileURLCoding.withoutTrailingSlashes(spelled)
     if followsLastLink, canonical != spelled {
       // The accessor is to see the target, not the link.
-      self.url = FileURLCoding.url(of: canonical)
+      givenURL = FileURLCoding.url(of: canonical)
       spelling = PathSpelling(spelled: canonical, canonical: canonical)
     } else {
-      self.url = url
+      givenURL = url
       spelling = PathSpelling(spelled: spelled, canonical: canonical)
     }
   }
@@ -49,7 +53,7 @@ struct FileLocation: Sendable {
       try SystemPath(path).lexicallyCanonical()
     }
     self.path = ItemPath(canonical: canonical.bytes)
-    url = FileURLCoding.url(of: canonical.bytes)
+    givenURL = nil
     spelling = PathSpelling(spelled: canonical.bytes, canonical: canonical.bytes)
   }
 }

@@ -19,7 +19,8 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | all properties | never change | |
+/// | all other properties | never change | |
+/// | `derivedURL` | itself: stored once | made when it's first asked for |
 /// | `memo` | itself: atomic operations of the fast tier | a note that saves it a search |
 /// | memory of `prefixes` and `key` | written before the handle is published, freed with it | a fast path reads it through a pointer |
 /// | `validity` | itself, see `ResolutionValidity` | shared with other items of the same directory |
@@ -28,7 +29,24 @@ internal import SystemInterface
 @safe
 public final class ResolvedItem: @unchecked Sendable {
   /// The URL that the handle was made for, as spelled.
-  public let url: URL
+  public var url: URL { givenURL ?? accessURL }
+
+  /// Absent for items of paths.
+  private let givenURL: URL?
+
+  /// A URL that was made when it was first asked for.
+  private final class DerivedURL: Sendable {
+    let value: URL
+
+    init(_ value: URL) { self.value = value }
+  }
+
+  private let derivedURL = LazyReference<DerivedURL>()
+
+  /// The URL for accessors, which is that of the target where the last link was followed.
+  var accessURL: URL {
+    location.givenURL ?? (derivedURL.load() ?? derivedURL.storeIfNil(DerivedURL(location.url))).value
+  }
 
   /// The absolute path that's claimed, as text: without links, `.` and `..` on the way.
   ///
@@ -73,10 +91,10 @@ public final class ResolvedItem: @unchecked Sendable {
   let validityWord: UnsafeMutablePointer<Atomic<UInt32>>
 
   init(
-    _ url: URL, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: ResolutionValidity,
+    _ url: URL?, at location: FileLocation, followsLastLink: Bool, packages: PackageNames, validity: ResolutionValidity,
     key: [UInt8] = []
   ) {
-    self.url = url
+    givenURL = url
     self.location = location
     self.followsLastLink = followsLastLink
     self.validity = validity
@@ -163,7 +181,7 @@ extension ResolvedItem {
   ) throws(FileCoordinationError) {
     let location = try FileLocation(lexicalPath: path)
     self.init(
-      location.url, at: location, followsLastLink: false, packages: packages, validity: Self.alwaysValid, key: key)
+      nil, at: location, followsLastLink: false, packages: packages, validity: Self.alwaysValid, key: key)
   }
 
   /// Of paths that are taken at their word: it never ends.

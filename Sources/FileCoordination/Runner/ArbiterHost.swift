@@ -107,7 +107,7 @@ final class ArbiterHost: Sendable {
   /// Where that is; absent in domains of one process.
   private let coverageWord: SharedWord?
   /// Watches files for presenters that observe programs which don't coordinate; made with the first of them.
-  let changeBridge = AtomicLazyReference<ChangeBridge>()
+  let changeBridge = LazyReference<ChangeBridge>()
   /// Puts a watcher in front of the system's that behaves like the system's at its limits.
   let watcherForTests = Guarded<(@Sendable (any FileWatcher) -> any FileWatcher)?>(nil)
 

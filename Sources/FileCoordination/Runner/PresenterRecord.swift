@@ -41,7 +41,7 @@ final class PresenterRecord: Sendable {
   private final class Extras: Sendable {
     let executor: (any TaskExecutor)?
     /// Absent while it has no location, and if it spells paths as they are.
-    let spelling = AtomicLazyReference<Spelling>()
+    let spelling = LazyReference<Spelling>()
 
     init(executor: (any TaskExecutor)?) { self.executor = executor }
   }
@@ -57,7 +57,7 @@ final class PresenterRecord: Sendable {
   let key: ObjectIdentifier
   let purpose: PurposeID
   weak let presenter: (any FilePresenter)?
-  private let extras = AtomicLazyReference<Extras>()
+  private let extras = LazyReference<Extras>()
   /// Registrations that hold this one; ``isGone`` once the last of them is gone, from when on it can't be held again.
   private let holderCount = Atomic<Int>(0)
   private static let isGone = -1

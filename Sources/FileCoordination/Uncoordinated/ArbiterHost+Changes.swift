@@ -1,6 +1,5 @@
 internal import CoordinationService
 internal import FileAccessArbiter
-internal import Synchronization
 internal import SystemInterface
 
 // Where the host meets the bridge. A process without presenters that observe uncoordinated changes pays for reading one
@@ -24,7 +23,7 @@ extension ArbiterHost {
 
   /// Before a write ends: its changes are reported while it still accounts for them.
   func tellChanges(beforeEndOf items: [AccessPlan.Item]) {
-    guard let bridge = changeBridge.load(), items.contains(where: \.access.isWrite) else { return }
+    guard items.contains(where: \.access.isWrite), let bridge = changeBridge.load() else { return }
     bridge.readEverything()
   }
 

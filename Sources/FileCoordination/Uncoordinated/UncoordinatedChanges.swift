@@ -1,5 +1,4 @@
 internal import FileAccessArbiter
-internal import Synchronization
 internal import SystemInterface
 
 extension FilePresenterRegistration {

@@ -47,18 +47,13 @@ package enum PercentEncoding {
     return bytes
   }
 
-  /// Letters, digits and marks that have no meaning in a path: one bit for each byte below 128.
-  private static let plain: (low: UInt64, high: UInt64) = {
-    var bits: (low: UInt64, high: UInt64) = (0, 0)
-    let marks = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/"
-    for byte in marks.utf8 {
-      if byte < 64 { bits.low |= 1 << UInt64(byte) } else { bits.high |= 1 << UInt64(byte - 64) }
-    }
-    return bits
-  }()
+  /// Letters, digits and the marks `-._~!$&'()*+,;=:@/`, which have no meaning in a path: one bit for each byte below 64.
+  private static var plainLow: UInt64 { 0x2fff_ffd2_0000_0000 }
+  /// The same for the bytes from 64 to 127.
+  private static var plainHigh: UInt64 { 0x47ff_fffe_87ff_ffff }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
-    byte < 128 && ((byte < 64 ? plain.low : plain.high) >> UInt64(byte & 63)) & 1 == 1
+    byte < 128 && ((byte < 64 ? plainLow : plainHigh) >> UInt64(byte & 63)) & 1 == 1
   }
 
   private static func digit(_ value: UInt8) -> UInt8 {
