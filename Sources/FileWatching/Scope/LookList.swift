@@ -8,7 +8,7 @@ struct LookList {
   private(set) var names: [FileNumber: [SystemPath: Bool]] = [:]
 
   var isEmpty: Bool { names.isEmpty }
-  var directories: [FileNumber] { Array(names.keys) }
+  var directories: [FileNumber] { names.keys.sorted() }
 
   mutating func add(_ name: SystemPath, in directory: FileNumber, isGone: Bool = false) {
     names[directory, default: [:]][name, default: false] = isGone || names[directory]?[name] == true
@@ -20,9 +20,9 @@ struct LookList {
 
   mutating func remove(_ directory: FileNumber) { names[directory] = nil }
 
-  /// Takes all names out.
-  mutating func take() -> [FileNumber: [SystemPath: Bool]] {
+  /// Takes all names out, in the order of the directories' numbers.
+  mutating func take() -> [(FileNumber, [SystemPath: Bool])] {
     defer { names = [:] }
-    return names
+    return names.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 }

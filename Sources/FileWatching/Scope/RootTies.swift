@@ -30,7 +30,7 @@ struct RootTies {
     watches[place] = Set(new.keys)
     let unwanted = old.filter { ties[$0]?.isEmpty == true }
     for watch in unwanted { ties[watch] = nil }
-    return Array(unwanted)
+    return unwanted.sorted { $0.rawValue < $1.rawValue }
   }
 
   /// The kernel has ended a watch.

@@ -77,7 +77,7 @@ extension ScopeCore {
 
   /// Files that went away and didn't arrive anywhere have left the scope.
   mutating func settleDepartures() {
-    for number in departures.values where index.table.contains(number) { lookAt(number) }
+    for number in departures.values.sorted() where index.table.contains(number) { lookAt(number) }
     departures = [:]
   }
 

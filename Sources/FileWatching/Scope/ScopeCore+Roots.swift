@@ -36,7 +36,7 @@ extension ScopeCore {
   mutating func secureRoots() -> Set<Int> {
     let places = uncertainRoots
     uncertainRoots = []
-    for place in places where !roots[place].isAbandoned {
+    for place in places.sorted() where !roots[place].isAbandoned {
       agenda.append(.secure(place, roots[place].path, roots[place].reach))
     }
     return places
@@ -48,14 +48,15 @@ extension ScopeCore {
     if secured.contains(where: { roots[$0].isFollowed }) { noteAllLinks() }
     let others = alteredRoots.subtracting(secured)
     alteredRoots = []
-    for place in others { checkRoot(place) }
+    for place in others.sorted() { checkRoot(place) }
   }
 
   /// The way to a root is watched, as far as it can be: now the place is checked.
   mutating func takeWay(_ place: Int, _ path: SystemPath, _ way: RootWay) {
     // Another one may have taken its place.
     if roots[place].path != path || roots[place].isAbandoned {
-      for watch in way.ties.keys where watches[watch] == nil && !ties.contains(watch) { agenda.append(.unwatch(watch)) }
+      let unused = way.ties.keys.filter { watches[$0] == nil && !ties.contains($0) }
+      agenda += unused.sorted { $0.rawValue < $1.rawValue }.map { .unwatch($0) }
       return
     }
     if let reason = way.blindness {

@@ -105,7 +105,7 @@ extension ScopeCore {
       turn.step = .names
     case .names:
       turn.failed = [:]
-      turn.step = .looking(looks.take().map { ($0.key, $0.value) })
+      turn.step = .looking(looks.take())
     case .looking(let names): turn.step = look(names, turn)
     case .misplaced: turn.step = settleMisplaced(turn)
     case .links: turn.step = settleLinks(turn)
@@ -123,7 +123,7 @@ extension ScopeCore {
       agenda.append(.look(lookOrder(directory, names)))
       return .looking(rest)
     }
-    for (directory, names) in turn.failed where index.table.contains(directory) {
+    for (directory, names) in turn.failed.sorted(by: { $0.key < $1.key }) where index.table.contains(directory) {
       looks.add(names, in: directory)
       if turn.isQuiet { lookAt(directory) }
     }
@@ -139,7 +139,7 @@ extension ScopeCore {
   private mutating func settleLinks(_ turn: ScopeTurn) -> ScopeTurn.Step {
     if !queue.isEmpty { return .end }
     settleLinks()
-    return links.hasWork ? .resolving(Array(links.takeChanged())) : .end
+    return links.hasWork ? .resolving(links.takeChanged().sorted()) : .end
   }
 
   private mutating func resolve(_ numbers: [FileNumber]) -> ScopeTurn.Step {
@@ -162,7 +162,7 @@ extension ScopeCore {
 
   /// Directories whose name has been checked, and which are still there, are read again.
   private mutating func readMisplaced() {
-    for (directory, count) in misplaced where index.table.contains(directory) {
+    for (directory, count) in misplaced.sorted(by: { $0.key < $1.key }) where index.table.contains(directory) {
       if count < Self.misplacementMax {
         queue.push(directory)
       } else {
@@ -177,6 +177,6 @@ extension ScopeCore {
   /// Directories move faster than they can be checked: the next call, and polling, try again.
   private mutating func giveUp() {
     settleDepartures()
-    for directory in looks.take().keys { queue.push(directory) }
+    for (directory, _) in looks.take() { queue.push(directory) }
   }
 }

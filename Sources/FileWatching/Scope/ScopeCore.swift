@@ -146,8 +146,8 @@ struct ScopeCore: Sendable {
   mutating func poll() {
     for place in roots.indices { checkRoot(place) }
     uncertainRoots.formUnion(blindRoots)
-    for directory in polled where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
-    for directory in unreadable { queue.push(directory) }
+    for directory in polled.sorted() where index.table.facts(of: directory).kind == .directory { queue.push(directory) }
+    for directory in unreadable.sorted() { queue.push(directory) }
     links.noteIndirect()
   }
 

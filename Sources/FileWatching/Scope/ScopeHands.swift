@@ -54,7 +54,7 @@ struct ScopeHands: Sendable {
       guard facts.kind == .directory, facts.identity.inode == order.inode,
         order.device == nil || order.device == facts.identity.device
       else { return .displaced }
-      let found = order.names.keys.map { name in
+      let found = order.names.keys.sorted().map { name in
         let status = Result { () throws(SystemError) in
           FileFacts(try files.status(of: name, at: descriptor, links: .noFollow))
         }
