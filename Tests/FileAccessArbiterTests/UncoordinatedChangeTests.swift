@@ -247,6 +247,39 @@ struct UncoordinatedChangeTests {
     #expect(other.arbiter.ledger.settling.isEmpty)
   }
 
+  @Test("C-200: A new directory that moves before it's told takes along the new files in it")
+  func settlingInsideMoved() {
+    var world = Watched()
+    _ = world.present("/d")
+    #expect(world.seeAtFirst([.appeared("/d/a"), .appeared("/d/a/f")]) == [])
+    world.looks = []
+    #expect(world.seeAtFirst([.moved(from: "/d/a", to: "/d/b", replaced: false)]) == [])
+    #expect(world.settle() == ["subitemDidAppear(/d/b)*", "subitemDidAppear(/d/b/f)*"])
+    #expect(world.arbiter.ledger.settling.isEmpty)
+  }
+
+  @Test("C-200: What is seen at the old place of a moved item is told at the new one, after the move")
+  func changeBeforeConfirmedMove() {
+    var world = Watched()
+    let presenter = world.present("/d/f")
+    let move = ItemChange.moved(from: "/d/f", to: "/d/g", replaced: false)
+    _ = world.seeAtFirst([move, .changed("/d/f")])
+    #expect(world.confirm(move) == ["itemDidMove(to: /d/g)*", "itemDidChange*", "\(presenter) at /d/g"])
+    #expect(world.arbiter.ledger.settling.isEmpty)
+  }
+
+  @Test("C-202: After lost events nothing waits that they may have concerned, and what ends is told at once")
+  func lossEndsSettling() {
+    var world = Watched()
+    _ = world.present("/d")
+    _ = world.seeAtFirst([.appeared("/d/f"), .changed("/d/g")])
+    _ = world.seeAtFirst([.unknown("/d")])
+    #expect(world.arbiter.ledger.settling.isEmpty)
+    _ = world.seeAtFirst([.changed("/d/g")])
+    #expect(world.confirm(.vanished("/d/g")) == ["subitemDidChange(/d/g)*"])
+    #expect(world.arbiter.ledger.settling.isEmpty)
+  }
+
   @Test("C-202: When events are lost everybody at or inside the place looks again, and it's said that nobody knows")
   func loss() {
     var world = Watched()

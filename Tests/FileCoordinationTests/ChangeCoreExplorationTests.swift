@@ -62,6 +62,9 @@ struct ChangeCoreExplorationTests {
     Setting(
       testDescription: "a presenter that comes late", files: ["a/", "a/a"], presenters: [top, directory],
       kinds: [.create, .write, .remove], isLastOneLate: true),
+    Setting(
+      testDescription: "a presenter that comes to a new directory", files: [], presenters: [top, directory],
+      kinds: [.create], isLastOneLate: true),
   ]
 
   @Test("C-200: when everything is quiet each presenter has been told of what is different", arguments: settings)

@@ -91,8 +91,14 @@ extension ChangeCore {
     guard let item else { return findLost(id) }
     presented[id]?.item = item
     if item.isDirectory, presented[id]?.observesInside == true {
-      doNext([.search(DirectorySearch(path, isTelling: false))])
+      doNext([.search(DirectorySearch(path, isTelling: isNewToOthers(path)))])
     }
+  }
+
+  /// Whether a directory is inside one whose presenters haven't been told of it yet: they miss what this search finds.
+  private func isNewToOthers(_ directory: ItemPath) -> Bool {
+    func isDeep(_ path: ItemPath) -> Bool { places.place(at: path)?.isDeep == true }
+    return !isDeep(directory) && directory.ancestors.contains(where: isDeep)
   }
 
   /// Nothing is at the place of an item: what is held for the presenter may have been moved without a word.

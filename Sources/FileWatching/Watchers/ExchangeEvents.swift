@@ -1,21 +1,21 @@
-internal import SystemInterface
+package import SystemInterface
 
 /// The events of two names that change places in one step: each goes where the other one was, one after the other.
 ///
 /// Two renames of one file, there and back, are told in the same words: look at both names.
-struct ExchangeEvents {
-  struct Place: Equatable {
-    let watch: WatchID
-    let name: SystemPath
+package struct ExchangeEvents {
+  package struct Place: Equatable {
+    package let watch: WatchID
+    package let name: SystemPath
   }
 
-  let first: Place
-  let second: Place
+  package let first: Place
+  package let second: Place
   /// How many events say so; those in between say of directories that they were moved.
-  let count: Int
+  package let count: Int
 
   /// - Returns: `nil` if the first events say something else.
-  init?(_ events: ArraySlice<WatchEvent>) {
+  package init?(_ events: ArraySlice<WatchEvent>) {
     guard case .name(_, _, .departed, isDirectory: _)? = events.first else { return nil }
     var steps: [(place: Place, action: WatchEvent.Action)] = []
     var count = 0
