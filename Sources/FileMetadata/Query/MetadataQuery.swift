@@ -127,7 +127,8 @@ public final class MetadataQuery: Sendable {
   /// Returns at once: the search runs on a thread of its own.
   ///
   /// - Returns: Whether the query wasn't running; otherwise nothing is done.
-  /// - Throws: ``MetadataQueryError`` when the system doesn't let the program watch files.
+  /// - Throws: ``MetadataQueryError`` when the system doesn't let the program watch files; its ``MetadataQueryError/systemError`` says which limit
+  ///   is in the way.
   /// - Note: Rules Q3, Q4, Q12 and Q22.
   @discardableResult
   public func start() throws(MetadataQueryError) -> Bool {
@@ -147,7 +148,7 @@ public final class MetadataQuery: Sendable {
         return true
       }
     } catch {
-      throw MetadataQueryError(.watchingUnavailable, "", error.description)
+      throw MetadataQueryError(.watchingUnavailable, "", error)
     }
   }
 
@@ -277,7 +278,7 @@ public final class MetadataQuery: Sendable {
         (state.key, state.scopes, state.items) = (key, scopes, items)
       }
     } catch {
-      throw MetadataQueryError(.watchingUnavailable, "", error.description)
+      throw MetadataQueryError(.watchingUnavailable, "", error)
     }
   }
 

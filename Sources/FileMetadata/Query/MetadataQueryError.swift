@@ -1,4 +1,5 @@
 public import MetadataPredicates
+public import SystemInterface
 
 /// Why a query can't be made or started.
 public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
@@ -27,6 +28,7 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
     /// A scope isn't a file URL, or leads nowhere.
     ///
     /// Name directories by absolute file URLs, and ubiquitous scopes only beside each other.
+    /// ``MetadataQueryError/systemError`` has the number when a system call failed.
     public static let invalidScope = Code(3, "invalidScope")
     /// Results can't be sorted by an attribute that isn't in the index.
     ///
@@ -34,7 +36,7 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
     public static let unsortableAttribute = Code(4, "unsortableAttribute")
     /// The system doesn't let the program watch files at all.
     ///
-    /// The error says which system call failed: raise its limit, or end programs that use it up.
+    /// ``MetadataQueryError/systemError`` names the system call: raise its limit, or end programs that use it up.
     public static let watchingUnavailable = Code(5, "watchingUnavailable")
 
     /// All codes of this version, by number; a later version may have more.
@@ -58,14 +60,31 @@ public struct MetadataQueryError: Error, Sendable, CustomStringConvertible {
   public let subject: String
   /// The error in the predicate.
   public let predicateError: MetadataPredicateError?
+  /// The system call whose failure is the reason, with its `errno`, paths and advice.
+  ///
+  /// `nil` if no system call failed. There's always one when the code is ``Code/watchingUnavailable``, and when the code is
+  /// ``Code/invalidScope`` and the path couldn't be resolved.
+  public let systemError: SystemError?
   /// The answer of the system, and the remedy.
   private let reason: String
 
   init(_ code: Code, _ subject: String, _ reason: String, predicateError: MetadataPredicateError? = nil) {
+    self.init(code, subject, reason, predicateError: predicateError, systemError: nil)
+  }
+
+  init(_ code: Code, _ subject: String, _ systemError: SystemError) {
+    self.init(code, subject, systemError.description, predicateError: nil, systemError: systemError)
+  }
+
+  private init(
+    _ code: Code, _ subject: String, _ reason: String, predicateError: MetadataPredicateError?,
+    systemError: SystemError?
+  ) {
     self.code = code
     self.subject = subject
     self.reason = reason
     self.predicateError = predicateError
+    self.systemError = systemError
   }
 
   /// The kind, the subject, and the remedy.

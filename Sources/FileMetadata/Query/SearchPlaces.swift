@@ -48,7 +48,7 @@ struct SearchPlaces {
       do throws(SystemError) {
         _ = try HostFileSystem().status(of: path, at: .workingDirectory, links: .noFollow)
       } catch {
-        throw MetadataQueryError(.invalidScope, path.description, error.description)
+        throw MetadataQueryError(.invalidScope, path.description, error)
       }
     }
     try self.init(scopes: directories.map { .directory($0) }, items: [])
@@ -65,7 +65,7 @@ struct SearchPlaces {
       spellings.insert(canonical, as: path.tidied ?? canonical)
       return canonical
     } catch {
-      throw MetadataQueryError(.invalidScope, path.description, error.description)
+      throw MetadataQueryError(.invalidScope, path.description, error)
     }
   }
 }
