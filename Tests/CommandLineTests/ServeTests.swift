@@ -68,7 +68,7 @@ struct ServeTests {
       }
       _ = try holder.output.line { $0 == "holding" }
     }
-    #expect(refused.contains("whoever serves this domain (pid \(server.pid) "), "\(refused)")
+    #expect(refused.contains("the process that serves this domain (pid \(server.pid) "), "\(refused)")
     #expect(
       refused.contains(" of 14 files open) doesn't answer. Raise its limit (prlimit --nofile --pid \(server.pid))"))
     server.signal(SIGTERM)
@@ -87,7 +87,7 @@ struct ServeTests {
     _ = try second.output.line(containing: "serving ")
   }
 
-  @Test("What a process told last before it ended is told to others, also if it served them")
+  @Test("The last report of a process before its end reaches others, also if it served them")
   func lastWords() throws {
     try bench.makeFile("a")
     let holder = try bench.hold("a")

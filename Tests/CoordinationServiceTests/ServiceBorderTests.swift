@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoordinationService
 
-@Suite("What a service refuses")
+@Suite("A service refuses mistakes of a process")
 struct ServiceBorderTests {
   /// A frame that can't be, and a part of the explanation.
   struct Mistake: CustomTestStringConvertible, Sendable {
@@ -57,7 +57,7 @@ struct ServiceBorderTests {
   }
 
   private static let large = ServiceCore.localNumberEnd
-  private static let lent = AccessRequest.plain("/a", .delegated(forWriting: true), purpose: 1)
+  private static let delegated = AccessRequest.plain("/a", .delegated(forWriting: true), purpose: 1)
 
   static let mistakes: [Mistake] = [
     Mistake("an unknown access released", .release(1), "isn't granted"),
@@ -73,9 +73,9 @@ struct ServiceBorderTests {
           AccessID(1),
           AccessRequest(
             client: ClientID(1), purpose: PurposeID(1), label: "", items: []))), "names no item"),
-    Mistake("a delegation requested", .event(.accessRequested(AccessID(1), lent)), "lends itself"),
-    Mistake("a delegation adopted", .adopt(1, lent), "lends itself"),
-    Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), lent)), "lends itself"),
+    Mistake("a delegation requested", .event(.accessRequested(AccessID(1), delegated)), "requests a delegation"),
+    Mistake("a delegation adopted", .adopt(1, delegated), "requests a delegation"),
+    Mistake("a delegation re-asserted", .reasserted(.access(AccessID(1), delegated)), "requests a delegation"),
     Mistake("a reacquirer of this service's own message", debt(.max, epoch: 1), "isn't of an earlier connection"),
     Mistake("an access adopted without a delegation", .adopt(1, .write("/a")), "without a right"),
     Mistake(

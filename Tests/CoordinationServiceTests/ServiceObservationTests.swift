@@ -74,28 +74,28 @@ struct ServiceObservationTests {
     #expect(service.taken(2).isEmpty)
   }
 
-  @Test("A directory is lent after as many uses as it takes, and later after a recall")
-  func directoriesAreLentAfterUse() {
+  @Test("A directory is delegated after as many uses as it takes, and after more of them when it was recalled")
+  func directoriesAreDelegatedAfterUse() {
     let service = ServiceHarness()
     service.core.usesUntilDelegation = 3
     service.join(1)
     service.join(2)
-    func usesUntilLoan(from first: UInt64) -> (count: Int, id: DelegationID)? {
+    func usesUntilDelegation(from first: UInt64) -> (count: Int, id: DelegationID)? {
       for count in 1...10 {
         if let id = service.delegate(1, "/d/a", access: first + UInt64(count)) { return (count, id) }
       }
       return nil
     }
-    let loan = usesUntilLoan(from: 100)
-    #expect(loan?.count == 3)
+    let delegation = usesUntilDelegation(from: 100)
+    #expect(delegation?.count == 3)
     service.tell(2, .read(1, "/d/b"))
-    if let loan { service.tell(1, .delegationReturned(loan.id)) }
+    if let delegation { service.tell(1, .delegationReturned(delegation.id)) }
     service.tell(2, .release(1))
-    #expect(usesUntilLoan(from: 200)?.count == 6)
+    #expect(usesUntilDelegation(from: 200)?.count == 6)
   }
 
-  @Test("A process that only reads is lent reading, which others may have too")
-  func readersAreLentReading() {
+  @Test("A process that only reads receives a delegation to read, which others may have too")
+  func readersReceiveDelegationsToRead() {
     let service = ServiceHarness()
     for client in UInt64(1)...2 {
       service.join(client)

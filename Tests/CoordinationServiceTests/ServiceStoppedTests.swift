@@ -12,7 +12,7 @@ struct ServiceStoppedTests {
     return .event(.accessRequested(AccessID(id), request))
   }
 
-  @Test("What a stopped process holds goes to whoever doesn't want to wait, and it hears so when it's back")
+  @Test("An item held by a stopped process goes to an impatient one, and the stopped process is notified when it's back")
   func holder() {
     let service = ServiceHarness()
     service.join(1)
@@ -34,8 +34,8 @@ struct ServiceStoppedTests {
     #expect(service.taken(3).suffix(2) == [.lost(AccessID(1)), .graceEnded])
   }
 
-  @Test("What a stopped process was lent is given to others in the same way")
-  func borrower() {
+  @Test("A delegation of a stopped process is given to others in the same way")
+  func delegation() {
     let service = ServiceHarness()
     service.join(1)
     service.join(2)
@@ -69,7 +69,7 @@ struct ServiceStoppedTests {
     #expect(service.core.arbiter.phase(of: AccessID(1 << 40 | 1)) == .granted)
   }
 
-  @Test("A presenter registers where a stopped process was lent something: that grants itself nothing more unread")
+  @Test("A presenter registers where a stopped process has a delegation: that grants itself nothing more unread")
   func registration() {
     let service = ServiceHarness()
     service.join(1)
@@ -85,7 +85,7 @@ struct ServiceStoppedTests {
   }
 
   @Test(
-    "Whoever doesn't come back before the grace ends has no delegations any more, before anybody is granted anything")
+    "A process that doesn't come back before the grace ends has no delegations any more, before any access is granted")
   func lateInGrace() {
     let service = ServiceHarness(epoch: 2, expecting: [1])
     service.join(3)

@@ -84,7 +84,7 @@ struct WireFrameGenerator {
     case 9: .ubiquityAttributesChanged(announcement(), texts())
     case 10: .changesSeen(ClientID(number()), list { $0.change() })
     case 11: .changesConfirmed(ClientID(number()), list { $0.change() })
-    case 12: .echoSettled(ClientID(number()), EchoID(number()))
+    case 12: .echoEnded(ClientID(number()), EchoID(number()))
     case 13: .callbackReturned(MessageID(number()))
     case 14: .presenterRelabelled(presenter(), text())
     case 15: .callbackBegan(MessageID(number()))

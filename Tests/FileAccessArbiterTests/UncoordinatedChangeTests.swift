@@ -66,7 +66,7 @@ private struct Watched {
 
   mutating func end(_ id: AccessID) -> [String] { answer(arbiter.accessReleased(id, outcomes: [.changed], at: 0)) }
 
-  mutating func settle(_ echo: UInt64) -> [String] { answer(arbiter.echoSettled(EchoID(echo), by: watcher, at: 0)) }
+  mutating func settle(_ echo: UInt64) -> [String] { answer(arbiter.echoEnded(EchoID(echo), by: watcher, at: 0)) }
 
   /// The orders, in words; callbacks return at once.
   private mutating func answer(_ effects: [Effect]) -> [String] {
@@ -76,7 +76,7 @@ private struct Watched {
       case .deliver(let delivery):
         words.append("\(delivery.kind)" + (delivery.origin.isUncoordinated ? "*" : ""))
         words += answer(arbiter.messageAnswered(delivery.message, at: 0))
-      case .settle(_, let echo): words.append("settle \(echo.rawValue)")
+      case .endEcho(_, let echo): words.append("settle \(echo.rawValue)")
       case .verifyAgain(_, let change):
         switch change {
         case .changed, .appeared: looks.append(change)
@@ -99,7 +99,7 @@ extension PresenterCallbacks {
 
 @Suite("Changes of strangers, and what tells them from coordinated ones")
 struct UncoordinatedChangeTests {
-  @Test("C-200: What no write accounts for is told to the presenters of the process that saw it, by their relation")
+  @Test("C-200: A change that no write accounts for is reported to the presenters of the process that saw it, by their relation")
   func relations() {
     var world = Watched()
     _ = world.present("/d/f")
@@ -146,7 +146,7 @@ struct UncoordinatedChangeTests {
     _ = world.end(deletion)
   }
 
-  @Test("C-200: What appears beside an item that's written waits for the writer's end, and goes if it's gone by then")
+  @Test("C-200: An item that appears beside a written one waits for the writer's end, and isn't reported if it's gone by then")
   func temporaryFile() {
     var world = Watched()
     _ = world.present("/d")
@@ -301,7 +301,7 @@ struct UncoordinatedChangeTests {
     #expect(world.arbiter.ledger.echoes.isEmpty)
   }
 
-  @Test("What is put aside beside a write is bounded; what is beyond is told at once")
+  @Test("The number of changes put aside beside a write is limited; changes beyond that are reported at once")
   func boundedParking() {
     var world = Watched()
     _ = world.present("/d", .subitemDidAppear)

@@ -64,8 +64,8 @@ struct ConcurrencyResolutionCacheTests {
         try tree.retarget("link", to: "v\(number)")
       } look: { announced in
         let floor = announced()
-        let lent = try cache.withItem(for: url) { $0.path.description }
-        #expect(try Self.version(lent) >= floor)
+        let path = try cache.withItem(for: url) { $0.path.description }
+        #expect(try Self.version(path) >= floor)
         let second = announced()
         #expect(try Self.version(cache.item(for: url).path.description) >= second)
       }

@@ -10,7 +10,7 @@ import Testing
 @testable import FileCoordination
 
 /// Two domain objects that have contact only through the service, as if in two processes.
-@Suite("What a process does alone in a directory that it was lent", .timeLimit(.minutes(5)))
+@Suite("A process decides alone in a directory that was delegated to it", .timeLimit(.minutes(5)))
 struct DelegatedDirectoryTests {
   private struct Pair {
     let file: URL
@@ -18,18 +18,18 @@ struct DelegatedDirectoryTests {
     let domain: CoordinationDomain
     let other: CoordinationDomain
 
-    var isLent: Bool {
+    var isDelegated: Bool {
       get throws { try other.processes().contains { !$0.delegatedPaths.isEmpty } }
     }
 
     /// Uses the directory alone until it's delegated.
-    func borrow() throws {
-      let coordinator = FileCoordinator(label: "borrower", domain: domain)
+    func obtainDelegation() throws {
+      let coordinator = FileCoordinator(label: "delegate", domain: domain)
       for _ in 0..<1_000 {
-        if try isLent { return }
+        if try isDelegated { return }
         for _ in 0..<4 { try coordinator.blocking.write(file) { _ in } }
       }
-      Issue.record("nothing is lent")
+      Issue.record("nothing is delegated")
     }
   }
 
@@ -45,20 +45,20 @@ struct DelegatedDirectoryTests {
   static let writingOptions: [FileCoordinator.WritingOptions] = [[], .forMerging, .contentIndependentMetadataOnly]
 
   @Test(
-    "What's granted under a delegation becomes known and lasts, whatever kind of write it is", arguments: writingOptions
+    "An access granted under a delegation becomes known and lasts, whatever kind of write it is", arguments: writingOptions
   )
   func writesBecomeKnown(options: FileCoordinator.WritingOptions) async throws {
     try await withPair { pair in try await onThread { try Self.write(in: pair, options) } }
   }
 
   private static func write(in pair: Pair, _ options: FileCoordinator.WritingOptions) throws {
-    try pair.borrow()
-    let coordinator = FileCoordinator(label: "lent", domain: pair.domain)
+    try pair.obtainDelegation()
+    let coordinator = FileCoordinator(label: "delegated", domain: pair.domain)
     try coordinator.blocking.write(pair.file, options: options) { access in
       #expect(try pair.domain.processes().count == 2)
       #expect(access.fencingToken.epoch > 0)
       let labels = try pair.other.snapshot().accesses.map(\.party.label)
-      #expect(labels.contains("lent"))
+      #expect(labels.contains("delegated"))
       try access.commit {}
       let deadlines = AccessDeadlines(waitingForAccesses: .milliseconds(20))
       let error = #expect(throws: FileCoordinationError.self) {
@@ -70,13 +70,13 @@ struct DelegatedDirectoryTests {
     try FileCoordinator(label: "other", domain: pair.other).blocking.read(pair.file) { _ in }
   }
 
-  @Test("A process that writes without a pause is lent the directory, and keeps it")
+  @Test("A process that writes without a pause receives the delegation of the directory, and keeps it")
   func hasteIsNoObstacle() async throws {
     try await withPair { pair in
       try await onThread {
         let coordinator = FileCoordinator(label: "hasty", domain: pair.domain)
         for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
-        #expect(try pair.isLent)
+        #expect(try pair.isDelegated)
         let lastAccess = pair.domain.host.withState { $0.lastAccess }
         for _ in 0..<100 { try coordinator.blocking.write(pair.file) { _ in } }
         // Only the fast tier has a record of those.
@@ -85,7 +85,7 @@ struct DelegatedDirectoryTests {
     }
   }
 
-  @Test("Whatever the fast tier grants, the service takes for something that may be granted under a delegation")
+  @Test("The service accepts each access of the fast tier as one that may be granted under a delegation")
   func plainAccesses() {
     for number in UInt(0)... {
       guard let access = PlainAccess(rawValue: number) else { break }
@@ -118,7 +118,7 @@ struct DelegatedDirectoryTests {
     }
   }
 
-  @Test("A process that acknowledges that its loans were revoked stays expelled if it's expelled at that moment")
+  @Test("A process that acknowledges that its delegations were revoked stays expelled if it's expelled at that moment")
   func expulsionsLast() async throws {
     let word = SharedWord()
     let coverage = DelegationCoverage(in: word)

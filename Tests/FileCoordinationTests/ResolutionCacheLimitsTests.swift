@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("What the identity cache can't know for sure is resolved in full", .timeLimit(.minutes(4)))
+@Suite("A path that the identity cache can't know for sure is resolved in full", .timeLimit(.minutes(4)))
 struct ResolutionCacheLimitsTests {
   private func cache(
     _ tree: LinkTree, _ queue: ScriptedQueue, _ change: (inout ResolutionCache.Limits) -> Void = { _ in }
@@ -178,7 +178,7 @@ struct ResolutionCacheLimitsTests {
     }
   }
 
-  @Test("What is forgotten isn't out of date, and is found again")
+  @Test("A forgotten item isn't out of date, and is found again")
   func eviction() async throws {
     try await withLinkTree { tree in
       let queue = ScriptedQueue()
@@ -223,19 +223,19 @@ struct ResolutionCacheLimitsTests {
     }
   }
 
-  @Test("Items lent further up on the thread stay, however many are asked for meanwhile")
+  @Test("Items in use further up on the thread stay, however many are requested meanwhile")
   func nesting() async throws {
     try await withLinkTree { tree in
       let cache = ResolutionCache(in: tree.files)
-      func lend(_ depth: Int) throws {
+      func nest(_ depth: Int) throws {
         let name = "file\(depth)"
         try cache.withItem(for: tree.url(name)) { item in
-          if depth < 4 * ThreadResolutionTable.entryCount { try lend(depth + 1) }
+          if depth < 4 * ThreadResolutionTable.entryCount { try nest(depth + 1) }
           #expect(item.url.lastPathComponent == name)
           #expect(item.path.description == tree.root + "/" + name)
         }
       }
-      try lend(0)
+      try nest(0)
     }
   }
 

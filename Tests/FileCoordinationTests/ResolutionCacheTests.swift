@@ -236,8 +236,8 @@ struct ResolutionCacheTests {
     let isSameHere = try cache.item(for: url, followingLastLink: followingLastLink) === first
     // Another thread has the second level only.
     let isSameThere = try await onThread { try cache.item(for: url, followingLastLink: followingLastLink) } === first
-    let isLent = try cache.withItem(for: url, followingLastLink: followingLastLink) { $0 === first }
-    return isSameHere && isSameThere && isLent
+    let isPassed = try cache.withItem(for: url, followingLastLink: followingLastLink) { $0 === first }
+    return isSameHere && isSameThere && isPassed
   }
 
   @Test("Asked again, the cache gives the same item, and makes no look at the files", arguments: [false, true])

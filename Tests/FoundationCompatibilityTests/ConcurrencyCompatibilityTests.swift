@@ -60,32 +60,32 @@ struct ConcurrencyCompatibilityTests {
 /// Counts how often it has let go and taken back.
 private final class CountingPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   private let condition = NSCondition()
-  private var lent = 0
+  private var relinquishedCount = 0
 
   /// Waits until it has taken back everything; gives up at last.
   func awaitBalance() -> Bool {
     let end = Date(timeIntervalSinceNow: patience)
     return condition.withLock {
-      while lent > 0 { if !condition.wait(until: end) { return false } }
-      return lent == 0
+      while relinquishedCount > 0 { if !condition.wait(until: end) { return false } }
+      return relinquishedCount == 0
     }
   }
 
-  private func lend(_ count: Int) {
+  private func note(relinquished _ count: Int) {
     condition.withLock {
-      lent += count
+      relinquishedCount += count
       condition.broadcast()
     }
   }
 
   func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-    lend(1)
-    reader { [self] in lend(-1) }
+    note(relinquished: 1)
+    reader { [self] in note(relinquished: -1) }
   }
 
   func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-    lend(1)
-    writer { [self] in lend(-1) }
+    note(relinquished: 1)
+    writer { [self] in note(relinquished: -1) }
   }
 
   func savePresentedItemChanges() async throws {}

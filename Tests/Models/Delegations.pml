@@ -1,6 +1,7 @@
 /* Delegations, deaths and the grace: two processes that write one file, and the services that follow each other.
  *
- * A process that has released an access may be lent the file: then it grants itself what it wants until that's recalled.
+ * A process that has released an access may receive a delegation of the file: then it grants itself accesses until
+ * that is recalled.
  * Processes die and come again, services die and are followed by the next one. At no time two processes write, and when
  * nothing happens any more nobody waits.
  *
@@ -12,7 +13,7 @@
 #define CLIENT_KILLS 2
 #define SERVICE_KILLS 2
 
-mtype = { request, release, adopt, giveBack, reassert, reassertionEnded, grant, lend, recall, hangUp };
+mtype = { request, release, adopt, giveBack, reassert, reassertionEnded, grant, delegate, recall, hangUp };
 mtype = { idle, waiting, inside };
 
 chan toService[CLIENTS] = [8] of { mtype };
@@ -22,7 +23,7 @@ chan toClient[CLIENTS] = [8] of { mtype };
 mtype place[CLIENTS] = idle;
 bool isAlive[CLIENTS] = true;
 bool isKnown[CLIENTS];          /* the service knows of the access that lasts */
-bool isLent[CLIENTS];           /* what the process believes */
+bool hasDelegation[CLIENTS];    /* what the process believes */
 bool isConnected[CLIENTS] = true;
 byte rest[CLIENTS] = ACCESSES;
 byte clientKills = CLIENT_KILLS;
@@ -34,7 +35,7 @@ bool isWaiting[CLIENTS];
 bool isExpected[CLIENTS];
 bool hasHungUp[CLIENTS];
 bool isRecalled;
-byte borrower = NOBODY;
+byte holder = NOBODY;
 
 #define other(i) (1 - (i))
 #define isInGrace (isExpected[0] || isExpected[1])
@@ -56,13 +57,13 @@ inline drop(channel) {
 
 inline look(i) {
   if
-  :: isWaiting[i] && !isGranted[other(i)] && borrower == NOBODY && !isInGrace ->
+  :: isWaiting[i] && !isGranted[other(i)] && holder == NOBODY && !isInGrace ->
     isWaiting[i] = false;
     isGranted[i] = true;
     toClient[i]!grant
-  :: isWaiting[i] && borrower != NOBODY && !isRecalled && !isInGrace ->
+  :: isWaiting[i] && holder != NOBODY && !isRecalled && !isInGrace ->
     isRecalled = true;
-    toClient[borrower]!recall
+    toClient[holder]!recall
   :: else -> skip
   fi
 }
@@ -79,7 +80,7 @@ end:
   :: atomic { isAlive[i] && place[i] == idle && rest[i] > 0 ->
       rest[i]--;
       if
-      :: isLent[i] -> place[i] = inside; isKnown[i] = false
+      :: hasDelegation[i] -> place[i] = inside; isKnown[i] = false
       :: else -> place[i] = waiting; tell(i, request)
       fi }
   :: atomic { isAlive[i] && place[i] == inside ->
@@ -92,19 +93,19 @@ end:
       toClient[i]?message;
       if
       :: message == grant -> place[i] = inside; isKnown[i] = true
-      :: message == lend -> isLent[i] = true
+      :: message == delegate -> hasDelegation[i] = true
       :: message == recall ->
 #ifndef IGNORE_RECALL
         if
         :: place[i] == inside && !isKnown[i] -> isKnown[i] = true; tell(i, adopt)
         :: else -> skip
         fi;
-        isLent[i] = false;
+        hasDelegation[i] = false;
 #endif
         tell(i, giveBack)
       :: message == hangUp ->
         isConnected[i] = true;
-        isLent[i] = false;
+        hasDelegation[i] = false;
         if
         :: place[i] == inside -> isKnown[i] = true; toService[i]!reassert
         :: else -> skip
@@ -119,7 +120,7 @@ end:
       clientKills--;
       isAlive[i] = false;
       place[i] = idle;
-      isLent[i] = false;
+      hasDelegation[i] = false;
       isKnown[i] = false;
       drop(toClient[i]);
       hasHungUp[i] = isConnected[i] }
@@ -140,15 +141,15 @@ inline serve(i) {
   :: message == reassertionEnded -> isExpected[i] = false
   :: message == giveBack ->
     if
-    :: borrower == i -> borrower = NOBODY; isRecalled = false
+    :: holder == i -> holder = NOBODY; isRecalled = false
     :: else -> skip
     fi
   :: message == release ->
     isGranted[i] = false;
     if
-    :: !isGranted[other(i)] && !isWaiting[0] && !isWaiting[1] && borrower == NOBODY && !isInGrace ->
-      borrower = i;
-      toClient[i]!lend
+    :: !isGranted[other(i)] && !isWaiting[0] && !isWaiting[1] && holder == NOBODY && !isInGrace ->
+      holder = i;
+      toClient[i]!delegate
     :: true -> skip
     fi
   fi;
@@ -161,7 +162,7 @@ inline depart(i) {
   isWaiting[i] = false;
   isExpected[i] = false;
   if
-  :: borrower == i -> borrower = NOBODY; isRecalled = false
+  :: holder == i -> holder = NOBODY; isRecalled = false
   :: else -> skip
   fi;
   lookAgain()
@@ -208,7 +209,7 @@ end:
   :: atomic { isExpected[1] && !isAlive[1] && !hasHungUp[1] -> isExpected[1] = false; lookAgain() }
   :: atomic { serviceKills > 0 ->
       serviceKills--;
-      borrower = NOBODY;
+      holder = NOBODY;
       isRecalled = false;
       breakConnection(0);
       breakConnection(1) }

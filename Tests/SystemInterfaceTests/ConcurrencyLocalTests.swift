@@ -180,7 +180,7 @@ private final class EchoServer: @unchecked Sendable {
   init(_ address: LocalAddress) throws {
     listener = try LocalListener(binding: address)
     poller = try ReadinessPoller()
-    try poller.add(listener, token: 0, interest: .readable)
+    try poller.add(listener, token: 0, awaiting: .readable)
   }
 
   func stop() {
@@ -213,7 +213,7 @@ private final class EchoServer: @unchecked Sendable {
     }
     if client.isEnding { return poller.remove(client.stream) }
     try poller.modify(
-      client.stream, token: event.token, interest: client.pending.isEmpty ? .readable : .writable)
+      client.stream, token: event.token, awaiting: client.pending.isEmpty ? .readable : .writable)
     clients[event.token] = client
   }
 
@@ -230,7 +230,7 @@ private final class EchoServer: @unchecked Sendable {
     while let stream = try listener.accept() {
       servedCount += 1
       clients[servedCount] = Client(stream: stream)
-      try poller.add(stream, token: servedCount, interest: .readable)
+      try poller.add(stream, token: servedCount, awaiting: .readable)
     }
   }
 }

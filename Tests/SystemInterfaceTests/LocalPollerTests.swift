@@ -22,7 +22,7 @@ struct LocalPollerTests {
   func levelTriggered() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(right, token: 7, interest: .readable)
+    try poller.add(right, token: 7, awaiting: .readable)
     #expect(try ready(poller) == [])
     #expect(try left.send("ab") == 2)
     #expect(try ready(poller) == [readable(7)])
@@ -32,21 +32,21 @@ struct LocalPollerTests {
     #expect(try ready(poller) == [])
   }
 
-  @Test("A stream is writable as long as there is room, and only told to those who are interested")
+  @Test("A stream is writable as long as there is room, which is reported only if it's awaited")
   func writable() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(left, token: 1, interest: [.readable, .writable])
+    try poller.add(left, token: 1, awaiting: [.readable, .writable])
     #expect(try ready(poller) == [Event(token: 1, isReadable: false, isWritable: true, isHangUp: false)])
     #expect(try left.fill() > 0)
     #expect(try ready(poller) == [])
     while try right.receive(countMax: 65536) != .nothing {}
     #expect(try ready(poller).map(\.isWritable) == [true])
-    try poller.modify(left, token: 2, interest: .readable)
+    try poller.modify(left, token: 2, awaiting: .readable)
     #expect(try ready(poller) == [])
     #expect(try right.send("x") == 1)
     #expect(try ready(poller) == [readable(2)])
-    try poller.modify(left, token: 3, interest: [])
+    try poller.modify(left, token: 3, awaiting: [])
     #expect(try ready(poller) == [])
   }
 
@@ -56,7 +56,7 @@ struct LocalPollerTests {
       let poller = try ReadinessPoller()
       let address = try LocalAddress(sandbox.path("service.sock"))
       let listener = try LocalListener(binding: address)
-      try poller.add(listener, token: 0, interest: .readable)
+      try poller.add(listener, token: 0, awaiting: .readable)
       #expect(try ready(poller) == [])
       _ = try LocalStream(connectingTo: address)
       #expect(try ready(poller) == [readable(0)])
@@ -69,7 +69,7 @@ struct LocalPollerTests {
   func hangUp() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(right, token: 5, interest: .readable)
+    try poller.add(right, token: 5, awaiting: .readable)
     #expect(try left.send("last words") == 10)
     left.close()
     #expect(try ready(poller) == [Event(token: 5, isReadable: true, isWritable: false, isHangUp: true)])
@@ -82,18 +82,18 @@ struct LocalPollerTests {
   func shutdown() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(right, token: 5, interest: .readable)
+    try poller.add(right, token: 5, awaiting: .readable)
     right.shutdown()
     #expect(try ready(poller) == [Event(token: 5, isReadable: true, isWritable: false, isHangUp: true)])
     #expect(try left.receive() == .end)
   }
 
-  @Test("What is closed or removed isn't told any more; removing it again does nothing")
+  @Test("A closed or removed stream isn't reported any more; removing it again does nothing")
   func removal() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(left, token: 1, interest: .writable)
-    try poller.add(right, token: 2, interest: .writable)
+    try poller.add(left, token: 1, awaiting: .writable)
+    try poller.add(right, token: 2, awaiting: .writable)
     #expect(try ready(poller).map(\.token) == [1, 2])
     poller.remove(left)
     poller.remove(left)
@@ -110,7 +110,7 @@ struct LocalPollerTests {
       let manager = try LocalListener(binding: address)
       let poller = try ReadinessPoller()
       let listener = try LocalListener(inherited: manager.descriptor.checked("dup(2)") { dup($0) })
-      try poller.add(listener, token: 1, interest: .readable)
+      try poller.add(listener, token: 1, awaiting: .readable)
       let client = try LocalStream(connectingTo: address)
       #expect(try ready(poller) == [readable(1)])
       poller.remove(listener)
@@ -124,16 +124,16 @@ struct LocalPollerTests {
   func refusals() throws {
     let poller = try ReadinessPoller()
     let (left, right) = try LocalStream.pair()
-    try poller.add(left, token: 1, interest: .readable)
+    try poller.add(left, token: 1, awaiting: .readable)
     #expect(throws: SystemError(call: "epoll_ctl(2)", errno: EEXIST)) {
-      try poller.add(left, token: 1, interest: .readable)
+      try poller.add(left, token: 1, awaiting: .readable)
     }
     #expect(throws: SystemError(call: "epoll_ctl(2)", errno: ENOENT)) {
-      try poller.modify(right, token: 1, interest: .readable)
+      try poller.modify(right, token: 1, awaiting: .readable)
     }
     right.close()
     #expect(throws: SystemError(call: "epoll_ctl(2)", errno: EBADF)) {
-      try poller.add(right, token: 1, interest: .readable)
+      try poller.add(right, token: 1, awaiting: .readable)
     }
   }
 
@@ -143,7 +143,7 @@ struct LocalPollerTests {
     let count = ReadinessPoller.eventCountMax * 2 + 10
     let pairs = try (0..<count).map { _ in try LocalStream.pair() }
     for (index, pair) in pairs.enumerated() {
-      try poller.add(pair.0, token: UInt64(index), interest: .readable)
+      try poller.add(pair.0, token: UInt64(index), awaiting: .readable)
       #expect(try pair.1.send("x") == 1)
     }
     var told: [UInt64] = []

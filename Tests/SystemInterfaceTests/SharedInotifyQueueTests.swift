@@ -39,7 +39,7 @@ struct SharedInotifyQueueTests {
     }
   }
 
-  @Test("Who takes nothing loses its own events, and nobody else's")
+  @Test("A subscriber that takes nothing loses its own events, and no others")
   func slowSubscriber() async throws {
     try await withTemporaryDirectory { sandbox in
       let slow = try InotifySubscription(.items)
@@ -61,7 +61,7 @@ struct SharedInotifyQueueTests {
     }
   }
 
-  @Test("What happens again and again is told once to who doesn't take it meanwhile")
+  @Test("An event that repeats is reported once to a subscriber that doesn't take it meanwhile")
   func merging() async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("f", "")
@@ -118,7 +118,7 @@ struct SharedInotifyQueueTests {
     try await withTemporaryDirectory { sandbox in
       let queue = try InotifyQueue()
       let poller = try ReadinessPoller()
-      try poller.add(queue, token: 7, interest: .readable)
+      try poller.add(queue, token: 7, awaiting: .readable)
       _ = try queue.watch(sandbox.root, .names, isDirectory: true)
       for name in ["a", "b"] {
         try sandbox.makeDirectory(name)

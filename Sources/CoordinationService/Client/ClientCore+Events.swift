@@ -52,7 +52,7 @@ extension ClientCore {
       noteEnd(of: message)
       debts[message] = nil
       tell(.event(event))
-    case .callbackBegan, .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoSettled:
+    case .callbackBegan, .ubiquityAttributesChanged, .versionChanged, .changesSeen, .changesConfirmed, .echoEnded:
       tell(.event(event))
     }
     return takeEffects()

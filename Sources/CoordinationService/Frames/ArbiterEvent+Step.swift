@@ -24,7 +24,7 @@ extension FileAccessArbiter {
       versionChanged(announcement, change, version: version, at: time)
     case .changesSeen(let client, let changes): changesSeen(changes, by: client, at: time)
     case .changesConfirmed(let client, let changes): changesConfirmed(changes, by: client, at: time)
-    case .echoSettled(let client, let echo): echoSettled(echo, by: client, at: time)
+    case .echoEnded(let client, let echo): echoEnded(echo, by: client, at: time)
     }
   }
 }

@@ -25,7 +25,7 @@ package enum ArbiterEvent: Hashable, Sendable {
   case versionChanged(Announcement, Message.VersionChange, String)
   case changesSeen(ClientID, [ItemChange])
   case changesConfirmed(ClientID, [ItemChange])
-  case echoSettled(ClientID, EchoID)
+  case echoEnded(ClientID, EchoID)
 }
 
 /// A presenter's answer when it didn't comply, in the form that other processes receive.

@@ -30,7 +30,7 @@ package enum ServerFrame: Hashable, Sendable {
   case observed(SnapshotReply)
   /// The process came too late with its re-assertion: others have been granted conflicting accesses.
   case lost(AccessID)
-  /// A write has ended: report all changes that have been seen by now, and then `ArbiterEvent.echoSettled`.
+  /// A write has ended: report all changes that have been seen by now, and then `ArbiterEvent.echoEnded`.
   case settle(EchoID)
   /// No coordinated write accounts for the change: check whether it lasts, and report `ArbiterEvent.changesConfirmed`.
   case verifyAgain(ItemChange)

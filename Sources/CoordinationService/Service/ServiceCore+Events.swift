@@ -6,7 +6,7 @@ extension ServiceCore {
   mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
     if holdsBack(frame) {
       if case .purposeForgotten(let purpose) = frame { noteLeavingPurpose(purpose, of: id) }
-      if case .itemMoved = frame, clients[id]?.isSettled == false {
+      if case .itemMoved = frame, clients[id]?.hasReasserted == false {
         grace?.movesToldAgain.append((client: id, frame: frame))
       } else {
         grace?.heldBack.append((client: id, frame: frame))
@@ -19,7 +19,7 @@ extension ServiceCore {
     case .purposeForgotten(let purpose): forgetPurpose(purpose, of: id)
     case .event(let event): try take(event, from: id, at: time)
     case .presenterEvent(let number, let event): try takePresenter(event, number, from: id, at: time)
-    case .itemMoved(let number, _, _, _, _) where clients[id]?.isSettled == false:
+    case .itemMoved(let number, _, _, _, _) where clients[id]?.hasReasserted == false:
       // Sent again, and too late: the file at the old place may have been granted since, and isn't the one that was
       // moved.
       send(.answered(number, true), to: id)
@@ -28,7 +28,7 @@ extension ServiceCore {
       ask(.move(move), number, id, about: [old, new], at: time)
     case .delegationReturned(let delegation): returned(delegation, by: id, at: time)
     case .reasserted(let reassertion): try take(reassertion, from: id, at: time)
-    case .reassertionEnded: settle(id, at: time)
+    case .reassertionEnded: endReassertion(of: id, at: time)
     case .snapshotWanted(let number): survey(for: id, number, at: time)
     case .surveyed(let number): surveyed(number, by: id, at: time)
     case .validationWanted(let number, let access):
@@ -79,7 +79,7 @@ extension ServiceCore {
         arbiter.versionChanged(try checked(announcement, of: id), change, version: version, at: time), at: time)
     case .changesSeen(_, let changes): carryOut(arbiter.changesSeen(changes, by: id, at: time), at: time)
     case .changesConfirmed(_, let changes): confirm(changes, seenBy: id, at: time)
-    case .echoSettled(_, let echo): carryOut(arbiter.echoSettled(echo, by: id, at: time), at: time)
+    case .echoEnded(_, let echo): carryOut(arbiter.echoEnded(echo, by: id, at: time), at: time)
     }
   }
 
@@ -152,7 +152,7 @@ extension ServiceCore {
     case .cancelTimer(let timer): effects.append(.cancelTimer(timer))
     case .report(let id, let report): sendToOwner(of: id.rawValue, .reported(Self.local(id), report))
     case .delegationWanted(let id): recall(id, at: time)
-    case .settle(let client, let echo): sendIfPresent(.settle(echo), to: client)
+    case .endEcho(let client, let echo): sendIfPresent(.settle(echo), to: client)
     case .verifyAgain(let client, let change): sendIfPresent(.verifyAgain(change), to: client)
     }
   }

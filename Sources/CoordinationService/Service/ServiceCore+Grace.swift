@@ -30,7 +30,7 @@ struct Grace: Sendable {
 extension ServiceCore {
   mutating func welcome(_ id: ClientID, _ hello: Hello, at time: Timestamp) {
     send(.welcome(Welcome(epoch: epoch, serviceProcessIdentifier: processIdentifier)), to: id)
-    if hello.previousEpoch == 0 { settle(id, at: time) }
+    if hello.previousEpoch == 0 { endReassertion(of: id, at: time) }
   }
 
   /// Whether a frame has to wait until all processes have reported their accesses.
@@ -84,8 +84,8 @@ extension ServiceCore {
   }
 
   /// A process has reported everything.
-  mutating func settle(_ id: ClientID, at time: Timestamp) {
-    clients[id]?.isSettled = true
+  mutating func endReassertion(of id: ClientID, at time: Timestamp) {
+    clients[id]?.hasReasserted = true
     if grace == nil {
       // A late process may present an item that another process decides alone about by now.
       let paths = clients[id].map { $0.latePaths } ?? []
@@ -124,13 +124,13 @@ extension ServiceCore {
     // record shows other accesses meanwhile.
     let connected = Set(clients.values.map(\.session))
     for session in ended.expected.subtracting(connected).sorted() { revoke(.everything, of: session) }
-    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hello != nil && !client.isSettled {
+    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hello != nil && !client.hasReasserted {
       if !has(.lateCompanyForgotten) { expel(id, at: time) }
     }
     // The changes first, then the turns.
     for presenter in ended.presenters { tellOfMissedChanges(presenter, at: time) }
     for debt in ended.debts { pay(debt, at: time) }
-    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.isSettled { send(.graceEnded, to: id) }
+    for (id, client) in clients.sorted(by: { $0.key < $1.key }) where client.hasReasserted { send(.graceEnded, to: id) }
     for (client, frame) in ended.movesToldAgain + ended.heldBack where clients[client] != nil {
       effects += received(frame, from: client, at: time)
     }

@@ -22,7 +22,7 @@ package struct ServiceCore: Sendable {
     /// Those of them that are forgotten when the grace is over.
     var leavingPurposes: Set<PurposeID> = []
     /// It has reported everything that it held under an earlier service.
-    var isSettled = false
+    var hasReasserted = false
     /// Accesses that it re-asserted too late: it may release one before it's notified.
     var lost: Set<AccessID> = []
     /// Messages of earlier connections whose reacquirers it has claimed to hold: each is reported once.

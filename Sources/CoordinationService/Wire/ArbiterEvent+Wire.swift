@@ -15,7 +15,7 @@ extension ArbiterEvent: WireValue {
     case versionChanged = 11
     case changesSeen = 12
     case changesConfirmed = 13
-    case echoSettled = 14
+    case echoEnded = 14
     case callbackReturned = 15
     case presenterRelabelled = 16
     case callbackBegan = 17
@@ -38,7 +38,7 @@ extension ArbiterEvent: WireValue {
     case .versionChanged: .versionChanged
     case .changesSeen: .changesSeen
     case .changesConfirmed: .changesConfirmed
-    case .echoSettled: .echoSettled
+    case .echoEnded: .echoEnded
     case .callbackReturned: .callbackReturned
     case .callbackBegan: .callbackBegan
     case .presenterLearned: .presenterLearned
@@ -62,7 +62,7 @@ extension ArbiterEvent: WireValue {
     case .versionChanged(let announcement, let change, let version): writer.append(announcement, change, version)
     case .changesSeen(let client, let changes), .changesConfirmed(let client, let changes):
       writer.append(client, changes)
-    case .echoSettled(let client, let echo): writer.append(client, echo)
+    case .echoEnded(let client, let echo): writer.append(client, echo)
     case .callbackReturned(let message), .callbackBegan(let message): writer.append(message)
     case .presenterLearned(let presenter, let callbacks): writer.append(presenter, callbacks)
     }
@@ -84,7 +84,7 @@ extension ArbiterEvent: WireValue {
     case .versionChanged: self = try .versionChanged(reader.read(), reader.read(), reader.read())
     case .changesSeen: self = try .changesSeen(reader.read(), reader.read())
     case .changesConfirmed: self = try .changesConfirmed(reader.read(), reader.read())
-    case .echoSettled: self = try .echoSettled(reader.read(), reader.read())
+    case .echoEnded: self = try .echoEnded(reader.read(), reader.read())
     case .callbackReturned: self = .callbackReturned(try reader.read())
     case .callbackBegan: self = .callbackBegan(try reader.read())
     case .presenterLearned: self = try .presenterLearned(reader.read(), reader.read())

@@ -68,8 +68,8 @@ extension FileAccessArbiter {
       return isHeldMove(messages[first]) ? presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered } : 0
     }
     guard !presenter.pending.isEmpty, mayBeServed(presenter) else { return nil }
-    let isSaving = isSaving(presenter)
-    return presenter.pending.firstIndex { isServed(messages[$0].kind, whileSaving: isSaving) }
+    let isWriting = waitsInOwnWrite(presenter)
+    return presenter.pending.firstIndex { isServed(messages[$0].kind, whileWriting: isWriting) }
   }
 
   /// Whether it reports a move whose mover still has access: a presenter that reads the new place would wait for that.
@@ -82,11 +82,11 @@ extension FileAccessArbiter {
 
   /// Whether a message is delivered to its presenter although a callback is under way there.
   func mayBeServed(_ kind: Message.Kind, _ presenter: Presenter) -> Bool {
-    mayBeServed(presenter) && isServed(kind, whileSaving: kind.mayNeedSave && isSaving(presenter))
+    mayBeServed(presenter) && isServed(kind, whileWriting: kind.mayNeedSave && waitsInOwnWrite(presenter))
   }
 
-  private func isServed(_ kind: Message.Kind, whileSaving isSaving: Bool) -> Bool {
-    kind.mustBeAnswered && !(isSaving && kind.mayNeedSave)
+  private func isServed(_ kind: Message.Kind, whileWriting isWriting: Bool) -> Bool {
+    kind.mustBeAnswered && !(isWriting && kind.mayNeedSave)
   }
 
   /// Whether the presenter can be asked although its callback is under way.
@@ -97,7 +97,7 @@ extension FileAccessArbiter {
   }
 
   /// Whether the callback under way waits in a write of the presenter's own.
-  private func isSaving(_ presenter: Presenter) -> Bool {
+  private func waitsInOwnWrite(_ presenter: Presenter) -> Bool {
     presenter.running.last.map { isWriting(.message($0), presenter) } ?? false
   }
 

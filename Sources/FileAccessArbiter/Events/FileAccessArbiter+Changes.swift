@@ -42,12 +42,12 @@ extension FileAccessArbiter {
   }
 
   /// A process has reported everything that was in its queue when the write of this and of earlier echoes had ended.
-  package mutating func echoSettled(_ echo: EchoID, by client: ClientID, at time: Timestamp) -> [Effect] {
+  package mutating func echoEnded(_ echo: EchoID, by client: ClientID, at time: Timestamp) -> [Effect] {
     begin(at: time)
-    let settled = Set(ledger.echoes.filter { $0.client == client && $0.id <= echo }.map(\.id))
-    ledger.echoes.removeAll { settled.contains($0.id) }
+    let ended = Set(ledger.echoes.filter { $0.client == client && $0.id <= echo }.map(\.id))
+    ledger.echoes.removeAll { ended.contains($0.id) }
     for index in ledger.withheld.indices where ledger.withheld[index].client == client {
-      ledger.withheld[index].echoes.subtract(settled)
+      ledger.withheld[index].echoes.subtract(ended)
     }
     verifyWithheld()
     return finish()
@@ -302,7 +302,7 @@ extension FileAccessArbiter {
       ledger.withheld[index].echoes.insert(echo)
     }
     if ledger.echoes.count > ChangeLedger.echoCountMax { forgetEcho(ledger.echoes[0].id) }
-    effects.append(.settle(client, echo))
+    effects.append(.endEcho(client, echo))
   }
 
   private mutating func forgetEcho(_ echo: EchoID) {

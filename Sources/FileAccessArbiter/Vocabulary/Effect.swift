@@ -23,8 +23,8 @@ package enum Effect: Sendable {
   case report(AccessID, WaitReport)
   /// Recall this delegation: an access waits for it. Repeated when another one does.
   case delegationWanted(AccessID)
-  /// A write has ended: the process is to report the changes in its queue by now, and then to call `echoSettled`.
-  case settle(ClientID, EchoID)
+  /// A write has ended: the process is to report the changes in its queue by now, and then to call `echoEnded`.
+  case endEcho(ClientID, EchoID)
   /// No coordinated write accounts for this change: the process is to check whether it lasts, and to call
   /// `changesConfirmed`.
   case verifyAgain(ClientID, ItemChange)

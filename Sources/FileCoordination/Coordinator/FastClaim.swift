@@ -55,8 +55,8 @@ extension FileCoordinator {
     switch attempt(item, access, thread, task: task) {
     case .granted(let claim): return kept(claim, item, access)
     case .refused(let refusal): return claim(item, access, thread, task: task, patience, after: refusal)
-    case .unsettled(let claim, let refusal):
-      if domain.host.settle(claim) { return kept(claim, item, access) }
+    case .contested(let claim, let refusal):
+      if domain.host.conclude(claim) { return kept(claim, item, access) }
       return self.claim(item, access, thread, task: task, patience, after: refusal)
     }
   }
@@ -142,8 +142,8 @@ extension FileCoordinator {
       switch attempt(item, access, thread, task: task) {
       case .granted(let claim): return kept(claim, item, access)
       case .refused(let next): refusal = next
-      case .unsettled(let claim, let next):
-        if domain.host.settle(claim) { return kept(claim, item, access) }
+      case .contested(let claim, let next):
+        if domain.host.conclude(claim) { return kept(claim, item, access) }
         refusal = next
       }
     }

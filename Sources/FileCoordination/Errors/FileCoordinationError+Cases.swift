@@ -305,7 +305,7 @@ extension FileCoordinationError {
   static func foreignFrames(_ place: MeetingPlace, _ reason: String) -> Self {
     Self(
       .domainUnreachable, subjects: [place.address.description],
-      message: "whoever serves at '\(place.address)' speaks another language: \(reason). "
+      message: "the service at '\(place.address)' sent a message that isn't one of this protocol: \(reason). "
         + "End it, or name another place in FILE_COORDINATION_DOMAIN.")
   }
 
@@ -332,12 +332,12 @@ extension FileCoordinationError {
   static func silent(_ place: MeetingPlace, _ process: Int32) -> Self {
     Self(
       .domainUnreachable, subjects: [place.address.description],
-      message: "whoever listens at '\(place.address)' \(silence(of: process))")
+      message: "the process that listens at '\(place.address)' \(silence(of: process))")
   }
 
   /// The same, for callers that wait only for so long.
   static func notWelcomed(by process: Int32) -> Self {
-    Self(.domainUnreachable, message: "whoever serves this domain \(silence(of: process))")
+    Self(.domainUnreachable, message: "the process that serves this domain \(silence(of: process))")
   }
 
   /// The process that doesn't answer, perhaps the reason, and the remedy.

@@ -94,8 +94,8 @@ package enum FastTierAnswer: Sendable {
   case granted(ClaimToken)
   case refused(FastTierRefusal)
   /// The claim was in somebody's hands when it wanted to retreat, or was refused by somebody: ask
-  /// ``FastTier/settle(_:)`` under the host's lock.
-  case unsettled(ClaimToken, FastTierRefusal)
+  /// ``FastTier/conclude(_:)`` under the host's lock.
+  case contested(ClaimToken, FastTierRefusal)
 }
 
 // The parts of a claim below aren't private: tests put them together in a wrong order, to show that it would be found.
@@ -216,7 +216,7 @@ extension FastTier {
     // Only now, when the claim is shown: a table that was replaced before is never looked at.
     let table = try interests.currentTable()
     if let refusal = try obstacleToReading(path, key, in: table) { return try retreat(claim, refusal) }
-    return try isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
+    return try isUntouchedOrAdopted(claim) ? .granted(claim) : .contested(claim, .busy)
   }
 
   @inline(__always)
@@ -251,14 +251,14 @@ extension FastTier {
 
   /// Takes back a reader's claim that met an obstacle.
   func retreat(_ claim: ClaimToken, _ refusal: FastTierRefusal) throws(Memory.Failure) -> FastTierAnswer {
-    try hideIfUntouched(claim) ? .refused(refusal) : .unsettled(claim, refusal)
+    try hideIfUntouched(claim) ? .refused(refusal) : .contested(claim, refusal)
   }
 
   /// Finds out the fate of a claim that couldn't be taken back, or that somebody had looked at: it was adopted, and so is
   /// granted; or it wasn't, and now it's taken back.
   ///
   /// Under the host's lock, so that no other thread examines it any more.
-  package func settle(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
+  package func conclude(_ claim: ClaimToken) throws(Memory.Failure) -> Bool {
     if try state(at: claim.slot).has(SlotState.isAdopted) { return true }
     try memory.storeReleasing(claim.state.freed.rawValue, at: claim.slot)
     return false

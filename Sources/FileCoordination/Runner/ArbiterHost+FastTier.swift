@@ -169,7 +169,7 @@ struct AdoptableClaim {
 
 extension ArbiterHost {
   /// The outcome for a claim that couldn't be taken back: whether it's granted.
-  func settle(_ claim: ClaimToken) -> Bool { withState { _ in tier.settle(claim) } }
+  func conclude(_ claim: ClaimToken) -> Bool { withState { _ in tier.conclude(claim) } }
 
   /// Ends a claim that was adopted, or that is being examined.
   func endThroughHost(_ claim: ClaimToken, key: UInt64) {

@@ -12,7 +12,7 @@ extension ArbiterHost {
     readChanges(before: frames)
     stepWithState { state, time in
       for case .settle(let echo) in frames {
-        carryOut(state.decider.step(.echoSettled(Self.client, echo), at: time), &state, at: time)
+        carryOut(state.decider.step(.echoEnded(Self.client, echo), at: time), &state, at: time)
       }
       for frame in frames {
         noteRevocation(&state)

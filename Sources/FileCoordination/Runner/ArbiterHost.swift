@@ -245,7 +245,7 @@ extension ArbiterHost.State {
       if let scheduled = timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
     case .delegationWanted(let id): preconditionFailure("\(id) is wanted back, and nothing was delegated")
-    case .settle(let client, _): preconditionFailure("\(client) is to settle, and there's no other process")
+    case .endEcho(let client, _): preconditionFailure("\(client) is to end an echo, and there's no other process")
     case .verifyAgain(_, let change): actions.append(.note(.verifyAgain(change)))
     }
   }

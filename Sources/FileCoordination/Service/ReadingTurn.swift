@@ -21,15 +21,15 @@ final class ReadingTurn: Sendable {
     /// Wakes the reading thread when the turn comes back.
     var returned: ThreadEvent?
     /// The events that wake the reading thread.
-    var interest = ReadinessPoller.Interest.readable
+    var awaited = ReadinessPoller.Readiness.readable
 
     mutating func watch(_ stream: LocalStream, by poller: ReadinessPoller) {
-      var wanted: ReadinessPoller.Interest = isLent ? [] : .readable
+      var wanted: ReadinessPoller.Readiness = isLent ? [] : .readable
       if isStalled { wanted.insert(.writable) }
-      if wanted == interest { return }
-      interest = wanted
+      if wanted == awaited { return }
+      awaited = wanted
       // It fails when the stream isn't watched any more.
-      try? poller.modify(stream, token: ReadingTurn.token, interest: wanted)
+      try? poller.modify(stream, token: ReadingTurn.token, awaiting: wanted)
     }
   }
 
@@ -48,7 +48,7 @@ final class ReadingTurn: Sendable {
 extension ReadingTurn {
   /// A service has been found.
   func begin(_ conversation: Conversation) throws(SystemError) {
-    try poller.add(conversation.stream, token: Self.token, interest: .readable)
+    try poller.add(conversation.stream, token: Self.token, awaiting: .readable)
     state.withLock { $0 = State(conversation: conversation) }
   }
 

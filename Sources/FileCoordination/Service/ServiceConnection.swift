@@ -5,7 +5,7 @@ internal import SystemInterface
 final class ServiceConnection {
   let stream: LocalStream
   var decoder = FrameDecoder<ClientFrame>()
-  var interest = ReadinessPoller.Interest.readable
+  var awaited = ReadinessPoller.Readiness.readable
   /// Nothing more is taken from it; it's closed when the rest has been written.
   var isClosing = false
   /// Encoded, and not written yet.

@@ -79,7 +79,7 @@ final class ServiceHost: Sendable {
     let poller = try ReadinessPoller()
     let listener = try makeListener()
     let host = ServiceHost(poller, handOverCount: handOverCount, clock: clock)
-    try poller.add(listener, token: ServiceLoop.listenerToken, interest: .readable)
+    try poller.add(listener, token: ServiceLoop.listenerToken, awaiting: .readable)
     let code = HostThread.tryStart(name: "coord-service") {
       var loop = ServiceLoop(
         core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount, clock: clock)

@@ -134,7 +134,7 @@ extension ServiceLoop {
   }
 
   private mutating func acceptAgain() {
-    if (try? poller.add(listener, token: Self.listenerToken, interest: .readable)) == nil {
+    if (try? poller.add(listener, token: Self.listenerToken, awaiting: .readable)) == nil {
       acceptsAgainAt = clock.now.advanced(by: Self.acceptPause)
     } else {
       acceptsAgainAt = nil
@@ -144,7 +144,7 @@ extension ServiceLoop {
   private mutating func add(_ stream: LocalStream) throws(SystemError) {
     let peer = try stream.peer()
     let id = numbers.next { connections[$0] != nil }
-    try poller.add(stream, token: id.rawValue, interest: .readable)
+    try poller.add(stream, token: id.rawValue, awaiting: .readable)
     connections[id] = ServiceConnection(stream)
     let now = clock.now
     succession?.connected(id, peer, at: now)
@@ -295,17 +295,17 @@ extension ServiceLoop {
 
   private mutating func watch(_ id: ClientID) {
     guard let connection = connections[id] else { return }
-    let interest = Self.interest(in: connection)
-    if connection.interest == interest { return }
-    connection.interest = interest
-    try? poller.modify(connection.stream, token: id.rawValue, interest: interest)
+    let awaited = Self.awaited(in: connection)
+    if connection.awaited == awaited { return }
+    connection.awaited = awaited
+    try? poller.modify(connection.stream, token: id.rawValue, awaiting: awaited)
   }
 
   private func takesMore(from id: ClientID) -> Bool {
-    connections[id].map(Self.interest)?.contains(.readable) ?? false
+    connections[id].map(Self.awaited)?.contains(.readable) ?? false
   }
 
-  private static func interest(in connection: ServiceConnection) -> ReadinessPoller.Interest {
+  private static func awaited(in connection: ServiceConnection) -> ReadinessPoller.Readiness {
     if connection.unreadCount == 0 { return connection.isClosing ? .writable : .readable }
     return connection.isClosing || connection.unreadCount > unreadByteCountMax ? .writable : [.readable, .writable]
   }

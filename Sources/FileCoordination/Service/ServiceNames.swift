@@ -20,7 +20,7 @@ struct ServiceNames {
     self.right = right
     self.listener = listener
     changes = try? InotifyQueue()
-    guard let changes, (try? poller.add(changes, token: Self.token, interest: .readable)) != nil else { return }
+    guard let changes, (try? poller.add(changes, token: Self.token, awaiting: .readable)) != nil else { return }
     // The file stays open, so the loss of a name is reported as a change of attributes.
     for path in right.places.flatMap({ [$0.lock.path, $0.address.path] }) {
       _ = try? changes.watch(path, [.attributes, .itself], isDirectory: false)

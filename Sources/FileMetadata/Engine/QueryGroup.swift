@@ -60,10 +60,10 @@ final class QueryGroup: IndexFollower {
   func follow(_ turn: IndexTurn) {
     noteProgress()
     distribute(turn)
-    welcome(isCurrent: turn.isIdle && turn.isSettled && provided == nil)
+    welcome(isCurrent: turn.isIdle && turn.isComplete && provided == nil)
     carryOutReplans()
     lookInside()
-    if turn.isSettled { settle() }
+    if turn.isComplete { finishGathering() }
   }
 
   func passTime(at now: MonotonicTime) {
@@ -200,7 +200,7 @@ final class QueryGroup: IndexFollower {
   }
 
   /// Nothing is left to be read.
-  private func settle() {
+  private func finishGathering() {
     // A requested attribute isn't known before all files have been looked into.
     if !awaited.isEmpty { return }
     isGathered = true

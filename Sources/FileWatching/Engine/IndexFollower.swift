@@ -44,7 +44,7 @@ package struct IndexTurn {
   /// turns.
   package let isIdle: Bool
   /// All that was done before the turn is in the index.
-  package let isSettled: Bool
+  package let isComplete: Bool
   /// When it was taken in.
   package let time: MonotonicTime
 }

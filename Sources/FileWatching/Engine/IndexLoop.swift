@@ -39,7 +39,7 @@ package final class IndexLoop {
   private let store: IndexStore?
   /// Everything that was done before this moment, as files get it for their times, was in the index at the end of a
   /// turn.
-  private var settledMoment: Int64?
+  private var completeMoment: Int64?
 
   /// How many directories are read before orders and followers have their turn.
   private static let directoryCountMax = 1024
@@ -93,13 +93,13 @@ package final class IndexLoop {
     let isIdle = !indexer.hasWork
     indexer.work(directoryCountMax: Self.directoryCountMax, memberCountMax: Self.memberCountMax)
     // Everything that was done before the turn is in the index then, even if directories are made all the time.
-    let isSettled = (isIdle || !indexer.hasWork) && !indexer.isBehind
+    let isComplete = (isIdle || !indexer.hasWork) && !indexer.isBehind
     let turn = IndexTurn(
       changes: indexer.takeChanges(), table: indexer.index.table, health: indexer.health, isIdle: isIdle,
-      isSettled: isSettled, time: clock.now)
-    if isSettled { settledMoment = moment }
+      isComplete: isComplete, time: clock.now)
+    if isComplete { completeMoment = moment }
     for follower in followers { follower.follow(turn) }
-    let hasNextTurn = isSettled ? settle() : false
+    let hasNextTurn = isComplete ? finishGathering() : false
     let now = clock.now
     for follower in followers { follower.passTime(at: now) }
     recycle()
@@ -111,7 +111,7 @@ package final class IndexLoop {
   }
 
   /// Nothing is left to be read.
-  private func settle() -> Bool {
+  private func finishGathering() -> Bool {
     isGathered = true
     // Facts that come now are reported with ones that can be compared later.
     indexer.readsFacts = true
@@ -183,7 +183,7 @@ extension IndexLoop {
 
   /// The state to be kept, and where; `nil` if there's nothing to keep or no place for it.
   private var keeping: (store: IndexStore, state: KeptState)? {
-    guard let store, let state = settledMoment.flatMap(indexer.keptState) else { return nil }
+    guard let store, let state = completeMoment.flatMap(indexer.keptState) else { return nil }
     return (store, state)
   }
 

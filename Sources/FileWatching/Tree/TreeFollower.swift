@@ -47,7 +47,7 @@ final class TreeFollower: IndexFollower {
       pending.formUnion(turn.changes.files)
       if pendingSince == nil { pendingSince = turn.time }
     }
-    if turn.isSettled, !isGathered {
+    if turn.isComplete, !isGathered {
       isGathered = true
       if !tellsExisting { markTold() }
     }

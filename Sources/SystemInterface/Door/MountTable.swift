@@ -15,7 +15,7 @@ package final class MountTable: DescriptorOwner {
     package let type: String
   }
 
-  /// For a ``ReadinessPoller``, with an empty interest.
+  /// For a ``ReadinessPoller``, awaiting `.exceptional`.
   package let descriptor: OwnedDescriptor
 
   /// Opens the table.

@@ -59,14 +59,14 @@ extension SharedInotifyQueue {
   private func poller(_ state: inout State) throws(SystemError) -> ReadinessPoller {
     if let poller = state.poller { return poller }
     let poller = try ReadinessPoller()
-    try poller.add(kernel, token: 0, interest: .readable)
+    try poller.add(kernel, token: 0, awaiting: .readable)
     if let mounts = state.mounts { try Self.add(mounts, to: poller) }
     state.poller = poller
     return poller
   }
 
   static func add(_ mounts: MountTable, to poller: ReadinessPoller) throws(SystemError) {
-    try poller.add(mounts, token: mountsToken, interest: .exceptional)
+    try poller.add(mounts, token: mountsToken, awaiting: .exceptional)
   }
 
   private static func poll(_ poller: ReadinessPoller) throws(SystemError) -> [ReadinessPoller.Event] {

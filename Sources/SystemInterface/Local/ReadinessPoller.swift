@@ -11,12 +11,12 @@ internal import Glibc
 /// One thread calls ``wait(into:until:)``; any thread may call the rest at any time. Level-triggered: a ready
 /// descriptor is reported again by each wait until it has been read or written.
 package final class ReadinessPoller: Sendable {
-  /// The events to receive.
-  package struct Interest: OptionSet, Hashable, Sendable {
+  /// The kinds of readiness to report.
+  package struct Readiness: OptionSet, Hashable, Sendable {
     /// The events of the kernel.
     package let rawValue: UInt32
 
-    /// Creates a set of interests.
+    /// Creates a set of kinds.
     ///
     /// - Parameter rawValue: The events of the kernel.
     package init(rawValue: UInt32) {
@@ -24,16 +24,16 @@ package final class ReadinessPoller: Sendable {
     }
 
     /// A read, or an accept, brings something; this includes the end that the peer makes by shutdown(2).
-    package static let readable = Interest(rawValue: 0x2001)  // EPOLLIN | EPOLLRDHUP
+    package static let readable = Readiness(rawValue: 0x2001)  // EPOLLIN | EPOLLRDHUP
     /// A write takes something.
-    package static let writable = Interest(rawValue: 0x4)  // EPOLLOUT
+    package static let writable = Readiness(rawValue: 0x4)  // EPOLLOUT
     /// A special event has occurred; for ``MountTable``, that it's another one.
-    package static let exceptional = Interest(rawValue: 0x2)  // EPOLLPRI
+    package static let exceptional = Readiness(rawValue: 0x2)  // EPOLLPRI
   }
 
   /// The readiness of a descriptor.
   package struct Event: Hashable, Sendable {
-    /// The token that ``ReadinessPoller/add(_:token:interest:)`` was given.
+    /// The token that ``ReadinessPoller/add(_:token:awaiting:)`` was given.
     package let token: UInt64
     /// A read brings something: bytes, the end or an error.
     package let isReadable: Bool
@@ -69,28 +69,28 @@ extension ReadinessPoller {
   ///
   /// The poller doesn't keep the owner alive. A descriptor that is closed isn't watched any more, unless another
   /// process has the same open file, see ``remove(_:)``. A connection that both sides have ended is reported whatever
-  /// the interest is, and again and again: remove it.
+  /// it awaits, and again and again: remove it.
   ///
   /// - Parameters:
   ///   - owner: The owner of the descriptor.
   ///   - token: The token of its events; any number but the largest.
-  ///   - interest: The events to receive.
+  ///   - readiness: The kinds of readiness to report.
   /// - Throws: EEXIST when it is watched already; EBADF when it is closed; other errors of epoll_ctl(2).
-  package func add(_ owner: some DescriptorOwner, token: UInt64, interest: Interest) throws(SystemError) {
+  package func add(_ owner: some DescriptorOwner, token: UInt64, awaiting readiness: Readiness) throws(SystemError) {
     precondition(token != Self.signalToken, "the largest token is the poller's own")
-    try control(EPOLL_CTL_ADD, owner.descriptor, token, interest)
+    try control(EPOLL_CTL_ADD, owner.descriptor, token, readiness)
   }
 
-  /// Changes the events to receive of a watched descriptor.
+  /// Changes which kinds of readiness of a watched descriptor are reported.
   ///
   /// - Parameters:
   ///   - owner: The owner of the descriptor.
   ///   - token: The token of its events from now on.
-  ///   - interest: The events to receive.
+  ///   - readiness: The kinds of readiness to report.
   /// - Throws: ENOENT when it isn't watched; EBADF when it is closed; other errors of epoll_ctl(2).
-  package func modify(_ owner: some DescriptorOwner, token: UInt64, interest: Interest) throws(SystemError) {
+  package func modify(_ owner: some DescriptorOwner, token: UInt64, awaiting readiness: Readiness) throws(SystemError) {
     precondition(token != Self.signalToken, "the largest token is the poller's own")
-    try control(EPOLL_CTL_MOD, owner.descriptor, token, interest)
+    try control(EPOLL_CTL_MOD, owner.descriptor, token, readiness)
   }
 
   /// Watches a descriptor no longer; does nothing when it isn't watched.
@@ -105,10 +105,10 @@ extension ReadinessPoller {
   }
 
   private func control(
-    _ operation: Int32, _ descriptor: OwnedDescriptor, _ token: UInt64, _ interest: Interest
+    _ operation: Int32, _ descriptor: OwnedDescriptor, _ token: UInt64, _ readiness: Readiness
   ) throws(SystemError) {
     _ = try descriptor.withNumber("epoll_ctl(2)") { (number) throws(SystemError) in
-      try epoll.checked("epoll_ctl(2)") { shim_epoll_control($0, operation, number, interest.rawValue, token) }
+      try epoll.checked("epoll_ctl(2)") { shim_epoll_control($0, operation, number, readiness.rawValue, token) }
     }
   }
 }

@@ -60,7 +60,7 @@ extension KeyWriter {
     for (id, client) in core.clients.sorted(by: { $0.key < $1.key }) {
       hasher.combine(id)
       hasher.combine(client.hello != nil)
-      hasher.combine(client.isSettled)
+      hasher.combine(client.hasReasserted)
       hasher.combine(client.lost)
       hasher.combine(client.latePaths)
     }

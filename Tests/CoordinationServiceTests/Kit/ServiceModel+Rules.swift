@@ -115,8 +115,8 @@ extension ServiceModel {
       if !client.core.isConnected { found.append("client \(index) isn't connected") }
     }
     for (presenter, count) in journal.untold { found.append("\(presenter) wasn't told of \(count) writes") }
-    let lent = Set(core.delegations.keys)
-    for access in core.arbiter.accesses.sortedKeys where !lent.contains(access) { found.append("\(access) is left") }
+    let delegations = Set(core.delegations.keys)
+    for access in core.arbiter.accesses.sortedKeys where !delegations.contains(access) { found.append("\(access) is left") }
     if !core.arbiter.messages.isEmpty { found.append("messages are left") }
     let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.presenters.count : 0) }
     if core.arbiter.presenters.count != registered { found.append("presenters are left") }

@@ -21,7 +21,7 @@ extension FastTierFault {
     },
     // A reader that couldn't retreat takes its claim back although it was adopted.
     FastTierFault("adoptedTakenBack", .readerAndHostWriter) {
-      $0.is(.load, in: .settle) ? .mistaken { SlotState($0).without(SlotState.isAdopted).rawValue } : nil
+      $0.is(.load, in: .conclude) ? .mistaken { SlotState($0).without(SlotState.isAdopted).rawValue } : nil
     },
     // A holder ends its claim without looking whether somebody waits for it.
     FastTierFault("adoptionIgnored", .readerAndHostWriter) {

@@ -31,7 +31,7 @@ extension FastTierFault {
         if let refusal = try tier.obstacleToReading(path, path.item, in: table) {
           return try tier.retreat(claim, refusal)
         }
-        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
+        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .contested(claim, .busy)
       }
     },
     // A thread lets others know that it has claims only after it has looked for obstacles to the first.
@@ -46,7 +46,7 @@ extension FastTierFault {
           return try tier.retreat(claim, refusal)
         }
         try tier.announceUse(of: slot)
-        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .unsettled(claim, .busy)
+        return try tier.isUntouchedOrAdopted(claim) ? .granted(claim) : .contested(claim, .busy)
       }
     },
     // A reader that fails to retreat doesn't wait to learn why.
@@ -54,7 +54,7 @@ extension FastTierFault {
       let read = steps.read
       steps.read = { tier, path, shard, note throws(TurnOver) in
         let answer = try read(tier, path, shard, note)
-        if case .unsettled(let claim, .interest) = answer { return .granted(claim) }
+        if case .contested(let claim, .interest) = answer { return .granted(claim) }
         return answer
       }
     },

@@ -2,7 +2,7 @@
 
 /// What a thread calls the tier for.
 enum TierStep {
-  case read, write, look, settle, end, free
+  case read, write, look, conclude, end, free
   /// A step of the arbiter, with all that the holder of the host's lock does around it.
   case arbiterStep
 }

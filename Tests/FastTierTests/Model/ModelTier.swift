@@ -55,8 +55,8 @@ struct ModelTier {
     try during(.look) { () throws(TurnOver) in try tier.mayClaim(path, isWrite: isWrite, shard: shard) }
   }
 
-  func settle(_ claim: ClaimToken) throws(TurnOver) -> Bool {
-    try during(.settle) { () throws(TurnOver) in try tier.settle(claim) }
+  func conclude(_ claim: ClaimToken) throws(TurnOver) -> Bool {
+    try during(.conclude) { () throws(TurnOver) in try tier.conclude(claim) }
   }
 
   func end(_ claim: ClaimToken, _ key: UInt64) throws(TurnOver) -> Bool {

@@ -101,7 +101,7 @@ final class ThreadProgram {
 
   /// Where in its program a thread forgets how it came there.
   private enum Place: UInt64 {
-    case refused, looked, refusedAgain, unsettled, waiting, granted, ending, endingThroughHost, ended, handedOver,
+    case refused, looked, refusedAgain, contested, waiting, granted, ending, endingThroughHost, ended, handedOver,
       presenting, presented, snapshotTaken
   }
 
@@ -159,10 +159,10 @@ final class ThreadProgram {
         return try claimFast(claim, isAgain: true)
       }
       try request(claim, memory.lock())
-    case .unsettled(let token, _):
-      forget(.unsettled, claim.number, token)
+    case .contested(let token, _):
+      forget(.contested, claim.number, token)
       let host = try memory.lock()
-      if try tier.settle(token) {
+      if try tier.conclude(token) {
         try memory.unlock(host)
         return token
       }

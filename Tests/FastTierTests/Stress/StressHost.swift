@@ -54,10 +54,10 @@ final class StressHost: @unchecked Sendable {
       // As a coordinator does that waits for another claim of the tier: it polls for a while.
       for _ in 0..<lookCountMax where !tier.mayClaim(path, isWrite: claim.kind != .read, shard: claim.thread) {}
       return requestLocked(claim)
-    case .unsettled(let token, _):
+    case .contested(let token, _):
       condition.lock()
       defer { condition.unlock() }
-      return tier.settle(token) ? Granted(claim: claim, token: token) : request(claim)
+      return tier.conclude(token) ? Granted(claim: claim, token: token) : request(claim)
     }
   }
 

@@ -264,7 +264,7 @@ extension Effect {
     case .cancelTimer(let timer): "\(timer.purpose) timer of \(timer.access) cancelled"
     case .report(let id, _): "\(id) is reported"
     case .delegationWanted(let id): "\(id) is wanted back"
-    case .settle(let client, let echo): "\(client) is to settle \(echo.rawValue)"
+    case .endEcho(let client, let echo): "\(client) is to end \(echo.rawValue)"
     case .verifyAgain(let client, let change): "\(client) is to look again: \(change)"
     }
   }

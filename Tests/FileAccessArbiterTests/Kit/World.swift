@@ -193,9 +193,9 @@ extension World {
       timers.insert(timer)
     case .cancelTimer(let timer): timers.remove(timer)
     case .report(_, let report): reports.append(report)
-    case .settle(let client, _): problems.append("\(client) is to settle, and presents nothing that observes")
+    case .endEcho(let client, _): problems.append("\(client) is to end an echo, and presents nothing that observes")
     case .verifyAgain(_, let change): problems.append("somebody is to look again at \(change), and nobody saw it")
-    case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is wanted back and not lent") }
+    case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is recalled and not delegated") }
     }
   }
 

@@ -34,15 +34,15 @@ struct MessageConformanceTests {
     }
   }
 
-  @Test("C-036, C-037, C-040: Who doesn't save or relinquish isn't waited for; a nil reacquirer is accepted")
+  @Test("C-036, C-037, C-040: A presenter that doesn't save or relinquish isn't waited for; a nil reacquirer is accepted")
   func partly() throws {
     try withSandbox { box in
       let url = try box.write("f")
-      let (lender, saver) = (NilPresenter(url), TwoFormPresenter(url))
-      box.presenting(lender, saver) {
+      let (silent, saver) = (NilPresenter(url), TwoFormPresenter(url))
+      box.presenting(silent, saver) {
         for _ in 1...2 { #expect(Access.read.run(url) == nil) }
       }
-      #expect(lender.journal.entries == ["lent", "lent"])
+      #expect(silent.journal.entries == ["relinquish to reader", "relinquish to reader"])
       #expect(saver.journal.entries == ["save by handler", "save by handler"])
     }
   }
@@ -63,7 +63,7 @@ struct MessageConformanceTests {
     }
   }
 
-  @Test("C-165: Who has let go and then fails to save gets its reacquirer, once")
+  @Test("C-165: A presenter that has let go and then fails to save gets its reacquirer, once")
   func reacquirerAfterFailure() throws {
     try withSandbox { box in
       let url = try box.write("f")
@@ -278,7 +278,7 @@ private final class LendingPresenter: JournalPresenter, NSFilePresenter, @unchec
 
 private final class NilPresenter: JournalPresenter, NSFilePresenter, @unchecked Sendable {
   func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-    note("lent")
+    note("relinquish to reader")
     reader(nil)
   }
 }
