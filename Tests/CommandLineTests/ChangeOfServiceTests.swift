@@ -6,7 +6,7 @@ import Testing
 
 @Suite("One service takes the place of another", .blocking)
 struct ChangeOfServiceTests {
-  @Test("What a process did that was killed is told under its name")
+  @Test("Changes by a process that was killed are reported under its name")
   func nameOfTheDead() throws {
     let bench = try Workbench()
     let server = try bench.start("serve")

@@ -31,7 +31,7 @@ struct CommandTests {
   }
 
   @Test(
-    "What it doesn't understand ends with 64, and says what is wrong and what is possible",
+    "A command line that isn't understood ends with 64, and the message names the mistake and the choices",
     arguments: [
       (["nonsense"], "there is no command 'nonsense'"),
       (["wirte"], "there is no command 'wirte'; did you mean 'write'?"),

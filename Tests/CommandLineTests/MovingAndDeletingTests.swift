@@ -42,7 +42,7 @@ struct MovingAndDeletingTests {
     for name in ["a", "b", "c"] { #expect(try String(contentsOfFile: bench.path(name), encoding: .utf8) == "new") }
   }
 
-  @Test("What isn't there can't be moved or deleted: 66")
+  @Test("An item that doesn't exist can't be moved or deleted: 66")
   func missing() throws {
     #expect(try bench.run("move", bench.path("missing"), bench.path("b")).status == 66)
     #expect(try bench.run("delete", bench.path("missing")).status == 66)

@@ -199,7 +199,7 @@ struct QueryTests {
     #expect(try tool.end() == 0)
   }
 
-  @Test("What no file can fulfil is warned of with its place, and changes nothing else")
+  @Test("A condition that no file can fulfil causes a warning with its place, and changes nothing else")
   func warnings() throws {
     let size = try bench.run("query", "kMDItemFSName != '' AND kMDItemFSSize > '3'", bench.root)
     #expect(size.status == 0 && size.output.isEmpty)
@@ -222,7 +222,7 @@ struct QueryTests {
     #expect(order.status == 64 && order.errors.contains("\n  kMDItemFSName,-kMDItemTitle\n                 ^\n"))
   }
 
-  @Test("What can't be done is said, with an exit code")
+  @Test("An impossible operation is reported with an exit code")
   func mistakes() throws {
     let predicate = try bench.run("query", "kMDItemFSSize >", bench.root)
     #expect(predicate.status == 65 && predicate.errors.contains("expected an expression"))

@@ -63,7 +63,7 @@ struct SignalTests {
     #expect(writer.output.text == "written\n")
   }
 
-  @Test("Whoever holds, serves or waits may be killed: the others go on")
+  @Test("A process that holds, serves or waits may be killed: the others go on")
   func killingOneAfterTheOther() throws {
     let holders = [try bench.hold("a", "--read"), try bench.hold("a", "--read")]
     let writers = try (0..<3).map { _ in

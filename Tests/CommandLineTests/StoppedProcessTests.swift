@@ -37,7 +37,7 @@ struct StoppedProcessTests {
     server.closeInput()
   }
 
-  @Test("What a stopped process holds is taken by who doesn't want to wait; it says so when it goes on")
+  @Test("An item held by a stopped process goes to an impatient one; the stopped process says so when it goes on")
   func holder() throws {
     let server = try bench.hold("elsewhere")
     let holder = try bench.hold("a")
@@ -56,7 +56,7 @@ struct StoppedProcessTests {
     server.closeInput()
   }
 
-  @Test("What was granted to a process while it was stopped, and taken from it again, it doesn't take for granted")
+  @Test("A process doesn't use an access that it was granted while it was stopped and that was taken from it again")
   func unreadGrant() async throws {
     let server = try bench.hold("elsewhere")
     let holder = try bench.hold("a")
@@ -79,7 +79,7 @@ struct StoppedProcessTests {
     server.closeInput()
   }
 
-  @Test("Whoever is told of a wait may look at the domain")
+  @Test("The receiver of a report about a wait may read the domain")
   func reporter() throws {
     let holder = try bench.hold("a")
     let reported = DispatchSemaphore(value: 0)

@@ -95,7 +95,7 @@ struct WaitingTests {
     #expect(result.output.contains("pid \(deep.pid) "))
   }
 
-  @Test("What is held inside is in the way of deleting a directory (C-013)")
+  @Test("An access to an item inside is in the way of deleting its directory (C-013)")
   func explainingContents() throws {
     let holder = try bench.hold("a")
     let result = try bench.run("explain", bench.path(""))

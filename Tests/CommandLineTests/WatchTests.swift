@@ -74,7 +74,7 @@ struct WatchTests {
       ])
   }
 
-  @Test("Who only watches is in nobody's way")
+  @Test("A process that only watches is in nobody's way")
   func harmlessness() throws {
     let watcher = try bench.watch("a", "--label", "observer")
     let result = try bench.run("explain", bench.path("a"))

@@ -3,7 +3,7 @@ import Testing
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-@Suite("What a service does although nobody tells it anything")
+@Suite("A service acts although nobody sends it anything")
 struct ServiceDeadlineTests {
   private static let second: Timestamp = 1_000_000_000
 

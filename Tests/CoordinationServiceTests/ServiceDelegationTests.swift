@@ -3,9 +3,9 @@ import Testing
 @testable import CoordinationService
 @testable import FileAccessArbiter
 
-@Suite("What processes are lent, when it's much")
+@Suite("A process has many delegations")
 struct ServiceDelegationTests {
-  @Test("Who is lent more than the service keeps gives back the oldest, and isn't lent less often for that")
+  @Test("A process with more delegations than the service keeps gives back the oldest, and gets new ones as often as before")
   func limit() {
     let service = ServiceHarness()
     service.checksInvariants = false
@@ -80,7 +80,7 @@ struct ServiceDelegationTests {
     for path in ["/d/a", "/d/b", "/d/c/x"] as [ItemPath] { #expect(covered(path) == [true, true]) }
   }
 
-  @Test("What's in the way of a request is given back before it's told")
+  @Test("A delegation in the way of a request is given back before the request is reported")
   func delegationsInTheWay() {
     var delegations = DelegationTable()
     delegations.add(DelegationID(1), "/d", .writing, beside: [])

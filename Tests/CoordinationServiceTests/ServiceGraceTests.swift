@@ -21,7 +21,7 @@ struct ServiceGraceTests {
     .reasserted(.presenter(PresenterID(presenter), .plain(path)))
   }
 
-  @Test("What's new waits until the last session has told what it holds, and then goes on in its order")
+  @Test("New requests wait until the last session has reported its accesses, and then go on in their order")
   func eventsAreHeldBack() {
     let service = ServiceHarness(epoch: 2, expecting: [1, 2])
     service.join(1, previousEpoch: 1)
@@ -75,7 +75,7 @@ struct ServiceGraceTests {
     #expect(service.taken(1) == [.answered(RequestNumber(1), false), .answered(RequestNumber(2), true)])
   }
 
-  @Test("Who is connected when the grace ends, and hasn't told everything, comes once more and doubts what it holds")
+  @Test("A process that has reported only a part when the grace ends connects once more and doubts its accesses")
   func connectedLatecomersDoubt() {
     let service = ServiceHarness(epoch: 2, expecting: [1, 2])
     service.join(1, previousEpoch: 1)

@@ -139,7 +139,7 @@ struct ServiceLimitTests {
     #expect(move(2, to: "/b").contains(.answered(RequestNumber(2), true)))
   }
 
-  @Test("What's too long to be told is abridged, or answered by no")
+  @Test("A text that's too long for a frame is abridged, or answered by no")
   func substitutes() throws {
     let items = Array(
       repeating: AccessRequest.Item(ItemPath("/" + String(repeating: "p", count: 60_000)), .write(.update)), count: 50)

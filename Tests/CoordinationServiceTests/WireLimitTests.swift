@@ -24,7 +24,7 @@ import Testing
     #expect(decoder.pendingByteCount == 4)
   }
 
-  @Test("What is beyond a limit of the reader can't be written, and leaves nothing behind")
+  @Test("A value beyond a limit of the reader can't be written, and leaves nothing behind")
   func writersLimits() {
     func request(_ change: (inout AccessRequest) -> Void) -> ClientFrame {
       var request = AccessRequest(client: ClientID(1), purpose: PurposeID(1), label: "", items: [])

@@ -41,7 +41,7 @@ func wireFrames<Frame: WireValue>(_ type: Frame.Type, in bytes: [UInt8]) throws 
 }
 
 @Suite struct WireRoundTripTests {
-  @Test("What is decoded is what was encoded, in pieces of any size", arguments: [1, 2, 7, 100, 5000])
+  @Test("A decoded frame is the one that was encoded, in pieces of any size", arguments: [1, 2, 7, 100, 5000])
   func roundTrip(pieceSizeMax: Int) throws {
     let sample = WireFrameSample(seed: UInt64(pieceSizeMax), rounds: 60)
     try expectRoundTrip(sample.clientFrames, pieceSizeMax)

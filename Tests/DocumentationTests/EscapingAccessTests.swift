@@ -40,7 +40,7 @@ struct EscapingAccessTests {
       output.components(separatedBy: "error: 'access' cannot be captured by an escaping closure").count > lines.count)
   }
 
-  @Test("What the access says may be taken along")
+  @Test("The properties of an access may outlive it")
   func values() throws {
     let output = try compile([
       "import FileCoordination", "import Foundation",

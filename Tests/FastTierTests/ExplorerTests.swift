@@ -61,7 +61,7 @@ struct ExplorerTests {
     #expect((result.violation?.message == "an update is lost") == !isAtomic)
   }
 
-  @Test("Who sleeps without being woken is found", arguments: [false, true])
+  @Test("A sleeper that isn't woken is found", arguments: [false, true])
   func lostWake(isLooked: Bool) {
     func sleeper(_ memory: ModelMemory) throws(TurnOver) {
       _ = try memory.exchange(1, at: Self.word(1))

@@ -146,7 +146,7 @@ struct FootprintTests {
     #expect((arbiter.reservedByteCount - fresh) * 20 <= peak)
   }
 
-  @Test("What a million of has to be small is small")
+  @Test("Values of which there may be a million are small")
   func sizes() {
     #expect(MemoryLayout<ItemTree.Node>.stride <= 48)
     #expect(MemoryLayout<ItemTree.Claim>.stride <= 32)
@@ -156,7 +156,7 @@ struct FootprintTests {
     #expect(MemoryLayout<FileAccessArbiter.Presenter>.stride <= 40)
   }
 
-  @Test("What presenters have in common is kept once, and until the last of them has gone")
+  @Test("Values that presenters have in common are kept once, and until the last of them has gone")
   func profiles() {
     var arbiter = FileAccessArbiter()
     for client in 1...2 { arbiter.clientJoined(ClientID(UInt64(client)), name: "test") }

@@ -42,7 +42,7 @@ struct DeadlineTests {
   }
 
   @Test(
-    "C-141, C-187: Whom a preparation did without, its body and the accesses to that item inside are told",
+    "C-141, C-187: The body of a preparation, and accesses to that item inside, say which presenter it did without",
     arguments: [true, false])
   func preparedWithoutAnswer(isStopped: Bool) {
     let harness = ArbiterHarness()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("What others may do unasked")
+@Suite("Others may make some accesses unasked")
 struct InterestTests {
   private static let client = ClientID(1)
   private static let accesses: [ItemAccess] =
@@ -165,7 +165,7 @@ struct InterestTests {
 
 @Suite("Accesses that become known later")
 struct AdoptionTests {
-  @Test("Who went ahead unasked is waited for like anybody else, in order")
+  @Test("An access that went ahead unasked is waited for like any other, in order")
   func waitedFor() {
     let harness = ArbiterHarness()
     let reader = harness.adopt("/d/f", .read(withoutChanges: false))
@@ -214,7 +214,7 @@ struct AdoptionTests {
     harness.finish()
   }
 
-  @Test("What is in somebody's way can't be adopted")
+  @Test("A claim in somebody's way can't be adopted")
   func refused() async {
     await #expect(processExitsWith: .failure) {
       var arbiter = FileAccessArbiter()

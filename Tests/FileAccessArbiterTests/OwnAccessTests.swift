@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileAccessArbiter
 
-@Suite("What presenters access outside of their callbacks while they're asked")
+@Suite("Presenters make accesses outside of their callbacks while they're asked")
 struct OwnAccessTests {
   private static let documentCallbacks: PresenterCallbacks = [.relinquishToReader, .relinquishToWriter, .saveChanges]
 

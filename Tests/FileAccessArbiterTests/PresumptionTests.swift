@@ -41,7 +41,7 @@ struct PresumptionTests {
     harness.finish()
   }
 
-  @Test("What has begun is waited for as ever, and so is what's known")
+  @Test("A callback that has begun is waited for as ever, and so is a known one")
   func begun() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/f", callbacks: presuming(.relinquishToWriter, .saveChanges))
@@ -70,7 +70,7 @@ struct PresumptionTests {
     harness.finish()
   }
 
-  @Test("What turns out not to be written is waited for no more, also of other objects of the class")
+  @Test("A callback that turns out not to be written isn't waited for any more, also of other objects of the class")
   func learned() {
     let harness = ArbiterHarness()
     let callbacks = presuming([.relinquishToReader, .relinquishToWriter])
@@ -85,7 +85,7 @@ struct PresumptionTests {
     harness.finish()
   }
 
-  @Test("What a blocked queue keeps from beginning delays an access only while nobody knows the class")
+  @Test("A callback that a blocked queue keeps from beginning delays an access only while nobody knows the class")
   func behindNews() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/f", callbacks: presuming(.relinquishToWriter, .itemDidChange))
@@ -102,7 +102,7 @@ struct PresumptionTests {
     harness.finish()
   }
 
-  @Test("What is told about an access that didn't wait says so, and so does a report of the wait")
+  @Test("A message about an access that didn't wait says so, and so does a report of the wait")
   func origins() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/f", callbacks: presuming(.relinquishToWriter, .itemDidChange))

@@ -66,7 +66,7 @@ struct ReadMessageTests {
   }
 
   @Test(
-    "C-036, C-037: What a presenter didn't declare counts as answered",
+    "C-036, C-037: A question that a presenter didn't declare counts as answered",
     arguments: [
       (PresenterCallbacks.relinquishToReader, [Message.Kind.relinquishToReader]), (.saveChanges, [.saveChanges]),
       ([], []), ([.relinquishToWriter, .itemDidChange], []),

@@ -222,7 +222,7 @@ struct SavePriorityTests {
   }
 
   @Test(
-    "C-119, C-113: What a coordinator of P requested before P registered passes who asks P to save",
+    "C-119, C-113: A request by a coordinator of P, made before P registered, passes those that ask P to save",
     arguments: [true, false])
   func registeredLater(isNamed: Bool) {
     let harness = ArbiterHarness()

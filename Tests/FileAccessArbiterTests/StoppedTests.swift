@@ -29,7 +29,7 @@ struct StoppedTests {
     #expect(kinds == ["relinquishPresentedItem(toWriter:)", "presentedItemDidChange", "reacquirer"])
   }
 
-  @Test("Who is in the way of a long queue is whom its members wait for", arguments: 1...40 as ClosedRange<UInt64>)
+  @Test("The members of a long queue wait for the access that is in its way", arguments: 1...40 as ClosedRange<UInt64>)
   func longQueues(seed: UInt64) {
     var random = SplitMix(seed: seed)
     let harness = ArbiterHarness()
@@ -97,7 +97,7 @@ struct StoppedTests {
     harness.finish()
   }
 
-  @Test("Whoever doesn't say how long waits for a stopped presenter like for others")
+  @Test("An access without a deadline waits for a stopped presenter like for others")
   func noLimit() {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d/f", client: 2)
@@ -110,7 +110,7 @@ struct StoppedTests {
     harness.finish()
   }
 
-  @Test("What a stopped process holds is named with that, and given up when somebody doesn't want to wait longer")
+  @Test("An access held by a stopped process is named with that, and given up when another access doesn't wait longer")
   func holder() {
     let harness = ArbiterHarness()
     let holder = harness.write("/d/f", client: 2)

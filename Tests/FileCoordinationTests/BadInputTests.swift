@@ -122,7 +122,7 @@ struct BadInputTests {
     try await FileCoordinator().read(absolute, options: .immediatelyAvailableMetadataOnly) { _ in }
   }
 
-  @Test("What isn't a file has no absolute form; what is absolute stays as it is, and a base counts")
+  @Test("A URL that isn't a file's has no absolute form; an absolute one stays as it is, and a base counts")
   func unresolvable() throws {
     for (text, code) in [
       ("http://example.org/f", FileCoordinationError.Code.notAFileURL), ("a%00b", .invalidPath), ("a?b", .invalidPath),

@@ -67,7 +67,7 @@ struct BlockingVerbTests {
     }
   }
 
-  @Test("What a coordinator's presenter presents is read and written wherever it is")
+  @Test("The item of a coordinator's presenter is read and written wherever it is")
   func presentedItem() async throws {
     try await withSandbox { box in
       try box.write("d/a", "A")

@@ -111,7 +111,7 @@ struct ChangeCoreExplorationTests {
       kinds: [.remove, .rename], runnerFault: .seesEverything),
   ]
 
-  @Test("C-200: What goes wrong on purpose is found", arguments: faults)
+  @Test("C-200: A mistake that's built in on purpose is found", arguments: faults)
   func fault(setting: Setting) async {
     let violation = await LongRun.run { () -> String? in
       let explorer = ChangeExplorer(setting)

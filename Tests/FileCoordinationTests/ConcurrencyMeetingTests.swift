@@ -53,7 +53,7 @@ struct ConcurrencyMeetingTests {
     }
   }
 
-  @Test("Nobody is inside beside a writer, whether directories are lent or not")
+  @Test("Nobody is inside beside a writer, whether directories are delegated or not")
   func exclusion() async throws {
     try await withTemporaryDirectory { root in
       try await withTemporaryDirectory { place in
@@ -92,7 +92,7 @@ struct ConcurrencyMeetingTests {
     }
   }
 
-  @Test("A presenter hears of the writes of another domain, whatever that was lent before it registered")
+  @Test("A presenter is notified of the writes of another domain, whatever was delegated to that before it registered")
   func presenterHearsOfAll() async throws {
     try await withTemporaryDirectory { root in
       try await withTemporaryDirectory { place in

@@ -140,7 +140,7 @@ struct ConcurrencyUncoordinatedChangesTests {
     }
   }
 
-  @Test("C-200: Whoever changes a file last, its presenter has been told after that", arguments: seeds)
+  @Test("C-200: After the last change of a file by any program, its presenter has been notified", arguments: seeds)
   func nothingIsLost(seed: UInt64) async throws {
     try await run(seed: seed, strangers: 2, meetingAt: nil) { churn, readers, _ in
       for (name, reader) in zip(churn.names, readers) {

@@ -7,7 +7,7 @@ import Testing
 @testable import FileCoordination
 
 /// Time passes when a test says so, also in the service and for those who look for one.
-@Suite("Whoever waits in a domain of several processes asks the domain's clock", .blocking, .timeLimit(.minutes(4)))
+@Suite("Waits in a domain of several processes use the domain's clock", .blocking, .timeLimit(.minutes(4)))
 struct DomainClockTests {
   /// Domains at one place, on a clock that stands still.
   private func withPlace(
@@ -86,7 +86,7 @@ struct DomainClockTests {
     }
   }
 
-  @Test("Whoever wants to serve looks again when the clock says so")
+  @Test("A process that tries to serve tries again when the clock says so")
   func serving() async throws {
     try await withPlace { clock, socket, configuration in
       let first = try CoordinationDomain.socket(socket).serve()

@@ -76,7 +76,7 @@ struct FastTierTests {
     }
   }
 
-  @Test("C-001…C-004: Whoever comes to an unknown claim waits for it, if the two conflict", arguments: [false, true])
+  @Test("C-001…C-004: An access that meets an unknown claim waits for it, if the two conflict", arguments: [false, true])
   func strangerWaits(isWriting: Bool) async throws {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))
@@ -94,7 +94,7 @@ struct FastTierTests {
     }
   }
 
-  @Test("C-013…C-016: Whoever deletes the directory around an unknown claim waits for it", arguments: [false, true])
+  @Test("C-013…C-016: A deletion of the directory around an unknown claim waits for it", arguments: [false, true])
   func deepWriterWaits(isWriting: Bool) async throws {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/e/f"))

@@ -101,7 +101,7 @@ struct FilesByIdentityTests {
     }
   }
 
-  @Test("Whoever deletes a directory waits for what is done inside by another way", arguments: [false, true])
+  @Test("A deletion of a directory waits for accesses inside by another way", arguments: [false, true])
   func deepWrite(areSeveral: Bool) async throws {
     try await withDomains(areSeveral: areSeveral) { box, one, other in
       try box.write("d/x/f")
@@ -122,7 +122,7 @@ struct FilesByIdentityTests {
   }
 
   /// The file is another one when the second writer's turn has come: it claims that one then.
-  @Test("Whoever waited for a safe save claims the file that took the place", arguments: [false, true])
+  @Test("An access that waited for a safe save claims the file that took the place", arguments: [false, true])
   func safeSave(areSeveral: Bool) async throws {
     try await withDomains(areSeveral: areSeveral) { box, one, other in
       let url = try box.write("a")
@@ -196,7 +196,7 @@ struct FilesByIdentityTests {
     }
   }
 
-  @Test("Whoever waited for a move claims the item where it is now", arguments: [false, true])
+  @Test("An access that waited for a move claims the item where it is now", arguments: [false, true])
   func move(areSeveral: Bool) async throws {
     try await withDomains(areSeveral: areSeveral) { box, one, other in
       let url = try box.write("d/f")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("What doesn't fit into a message between processes is an error of the call", .timeLimit(.minutes(4)))
+@Suite("A request that doesn't fit into a message between processes is an error of the call", .timeLimit(.minutes(4)))
 struct FrameLimitTests {
   /// A domain of several processes, of which only this one takes part.
   private func withMeetingPlace(

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("Whom reports and errors name", .timeLimit(.minutes(4)), .betweenProcesses)
+@Suite("Reports and errors name the parties in the way", .timeLimit(.minutes(4)), .betweenProcesses)
 struct ReportedPartiesTests {
   /// Why a write fails that waits as long as it may.
   private func timeout(of label: String, writing url: URL, in box: Sandbox) async -> FileCoordinationError? {

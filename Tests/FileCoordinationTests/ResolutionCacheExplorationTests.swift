@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileCoordination
 
-@Suite("Whatever strangers do to a tree, the cache answers like the system", .timeLimit(.minutes(20)))
+@Suite("The cache answers like the system, whatever strangers do to a tree", .timeLimit(.minutes(20)))
 struct ResolutionCacheExplorationTests {
   /// How the cache is set up.
   enum Kind: CaseIterable {

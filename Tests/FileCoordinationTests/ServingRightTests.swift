@@ -71,7 +71,7 @@ struct ServingRightTests {
     }
   }
 
-  @Test("Whoever finds a further place while it takes the locks takes that one's too")
+  @Test("A process that finds a further place while it takes the locks takes that one's too")
   func furtherPlace() throws {
     try withDirectory { root, ground in
       let first = try #require(try ground.tryToServe())

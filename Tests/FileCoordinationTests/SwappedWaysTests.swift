@@ -38,7 +38,7 @@ struct SwappedWaysTests {
     }
   }
 
-  @Test("Whoever comes by the file's own name waits for the request after the swap", arguments: Swap.allCases)
+  @Test("An access by the file's own name waits for the request after the swap", arguments: Swap.allCases)
   func isWaitedFor(swap: Swap) async throws {
     try await withSandbox { box in
       try prepare(swap, box)

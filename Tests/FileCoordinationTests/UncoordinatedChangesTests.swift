@@ -23,7 +23,7 @@ struct UncoordinatedChangesTests {
     }
   }
 
-  @Test("C-201: Who doesn't ask for it hears nothing of strangers")
+  @Test("C-201: A presenter that doesn't ask for changes by strangers isn't notified of them")
   func notAskedFor() async throws {
     try await withSandbox { box in
       try box.write("f")
@@ -137,7 +137,7 @@ struct UncoordinatedChangesTests {
     }
   }
 
-  @Test("C-200: What a presenter writes itself doesn't come back")
+  @Test("C-200: A presenter isn't notified of its own writes")
   func ownWrites() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")
@@ -170,7 +170,7 @@ struct UncoordinatedChangesTests {
 
 @Suite("Uncoordinated changes inside a directory", .serialized, .timeLimit(.minutes(4)), .betweenProcesses)
 struct UncoordinatedChangesInsideTests {
-  @Test("C-200: What strangers do at any depth is told")
+  @Test("C-200: Changes by strangers at any depth are reported")
   func inside() async throws {
     try await withSandbox { box in
       try box.write("d/x/f")

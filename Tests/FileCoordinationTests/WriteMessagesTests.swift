@@ -253,7 +253,7 @@ struct WriteMessagesTests {
     }
   }
 
-  @Test("C-202: What was modified a moment before a write isn't said to be as before: the clock may not have ticked")
+  @Test("C-202: A file modified a moment before a write isn't said to be as before: the clock may not have ticked")
   func justModified() async throws {
     try await withSandbox { box in
       let url = try box.write("d/f")

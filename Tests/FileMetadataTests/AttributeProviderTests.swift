@@ -122,7 +122,7 @@ struct AttributeProviderTests {
     #expect(try await query.waitUntilCurrent()[1].value(forAttribute: "words") == 3)
   }
 
-  @Test("Whoever looks when the query ends is cancelled, and nobody is asked afterwards")
+  @Test("A caller that waits for values when the query ends is cancelled, and no provider is asked afterwards")
   func cancellation() async throws {
     let tree = try TemporaryTree()
     for number in 0..<40 { try tree.write("\(number).txt", "x") }
@@ -148,7 +148,7 @@ struct AttributeProviderTests {
     #expect(count.withLock { $0 } <= AttributeExtraction.taskCountMax)
   }
 
-  @Test("What can't be known beforehand can't be sorted by, unless somebody provides it")
+  @Test("Results can't be sorted by an attribute that isn't known beforehand, unless a provider gives it")
   func errors() throws {
     let tree = try TemporaryTree()
     let place = [URL(filePath: tree.root.description)]

@@ -157,7 +157,7 @@ struct BatchScheduleTests {
     }
   }
 
-  @Test("Q5, Q6: whatever happens, each batch is told when it's due, and the end of the search once")
+  @Test("Q5, Q6: Each batch is reported when it's due, and the end of the search once, whatever happens")
   func exhaustive() async {
     await LongRun.run {
       var worlds = [World()]

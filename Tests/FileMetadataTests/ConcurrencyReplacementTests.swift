@@ -8,7 +8,7 @@ import WatchingTestSupport
 /// A running query that several tasks change at once: also run under the thread sanitizer.
 @Suite("A running query that's given something else by several tasks", .serialized, .timeLimit(.minutes(4)))
 struct ConcurrencyReplacementTests {
-  @Test("L17: whatever is replaced, paused and written at once, batches lead to the results")
+  @Test("L17: Batches lead to the results, whatever is replaced, paused and written at once")
   func replacements() async throws {
     let tree = try TemporaryTree()
     for directory in ["x", "y", "z", "x/w"] {

@@ -58,7 +58,7 @@ struct ConcurrencySharedEngineTests {
     #expect(try #require(await other.catchUp()).changes.map(\.path) == [tree.path("a")])
   }
 
-  @Test("Who doesn't read misses nothing, however many files come and go; those who do go on")
+  @Test("A slow reader misses nothing, however many files come and go; the other readers go on")
   func slowReaders() async throws {
     let tree = try TemporaryTree()
     for number in 0..<10 { try tree.write("\(number)", "") }

@@ -85,7 +85,7 @@ struct EvaluationTimeTests {
     #expect(pacing.next == nil)
   }
 
-  @Test("R40: what nobody can foresee is evaluated every second")
+  @Test("R40: A predicate whose next change can't be foreseen is evaluated every second")
   func unforeseeable() throws {
     set(999.5)
     let runner = try runner("kMDItemFSContentChangeDate >= $time.now(-1000)")

@@ -94,7 +94,7 @@ struct IndexDirectoryTests {
     #expect(last.health.unalteredDirectoryCount == last.health.watchedDirectoryCount)
   }
 
-  @Test("What is known is kept when the last one ends")
+  @Test("An index is kept when the last query of it ends")
   func keptAtTheEnd() async throws {
     let tree = try TemporaryTree()
     let directory = tree.base.appending("index")

@@ -106,7 +106,7 @@ struct ListDifferenceTests {
     #expect(difference.changed.first?.new.text == 5)
   }
 
-  @Test("R16: what is made again under another number is changed, not removed and added")
+  @Test("R16: A file that's made again under another number is changed, not removed and added")
   func replaced() {
     var list = OrderedList(NoteOrder(), of: [Note(name: 0, key: 0), Note(name: 1, key: 1)])
     let difference = list.apply([ListUpdate(old: Note(name: 0, key: 0), new: Note(name: 7, key: 0))])

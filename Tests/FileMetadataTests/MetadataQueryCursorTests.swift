@@ -8,7 +8,7 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
-@Suite("What has happened since a place in the history", .serialized, .timeLimit(.minutes(4)))
+@Suite("Changes since a place in the history", .serialized, .timeLimit(.minutes(4)))
 struct MetadataQueryCursorTests {
   private static func changes(_ query: MetadataQuery, _ cursor: MetadataQueryCursor) throws -> MetadataQueryChange {
     guard case .changes(let change, let now)? = query.changes(since: cursor) else {
@@ -159,7 +159,7 @@ struct MetadataQueryCursorTests {
 
   private static let seeds = Budget.seeds(normal: 6, long: 60)
 
-  @Test("Whatever happens, the difference leads from the results then to those now", arguments: seeds)
+  @Test("The difference leads from the results then to those now, whatever happens", arguments: seeds)
   func exploration(seed: UInt64) async throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree)

@@ -147,7 +147,7 @@ struct MetadataQueryTests {
     #expect(try await second.next().added.map(\.item.name) == ["a.txt"])
   }
 
-  @Test("L16: what was done before start() is found by the first search, also in an index that another query keeps")
+  @Test("L16: Changes before start() are found by the first search, also in an index that another query keeps")
   func barrierAtStart() async throws {
     let tree = try TemporaryTree()
     let first = try await LiveQuery(tree)
@@ -412,7 +412,7 @@ struct MetadataQueryTests {
     #expect(deeper.current?.engine.index !== live.query.current?.engine.index)
   }
 
-  @Test("Q2, Q23, Q24: what can't be a query is an error that says why")
+  @Test("Q2, Q23, Q24: An impossible query is an error that says why")
   func errors() throws {
     let tree = try TemporaryTree()
     let scope = URL(filePath: tree.root.description)
@@ -508,7 +508,7 @@ struct MetadataQueryChangeTests {
     #expect(live.names == ["a"])
   }
 
-  @Test("R11, R12, R13: what begins or ceases to match comes and goes; what matches before and after has changed")
+  @Test("R11, R12, R13: A file that begins or ceases to match comes and goes; one that matches before and after has changed")
   func matching() async throws {
     let tree = try TemporaryTree()
     try tree.write("f", "1")
@@ -613,7 +613,7 @@ struct MetadataQueryChangeTests {
     #expect(try await live.next().added.count == 5)
   }
 
-  @Test("L16: what was done before the call is in the results after it, whatever the batching")
+  @Test("L16: Changes before the call are in the results after it, whatever the batching")
   func barrier() async throws {
     let tree = try TemporaryTree()
     let live = try await LiveQuery(tree, batching: .standard)

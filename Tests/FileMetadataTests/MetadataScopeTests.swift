@@ -105,7 +105,7 @@ struct MetadataScopeTests {
     #expect(live.names == ["a", "d", "inside", "more"])
   }
 
-  @Test("Q29: what happens to items is told by the kernel, whatever it is, without a clock")
+  @Test("Q29: Changes of items are reported by the kernel, whatever they are, without a clock")
   func liveItems() async throws {
     let tree = try TemporaryTree()
     try tree.write("a", "1")

@@ -27,7 +27,7 @@ private enum Mounting {
 }
 
 @Suite(
-  "What is mounted and unmounted below a scope", .blocking, .serialized,
+  "Volumes are mounted and unmounted below a scope", .blocking, .serialized,
   .enabled(if: Mounting.isAllowed, "only root may mount"))
 struct MountTests {
   @Test("L11: a mount over a directory takes the place of what was in it, and unmounting brings that back")
@@ -68,7 +68,7 @@ struct MountTests {
     while live.names != ["below"] { _ = try await live.next() }
   }
 
-  @Test("L11: what is mounted doesn't belong to a scope that excludes it")
+  @Test("L11: A mounted volume doesn't belong to a scope that excludes it")
   func exclusion() throws {
     let tree = try TemporaryTree()
     try tree.makeDirectory("d")

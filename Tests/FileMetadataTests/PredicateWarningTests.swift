@@ -31,7 +31,7 @@ struct PredicateWarningTests {
   }
 
   @Test(
-    "What stands in quotes in Spotlight's language is compared as what the attribute is",
+    "A text in quotes in Spotlight's language is compared as a value of the attribute's kind",
     arguments: [
       ("kMDItemFSSize > \"1\"", 0), ("kMDItemFSSize != \"1\"", 0), ("InRange(kMDItemFSSize, \"1\", \"9\")", 0),
       ("kMDItemFSContentChangeDate >= \"$time.today(-1)\"", 0), ("kMDItemFSName == \"1\"", 0),

@@ -78,7 +78,7 @@ struct QueryRunnerTests {
     #expect(port.results?.map(\.name) == ["a", "b"])
   }
 
-  @Test("R3: what was refused because of a pause that the engine didn't know of is told after it")
+  @Test("R3: A batch that was refused because of a pause that the engine didn't know of is reported after it")
   func pausedMeanwhile() throws {
     let reader = begin()
     runner.taken(try take(reader).takenCount, now, ScopeHealth(), at: clock.now)

@@ -20,7 +20,7 @@ struct SortingTests {
     #expect(sorted(rows, by: [.descending, .ascending]) == [2, 0, 1, 3])
   }
 
-  @Test("R31, R33: what has no value comes first, and last when the order is descending")
+  @Test("R31, R33: A file without a value comes first, and last when the order is descending")
   func missing() {
     let rows: [[MetadataValue]] = [[3], [nil], [1], [.real(.nan)]]
     #expect(sorted(rows, by: [.ascending]) == [1, 3, 2, 0])

@@ -27,7 +27,7 @@ struct ConcurrencyTreeWatcherExplorationTests {
   }
 
   @Test(
-    "L17: what is told leads from what there was to what there is, whenever somebody asks", arguments: seeds,
+    "L17: Updates lead from the tree then to the tree now, at any time", arguments: seeds,
     Backend.allCases)
   func catchingUp(seed: UInt64, backend: Backend) async throws {
     let tree = try TemporaryTree()

@@ -22,7 +22,7 @@ struct FileIndexTests {
     return (index, root)
   }
 
-  @Test("What is told of a file is what was taken note of")
+  @Test("The index returns the facts that were noted for a file")
   func facts() throws {
     var (index, root) = try Self.index()
     let status = FileStatus(

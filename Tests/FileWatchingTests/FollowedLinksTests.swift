@@ -65,7 +65,7 @@ struct FollowedLinksTests {
     indexed.contents[indexed.tree.base.appending(name)] != nil
   }
 
-  @Test("What links lead to is found under its own path, once, and followed like everything else")
+  @Test("Files behind links are found under their own paths, once, and followed like all others")
   func targets() throws {
     let tree = try Self.makeTree()
     for (name, target) in [("a", "../one"), ("b", "../one"), ("c", "../one/in"), ("d", "../file"), ("e", "nowhere")] {
@@ -83,7 +83,7 @@ struct FollowedLinksTests {
     Self.expectCurrent(indexed)
   }
 
-  @Test("What no link leads to any more is gone, also where two places lead to each other")
+  @Test("Files to which no link leads any more are gone, also where two places lead to each other")
   func endOfLinks() throws {
     let tree = try Self.makeTree()
     try tree.symbolicLink(tree.path("a"), to: "../one")
@@ -215,7 +215,7 @@ struct FollowedLinksTests {
 
   private static let seeds = Budget.seeds(normal: 60, long: 2_000)
 
-  @Test("L17: whatever links lead to, it's found, and nothing else", arguments: seeds)
+  @Test("L17: Everything that links lead to is found, and nothing else", arguments: seeds)
   func randomExploration(seed: UInt64) throws {
     let tree = try Self.makeTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: false)

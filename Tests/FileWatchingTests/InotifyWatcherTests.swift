@@ -87,7 +87,7 @@ struct InotifyWatcherTests {
     #expect(watch.watcher.takeEvents() == [.ended(id)])
   }
 
-  @Test("What can't be watched is an error: nothing there, no directory, no word from the kernel")
+  @Test("A path that can't be watched is an error: nothing there, no directory, no word from the kernel")
   func errors() throws {
     let watch = try Watch()
     try watch.write("f")

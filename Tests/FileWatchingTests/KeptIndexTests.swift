@@ -123,7 +123,7 @@ struct KeptIndexTests {
     indexed.expectCurrent()
   }
 
-  @Test("What is damaged, cut off or of another scope isn't used")
+  @Test("An index that's damaged, cut off or of another scope isn't used")
   func damaged() throws {
     let tree = try Self.makeTree()
     let bytes = try Self.bytes(IndexedTree(tree))
@@ -142,7 +142,7 @@ struct KeptIndexTests {
 
   private static let seeds = Budget.seeds(normal: 60, long: 2_000)
 
-  @Test("Whatever happened in between, what is known is what's there, and so it stays", arguments: seeds)
+  @Test("A kept index leads to the tree as it is, whatever happened in between, and stays so", arguments: seeds)
   func randomExploration(seed: UInt64) throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: seed % 3 == 0)
@@ -164,7 +164,7 @@ struct KeptIndexTests {
   }
 
   @Test(
-    "Whatever stands in a file whose checksum is right, nothing traps, and the tree can be followed", arguments: seeds)
+    "A file with a right checksum and any contents makes nothing trap, and the tree can be followed", arguments: seeds)
   func nonsenseExploration(seed: UInt64) throws {
     let tree = try Self.makeTree()
     var random = SplitMix(seed: seed)

@@ -62,7 +62,7 @@ struct RereadPacingTests {
     #expect(read(&pacing, lostAt: ended, for: 3).began == time(ended + 3))
   }
 
-  @Test("L2: whoever waits for what is current doesn't wait for that")
+  @Test("L2: A caller that waits for the current state doesn't wait for that")
   func awaited() throws {
     var pacing = RereadPacing()
     let (_, end) = read(&pacing, lostAt: 0, for: 100)

@@ -70,7 +70,7 @@ struct ScopeCoreExplorationTests {
     Setting(testDescription: "writes that aren't told", files: ["a"], kinds: [.write], fault: .losesChanges),
   ]
 
-  @Test("What goes wrong on purpose is found", arguments: faults)
+  @Test("A mistake that's built in on purpose is found", arguments: faults)
   func fault(setting: Setting) async {
     let violation = await LongRun.run { () -> String? in
       let explorer = ScopeExplorer(setting)

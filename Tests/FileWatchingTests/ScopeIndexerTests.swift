@@ -144,7 +144,7 @@ struct ScopeIndexerTests {
     indexed.expectCurrent()
   }
 
-  @Test("What only the name was known of and hasn't been changed isn't told as changed when more is known of it")
+  @Test("A file of which only the name was known, and which hasn't changed, isn't reported as changed when more is known of it")
   func refill() throws {
     let tree = try TemporaryTree()
     try tree.write("old", "1234")
@@ -164,7 +164,7 @@ struct ScopeIndexerTests {
     #expect(changes.files.isEmpty && changes.hasNewFacts)
   }
 
-  @Test("What is changed after only its name was known is told, also when events were lost", arguments: [false, true])
+  @Test("A change of a file of which only the name was known is reported, also when events were lost", arguments: [false, true])
   func changeBeforeRefill(losesEvents: Bool) throws {
     let tree = try TemporaryTree()
     for name in ["old", "kept"] { try tree.write(name, "1234") }
@@ -195,7 +195,7 @@ struct ScopeIndexerTests {
     #expect(indexed.contents.count == 2)
   }
 
-  @Test("L1: what is made in a directory that's just been made is found, 200 of 200 times")
+  @Test("L1: Files in a directory that has just been made are found, 200 of 200 times")
   func nestedRace() throws {
     let tree = try TemporaryTree()
     let indexed = try IndexedTree(tree)
@@ -491,7 +491,7 @@ struct ScopeIndexerTests {
     expectFiles([".git", "y.build"])
   }
 
-  @Test("L10: what is known of a file isn't replaced by what was read earlier through a link that's gone")
+  @Test("L10: The known facts of a file aren't replaced by older ones that were read through a link that's gone")
   func passingLink() throws {
     let tree = try TemporaryTree()
     try tree.write("f", "12345")
@@ -593,7 +593,7 @@ struct ScopeIndexerTests {
     #expect(indexed.number("e/f") != nil)
   }
 
-  @Test("What is mounted inside belongs to the scope, unless that isn't wanted")
+  @Test("A mounted volume inside belongs to the scope, unless the options exclude it")
   func mounts() throws {
     // Volumes of the machine, none of which is written to.
     let files = HostFileSystem()
@@ -610,7 +610,7 @@ struct ScopeIndexerTests {
     #expect(indexer.index.table.children(of: top).count > 3)
   }
 
-  @Test("Whatever call fails while a tree is read, nothing is wrong that isn't told", arguments: 1...25)
+  @Test("A system call that fails while a tree is read leaves no error that isn't reported", arguments: 1...25)
   func faults(number: Int) throws {
     let tree = try TemporaryTree()
     try tree.makeDirectory("a")

@@ -141,7 +141,7 @@ struct TreeWatcherTests {
       ])
   }
 
-  @Test("L7: who listens hears of a save by way of another file as one of the document, whatever it was told before")
+  @Test("L7: A save by way of another file is reported as a change of the document, also if that file was reported before")
   func saves() async throws {
     let tree = try TemporaryTree()
     try tree.write("document", "text")
@@ -202,7 +202,7 @@ struct TreeWatcherTests {
     try await maker.value
   }
 
-  @Test("What came and went meanwhile isn't told; a directory in a file's place is another thing")
+  @Test("Files that came and went meanwhile aren't reported; a directory in a file's place is another item")
   func nothingLeft() async throws {
     let tree = try TemporaryTree()
     try tree.write("x")

@@ -35,7 +35,7 @@ struct WatchBudgetTests {
     withExtendedLifetime((firstTree, first)) {}
   }
 
-  @Test("L18: what a scope has taken is free again when it's gone, and others take it when they look the next time")
+  @Test("L18: The watches of a scope are free again when it has ended, and others take them the next time")
   func returning() throws {
     let budget = WatchBudget(countMax: 64)
     var first: (TemporaryTree, ScopeIndexer)? = try scope(10, budget)

@@ -81,7 +81,7 @@ struct AccessErrorTests {
 
   /// In a process of its own, because its domain has another file system.
   @Test(
-    "What the system doesn't permit is 513 for who writes and 257 for who reads; a full disk is 640, one for reading 642"
+    "An operation that the system doesn't permit is 513 for a writer and 257 for a reader; a full disk is 640, for a reader 642"
   )
   func refusals() async {
     await #expect(processExitsWith: .success) {

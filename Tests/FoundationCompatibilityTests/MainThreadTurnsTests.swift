@@ -95,7 +95,7 @@ struct MainThreadTurnsTests {
   }
 
   @Test(
-    "What a thread does is read from proc_pid_stat(5), whatever its name is",
+    "The state of a thread is read from proc_pid_stat(5), whatever its name is",
     arguments: [
       ("12 (swift) R 1 12", MainThreadState.works), ("12 (a) S b) S 1 12", .sleeps), ("12 ((R) D 1", .works),
       ("12 (R R) S 1", .sleeps), ("12 (x) Z 1", .sleeps), ("", .sleeps),

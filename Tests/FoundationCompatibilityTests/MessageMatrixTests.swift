@@ -48,7 +48,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
 @Suite("Messages before an access, under Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct FoundationMessageMatrixTests {
-  @Test("C-030 to C-076, C-110: Who hears what before the accessor runs", arguments: MatrixRow.all)
+  @Test("C-030 to C-076, C-110: Presenters receive messages before the accessor runs, as the table says", arguments: MatrixRow.all)
   func row(_ row: MatrixRow) throws {
     try withSandbox { box in
       let url = try box.write("d/k.pkg/f")
@@ -66,7 +66,7 @@ struct FoundationMessageMatrixTests {
   }
 
   @Test(
-    "C-035, C-071: What the presenter of something inside hears when its directory is accessed",
+    "C-035, C-071: The presenter of an item inside receives messages when its directory is accessed",
     arguments: [
       (nil, []), (NSFileCoordinator.WritingOptions(), []), (.forMerging, []), (.contentIndependentMetadataOnly, []),
       (.forMoving, [MatrixRow.writer]), (.forDeleting, [MatrixRow.writer, "deletion"]),

@@ -4,7 +4,7 @@ import MetadataPredicates
 import TestSupport
 import Testing
 
-@Suite("What programs do wrong with Apple's metadata queries", .serialized, .blocking, .timeLimit(.minutes(4)))
+@Suite("Mistakes with Apple's metadata queries", .serialized, .blocking, .timeLimit(.minutes(4)))
 struct MetadataQueryMisuseTests {
   @Test("A query that's started on any thread, which ends at once, gathers and updates")
   func anyThread() throws {
@@ -47,7 +47,7 @@ struct MetadataQueryMisuseTests {
   }
 
   @Test(
-    "What no file can fulfil is reported, and what some file can isn't",
+    "A condition that no file can fulfil is reported, and one that some file can isn't",
     arguments: [
       ("kMDItemFSSize > '3'", "never holds"), ("kMDItemFSName == 3", "never holds"),
       ("NOT (kMDItemFSSize != 'x') AND kMDItemFSName == 'a'", "holds for every file"),

@@ -81,7 +81,7 @@ struct MetadataQueryResultTests {
     }
   }
 
-  @Test("R7: what is foreign, or isn't a result any more, has no position")
+  @Test("R7: A foreign item, or one that isn't a result any more, has no position")
   func foreignResult() throws {
     try withSandbox { box in
       for name in ["a", "c"] { _ = try box.write(name) }
@@ -175,7 +175,7 @@ struct MetadataQueryResultTests {
     }
   }
 
-  @Test("R24: what the delegate puts in the place of results is what's handed out, once for each result")
+  @Test("R24: The objects that the delegate puts in the place of results are handed out, once for each result")
   func replacingObjects() throws {
     try withSandbox { box in
       for name in ["a", "b"] { _ = try box.write(name) }

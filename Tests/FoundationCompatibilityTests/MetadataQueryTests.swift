@@ -67,7 +67,7 @@ struct AppleMetadataQueryTests {
   }
 
   @Test(
-    "What was done before start() is there when the first search is over, though another query follows the same scope")
+    "Changes before start() are there when the first search is over, though another query follows the same scope")
   func barrierAtStart() throws {
     try withSandbox { box in
       let witness = QueryWatcher(box)
@@ -118,7 +118,7 @@ struct AppleMetadataQueryTests {
   }
 
   @Test(
-    "Q13 to Q16, Q31: what a running query finds is found anew when that's changed",
+    "Q13 to Q16, Q31: The results of a running query are found anew when its settings are changed",
     arguments: [
       Change("predicate") { $0.predicate = NSPredicate(format: "kMDItemFSName != 'x'") },
       Change("valueListAttributes") { $0.valueListAttributes = [NSMetadataItemFSSizeKey] },

@@ -76,7 +76,7 @@ struct MisuseTests {
     }
   }
 
-  @Test("What an accessor begins and leaves behind has no access, and harms nobody")
+  @Test("Work that an accessor begins and leaves behind has no access, and harms nobody")
   func workLeftBehind() throws {
     try withSandbox { box in
       let url = try box.write("f")

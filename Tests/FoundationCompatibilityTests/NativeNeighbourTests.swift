@@ -48,7 +48,7 @@ enum CoordinatorKind: Sendable, CaseIterable {
 
 @Suite("N-9: Native coordinators and presenters beside those with Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct NativeNeighbourTests {
-  @Test("Whoever holds the file, the other waits as for one of its own", arguments: NeighbourRow.all)
+  @Test("Each neighbour waits for the holder of the file as for one of its own kind", arguments: NeighbourRow.all)
   func exclusion(_ row: NeighbourRow) throws {
     // holder  [--------]
     // other     a····[--]      // a = asks; of two readers neither waits
@@ -95,7 +95,7 @@ struct NativeNeighbourTests {
     }
   }
 
-  @Test("What a presenter of one kind refuses, the access of the other gets as its error")
+  @Test("A refusal by a presenter of one kind is the error of an access of the other kind")
   func refusals() throws {
     try withSandbox { box in
       let url = try box.write("f")

@@ -221,7 +221,7 @@ struct PredicateObjectTests {
     #expect(comparison(block, .equalTo, value(3)).evaluate(with: item, substitutionVariables: ["least": 3]))
   }
 
-  @Test("What Apple's classes end the program for ends it here, too")
+  @Test("Mistakes for which Apple's classes end the program end it here, too")
   func misuse() async {
     await #expect(processExitsWith: .failure) { _ = NSExpression(forFunction: "launch:", arguments: [1]) }
     await #expect(processExitsWith: .failure) { _ = NSExpression(forConstantValue: 1).keyPath }

@@ -375,7 +375,7 @@ struct PresenterPresumptionTests {
   }
 
   @Test(
-    "What a class is known to have written is waited for until the deadline, and of what it states nothing is guessed")
+    "A callback that a class is known to have written is waited for until the deadline, and stated ones aren't guessed")
   func known() throws {
     try withSandbox { box in
       let url = try box.write("f")
@@ -403,7 +403,7 @@ struct PresenterPresumptionTests {
   }
 
   @Test(
-    "What one object teaches is known of all objects of the class and of its subclasses, also of those that are registered"
+    "Callbacks learned from one object are known of all objects of the class and of its subclasses, also of registered ones"
   )
   func sharedKnowledge() throws {
     try withSandbox { box in

@@ -41,7 +41,7 @@ struct RegularExpressionFallbackTests {
     #expect(NSPredicate(format: "ANY SELF MATCHES %@", #"(a)\1"#).evaluate(with: ["x", "aa"]))
   }
 
-  @Test("What is no expression fits nothing and is reported; it ends no program, and parsing(_:) throws it")
+  @Test("A text that's no expression fits nothing and is reported; it ends no program, and parsing(_:) throws it")
   func mistakes() throws {
     // Says where misuse is reported.
     _ = Sandbox.domain

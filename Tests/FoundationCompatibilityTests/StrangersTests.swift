@@ -12,7 +12,7 @@ private final class DeafPresenter: JournalPresenter, NSFilePresenter, @unchecked
   func presentedSubitemDidAppear(at url: URL) { note("\(url.path) appeared") }
 }
 
-@Suite("What strangers do, under Apple's names", .blocking, .timeLimit(.minutes(4)))
+@Suite("Changes by strangers, under Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct StrangersTests {
   @Test("One write is one message, and a new file is one; the class or the process may opt out")
   func oneMessage() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The trash", .blocking, .timeLimit(.minutes(4)))
 struct TrashTests {
-  @Test("What is thrown away is in the trash, with a note of where it was; a second one of the name gets a number")
+  @Test("A trashed item is in the trash, with a note of where it was; a second one of the name gets a number")
   func throwing() throws {
     try withSandbox { box in
       let trash = Trash(directory: SystemPath(box.url("data/Trash").path), top: nil)
@@ -46,7 +46,7 @@ struct TrashTests {
     }
   }
 
-  @Test("What can't be thrown away stays, and leaves no note")
+  @Test("An item that can't be thrown away stays, and leaves no note")
   func failing() throws {
     try withSandbox { box in
       let trash = Trash(directory: SystemPath(box.url("Trash").path), top: nil)

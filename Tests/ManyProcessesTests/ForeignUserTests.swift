@@ -103,7 +103,7 @@ struct ForeignUserTests {
   }
 
   @Test(
-    "Whoever can't keep a file's group gives its bits to nobody else, by the kernel's own refusal",
+    "A writer that can't keep a file's group gives its bits to nobody else, by the kernel's own refusal",
     .enabled(if: isRoot, "needs another user"), arguments: [0o640, 0o660, 0o664, 0o604], ["save", "copy"])
   func lostGroups(mode: mode_t, verb: String) throws {
     try withForeignGroup(mode: mode, verb: verb) { report, status in

@@ -51,7 +51,7 @@ struct HostileClientTests {
     Nonsense("the end of what it doesn't hold", bytes(.event(.accessReleased(AccessID(7), []))), "isn't granted"),
   ]
 
-  @Test("Whoever tells nonsense is disconnected and told why", arguments: nonsense)
+  @Test("A process that sends nonsense is disconnected, with the reason", arguments: nonsense)
   func tellingNonsense(nonsense: Nonsense) throws {
     let problems = try withSiege { siege in
       let client = try nonsense.isGreeted ? siege.acceptedClient() : siege.client()
@@ -79,7 +79,7 @@ struct HostileClientTests {
     #expect(problems == [])
   }
 
-  @Test("Whoever connects and doesn't say hello, or only half of it, is dropped after a while")
+  @Test("A process that connects and doesn't say hello, or only half of it, is dropped after a while")
   func silence() throws {
     let problems = try withSiege { siege in
       let clients = try (0..<20).map { _ in try siege.client() }
@@ -125,7 +125,7 @@ struct HostileClientTests {
     #expect(problems == [])
   }
 
-  @Test("Whoever stops for a megabyte of answers gets the rest when it reads")
+  @Test("A process that stops before a megabyte of answers gets the rest when it reads")
   func slowReaders() throws {
     let problems = try withSiege { siege in
       let client = try askingClient(siege)
@@ -143,7 +143,7 @@ struct HostileClientTests {
     #expect(problems == [])
   }
 
-  @Test("Whoever is told and told by others and never reads is dropped")
+  @Test("A process that others send more and more and that never reads is dropped")
   func deafObservers() throws {
     let problems = try withSiege { siege in
       let client = try siege.acceptedClient()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Two processes: that of the test, and a helper that holds or presents something.
-@Suite("What other processes hold and present", .blocking, .timeLimit(.minutes(5)))
+@Suite("Accesses and presenters of other processes", .blocking, .timeLimit(.minutes(5)))
 struct OtherProcessesTests {
   /// Where the two meet.
   private struct Place {

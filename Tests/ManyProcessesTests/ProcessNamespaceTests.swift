@@ -82,7 +82,7 @@ struct ProcessNamespaceTests {
     }
   }
 
-  @Test("Who is served from outside of its namespace waits and is granted like others")
+  @Test("A process that's served from outside of its namespace waits and is granted like others")
   func client() async throws {
     let root = URL(filePath: "/tmp/namespaces-\(UUID().uuidString.prefix(8))", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)

@@ -61,7 +61,7 @@ struct ErrorTests {
     #expect(error.suggestion?.contains("plain text") == true)
   }
 
-  @Test("P55: what isn't a predefined or registered function is refused by its own code")
+  @Test("P55: A name that isn't a predefined or registered function is refused by its own code")
   func functions() throws {
     #expect(try error("FUNCTION(a, 'performSelector:') == 1").code == .unknownFunction)
     #expect(try error("launch(a) == 1").code == .unknownFunction)

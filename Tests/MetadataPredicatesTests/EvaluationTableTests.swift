@@ -104,7 +104,7 @@ struct EvaluationTableTests {
   }
 
   @Test(
-    "What raises there is an error here: an order between string and number, two bounds that aren't two",
+    "Comparisons that raise there are errors here: an order between string and number, two bounds that aren't two",
     arguments: ["'a' < 3", "3 >= 'a'", "size BETWEEN {1}", "size BETWEEN {1, 2, 3}", "size BETWEEN 3"])
   func raising(format: String) throws {
     let predicate = try MetadataPredicate(format: format)

@@ -19,7 +19,7 @@ struct EvaluationTests {
     #expect(try !holds("(self) ** 2 * 2 == 18", for: 4))
   }
 
-  @Test("P6, P8: what looks like a substitution inside quotes is text")
+  @Test("P6, P8: A text in quotes that resembles a substitution is text")
   func quotedSubstitution() throws {
     #expect(try holds("SELF == '%@'", for: "%@"))
     #expect(try holds("SELF == '%%'", for: "%%"))

@@ -47,7 +47,7 @@ struct ExplanationTests {
     #expect(explanation.steps.map(\.text) == [expected])
   }
 
-  @Test("What depends on the moment, or on all attributes, says so")
+  @Test("A predicate that depends on the moment, or on all attributes, says so")
   func needs() throws {
     let timed = try MetadataPredicate(query: "kMDItemFSContentChangeDate >= $time.today(-1)").compiled().explanation()
     #expect(timed.isTimeDependent)
@@ -71,7 +71,7 @@ struct ExplanationTests {
     var wholeValue: MetadataValue { [:] }
   }
 
-  @Test("What a cheaper test has decided isn't read")
+  @Test("An attribute isn't read when a cheaper test has decided")
   func laziness() throws {
     let compiled = try MetadataPredicate(format: "name LIKE 'a*b*' AND size > 10").compiled()
     #expect(compiled.attributes == ["name", "size"])

@@ -95,7 +95,7 @@ struct PredicateTimeTests {
     #expect(predicate.isTimeDependent && !predicate.isForeseeable)
   }
 
-  @Test("What doesn't depend on time never changes with it")
+  @Test("A predicate that doesn't depend on time never changes with it")
   func timeless() throws {
     let predicate = try Self.predicate("date > CAST(700000000, 'NSDate') AND size == 3")
     #expect(!predicate.isTimeDependent && predicate.isForeseeable)

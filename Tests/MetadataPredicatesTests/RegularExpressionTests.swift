@@ -67,7 +67,7 @@ struct RegularExpressionTests {
   }
 
   @Test(
-    "P21: what can't be read, or can't be matched in bounded time, is refused",
+    "P21: An expression that can't be read, or can't be matched in bounded time, is refused",
     arguments: [
       "(", ")", "[", "[]", "[z-a]", "*", "a**+", "a{2,1}", "a{9999}", "{", "\\", "(?", "(?z)", "(a)\\1", "(?=a)",
       "(?!a)", "(?<=a)",

@@ -45,7 +45,7 @@ struct SeveralValuesTests {
       predicate.comparingEachValue(exceptOf: ["tree", "sizes", "name", "tags", "missing", "single"]) == predicate)
   }
 
-  @Test("What has one value is compared as ever, whatever is asked", arguments: 0..<300)
+  @Test("An attribute with one value is compared as ever, for any quantifier", arguments: 0..<300)
   func single(seed: Int) throws {
     let operators = [
       "==", "!=", "<", "<=", ">", ">=", "LIKE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "MATCHES", "TOKENMATCHES",

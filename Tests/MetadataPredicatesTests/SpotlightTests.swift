@@ -182,7 +182,7 @@ struct SpotlightTests {
   }
 
   @Test(
-    "What can't stand in a query is refused where it stands",
+    "A part that can't stand in a query is refused where it stands",
     arguments: [
       "¦", "kMDItemFSName¦", "kMDItemFSName ==¦", "¦== 1", "a ¦LIKE 'x'", "a == 1 ¦AND b == 2", "a == 1 &&¦",
       "a == 1 ¦& b == 2",

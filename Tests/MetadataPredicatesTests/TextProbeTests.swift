@@ -61,7 +61,7 @@ struct TextProbeTests {
     #expect(found == [])
   }
 
-  @Test("Whatever stands beside a match, and whatever is equal to ASCII")
+  @Test("Matches are found beside any text, and among letters that are equal to ASCII")
   func neighbours() throws {
     let around = ["", "a", "A", "\u{301}", "e\u{301}", "é", "\u{212A}", "ß", "longer than a word ", "\u{FF41}"]
     var found: [String] = []

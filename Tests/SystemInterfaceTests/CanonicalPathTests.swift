@@ -69,7 +69,7 @@ struct CanonicalPathTests {
   }
 
   @Test(
-    "What exists gets the same answer as from realpath(3)",
+    "An existing path gets the same answer as from realpath(3)",
     arguments: [
       "a/b/file", "toB/../b/./file", "chain", "absolute/..", "toFile", "up/up/up/chain/file", "toB/../../chain",
       "a/b/../../toB/../b/file",

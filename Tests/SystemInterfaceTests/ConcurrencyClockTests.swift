@@ -149,7 +149,7 @@ extension ConcurrencyTests {
       hasRun.wait()
     }
 
-    @Test("What an action holds is freed when it is cancelled or has run")
+    @Test("Objects that an action holds are freed when it is cancelled or has run")
     func freesClosure() {
       final class Cargo: Sendable {}
       weak var weakCargo: Cargo?

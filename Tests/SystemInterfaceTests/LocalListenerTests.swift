@@ -9,7 +9,7 @@ struct LocalListenerTests {
     try LocalAddress(sandbox.path(name))
   }
 
-  @Test("Whoever connects is accepted, and both sides know each other")
+  @Test("A process that connects is accepted, and both sides know each other")
   func connection() async throws {
     try await withTemporaryDirectory { sandbox in
       let listener = try LocalListener(binding: address(sandbox))
@@ -78,7 +78,7 @@ struct LocalListenerTests {
     }
   }
 
-  @Test("What isn't a socket stays", arguments: ["file", "directory", "link"])
+  @Test("An item that isn't a socket stays", arguments: ["file", "directory", "link"])
   func notASocket(name: String) async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("file", "precious")
@@ -195,7 +195,7 @@ struct LocalInheritanceTests {
     }
   }
 
-  @Test("Whoever has taken it over is the peer of those who connect")
+  @Test("The process that has taken it over is the peer of later clients")
   func places() async throws {
     try await withTemporaryDirectory { sandbox in
       let address = try LocalAddress(sandbox.path("service.sock"))

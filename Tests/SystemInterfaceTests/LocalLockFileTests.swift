@@ -87,7 +87,7 @@ struct LocalLockFileTests {
     }
   }
 
-  @Test("What isn't a file of the user's is refused", arguments: ["link", "dangling", "fifo", "directory"])
+  @Test("An item that isn't a file of the user's is refused", arguments: ["link", "dangling", "fifo", "directory"])
   func refusals(name: String) async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("target", "")

@@ -89,7 +89,7 @@ struct LocalProcessTests {
     #expect(ProcessIdentity.hasTerminal(child.pid) == false)
   }
 
-  @Test("What isn't a status is no status")
+  @Test("A text that isn't a status is no status")
   func malformed() {
     let lines = [
       [], Array("42 (sleep".utf8), Array("42 (sleep) S 1 2".utf8), line("x", state: "SS"), line("x", threads: "many"),

@@ -91,7 +91,7 @@ struct LocalRuntimeDirectoryTests {
   }
 
   @Test(
-    "Whoever takes all names that can be guessed gains nothing",
+    "An attacker that takes all names that can be guessed gains nothing",
     .enabled(if: geteuid() == 0, "only root can give files away"))
   func manyForeignNames() async throws {
     try await withTemporaryDirectory { sandbox in

@@ -56,7 +56,7 @@ struct LocalStreamTests {
     #expect(received == bytes)
   }
 
-  @Test("What was sent before a shutdown is read before the end")
+  @Test("Data sent before a shutdown is read before the end")
   func endAfterShutdown() throws {
     let (left, right) = try LocalStream.pair()
     #expect(try left.send("last words") == 10)
@@ -68,7 +68,7 @@ struct LocalStreamTests {
     left.shutdown()
   }
 
-  @Test("What was sent before the peer is gone is read before the end")
+  @Test("Data sent before the peer is gone is read before the end")
   func endAfterPeer() throws {
     var (left, right): (LocalStream?, LocalStream) = try LocalStream.pair()
     #expect(try left?.send("last words") == 10)

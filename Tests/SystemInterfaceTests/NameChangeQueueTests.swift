@@ -119,7 +119,7 @@ struct NameChangeQueueTests {
     }
   }
 
-  @Test("What isn't a directory, or a link to one, is refused", arguments: ["d/file", "link", "none"])
+  @Test("A path that isn't a directory, or a link to one, is refused", arguments: ["d/file", "link", "none"])
   func refusals(name: String) async throws {
     try await withTemporaryDirectory { sandbox in
       try prepare(sandbox)

@@ -14,7 +14,7 @@ struct PercentEncodingTests {
   }
 
   @Test(
-    "What means something in a URL is encoded, in capital letters; the rest stays",
+    "Characters with a meaning in a URL are encoded, in capital letters; the rest stays",
     arguments: [
       ("", ""), ("/a/b-._~", "/a/b-._~"), ("a b%", "a%20b%25"), ("?#[]", "%3F%23%5B%5D"), ("\n", "%0A"),
       ("\u{E9}", "%C3%A9"), ("!$&'()*+,;=:@", "!$&'()*+,;=:@"),

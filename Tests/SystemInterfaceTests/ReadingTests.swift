@@ -21,7 +21,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("What becomes a FIFO after the look doesn't make anybody wait")
+  @Test("An item that becomes a FIFO after the check makes nobody wait")
   func race() async throws {
     try await withTemporaryDirectory { sandbox in
       let path = try sandbox.write("file", "text")

@@ -83,7 +83,7 @@ struct RemovalTests {
   }
 
   @Test(
-    "What is added during the removal is removed too, until the rounds run out", arguments: [(7, true), (8, false)])
+    "Items added during the removal are removed too, until the rounds run out", arguments: [(7, true), (8, false)])
   func additions(times: Int, succeeds: Bool) async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.makeDirectory("tree")

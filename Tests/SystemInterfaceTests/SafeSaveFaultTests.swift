@@ -3,7 +3,7 @@ import Testing
 
 @testable import SystemInterface
 
-@Suite("Whatever happens during a safe save, the file holds the old contents or the new ones")
+@Suite("The file holds the old contents or the new ones, whatever happens during a safe save")
 struct SafeSaveFaultTests {
   static let old = "the old contents"
   static let new = [UInt8](repeating: UInt8(ascii: "n"), count: 10_000)

@@ -210,7 +210,7 @@ struct SafeSaveTests {
   }
 
   @Test(
-    "What isn't a regular file is refused with advice",
+    "An item that isn't a regular file is refused with advice",
     arguments: [("directory", EISDIR), ("link", EINVAL), ("pipe", EINVAL)])
   func refusals(name: String, errno: Int32) async throws {
     try await withTemporaryDirectory { sandbox in

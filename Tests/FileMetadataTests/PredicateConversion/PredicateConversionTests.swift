@@ -207,7 +207,7 @@ struct RefusedConversionTests {
   }
 
   @Test(
-    "What has no counterpart is named",
+    "An expression without a counterpart is named",
     arguments: [
       Sample("StringContainsRegex", .expression, #Predicate { $0.name.contains(#/a+/#) }),
       Sample("TypeCheck", .expression, #Predicate { $0.payload is String }),

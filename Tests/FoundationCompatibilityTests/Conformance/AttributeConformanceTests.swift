@@ -116,7 +116,7 @@ struct AttributeConformanceTests {
     }
   }
 
-  @Test("C-200: Who wants to hear of strangers hears of accesses once, as others do")
+  @Test("C-200: A presenter that asks for changes by strangers is notified of accesses once, as others are")
   func coordinatedOnce() throws {
     try withSandbox { box in
       let url = try box.write("f")

@@ -52,7 +52,7 @@ struct ClaimRow: Sendable, CustomTestStringConvertible {
 
 @Suite("Conformance under Apple's names: claims", .blocking, .timeLimit(.minutes(4)))
 struct ClaimConformanceTests {
-  @Test("C-001 to C-021: Who waits for whom", arguments: ClaimRow.all)
+  @Test("C-001 to C-021: Accesses wait for each other as the table says", arguments: ClaimRow.all)
   func row(_ row: ClaimRow) throws {
     try withSandbox { box in
       for name in ["d/f", "d/g", "d/x/f", "k.pkg/a", "k.pkg/b", "k.pkg/x/y", "o.pkg/i.pkg/a", "o.pkg/b"] {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Conformance under Apple's names: deleting", .blocking, .timeLimit(.minutes(4)))
 struct DeletionConformanceTests {
   @Test(
-    "C-071 to C-074: Who is asked to accommodate",
+    "C-071 to C-074: Presenters are asked to accommodate as the table says",
     arguments: [NSFileCoordinator.WritingOptions.forDeleting, .forReplacing])
   func accommodating(options: NSFileCoordinator.WritingOptions) throws {
     try withSandbox { box in
@@ -24,7 +24,7 @@ struct DeletionConformanceTests {
   }
 
   @Test(
-    "C-075, C-077: Who refuses to accommodate keeps the item",
+    "C-075, C-077: A presenter that refuses to accommodate keeps the item",
     arguments: [NSFileCoordinator.WritingOptions.forDeleting, .forReplacing])
   func refusing(options: NSFileCoordinator.WritingOptions) throws {
     try withSandbox { box in
@@ -124,7 +124,7 @@ struct MoveConformanceTests {
     }
   }
 
-  @Test("C-096, C-097: Who waits for the item, or for something in it, gets it where it's now")
+  @Test("C-096, C-097: An access that waits for the item, or for an item in it, gets it where it's now")
   func waiters() throws {
     try withSandbox { box in
       _ = try box.write("d/x")
