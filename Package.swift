@@ -44,7 +44,7 @@ let package = Package(
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
     // What happens in trees of files, alone, for programs that neither coordinate nor query.
     .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface", "SystemThreads"]),
-    .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates"]),
+    .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates", "SystemInterface"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),

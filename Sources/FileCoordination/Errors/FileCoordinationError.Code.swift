@@ -142,12 +142,6 @@ extension FileCoordinationError {
     /// The name.
     public var description: String { name }
 
-    /// Whether both are the same code.
-    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-
-    /// Feeds the number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
-
     /// The code with a name, as processes send it to each other; `nil` for one that this version doesn't have.
     package init?(name: String) {
       guard let code = Self.named[name] else { return nil }

@@ -47,12 +47,6 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
 
     /// The name.
     public var description: String { name }
-
-    /// Whether both are the same kind.
-    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-
-    /// Feeds the number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// The kind of finding.

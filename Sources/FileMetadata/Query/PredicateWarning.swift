@@ -35,12 +35,6 @@ public struct PredicateWarning: Hashable, Sendable, CustomStringConvertible {
 
     /// The name.
     public var description: String { name }
-
-    /// Whether both are the same code.
-    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-
-    /// Feeds the number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// The kind of warning.

@@ -54,12 +54,6 @@ public struct MetadataPredicateError: Error, Hashable, Sendable, CustomStringCon
 
     /// The name.
     public var description: String { name }
-
-    /// Whether both are the same code.
-    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
-
-    /// Feeds the number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
   /// A place in the text of a predicate.
