@@ -1,5 +1,6 @@
 import FileCoordination
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -49,6 +50,34 @@ struct PresenterTests {
     let result = try bench.run("read", "--timeout", "0.2", url.path, "--", "true")
     #expect(result.status == 75)
     #expect(result.errors.contains("the presenter 'editor'"))
+  }
+
+  @Test("The tree in JSON has the callbacks under way, and the presenters for which accesses wait")
+  func jsonTree() throws {
+    let release = DispatchSemaphore(value: 0)
+    let presenter = TestPresenter(url, .saveChanges) { release.wait() }
+    let registration = try domain.register(presenter)
+    defer { registration.end() }
+    let reader = try bench.start("read", "--label", "reader", "--wait-report", "0.01", url.path, "--", "true")
+    defer { release.signal() }
+    _ = try reader.errors.line(containing: "waiting for ")
+    let result = try bench.run("tree", "--json", url.path)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: [[String: Any]]])
+    let access = try #require(object["accesses"]?.first)
+    #expect(access["label"] as? String == "reader" && access["state"] as? String == "asking")
+    #expect(access["pid"] as? Int == Int(reader.pid) && access["waitsForMore"] as? Int == 0)
+    let blocker = try #require((access["waitsFor"] as? [[String: Any]])?.first)
+    #expect(blocker["label"] as? String == "editor" && blocker["pid"] as? Int == Int(getpid()))
+    #expect(blocker["callback"] as? String == "savePresentedItemChanges")
+    #expect((blocker["seconds"] as? Double ?? -1) >= 0)
+    let presented = try #require(object["presenters"]?.first)
+    #expect(presented["label"] as? String == "editor" && presented["waiting"] as? Int == 0)
+    let running = try #require((presented["running"] as? [[String: Any]])?.first)
+    #expect(running["callback"] as? String == "savePresentedItemChanges")
+    #expect((running["seconds"] as? Double ?? -1) >= 0)
+    release.signal()
+    #expect(try reader.end() == 0)
   }
 
   @Test("The tree names presenters of other processes")

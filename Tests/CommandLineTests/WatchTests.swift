@@ -1,4 +1,6 @@
+import FileCoordination
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -72,6 +74,49 @@ struct WatchTests {
       events.map { String($0.prefix { $0 != ":" }) }.prefix(4) == [
         "relinquish to reader", "save changes", "reacquire", "relinquish to writer",
       ])
+  }
+
+  @Test("It prints versions and attributes that other programs announce (C-203 to C-206)")
+  func announcements() throws {
+    let domain = CoordinationDomain.socket(bench.scratch.url.appending(path: "domain/s").path)
+    let coordinator = FileCoordinator(label: "provider", domain: domain)
+    let url = URL(filePath: bench.path("a"))
+    let watchers = try [bench.watch("a", "--json", "--events", "3"), bench.watch("", "--json", "--events", "2")]
+    try coordinator.blocking.write(url) { $0.didChangeVersion(.gained, version: "v1") }
+    try coordinator.item(at: url, didChangeUbiquityAttributes: ["isUploaded", "isShared"])
+    let objects = try watchers.map { watcher in
+      #expect(try watcher.end() == 0)
+      return try watcher.output.lines.map { line in
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      }
+    }
+    let events = objects.map { $0.map { $0["event"] as? String } }
+    #expect(
+      events == [
+        ["version gained", "did change", "attributes did change"],
+        ["version inside gained", "item inside did change"],
+      ])
+    for versions in objects {
+      #expect(versions.first?["detail"] as? String == "v1" && versions.first?["path"] as? String == url.path)
+      #expect(versions.first?["by"] as? String == "provider")
+    }
+    #expect(objects[0].last?["detail"] as? String == "isShared isUploaded")
+    #expect(objects[0].last?["reason"] as? String == "announcing")
+  }
+
+  @Test("On request it agrees to deletions, of the file and inside of a directory, and prints that (C-071)")
+  func deletions() throws {
+    let watchers = try [bench.watch("a", "--relinquish"), bench.watch("", "--relinquish")]
+    #expect(try bench.run("delete", bench.path("a")).status == 0)
+    #expect(bench.text("a") == nil)
+    let item = try watchers[0].output.line(containing: "accommodate deletion")
+    #expect(item.contains(" accommodate deletion: \(bench.path("a")), "))
+    let inside = try watchers[1].output.line(containing: "accommodate deletion inside")
+    #expect(inside.contains(" accommodate deletion inside: \(bench.path("a")), "))
+    for watcher in watchers {
+      watcher.signal(SIGINT)
+      #expect(try watcher.end() == 0)
+    }
   }
 
   @Test("A process that only watches is in nobody's way")

@@ -20,6 +20,42 @@ struct EventSequenceTests {
     }
   }
 
+  @Test("Versions, attributes and moves of an item come with their names and places, as those inside a directory do")
+  func kinds() async throws {
+    try await withSandbox { box in
+      let (url, destination) = (try box.write("d/f"), box.url("d/g"))
+      let (item, inside) = (try box.domain.events(at: url), try box.domain.events(at: box.url("d")))
+      let coordinator = box.coordinator("author")
+      try await coordinator.write(url) { $0.didChangeVersion(.gained, version: "v1") }
+      try await coordinator.item(at: url, didChangeUbiquityAttributes: ["isUploaded"])
+      try await coordinator.move(url, to: destination)
+      try await coordinator.write(box.url("d/h")) { access in
+        try Data("new".utf8).write(to: access.url)
+      }
+      var kinds: [FilePresenterEvent.Kind] = []
+      for await event in item {
+        #expect(event.origin.label == "author")
+        kinds.append(event.kind)
+        if case .itemDidMove = event.kind { break }
+      }
+      #expect(
+        kinds == [
+          .itemDidChangeVersion(.gained, version: "v1"), .itemDidChange,
+          .itemDidChangeUbiquityAttributes(["isUploaded"]), .itemDidMove(to: destination),
+        ])
+      kinds = []
+      for await event in inside {
+        kinds.append(event.kind)
+        if case .subitemDidAppear = event.kind { break }
+      }
+      #expect(
+        kinds == [
+          .subitemDidChangeVersion(url, .gained, version: "v1"), .subitemDidChange(url),
+          .subitemDidMove(from: url, to: destination), .subitemDidAppear(box.url("d/h")),
+        ])
+    }
+  }
+
   @Test("More events than the buffer takes hold the mailbox back, and none is lost")
   func fullBuffer() async throws {
     try await withSandbox { box in

@@ -47,6 +47,34 @@ struct MetadataQueryCursorTests {
     #expect(try Self.changes(query, cursor).added.map(\.item.name) == ["d"])
   }
 
+  @Test("A program catches up by results and cursor alone, whether the place was remembered or not")
+  func commonProperties() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    let query = try await LiveQuery(tree).query
+    try await query.waitUntilCurrent()
+    let cursor = try #require(query.cursor)
+    try tree.write("b")
+    try await query.waitUntilCurrent()
+    let remembered = try #require(query.changes(since: cursor))
+    guard case .changes = remembered else {
+      Issue.record("the place isn't remembered")
+      return
+    }
+    query.stop()
+    try query.start()
+    try await query.waitUntilCurrent()
+    let forgotten = try #require(query.changes(since: cursor))
+    guard case .tooOld = forgotten else {
+      Issue.record("the place of another run is remembered")
+      return
+    }
+    for catchUp in [remembered, forgotten] { #expect(catchUp.results.map(\.name) == ["a", "b"]) }
+    #expect(remembered.cursor != forgotten.cursor && forgotten.cursor == query.cursor)
+    // Each goes on from there.
+    #expect(try Self.changes(query, forgotten.cursor).isEmpty)
+  }
+
   @Test("R16: made anew in several batches is changed; another file with the number of one that's gone isn't the same")
   func numbersUsedAgain() async throws {
     let tree = try TemporaryTree()

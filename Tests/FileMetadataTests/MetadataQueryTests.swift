@@ -62,6 +62,29 @@ struct MetadataQueryTests {
     #expect(members[1] == .creationDate.isBetween(moment, moment))
   }
 
+  @Test(
+    "Each comparison of a date attribute with a Date holds for the dates that it names",
+    arguments: [
+      (.contentChangeDate == Date(timeIntervalSinceReferenceDate: 5), [false, true, false]),
+      (.contentChangeDate != Date(timeIntervalSinceReferenceDate: 5), [true, false, true]),
+      (.contentChangeDate < Date(timeIntervalSinceReferenceDate: 5), [true, false, false]),
+      (.contentChangeDate <= Date(timeIntervalSinceReferenceDate: 5), [true, true, false]),
+      (.contentChangeDate > Date(timeIntervalSinceReferenceDate: 5), [false, false, true]),
+      (.contentChangeDate >= Date(timeIntervalSinceReferenceDate: 5), [false, true, true]),
+      (
+        .contentChangeDate.isBetween(
+          Date(timeIntervalSinceReferenceDate: 6), Date(timeIntervalSinceReferenceDate: 5)), [false, true, true]
+      ),
+    ] as [(MetadataPredicate, [Bool])])
+  func dateComparisons(predicate: MetadataPredicate, expected: [Bool]) throws {
+    let compiled = try predicate.compiled()
+    let results = [4, 5, 6].map { seconds in
+      compiled.matches(
+        ["kMDItemFSContentChangeDate": .date(MetadataDate(secondsSince2001: seconds))] as MetadataValue)
+    }
+    #expect(results == expected)
+  }
+
   @Test("The article about names of attributes lists every attribute, and the help of the tool those of a file system")
   func attributeNames() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized

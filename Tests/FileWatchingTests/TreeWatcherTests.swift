@@ -294,6 +294,73 @@ struct TreeWatcherTests {
     #expect(await watcher.healthUpdates.reduce(0) { count, _ in count + 1 } == 1)
   }
 
+  @Test("An update that a test makes has the changes that it's given, and equals another one with the same")
+  func madeUpdates() {
+    let (old, new) = (SystemPath("/t/old"), SystemPath("/t/new"))
+    let changes = [
+      TreeChange(old, .removed, .regular), TreeChange(new, .moved(from: old), .directory),
+      TreeChange(new, .added, .regular), TreeChange(new, .modified, .regular),
+    ]
+    #expect(changes.map(\.vacatedPath) == [old, old, nil, nil] && changes.map(\.currentPath) == [nil, new, new, new])
+    let update = TreeUpdate(changes)
+    #expect(update.changes == changes && update.expandedChanges == changes && update.health == ScopeHealth())
+    #expect(update == TreeUpdate(changes) && update != TreeUpdate(changes.dropLast()))
+    #expect(Set([update, TreeUpdate(changes), TreeUpdate([])]).count == 2)
+  }
+
+  @Test("A watcher's update equals one that a test makes of the same changes")
+  func comparedUpdates() async throws {
+    let tree = try TemporaryTree()
+    try tree.makeDirectory("a")
+    try tree.write("a/x")
+    let watcher = try await watching(tree)
+    try tree.rename("a", to: "b")
+    let update = try #require(await watcher.catchUp())
+    let made = TreeUpdate(
+      [TreeChange(tree.path("b"), .moved(from: tree.path("a")), .directory)], health: update.health)
+    #expect(update == made && update.hashValue == made.hashValue)
+    // The difference of the trees isn't a part of the comparison.
+    #expect(update.expandedChanges.count == 2 && made.expandedChanges.count == 1)
+  }
+
+  @Test("A backend that watches nothing refuses each watch by EOPNOTSUPP, and has no events")
+  func refusedWatches() {
+    let backend = PollingWatcher()
+    for isDirectory in [true, false] {
+      let error = #expect(throws: SystemError.self) {
+        try backend.watch(SystemPath("/t"), .names, isDirectory: isDirectory)
+      }
+      #expect(error?.errno == EOPNOTSUPP && error?.paths == [SystemPath("/t")])
+    }
+    backend.unwatch(WatchID(1))
+    // A wake-up before the wait ends it.
+    backend.wake()
+    backend.waitForEvents()
+    #expect(backend.takeEvents().isEmpty)
+  }
+
+  @Test("A manual backend refuses what isn't there, and the end of a watch is the only event that nobody made")
+  func manualWatches() throws {
+    let tree = try TemporaryTree()
+    try tree.write("file")
+    let manual = ManualFileWatcher()
+    let file = try manual.watch(tree.path("file"), .attributes, isDirectory: false)
+    #expect(try manual.watch(tree.path("file"), .attributes, isDirectory: false) == file)
+    let wrongKind = #expect(throws: SystemError.self) {
+      try manual.watch(tree.path("file"), .names, isDirectory: true)
+    }
+    let missing = #expect(throws: SystemError.self) {
+      try manual.watch(tree.path("none"), .names, isDirectory: false)
+    }
+    #expect(wrongKind?.errno == ENOTDIR && missing?.errno == ENOENT)
+    #expect(manual.takeEvents().isEmpty)
+    manual.unwatch(file)
+    try manual.waitForEvents()
+    #expect(manual.takeEvents() == [.ended(file)])
+    manual.unwatch(file)
+    #expect(manual.takeEvents().isEmpty)
+  }
+
   @Test("A backend that watches nothing finds the same, when it's time to look")
   func polling() async throws {
     let tree = try TemporaryTree()

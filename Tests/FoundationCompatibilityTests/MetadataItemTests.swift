@@ -34,6 +34,21 @@ struct AppleMetadataItemTests {
     }
   }
 
+  @Test("R34, R36: an item is printed with its path, and a predicate may compare any of its values")
+  func wholeItems() throws {
+    try withSandbox { box in
+      let url = try box.write("photo.png", "12345")
+      let item = try #require(NSMetadataItem(url: url))
+      #expect(item.description == "<NSMetadataItem: \(url.path)>")
+      #expect(NSMetadataItem().description == "<NSMetadataItem: nothing>" && NSMetadataItem().attributes.isEmpty)
+      #expect(NSPredicate(format: "ANYKEY == 'photo.png'").evaluate(with: item))
+      #expect(!NSPredicate(format: "ANYKEY == 'other.png'").evaluate(with: item))
+      #expect(!NSPredicate(format: "ANYKEY == 'photo.png'").evaluate(with: NSMetadataItem()))
+      let values = try #require(item.values(forAttributes: item.attributes))
+      #expect(Set(values.keys) == Set(item.attributes))
+    }
+  }
+
   @Test("R36: the item of a directory's URL says the same as a query's")
   func directories() throws {
     try withSandbox { box in

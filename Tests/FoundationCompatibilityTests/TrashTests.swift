@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SystemInterface
 import TestSupport
 import Testing
@@ -42,6 +43,37 @@ struct TrashTests {
       for _ in 1...2 {
         let place = try trash.put(SystemPath(try box.write(name).path))
         #expect(place.lastComponent.description.hasSuffix(".txt") && place.lastComponent.bytes.count <= 245)
+      }
+    }
+  }
+
+  @Test("The call throws items into the trash of the user who runs the program, and says where they are")
+  func call() async {
+    await #expect(processExitsWith: .success) {
+      try await withSandbox { box in
+        setenv("XDG_DATA_HOME", box.url("data").path, 1)
+        let url = try box.write("d/f", "thrown away")
+        var place: NSURL?
+        try FileManager.default.trashItem(at: url, resultingItemURL: &place)
+        #expect(place?.path == box.url("data/Trash/files/f").path && !FileManager.default.fileExists(atPath: url.path))
+        #expect(try box.text(box.url("data/Trash/files/f")) == "thrown away")
+        // A link goes itself, and nobody has to ask for the place.
+        let link = box.url("link")
+        let thrown = box.url("data/Trash/files/link")
+        let target = try box.write("target")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        try FileManager.default.trashItem(at: link, resultingItemURL: nil)
+        #expect(FileManager.default.fileExists(atPath: target.path))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: thrown.path) == target.path)
+        let web = try #require(URL(string: "https://example.org/f"))
+        let scheme = #expect(throws: CocoaError.self) {
+          try FileManager.default.trashItem(at: web, resultingItemURL: nil)
+        }
+        #expect(scheme?.code == .fileWriteUnsupportedScheme)
+        let missing = #expect(throws: CocoaError.self) {
+          try FileManager.default.trashItem(at: url, resultingItemURL: nil)
+        }
+        #expect(missing?.code == .fileNoSuchFile)
       }
     }
   }

@@ -44,6 +44,52 @@ struct BuildingTests {
     #expect(try MetadataPredicate("kMDItemFSName == \(text)") == predicate)
   }
 
+  @Test("Each attribute's shorthand stands for its name, in front of an operator and of a method")
+  func shorthands() throws {
+    let date = MetadataDate(secondsSince2001: 5)
+    let table: [(operator: MetadataPredicate, method: MetadataPredicate, format: String)] = [
+      (.fileName == "a", .fileName.equals("a", []), "kMDItemFSName == 'a'"),
+      (.displayName == "a", .displayName.equals("a", []), "kMDItemDisplayName == 'a'"),
+      (.path == "/a", .path.equals("/a", []), "kMDItemPath == '/a'"),
+      (.contentType == "a.b", .contentType.equals("a.b", []), "kMDItemContentType == 'a.b'"),
+    ]
+    for row in table {
+      #expect(try row.operator == format(row.format) && row.method == format(row.format), "\(row.format)")
+    }
+    let exists: [(MetadataPredicate, String)] = [
+      (.contentTypeTree.exists, "kMDItemContentTypeTree != nil"), (.fileSize.exists, "kMDItemFSSize != nil"),
+      (.contentChangeDate.exists, "kMDItemFSContentChangeDate != nil"),
+      (.creationDate.exists, "kMDItemFSCreationDate != nil"),
+    ]
+    for (predicate, text) in exists { #expect(try predicate == format(text), "\(text)") }
+    let ordered: [(MetadataPredicate, String)] = [
+      (.fileSize >= .bytes(5), "kMDItemFSSize >= 5"),
+      (.contentChangeDate < date, "kMDItemFSContentChangeDate < CAST(5.0, 'NSDate')"),
+      (.creationDate > date, "kMDItemFSCreationDate > CAST(5.0, 'NSDate')"),
+    ]
+    for (predicate, text) in ordered { #expect(try predicate == format(text), "\(text)") }
+    let names = [
+      MetadataAttribute<String>.fileName.name, MetadataAttribute<String>.displayName.name,
+      MetadataAttribute<String>.path.name, MetadataAttribute<String>.contentType.name,
+      MetadataAttribute<[String]>.contentTypeTree.name, MetadataAttribute<ByteCount>.fileSize.name,
+      MetadataAttribute<MetadataDate>.contentChangeDate.name, MetadataAttribute<MetadataDate>.creationDate.name,
+    ]
+    #expect(
+      names == [
+        "kMDItemFSName", "kMDItemDisplayName", "kMDItemPath", "kMDItemContentType", "kMDItemContentTypeTree",
+        "kMDItemFSSize", "kMDItemFSContentChangeDate", "kMDItemFSCreationDate",
+      ])
+  }
+
+  @Test("A literal without values is a format like any other, with its percent signs")
+  func plainLiteral() throws {
+    #expect(try MetadataPredicate("size > 3 AND name == '50%'") == format("size > 3 AND name == '50%'"))
+    let stored: PredicateFormat = "size > 3"
+    #expect(try MetadataPredicate(stored) == format("size > 3"))
+    let error = #expect(throws: MetadataPredicateError.self) { try MetadataPredicate("size > %@") }
+    #expect(error?.code == .arguments)
+  }
+
   @Test("Interpolated values and key paths are arguments")
   func interpolation() throws {
     let name = "in.first"

@@ -374,6 +374,22 @@ struct EvaluationTests {
     #expect(try holds("SELF CONTAINS[w] 'Paris'", for: .string(text)) == expected)
   }
 
+  @Test(
+    "Equality by words takes both texts as they are at evaluation, with case and marks as the options say",
+    arguments: [
+      ("left ==[w] right", ["left": "Paris", "right": "Paris"], true),
+      ("left ==[w] right", ["left": "Paris", "right": "paris"], false),
+      ("left ==[cw] right", ["left": "Paris", "right": "paris"], true),
+      ("left ==[dw] right", ["left": "Étude", "right": "Etude"], true),
+      ("left !=[w] right", ["left": "Paris", "right": "Lyon"], true),
+      ("left ==[c] right", ["left": "Paris", "right": "pARIS"], true),
+      ("right IN[c] left", ["left": ["Lyon", "Paris"], "right": "pARIS"], true),
+      ("right IN[c] left", ["left": ["Lyon", "Paris"], "right": "Nice"], false),
+    ] as [(String, MetadataValue, Bool)])
+  func wordEquality(format: String, item: MetadataValue, expected: Bool) throws {
+    #expect(try holds(format, for: item) == expected)
+  }
+
   @Test("TOKENMATCHES wants every word, in any order")
   func tokens() throws {
     #expect(try holds("SELF TOKENMATCHES[c] 'world hello'", for: "Hello, big World"))

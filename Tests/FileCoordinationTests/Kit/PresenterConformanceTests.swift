@@ -1,8 +1,9 @@
 import FileCoordination
-import FileCoordinationTesting
 import FoundationEssentials
 import Synchronization
 import Testing
+
+@testable import FileCoordinationTesting
 
 @Suite("Presenter conformance harness", .timeLimit(.minutes(4)))
 struct PresenterConformanceTests {
@@ -27,6 +28,19 @@ struct PresenterConformanceTests {
       case .changesItsMind: [.unstableDeclaration]
       }
     }
+  }
+
+  @Test("Findings are equal if kind, step and message are, and are printed as one sentence")
+  func comparedFindings() {
+    let finding = ConformanceFinding(.refused, during: "read", "it threw. Return instead.")
+    #expect(finding.description == "refused during 'read': it threw. Return instead.")
+    #expect(finding == ConformanceFinding(.refused, during: "read", "it threw. Return instead."))
+    let others = [
+      ConformanceFinding(.deadlock, during: "read", finding.message),
+      ConformanceFinding(.refused, during: "move", finding.message), ConformanceFinding(.refused, during: "read", ""),
+    ]
+    #expect(Set([finding, finding] + others).count == 4 && !others.contains(finding))
+    #expect(Set(ConformanceFinding.Kind.allCases).count == ConformanceFinding.Kind.allCases.count)
   }
 
   struct State {
