@@ -7,31 +7,31 @@ import WatchingTestSupport
 
 @testable import FileMetadata
 
+private func queryError(_ body: () throws(MetadataQueryError) -> Void) -> MetadataQueryError? {
+  do throws(MetadataQueryError) {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+private func queryError(of place: SystemPath) -> MetadataQueryError? {
+  queryError { () throws(MetadataQueryError) in
+    _ = try MetadataQuery(.constant(true), in: [URL(filePath: place.description)])
+  }
+}
+
+/// From now on every call of this process that makes a descriptor fails with EMFILE.
+private func exhaustDescriptors() {
+  var limit = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  limit.rlim_cur = 0
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
 @Suite("Errors of queries have the system call that failed", .blocking, .timeLimit(.minutes(4)))
 struct QuerySystemErrorTests {
-  private static func error(_ body: () throws(MetadataQueryError) -> Void) -> MetadataQueryError? {
-    do throws(MetadataQueryError) {
-      try body()
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  private static func error(of place: SystemPath) -> MetadataQueryError? {
-    error { () throws(MetadataQueryError) in
-      _ = try MetadataQuery(.constant(true), in: [URL(filePath: place.description)])
-    }
-  }
-
-  /// From now on every call of this process that makes a descriptor fails with EMFILE.
-  private static func exhaustDescriptors() {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = 0
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-  }
-
   @Test("Q24: a scope that leads nowhere has the error number and the path of the call")
   func unreachableScopes() throws {
     let tree = try TemporaryTree()
@@ -42,7 +42,7 @@ struct QuerySystemErrorTests {
       (tree.path(String(repeating: "n", count: 256)), ENAMETOOLONG),
     ]
     for (place, errno) in places {
-      let error = try #require(Self.error(of: place))
+      let error = try #require(queryError(of: place))
       #expect(error.code == .invalidScope && error.subject == place.description)
       let systemError = try #require(error.systemError)
       #expect(systemError.errno == errno && !systemError.paths.isEmpty)
@@ -62,7 +62,7 @@ struct QuerySystemErrorTests {
       for path in [tree.base, tree.root] { chmod(path.description, 0o755) }
       chmod(directory.description, user == 0 ? 0o700 : 0)
       if user == 0 { seteuid(65_534) }
-      let error = Self.error(of: directory.appending("scope"))
+      let error = queryError(of: directory.appending("scope"))
       if user == 0 { seteuid(user) }
       chmod(directory.description, 0o700)
       #expect(error?.code == .invalidScope)
@@ -78,8 +78,8 @@ struct QuerySystemErrorTests {
       let query = try MetadataQuery(.constant(true), in: [URL(filePath: tree.root.description)])
       var usual = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
-      Self.exhaustDescriptors()
-      let error = Self.error { () throws(MetadataQueryError) in _ = try query.start() }
+      exhaustDescriptors()
+      let error = queryError { () throws(MetadataQueryError) in _ = try query.start() }
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
       #expect(error?.code == .watchingUnavailable)
       #expect(error?.systemError?.errno == EMFILE)
@@ -92,25 +92,20 @@ struct QuerySystemErrorTests {
     }
   }
 
-  @Test("Other scopes that can't be followed are an error with its number, and the query goes on")
-  func noDescriptorsWhileRunning() async {
-    await #expect(processExitsWith: .success) {
-      let tree = try TemporaryTree()
-      try tree.write("a")
-      let live = try await LiveQuery(tree)
-      try await live.query.waitUntilCurrent()
-      let other = try TemporaryTree()
-      var usual = rlimit()
-      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
-      Self.exhaustDescriptors()
-      let error = Self.error { () throws(MetadataQueryError) in
-        try live.query.replaceScopes(by: [.directory(URL(filePath: other.root.description))])
-      }
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &usual)
-      #expect(error?.systemError?.errno == EMFILE)
-      try tree.write("b")
-      #expect(try await Set(live.query.waitUntilCurrent().map(\.name)) == ["a", "b"])
+  @Test("Q25: other scopes that lead nowhere are an error with its number, and the query goes on")
+  func replacedScopes() async throws {
+    let tree = try TemporaryTree()
+    try tree.write("a")
+    try tree.symbolicLink(tree.base.appending("circle"), to: "circle")
+    let query = try await LiveQuery(tree).query
+    try await query.waitUntilCurrent()
+    let circle = URL(filePath: tree.base.appending("circle").description)
+    let error = queryError { () throws(MetadataQueryError) in
+      try query.replaceScopes(by: [.directory(circle.appending(path: "below"))])
     }
+    #expect(error?.code == .invalidScope && error?.systemError?.errno == ELOOP)
+    try tree.write("b")
+    #expect(try await Set(query.waitUntilCurrent().map(\.name)) == ["a", "b"])
   }
 
   @Test("Errors that no system call caused have none")
@@ -118,11 +113,11 @@ struct QuerySystemErrorTests {
     let tree = try TemporaryTree()
     let scope = URL(filePath: tree.root.description)
     let errors = [
-      Self.error { () throws(MetadataQueryError) in _ = try MetadataQuery(.constant(true), scopes: []) },
-      Self.error { () throws(MetadataQueryError) in
+      queryError { () throws(MetadataQueryError) in _ = try MetadataQuery(.constant(true), scopes: []) },
+      queryError { () throws(MetadataQueryError) in
         _ = try MetadataQuery(.constant(true), in: [scope], sortedBy: [MetadataSortDescriptor("kMDItemComment")])
       },
-      Self.error { () throws(MetadataQueryError) in
+      queryError { () throws(MetadataQueryError) in
         _ = try MetadataQuery(.constant(true), scopes: [.directory(scope), .ubiquitousData])
       },
     ]

@@ -84,7 +84,7 @@ extension ServiceCore {
     if let own = request.ownPresenter { result.ownPresenter = try Self.global(own, client) }
     result.context = try checked(request.context, of: client)
     for item in request.items {
-      if case .delegated = item.access { throw Malformed("it requests a delegation of '\(item.path)', which only the service grants") }
+      if case .delegated = item.access { throw Malformed("it requests a delegation of '\(item.path)'") }
     }
     return result
   }

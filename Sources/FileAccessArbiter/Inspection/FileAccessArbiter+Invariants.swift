@@ -44,7 +44,7 @@ extension FileAccessArbiter {
     let overlaps: Bool
     let wasGrantedElsewhere: Bool
     /// The participant that decides alone, if it's a delegation.
-    let delegationHolder: ClientID?
+    let delegate: ClientID?
     let client: ClientID
     /// Without its former places.
     let items: [Item]
@@ -62,14 +62,14 @@ extension FileAccessArbiter {
       id: id, sequence: access.sequence, phase: access.phase, isMoved: access.items.contains(where: \.wasMoved),
       overlaps: access.traits.contains(.overlapsByMove),
       wasGrantedElsewhere: access.traits.contains(.wasGrantedElsewhere),
-      delegationHolder: isDelegation(id) ? access.client : nil, client: access.client, items: items)
+      delegate: isDelegation(id) ? access.client : nil, client: access.client, items: items)
   }
 
   private func checkGrants(_ locks: [Lock], _ broken: inout [String]) {
     let granted = locks.filter { $0.phase == .granted && !$0.overlaps }
     for (index, lock) in granted.enumerated() {
       for other in granted[(index + 1)...]
-      where independentlyConflict(lock, other) && lock.delegationHolder != other.client && other.delegationHolder != lock.client {
+      where independentlyConflict(lock, other) && lock.delegate != other.client && other.delegate != lock.client {
         broken.append("\(lock.id) and \(other.id) conflict and are both granted")
       }
     }

@@ -114,7 +114,7 @@ extension LocalListener {
     if isFound { return }
     throw SystemError(
       call: "getsockname(2)", paths: [path], errno: EADDRNOTAVAIL,
-      advice: "Whoever started this process listens there, but others look for a service at "
+      advice: "The program that started this process listens there, but others look for a service at "
         + "\(addresses.map { "'\($0)'" }.joined(separator: " or ")). Write that into the socket unit as ListenStream=.")
   }
 
