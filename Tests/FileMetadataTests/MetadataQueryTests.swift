@@ -62,27 +62,24 @@ struct MetadataQueryTests {
     #expect(members[1] == .creationDate.isBetween(moment, moment))
   }
 
-  @Test(
-    "Each comparison of a date attribute with a Date holds for the dates that it names",
-    arguments: [
-      (.contentChangeDate == Date(timeIntervalSinceReferenceDate: 5), [false, true, false]),
-      (.contentChangeDate != Date(timeIntervalSinceReferenceDate: 5), [true, false, true]),
-      (.contentChangeDate < Date(timeIntervalSinceReferenceDate: 5), [true, false, false]),
-      (.contentChangeDate <= Date(timeIntervalSinceReferenceDate: 5), [true, true, false]),
-      (.contentChangeDate > Date(timeIntervalSinceReferenceDate: 5), [false, false, true]),
-      (.contentChangeDate >= Date(timeIntervalSinceReferenceDate: 5), [false, true, true]),
-      (
-        .contentChangeDate.isBetween(
-          Date(timeIntervalSinceReferenceDate: 6), Date(timeIntervalSinceReferenceDate: 5)), [false, true, true]
-      ),
-    ] as [(MetadataPredicate, [Bool])])
-  func dateComparisons(predicate: MetadataPredicate, expected: [Bool]) throws {
-    let compiled = try predicate.compiled()
-    let results = [4, 5, 6].map { seconds in
-      compiled.matches(
-        ["kMDItemFSContentChangeDate": .date(MetadataDate(secondsSince2001: seconds))] as MetadataValue)
+  @Test("Each comparison of a date attribute with a Date holds for the dates that it names")
+  func dateComparisons() throws {
+    let (five, six) = (Date(timeIntervalSinceReferenceDate: 5), Date(timeIntervalSinceReferenceDate: 6))
+    /// Whether it holds for the fourth, fifth and sixth second.
+    func results(_ predicate: MetadataPredicate) throws -> [Bool] {
+      let compiled = try predicate.compiled()
+      return [4, 5, 6].map { second in
+        let date = MetadataValue.date(MetadataDate(secondsSince2001: second))
+        return compiled.matches(["kMDItemFSContentChangeDate": date] as MetadataValue)
+      }
     }
-    #expect(results == expected)
+    #expect(try results(.contentChangeDate == five) == [false, true, false])
+    #expect(try results(.contentChangeDate != five) == [true, false, true])
+    #expect(try results(.contentChangeDate < five) == [true, false, false])
+    #expect(try results(.contentChangeDate <= five) == [true, true, false])
+    #expect(try results(.contentChangeDate > five) == [false, false, true])
+    #expect(try results(.contentChangeDate >= five) == [false, true, true])
+    #expect(try results(.contentChangeDate.isBetween(six, five)) == [false, true, true])
   }
 
   @Test("The article about names of attributes lists every attribute, and the help of the tool those of a file system")

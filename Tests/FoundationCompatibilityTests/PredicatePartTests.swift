@@ -92,7 +92,7 @@ struct PredicatePartTests {
 
   @Test("A subclass of a compound joins predicates like its superclass")
   func compoundSubclass() {
-    final class Range: NSCompoundPredicate {
+    final class Bounded: NSCompoundPredicate {
       init(_ key: String, from low: Int, to high: Int) {
         super.init(
           joining: [NSPredicate(format: "%K >= %d", key, low), NSPredicate(format: "%K <= %d", key, high)], by: .and)
@@ -100,7 +100,7 @@ struct PredicatePartTests {
 
       required convenience init?(coder: NSCoder) { return nil }
     }
-    let range = Range("size", from: 5, to: 10)
+    let range = Bounded("size", from: 5, to: 10)
     #expect(range.evaluate(with: item) && !range.evaluate(with: ["size": 11]))
     #expect(range.description == "size >= 5 AND size <= 10" && range.subpredicates.count == 2)
     #expect(range == NSCompoundPredicate(format: "size >= %@ AND size <= %@", argumentArray: [5, 10]))
