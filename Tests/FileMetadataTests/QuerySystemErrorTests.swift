@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MetadataPredicates
 import SystemInterface
 import TestSupport
 import Testing

@@ -71,7 +71,7 @@ private final class CountingPresenter: JournalPresenter, NSFilePresenter, @unche
     }
   }
 
-  private func note(relinquished _ count: Int) {
+  private func noteRelinquished(_ count: Int) {
     condition.withLock {
       relinquishedCount += count
       condition.broadcast()
@@ -79,13 +79,13 @@ private final class CountingPresenter: JournalPresenter, NSFilePresenter, @unche
   }
 
   func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-    note(relinquished: 1)
-    reader { [self] in note(relinquished: -1) }
+    noteRelinquished(1)
+    reader { [self] in noteRelinquished(-1) }
   }
 
   func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-    note(relinquished: 1)
-    writer { [self] in note(relinquished: -1) }
+    noteRelinquished(1)
+    writer { [self] in noteRelinquished(-1) }
   }
 
   func savePresentedItemChanges() async throws {}

@@ -109,6 +109,9 @@ struct PredicatePartTests {
   @Test("An expression of a bare kind is the evaluated object or any key; of other kinds it has no value")
   func bareExpressions() {
     final class Doubled: NSExpression {
+      override init(expressionType type: ExpressionType) { super.init(expressionType: type) }
+      required convenience init?(coder: NSCoder) { nil }
+
       override func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         (super.expressionValue(with: object, context: context) as? Int).map { 2 * $0 }
       }
