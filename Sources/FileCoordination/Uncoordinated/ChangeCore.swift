@@ -17,10 +17,12 @@ internal import SystemInterface
 /// | the directories above | that they're moved themselves |
 /// | all directories inside, if the presenter wants to know of subitems | names, contents and attributes |
 ///
-/// `ScopeCore` of the target FileWatching watches before it looks as well, but shares no code with this: it numbers the files
-/// of a tree and compares them, where this follows single items by their descriptors and keeps a few bytes for each name. Their
-/// orders, steps and states differ, so an engine for both would be generic over all three and contain a loop of four lines.
-struct ChangeCore: Sendable {
+/// `ScopeCore` of the target FileWatching has the same form, see ``FileWatching/WatchingCore``, and other states: it numbers the
+/// files of a tree and compares them, where this follows single items by their descriptors and keeps a few bytes for each name.
+struct ChangeCore: WatchingCore, Sendable {
+  typealias Order = ChangeOrder
+  typealias Outcome = ChangeOutcome
+
   /// An item of a presenter that observes strangers.
   struct Presented: Hashable, Sendable {
     /// As the arbiter knows it; absent while the item has never been saved.

@@ -5,7 +5,7 @@ internal import SystemInterface
 /// Carries out the orders of a ``ChangeCore``, and decides nothing.
 ///
 /// Each order is a few calls of the system.
-struct ChangeHands: Sendable {
+struct ChangeHands: WatchingHands, Sendable {
   let files: any FileSystem
   let watcher: any FileWatcher
   let budget: HandleBudget

@@ -23,7 +23,7 @@ final class ChangeReader: @unchecked Sendable {
   /// Reports something to the core, and does what it orders until it has nothing more to do.
   func tell(_ news: (inout ChangeCore) -> Void) {
     news(&core)
-    while let order = core.next() { core.take(hands.carryOut(order)) }
+    core.carryOutOrders(by: &hands)
   }
 
   func takeOutput() -> ChangeCore.Output { core.takeOutput() }

@@ -9,7 +9,10 @@ internal import SystemInterface
 /// where to check: the file system is always asked for the state there, through a descriptor of the directory that's
 /// known to be the one in the index, because paths may lead elsewhere by then. So it does no harm if events come twice,
 /// late or in another order.
-struct ScopeCore: Sendable {
+struct ScopeCore: WatchingCore, Sendable {
+  typealias Order = ScopeOrder
+  typealias Outcome = ScopeOutcome
+
   /// A place that was asked for, and its number if there's a file.
   struct Root: Sendable {
     let path: SystemPath

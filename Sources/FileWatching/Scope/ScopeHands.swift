@@ -4,7 +4,7 @@ internal import SystemInterface
 /// Carries out the orders of a ``ScopeCore``, and decides nothing.
 ///
 /// Each order is a few calls of the system.
-struct ScopeHands: Sendable {
+struct ScopeHands: WatchingHands, Sendable {
   let files: any FileSystem
   let watcher: any FileWatcher
   /// Lets time pass in which the second half of a rename may arrive.

@@ -8,7 +8,7 @@ package import SystemInterface
 /// For one thread at a time. Blocks as long as the file system does.
 package final class ScopeIndexer {
   private var core: ScopeCore
-  private let hands: ScopeHands
+  private var hands: ScopeHands
   /// How many directories may be watched, among all scopes of the process.
   private var watchShare: WatchShare
   /// How many threads help to read when there's much to read.
@@ -37,7 +37,7 @@ package final class ScopeIndexer {
 
   /// Carries out the orders that are due at once.
   private func carryOutOrders() {
-    while let order = core.next() { core.take(hands.carryOut(order)) }
+    core.carryOutOrders(by: &hands)
   }
 }
 
