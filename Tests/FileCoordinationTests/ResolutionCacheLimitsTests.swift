@@ -213,7 +213,7 @@ struct ResolutionCacheLimitsTests {
   @Test("A path deeper than the cache follows is resolved in full")
   func depth() async throws {
     try await withLinkTree { tree in
-      let deep = Array(repeating: "n", count: PlaceTree.stepCountMax).joined(separator: "/")
+      let deep = Array(repeating: "n", count: PlaceCore.stepCountMax).joined(separator: "/")
       try tree.makeDirectories(deep)
       let cache = ResolutionCache(in: tree.files)
       let item = try cache.item(for: tree.url(deep + "/file"))

@@ -1,13 +1,13 @@
 internal import SystemInterface
 
-/// The number of a place in its tree, never used twice.
+/// The number of a place in its core, never used twice.
 struct PlaceID: Hashable, Sendable {
   let rawValue: UInt64
 }
 
 /// Where a spelled path leads when every link in it is followed: mostly the directory of an item.
-struct Place {
-  enum Kind {
+struct Place: Hashable, Sendable {
+  enum Kind: Hashable, Sendable {
     case directory
     case missing
     case other
@@ -18,13 +18,12 @@ struct Place {
   let spelled: SystemPath
   let canonical: SystemPath
   let kind: Kind
-  let validity: ResolutionValidity
-  /// The names on the way; a change of any makes the place stale.
-  let nodes: [NameNode]
+  /// The names on the way, each once; a change of any makes the place stale.
+  let nodes: [NameNode.ID]
 }
 
-/// Why a path has no place in the tree, so that it has to be resolved by the system each time.
-enum PlaceRefusal: Error {
+/// Why a path has no place, so that it has to be resolved by the system each time.
+enum PlaceRefusal: Error, Hashable {
   /// A directory on the way can't be watched.
   case unwatchable
   /// The system has no watch or descriptor left.

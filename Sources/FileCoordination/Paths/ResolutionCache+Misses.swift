@@ -21,7 +21,7 @@ extension ResolutionCache {
     }
     let spelled = try FileURLCoding.path(of: url)
     let found = state.withLockIfFree { state -> ResolvedItem? in
-      absorbChanges(&state.tree)
+      state.tree.absorbChanges()
       if let remembered, remembered.validity.isKept { return rememberInThread(remembered, text, kind) }
       return lookUp(url, text, kind, spelled, &state)
     }
@@ -57,20 +57,6 @@ extension ResolutionCache {
 // MARK: - Under the lock of the tree
 
 extension ResolutionCache {
-  /// Takes in all changes so far; afterwards everything that they concern is marked.
-  private func absorbChanges(_ tree: inout PlaceTree) {
-    let now = CoarseClock.now
-    unsafe clocks.pointee.absorbing.store(1, ordering: .sequentiallyConsistent)
-    defer { unsafe clocks.pointee.absorbing.store(0, ordering: .sequentiallyConsistent) }
-    let mountsCheckedAt = unsafe clocks.pointee.mountsCheckedAt.load(ordering: .relaxed)
-    if now - mountsCheckedAt > mountCheckAgeMax {
-      if tree.changes.takeMountChange() { tree.apply([.everything]) }
-      unsafe clocks.pointee.mountsCheckedAt.store(now, ordering: .releasing)
-    }
-    tree.apply(tree.changes.takeChanges())
-    unsafe clocks.pointee.checkedAt.store(now, ordering: .releasing)
-  }
-
   /// The item as found by way of the tree; `nil` when the system has to be asked.
   private func lookUp(
     _ url: URL, _ text: String, _ kind: ResolutionKind, _ spelled: [UInt8], _ state: inout State
@@ -79,15 +65,15 @@ extension ResolutionCache {
     guard let (place, name) = way(spelled, followsLast) else { return nil }
     let now = CoarseClock.now
     if state.pausedUntil > now || state.refusals[place].map({ $0 > now }) == true { return nil }
-    let found: Place
-    do { found = try state.tree.place(at: place, absorb: absorbChanges) } catch {
+    let found: (place: Place, record: ResolutionValidity)
+    do { found = try state.tree.place(at: place) } catch {
       note(error, at: place, now, &state)
       return nil
     }
-    guard let canonical = canonicalPath(found, name) else { return nil }
+    guard let canonical = canonicalPath(found.place, name) else { return nil }
     let location = FileLocation(url, spelled: spelled, canonical: canonical, followsLastLink: followsLast)
     let item = ResolvedItem(
-      url, at: location, followsLastLink: followsLast, packages: packages, validity: found.validity,
+      url, at: location, followsLastLink: followsLast, packages: packages, validity: found.record,
       key: Array(text.utf8))
     return remember(item, text, kind)
   }
@@ -173,7 +159,7 @@ extension ResolutionCache {
   func noteMove(from old: ItemPath, to new: ItemPath) {
     registry.noteMove(from: old, to: new)
     // Also for links that were moved, and for paths that lead through them.
-    state?.withLock { absorbChanges(&$0.tree) }
+    state?.withLock { $0.tree.absorbChanges() }
   }
 }
 

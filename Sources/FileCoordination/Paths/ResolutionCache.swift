@@ -42,8 +42,8 @@ final class ResolutionCache: @unchecked Sendable {
   struct Limits: Sendable {
     /// How many items are remembered.
     var itemCountMax = ResolutionTable.itemCountMax
-    var placeCountMax = PlaceTree.placeCountMax
-    var watchCountMax = PlaceTree.watchCountMax
+    var placeCountMax = PlaceCore.placeCountMax
+    var watchCountMax = PlaceCore.watchCountMax
     /// How often a hit checks for file systems mounted and unmounted; below zero at each call.
     var mountCheckInterval = Duration.milliseconds(10)
     /// How long paths that can't be watched are resolved in full before watching them is tried again.
@@ -113,8 +113,6 @@ final class ResolutionCache: @unchecked Sendable {
     self.changes = changes
     unsafe hostChanges = (changes as? HostNameChangeQueue).map { unsafe Unmanaged.passUnretained($0) }
     packages = PackageNames(packageExtensions)
-    let registry = registry
-    state = changes.map { Guarded(State(tree: PlaceTree(files, $0, registry, limits))) }
     table = Guarded(ResolutionTable(countMax: limits.itemCountMax))
     func nanoseconds(_ duration: Duration) -> Int64 {
       MonotonicTime(nanoseconds: 0).advanced(by: duration).nanoseconds
@@ -127,6 +125,13 @@ final class ResolutionCache: @unchecked Sendable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
     unsafe clocks = memory.bindMemory(to: Clocks.self, capacity: 1)
     unsafe clocks.initialize(to: Clocks())
+    if let changes {
+      let hands = unsafe PlaceHands(
+        files: files, changes: changes, registry: registry, clocks: clocks, mountCheckAgeMax: mountCheckAgeMax)
+      state = Guarded(State(tree: PlaceTree(PlaceCore(limits: limits), hands)))
+    } else {
+      state = nil
+    }
   }
 
   deinit {
