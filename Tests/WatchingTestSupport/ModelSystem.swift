@@ -5,7 +5,7 @@ package import SystemInterface
 /// The doors of a ``ModelDisk``, through which an operation may occur right before any call.
 ///
 /// `@unchecked Sendable`: for the one thread that explores.
-package final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
+package final class ModelSystem: ModelFileSystem, FileWatcher, @unchecked Sendable {
   package var disk: ModelDisk
   /// What happens before which call.
   private let plan: [(call: Int, operation: ModelDisk.Operation)]
@@ -119,72 +119,4 @@ package final class ModelSystem: FileSystem, FileWatcher, @unchecked Sendable {
 
   package func waitForEvents() {}
   package func wake() {}
-
-  // MARK: Unused calls
-
-  private func unknown(_ call: String) -> SystemError { SystemError(call: call, errno: ENOSYS) }
-
-  package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
-    throw unknown("read")
-  }
-  package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
-    throw unknown("write")
-  }
-  package func seek(_ descriptor: FileDescriptor, to offset: Int64, _ origin: SeekOrigin) throws(SystemError) -> Int64 {
-    throw unknown("seek")
-  }
-  package func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) { throw unknown("truncate") }
-  package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("synchronize") }
-  package func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) { throw unknown("clone") }
-  package func copyRange(
-    from source: FileDescriptor, to target: FileDescriptor, count: Int
-  ) throws(SystemError) -> Int { throw unknown("copyRange") }
-  package func checkWritePermission(of path: SystemPath, at directory: FileDescriptor) throws(SystemError) {
-    throw unknown("checkWritePermission")
-  }
-  package func rename(
-    _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
-    _ mode: RenameMode
-  ) throws(SystemError) { throw unknown("rename") }
-  package func link(
-    _ source: SystemPath, at sourceDirectory: FileDescriptor, to target: SystemPath, at targetDirectory: FileDescriptor,
-    links: LinkTreatment
-  ) throws(SystemError) { throw unknown("link") }
-  package func unlink(_ path: SystemPath, at directory: FileDescriptor, _ kind: UnlinkKind) throws(SystemError) {
-    throw unknown("unlink")
-  }
-  package func makeDirectory(_ path: SystemPath, at directory: FileDescriptor, mode: UInt32) throws(SystemError) {
-    throw unknown("makeDirectory")
-  }
-  package func makeNode(_ path: SystemPath, at directory: FileDescriptor, like status: FileStatus) throws(SystemError) {
-    throw unknown("makeNode")
-  }
-  package func makeSymbolicLink(
-    _ path: SystemPath, at directory: FileDescriptor, target: SystemPath
-  ) throws(SystemError) { throw unknown("makeSymbolicLink") }
-  package func setMode(of descriptor: FileDescriptor, to mode: UInt32) throws(SystemError) { throw unknown("setMode") }
-  package func setOwner(of descriptor: FileDescriptor, to owner: UInt32, group: UInt32) throws(SystemError) {
-    throw unknown("setOwner")
-  }
-  package func setOwner(
-    of path: SystemPath, at directory: FileDescriptor, to owner: UInt32, group: UInt32
-  ) throws(SystemError) { throw unknown("setOwner") }
-  package func setModificationTime(of descriptor: FileDescriptor, to time: Int64) throws(SystemError) {
-    throw unknown("setModificationTime")
-  }
-  package func setModificationTime(
-    of path: SystemPath, at directory: FileDescriptor, to time: Int64
-  ) throws(SystemError) { throw unknown("setModificationTime") }
-  package func extendedAttributes(of descriptor: FileDescriptor) throws(SystemError) -> [ExtendedAttributeName] {
-    throw unknown("extendedAttributes")
-  }
-  package func extendedAttribute(
-    _ name: ExtendedAttributeName, of descriptor: FileDescriptor
-  ) throws(SystemError) -> [UInt8] { throw unknown("extendedAttribute") }
-  package func setExtendedAttribute(
-    _ name: ExtendedAttributeName, of descriptor: FileDescriptor, to value: [UInt8]
-  ) throws(SystemError) { throw unknown("setExtendedAttribute") }
-  package func removeExtendedAttribute(
-    _ name: ExtendedAttributeName, of descriptor: FileDescriptor
-  ) throws(SystemError) { throw unknown("removeExtendedAttribute") }
 }
