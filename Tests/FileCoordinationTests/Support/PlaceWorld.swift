@@ -85,7 +85,7 @@ extension PlaceWorld {
   mutating func request(_ path: SystemPath) {
     if let known = core.place(at: path), bits[known.id, default: 0] & Self.lost == 0 { return use(known.id) }
     request = path
-    isDisturbed = false
+    isDisturbed = !disk.queue.isEmpty || disk.isUnderWay || disk.hasMountChange
     core.lookUp(path)
     check()
   }
