@@ -76,7 +76,8 @@ struct MeetingTests {
   init() throws { user = try LonelyUser() }
 
   @Test(
-    "Processes meet whatever their environment is, also when the directory of the session is removed", arguments: [true, false])
+    "Processes meet whatever their environment is, also when the directory of the session is removed",
+    arguments: [true, false])
   func sessions(isHolderInSession: Bool) throws {
     let holder = try user.hold(session: isHolderInSession)
     #expect(try user.isHeld(session: !isHolderInSession, by: holder))

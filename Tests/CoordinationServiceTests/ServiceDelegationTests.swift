@@ -5,7 +5,9 @@ import Testing
 
 @Suite("A process has many delegations")
 struct ServiceDelegationTests {
-  @Test("A process with more delegations than the service keeps gives back the oldest, and gets new ones as often as before")
+  @Test(
+    "A process with more delegations than the service keeps gives back the oldest, and gets new ones as often as before"
+  )
   func limit() {
     let service = ServiceHarness()
     service.checksInvariants = false

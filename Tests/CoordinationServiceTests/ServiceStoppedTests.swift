@@ -12,7 +12,8 @@ struct ServiceStoppedTests {
     return .event(.accessRequested(AccessID(id), request))
   }
 
-  @Test("An item held by a stopped process goes to an impatient one, and the stopped process is notified when it's back")
+  @Test(
+    "An item held by a stopped process goes to an impatient one, and the stopped process is notified when it's back")
   func holder() {
     let service = ServiceHarness()
     service.join(1)

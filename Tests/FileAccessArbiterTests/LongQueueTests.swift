@@ -35,7 +35,8 @@ struct LongQueueTests {
     #expect(arbiter.isQuiescent)
   }
 
-  @Test("An access inside of another, behind 3,000 others, is granted after them: the search for a cycle is no obstacle")
+  @Test(
+    "An access inside of another, behind 3,000 others, is granted after them: the search for a cycle is no obstacle")
   func nestedBehindMany() {
     var arbiter = FileAccessArbiter()
     arbiter.clientJoined(Self.client, name: "test")

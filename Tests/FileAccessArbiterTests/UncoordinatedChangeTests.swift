@@ -99,7 +99,9 @@ extension PresenterCallbacks {
 
 @Suite("Changes of strangers, and what tells them from coordinated ones")
 struct UncoordinatedChangeTests {
-  @Test("C-200: A change that no write accounts for is reported to the presenters of the process that saw it, by their relation")
+  @Test(
+    "C-200: A change that no write accounts for is reported to the presenters of the process that saw it, by their relation"
+  )
   func relations() {
     var world = Watched()
     _ = world.present("/d/f")
@@ -146,7 +148,9 @@ struct UncoordinatedChangeTests {
     _ = world.end(deletion)
   }
 
-  @Test("C-200: An item that appears beside a written one waits for the writer's end, and isn't reported if it's gone by then")
+  @Test(
+    "C-200: An item that appears beside a written one waits for the writer's end, and isn't reported if it's gone by then"
+  )
   func temporaryFile() {
     var world = Watched()
     _ = world.present("/d")

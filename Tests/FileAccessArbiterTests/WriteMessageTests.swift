@@ -115,7 +115,9 @@ struct WriteMessageTests {
     (.presumingMoves, .appeared, "/d/new", [.itemDidChange]),
   ]
 
-  @Test("C-058, C-060: A callback that isn't declared is replaced by the next more general one that is", arguments: plainDirectories)
+  @Test(
+    "C-058, C-060: A callback that isn't declared is replaced by the next more general one that is",
+    arguments: plainDirectories)
   func fallbacks(callbacks: PresenterCallbacks, outcome: ItemOutcome, path: ItemPath, expected: [Message.Kind]) {
     let harness = ArbiterHarness()
     let presenter = harness.presenter(at: "/d", callbacks: callbacks)

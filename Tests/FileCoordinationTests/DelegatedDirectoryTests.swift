@@ -45,7 +45,8 @@ struct DelegatedDirectoryTests {
   static let writingOptions: [FileCoordinator.WritingOptions] = [[], .forMerging, .contentIndependentMetadataOnly]
 
   @Test(
-    "An access granted under a delegation becomes known and lasts, whatever kind of write it is", arguments: writingOptions
+    "An access granted under a delegation becomes known and lasts, whatever kind of write it is",
+    arguments: writingOptions
   )
   func writesBecomeKnown(options: FileCoordinator.WritingOptions) async throws {
     try await withPair { pair in try await onThread { try Self.write(in: pair, options) } }

@@ -76,7 +76,8 @@ struct FastTierTests {
     }
   }
 
-  @Test("C-001…C-004: An access that meets an unknown claim waits for it, if the two conflict", arguments: [false, true])
+  @Test(
+    "C-001…C-004: An access that meets an unknown claim waits for it, if the two conflict", arguments: [false, true])
   func strangerWaits(isWriting: Bool) async throws {
     try await withSandbox { box in
       let item = try box.domain.resolve(box.write("d/f"))

@@ -56,7 +56,9 @@ struct SuccessionTests {
     #expect(succession.nextLook == nil)
   }
 
-  @Test("A candidate that's on a terminal too, or hidden, or another user's, or the process itself, doesn't get the service")
+  @Test(
+    "A candidate that's on a terminal too, or hidden, or another user's, or the process itself, doesn't get the service"
+  )
   func equals() {
     var succession = succession(onTerminals: [Self.first], unknown: [Self.second])
     succession.connected(ClientID(1), peer(Self.first), at: time(0))

@@ -528,7 +528,9 @@ struct MetadataQueryChangeTests {
     #expect(live.names == ["a"])
   }
 
-  @Test("R11, R12, R13: A file that begins or ceases to match comes and goes; one that matches before and after has changed")
+  @Test(
+    "R11, R12, R13: A file that begins or ceases to match comes and goes; one that matches before and after has changed"
+  )
   func matching() async throws {
     let tree = try TemporaryTree()
     try tree.write("f", "1")

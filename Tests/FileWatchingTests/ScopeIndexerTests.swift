@@ -144,7 +144,9 @@ struct ScopeIndexerTests {
     indexed.expectCurrent()
   }
 
-  @Test("A file of which only the name was known, and which hasn't changed, isn't reported as changed when more is known of it")
+  @Test(
+    "A file of which only the name was known, and which hasn't changed, isn't reported as changed when more is known of it"
+  )
   func refill() throws {
     let tree = try TemporaryTree()
     try tree.write("old", "1234")
@@ -164,7 +166,9 @@ struct ScopeIndexerTests {
     #expect(changes.files.isEmpty && changes.hasNewFacts)
   }
 
-  @Test("A change of a file of which only the name was known is reported, also when events were lost", arguments: [false, true])
+  @Test(
+    "A change of a file of which only the name was known is reported, also when events were lost",
+    arguments: [false, true])
   func changeBeforeRefill(losesEvents: Bool) throws {
     let tree = try TemporaryTree()
     for name in ["old", "kept"] { try tree.write(name, "1234") }

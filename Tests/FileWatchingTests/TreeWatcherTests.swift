@@ -141,7 +141,8 @@ struct TreeWatcherTests {
       ])
   }
 
-  @Test("L7: A save by way of another file is reported as a change of the document, also if that file was reported before")
+  @Test(
+    "L7: A save by way of another file is reported as a change of the document, also if that file was reported before")
   func saves() async throws {
     let tree = try TemporaryTree()
     try tree.write("document", "text")

@@ -48,7 +48,9 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
 @Suite("Messages before an access, under Apple's names", .blocking, .timeLimit(.minutes(4)))
 struct FoundationMessageMatrixTests {
-  @Test("C-030 to C-076, C-110: Presenters receive messages before the accessor runs, as the table says", arguments: MatrixRow.all)
+  @Test(
+    "C-030 to C-076, C-110: Presenters receive messages before the accessor runs, as the table says",
+    arguments: MatrixRow.all)
   func row(_ row: MatrixRow) throws {
     try withSandbox { box in
       let url = try box.write("d/k.pkg/f")

@@ -33,7 +33,9 @@ struct QuestionFormTests {
   /// The package hasn't determined the methods of a class the first time, and has the second.
   private let rounds = 1...2
 
-  @Test("A presenter that has written either form is asked once for each access, in that form", arguments: QuestionForm.allCases)
+  @Test(
+    "A presenter that has written either form is asked once for each access, in that form",
+    arguments: QuestionForm.allCases)
   func item(form: QuestionForm) throws {
     try withSandbox { box in
       let url = try box.write("f")

@@ -50,7 +50,7 @@ struct TrashTests {
   @Test("The call throws items into the trash of the user who runs the program, and says where they are")
   func call() async {
     await #expect(processExitsWith: .success) {
-      try await withSandbox { box in
+      try withSandbox { box in
         setenv("XDG_DATA_HOME", box.url("data").path, 1)
         let url = try box.write("d/f", "thrown away")
         var place: NSURL?
@@ -72,13 +72,6 @@ struct TrashTests {
     }
   }
 
-  private func refusal(of url: URL) -> CocoaError.Code? {
-    do { try FileManager.default.trashItem(at: url, resultingItemURL: nil) } catch {
-      return (error as? CocoaError)?.code
-    }
-    return nil
-  }
-
   @Test("An item that can't be thrown away stays, and leaves no note")
   func failing() throws {
     try withSandbox { box in
@@ -93,4 +86,11 @@ struct TrashTests {
       #expect(FileManager.default.fileExists(atPath: url.path))
     }
   }
+}
+
+private func refusal(of url: URL) -> CocoaError.Code? {
+  do { try FileManager.default.trashItem(at: url, resultingItemURL: nil) } catch {
+    return (error as? CocoaError)?.code
+  }
+  return nil
 }

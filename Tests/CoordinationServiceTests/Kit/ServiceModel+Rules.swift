@@ -116,7 +116,9 @@ extension ServiceModel {
     }
     for (presenter, count) in journal.untold { found.append("\(presenter) wasn't told of \(count) writes") }
     let delegations = Set(core.delegations.keys)
-    for access in core.arbiter.accesses.sortedKeys where !delegations.contains(access) { found.append("\(access) is left") }
+    for access in core.arbiter.accesses.sortedKeys where !delegations.contains(access) {
+      found.append("\(access) is left")
+    }
     if !core.arbiter.messages.isEmpty { found.append("messages are left") }
     let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.presenters.count : 0) }
     if core.arbiter.presenters.count != registered { found.append("presenters are left") }

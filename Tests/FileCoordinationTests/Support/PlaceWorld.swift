@@ -22,7 +22,6 @@ struct PlaceWorld {
     /// Readers are told that all changes are marked before they are.
     case endsEarly
     case ignoresMarksOfTheLibrary
-    case ignoresMovesDuringAttempts
     case takesEverythingForUsed
     case seesNoLinks
   }
@@ -203,9 +202,6 @@ extension PlaceWorld {
       _ = hands.carryOut(.endChanges)
       return outcome
     case (.ignoresMarksOfTheLibrary, .check): return .checked(isKept: true)
-    case (.ignoresMovesDuringAttempts, .register):
-      hands.moveCount = moveCount
-      return hands.carryOut(order)
     case (.takesEverythingForUsed, .takeUse): return .used(true)
     case (.seesNoLinks, .look):
       let outcome = hands.carryOut(order)

@@ -34,7 +34,8 @@ struct MessageConformanceTests {
     }
   }
 
-  @Test("C-036, C-037, C-040: A presenter that doesn't save or relinquish isn't waited for; a nil reacquirer is accepted")
+  @Test(
+    "C-036, C-037, C-040: A presenter that doesn't save or relinquish isn't waited for; a nil reacquirer is accepted")
   func partly() throws {
     try withSandbox { box in
       let url = try box.write("f")
