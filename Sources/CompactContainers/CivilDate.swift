@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// A day of the Gregorian calendar, by arithmetic alone.
 public struct CivilDate: Equatable, Sendable {
   public let year: Int

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The 32-bit checksum of zip archives (ISO 3309, polynomial 0xEDB88320), fed piece by piece.
 public struct CyclicRedundancyCheck {
   private var register = UInt32.max

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The requirements of a ``HashedSlab`` to its elements.
 public protocol HashedElement: Sendable {
   /// Depends on what the element is looked up by, and never changes.

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The name of one node: short ones lie in it, the end of a long one in blocks of a ``NodeNameStore``.
 ///
 /// | name          | `low`                          | `high`, bytes 0 to 6 | `high`, byte 7 |

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// Values ordered by priority, the least first and equal priorities in the order of insertion.
 ///
 /// A binary heap whose entries record their place, so that one can be removed from the middle: cancelled deadlines,

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// A hash table with linear probing over elements that lead to their own key.
 ///
 /// It takes the size of an optional element for each place, at most three quarters of which are in use, and gives memory

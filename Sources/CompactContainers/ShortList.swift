@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// A list that mostly has one element, and then lies where it is.
 public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection,
   ExpressibleByArrayLiteral

@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// An array with holes that are used again, so that an index stays valid while its element lives.
 ///
 /// The elements lie in chunks. So a slab never moves its elements, however it grows, and gives back a chunk that has

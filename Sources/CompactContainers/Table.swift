@@ -1,3 +1,6 @@
+// Public for the other targets of this package alone, which get specialized code for it; no product offers it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// The requirement of a ``Table`` to its values.
 public protocol TableElement: HashedElement {
   associatedtype ID: TableKey
