@@ -292,8 +292,8 @@ extension ScopeCore {
       hasher.combine(watches.isSure(number))
       hasher.combine(ties.contains(watches[number] ?? WatchID(0)))
     }
-    hasher.combine("\(agenda)")
-    hasher.combine("\(turn.map { "\($0)" } ?? "")")
+    hasher.combine(agenda)
+    hasher.combine(turn)
     var rest = queue
     while let directory = rest.pop() { hasher.combine(directory) }
     rest = refills

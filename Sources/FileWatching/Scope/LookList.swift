@@ -20,9 +20,15 @@ struct LookList {
 
   mutating func remove(_ directory: FileNumber) { names[directory] = nil }
 
+  /// The names in one directory, and for each whether its end was reported.
+  struct Entry: Hashable, Sendable {
+    let directory: FileNumber
+    let names: [SystemPath: Bool]
+  }
+
   /// Takes all names out, in the order of the directories' numbers.
-  mutating func take() -> [(FileNumber, [SystemPath: Bool])] {
+  mutating func take() -> [Entry] {
     defer { names = [:] }
-    return names.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+    return names.map { Entry(directory: $0.key, names: $0.value) }.sorted { $0.directory < $1.directory }
   }
 }

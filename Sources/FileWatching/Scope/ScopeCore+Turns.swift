@@ -4,8 +4,8 @@ internal import SystemInterface
 ///
 /// It's done in rounds: a check may find that a directory isn't where it should be, because it was moved meanwhile,
 /// which the next events report. If none do, its own name is checked, and so on up to the root.
-struct ScopeTurn: Sendable {
-  enum Step: Sendable {
+struct ScopeTurn: Hashable, Sendable {
+  enum Step: Hashable, Sendable {
     /// Events are to be taken. Ends with them.
     case events
     /// They have been ordered.
@@ -18,7 +18,7 @@ struct ScopeTurn: Sendable {
     case departures
     /// Names are to be checked.
     case names
-    case looking([(FileNumber, [SystemPath: Bool])])
+    case looking([LookList.Entry])
     /// If there were no events, directories aren't where they should be.
     case misplaced
     /// If nothing is left to be checked and read, links are settled.
@@ -106,7 +106,7 @@ extension ScopeCore {
     case .names:
       turn.failed = [:]
       turn.step = .looking(looks.take())
-    case .looking(let names): turn.step = look(names, turn)
+    case .looking(let entries): turn.step = look(entries, turn)
     case .misplaced: turn.step = settleMisplaced(turn)
     case .links: turn.step = settleLinks(turn)
     case .resolving(let numbers): turn.step = resolve(numbers)
@@ -116,11 +116,11 @@ extension ScopeCore {
     return turn
   }
 
-  private mutating func look(_ names: [(FileNumber, [SystemPath: Bool])], _ turn: ScopeTurn) -> ScopeTurn.Step {
-    var rest = names
-    while let (directory, names) = rest.popLast() {
-      if !index.table.contains(directory) { continue }
-      agenda.append(.look(lookOrder(directory, names)))
+  private mutating func look(_ entries: [LookList.Entry], _ turn: ScopeTurn) -> ScopeTurn.Step {
+    var rest = entries
+    while let entry = rest.popLast() {
+      if !index.table.contains(entry.directory) { continue }
+      agenda.append(.look(lookOrder(entry.directory, entry.names)))
       return .looking(rest)
     }
     for (directory, names) in turn.failed.sorted(by: { $0.key < $1.key }) where index.table.contains(directory) {
@@ -177,6 +177,6 @@ extension ScopeCore {
   /// Directories move faster than they can be checked: the next call, and polling, try again.
   private mutating func giveUp() {
     settleDepartures()
-    for (directory, _) in looks.take() { queue.push(directory) }
+    for entry in looks.take() { queue.push(entry.directory) }
   }
 }

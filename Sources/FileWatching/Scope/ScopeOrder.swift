@@ -3,7 +3,7 @@ internal import SystemInterface
 /// The orders of a ``ScopeCore``, carried out one after the other; each outcome is passed back before the next.
 ///
 /// Reading directories is ordered apart from this, see ``ReadOrder``: several are read at the same time.
-enum ScopeOrder: Sendable {
+enum ScopeOrder: Hashable, Sendable {
   /// Take all events of changes before now.
   case takeEvents
   /// Wait for a moment, the longer the more often it has waited, and take events: one half of a rename is there and the
@@ -35,7 +35,7 @@ enum ScopeOutcome: Sendable {
 }
 
 /// Names in a directory that are to be checked.
-struct LookOrder: Sendable {
+struct LookOrder: Hashable, Sendable {
   enum Outcome: Sendable {
     /// Another file is where the directory should be.
     case displaced
