@@ -282,6 +282,7 @@ extension ChangeCore {
     hasher.combine(places)
     hasher.combine(moves)
     hasher.combine(changes)
+    hasher.combine(losses)
     hasher.combine(Set(problems.keys))
     hasher.combine(output)
     hasher.combine(removalCount)

@@ -68,15 +68,18 @@ extension FileAccessArbiter {
     case .changed(let path):
       if !isWithheld(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
-      let isUntold = takeSettling(path, of: client)?.isNew == true
-      if !unpark(path, of: client), !isUntold { tell(change, to: unexplained(at: path, of: client)) }
+      // To those that haven't been told of it yet it never was.
+      let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
+      if !unpark(path, of: client) {
+        tell(change, to: unexplained(at: path, of: client).filter { !untold.contains($0.presenter) })
+      }
     case .appeared(let path):
       let presenters = unexplained(at: path, of: client)
       if !presenters.isEmpty, !park(path, of: client) { settle(path, isNew: true, presenters, client) }
     case .moved(let old, let new, let replaced):
       let arrival: ItemChange = replaced ? .changed(new) : .appeared(new)
       if unpark(old, of: client) { return judge(arrival, by: client) }
-      if ledger.settling[ChangeLedger.Settling.Key(client: client, path: old)]?.isNew == true {
+      if isNewToAll(at: old, of: client) {
         _ = takeSettling(old, of: client)
         judge(arrival, by: client)
         return judgeAgain(settlingInside: old, at: new, of: client)
@@ -168,6 +171,15 @@ extension FileAccessArbiter {
     effects.append(.verifyAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
   }
 
+  /// Whether no presenter knows an item yet: one that registered after it had appeared has seen it.
+  private func isNewToAll(at path: ItemPath, of client: ClientID) -> Bool {
+    guard let settling = ledger.settling[ChangeLedger.Settling.Key(client: client, path: path)], settling.isNew else {
+      return false
+    }
+    return observers(around: path, withInside: true, of: client)
+      .allSatisfy { settling.presenters.contains($0.presenter) }
+  }
+
   private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {
     ledger.settling.removeValue(forKey: ChangeLedger.Settling.Key(client: client, path: path))
   }
@@ -195,8 +207,10 @@ extension FileAccessArbiter {
   private mutating func confirmMove(
     _ move: ItemChange, from old: ItemPath, to new: ItemPath, by client: ClientID
   ) {
-    // The move tells that something is there.
-    _ = takeSettling(new, of: client)
+    // The move tells that something is there, and what was written since is told for itself.
+    if ledger.settling[ChangeLedger.Settling.Key(client: client, path: new)]?.isNew == true {
+      _ = takeSettling(new, of: client)
+    }
     let inside = ledger.settling.keys.filter { $0.client == client && old.isSameOrContains($0.path) }
       .sorted { $0.path < $1.path }
       .compactMap { key in takeSettling(key.path, of: client).map { (key.path, $0) } }

@@ -84,7 +84,7 @@ extension FileAccessArbiter {
 
   mutating func remove(_ id: PresenterID) {
     presenters[id].isRemoved = true
-    if presenters[id].callbacks.contains(.uncoordinatedChanges) { ledger.observerCount -= 1 }
+    if presenters[id].callbacks.contains(.uncoordinatedChanges) { ledger.forgetObserver(id) }
     if let node = presenters[id].node { tree.detachPresenter(id, from: node) }
     presenters[id].node = nil
     var released: [AccessID] = []

@@ -65,6 +65,15 @@ struct ChangeLedger: Sendable {
   var settling: [Settling.Key: Settling] = [:]
   var lastEcho: UInt64 = 0
 
+  /// A presenter that observes strangers' changes is removed: nothing waits to be told to it alone.
+  mutating func forgetObserver(_ id: PresenterID) {
+    observerCount -= 1
+    for (key, waiting) in settling where waiting.presenters.contains(id) {
+      settling[key]?.presenters.remove(id)
+      if settling[key]?.presenters.isEmpty == true { settling[key] = nil }
+    }
+  }
+
   /// A process that doesn't read its queue for so long hears of later writes as if strangers had made them.
   static let echoCountMax = 1024
   /// Items that appear beyond that are reported at once.

@@ -1,3 +1,4 @@
+internal import FileWatching
 internal import SystemInterface
 
 // Places are forgotten because they're stale, or to make room for others. Names that no place needs go with them, and a

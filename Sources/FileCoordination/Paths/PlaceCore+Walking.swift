@@ -1,3 +1,4 @@
+internal import FileWatching
 internal import SystemInterface
 
 /// A path that is being followed name by name.

@@ -65,7 +65,7 @@ struct PlaceCore: WatchingCore, Sendable {
   /// Present while the last order has a result that is still to come.
   var question: Question?
   /// Orders that haven't been given yet, of which only the last one may have a result.
-  var agenda = PlaceAgenda()
+  var agenda = OrderQueue<PlaceOrder>()
   private var answer: Result<Place, PlaceRefusal>?
 
   init(limits: ResolutionCache.Limits) { self.limits = limits }

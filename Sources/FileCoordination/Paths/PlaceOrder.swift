@@ -45,30 +45,3 @@ enum PlaceOutcome: Hashable, Sendable {
   /// The order has no result.
   case done
 }
-
-/// Orders that haven't been given yet; giving the first one takes the same time however many there are.
-struct PlaceAgenda: Hashable, Sendable {
-  private var orders: [PlaceOrder] = []
-  private var position = 0
-
-  var isEmpty: Bool { position == orders.count }
-
-  mutating func append(_ order: PlaceOrder) { orders.append(order) }
-
-  mutating func takeFirst() -> PlaceOrder? {
-    if isEmpty { return nil }
-    let order = orders[position]
-    position += 1
-    if isEmpty {
-      orders.removeAll(keepingCapacity: true)
-      position = 0
-    }
-    return order
-  }
-
-  static func == (first: Self, second: Self) -> Bool {
-    first.orders[first.position...] == second.orders[second.position...]
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(orders[position...]) }
-}

@@ -62,6 +62,7 @@ extension ChangeBridge {
     guard let host else { return }
     state.withLock { state in
       if state.reader == nil { start(&state, host) }
+      takeNotes(state)
       state.reader?.tell { $0.add(id, at: path, observesInside: observesInside) }
       // The presenter looks at its item after it has registered, and is told of problems there.
       state.reader?.tell { $0.output.forgetLosses() }
@@ -71,12 +72,19 @@ extension ChangeBridge {
 
   func locate(_ id: PresenterID, at path: ItemPath) {
     state.withLock { state in
+      takeNotes(state)
       state.reader?.tell {
         $0.follow(id, to: path)
         $0.output.forgetLosses()
       }
       wakeIfNeeded(state)
     }
+  }
+
+  /// Deals with what was left before: presenters follow a move before others come to the place that was left.
+  private func takeNotes(_ state: State) {
+    guard let reader = state.reader else { return }
+    for note in inbox.withLock({ inbox in exchange(&inbox.notes, with: []) }) { reader.tell { $0.take(note) } }
   }
 
   /// Looking for one presenter may have found what others have to be told.

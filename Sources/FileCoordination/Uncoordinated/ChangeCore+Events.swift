@@ -17,7 +17,8 @@ extension ChangeCore {
   /// Events that were taken together.
   struct EventBatch: Hashable, Sendable {
     var rest: ArraySlice<WatchEvent>
-    var isSomethingMoved = false
+    /// The watched items that were moved themselves: what is presented inside has come along.
+    var movedPlaces: Set<ItemPath> = []
   }
 
   /// Arrivals by rename, for those departures of the batch that belong to them.
@@ -68,7 +69,7 @@ extension ChangeCore {
     }
     guard let event = batch.rest.popFirst() else {
       halves = Halves([])
-      if batch.isSomethingMoved { callRoll(inside: .root) }
+      if !batch.movedPlaces.isEmpty { callRoll(insideAnyOf: batch.movedPlaces) }
       return
     }
     var next: [Step] = []
@@ -78,7 +79,7 @@ extension ChangeCore {
         .apply(action, Site(directory: $0.path, name: name, isDirectory: isDirectory))
       }
     case .itemChanged(let watch): for place in places[watch] { noteChange(at: place.path) }
-    case .itemMoved: batch.isSomethingMoved = true
+    case .itemMoved(let watch): batch.movedPlaces.formUnion(places[watch].map(\.path))
     case .ended(let watch): next = noteEnd(of: watch)
     case .overflow, .mountsChanged: break
     }

@@ -28,7 +28,7 @@ extension ChangeCore {
     places.end(watch).flatMap { place in
       presented.sorted { $0.key < $1.key }.flatMap { id, item -> [Step] in
         guard let path = item.path, place.path.isSameOrContains(path) else { return [] }
-        return item.item == nil ? [.arm(id)] : [.arm(id), .announceLoss(id)]
+        return [.arm(id), .seeOther(id, than: item.item)]
       }
     }
   }
@@ -42,16 +42,16 @@ extension ChangeCore {
     }
   }
 
-  /// The items of presenters inside a directory, those further up first.
-  func rollCall(inside top: ItemPath) -> RollCall {
+  /// The items of presenters at some places and inside, those further up first.
+  func rollCall(insideAnyOf tops: Set<ItemPath>) -> RollCall {
     let entries = presented.compactMap { id, item in item.path.map { RollCall.Entry(presenter: id, path: $0) } }
-    let sorted = entries.filter { top.isSameOrContains($0.path) }
+    let sorted = entries.filter { entry in tops.contains { $0.isSameOrContains(entry.path) } }
       .sorted { ($0.path.bytes.count, $0.presenter) < ($1.path.bytes.count, $1.presenter) }
     return RollCall(rest: sorted.reversed(), moved: placesLeft)
   }
 
-  /// A directory on the way to some items was moved: each of them knows where it is.
-  mutating func callRoll(inside top: ItemPath) { doNext([.callRoll(rollCall(inside: top))]) }
+  /// Directories on the way to some items were moved: each item knows where it is.
+  mutating func callRoll(insideAnyOf tops: Set<ItemPath>) { doNext([.callRoll(rollCall(insideAnyOf: tops))]) }
 
   /// Has everybody look anew whose item is inside a directory that has become another one, and says that theirs may have too.
   func confirmOthers(inside top: ItemPath) -> [Step] {
@@ -76,6 +76,10 @@ extension ChangeCore {
         && !roll.moved.contains { $0.isSameOrContains(entry.path) }
       if isAsked { return order(.find(entry.presenter, orAt: nil), .roll(roll)) }
       roll.rest.removeLast()
+      if let item = presented[entry.presenter], item.item == nil {
+        // The directories on the way to an awaited item are others now.
+        return doNext([.arm(entry.presenter), .seeOther(entry.presenter, than: nil), .callRoll(roll)])
+      }
     }
   }
 

@@ -67,8 +67,9 @@ extension ChangeCore {
   mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) {
     guard isPresent else { return find(old, move) }
     let target: ItemChange = move.replaced ? .changed(move.target) : .appeared(move.target)
+    // Also of those that are armed already: the renewal has ended their watches.
     let replacement: [Step] =
-      move.isRefuted ? [] : presenters(of: old).map { .arm($0) } + [.confirm(.changed(old))]
+      presenters(of: old).map { .arm($0) } + (move.isRefuted ? [] : [.confirm(.changed(old))])
     let place = place(of: move)
     // Nobody is told that a directory was moved: what is in it has appeared with it.
     let isSearched = places.place(at: place)?.isDeep == true

@@ -63,6 +63,14 @@ extension ChangeCore {
   /// Who has to look out anew for what is awaited at a place.
   private func waiting(at path: ItemPath) -> [PresenterID] { byPlace[path, default: []].sorted() }
 
+  /// Has everybody look anew whose item is inside a directory that has taken the place of another, or of none.
+  private func renewalInside(_ directory: ItemPath) -> [Step] {
+    presented.sorted { $0.key < $1.key }.flatMap { id, item -> [Step] in
+      guard let path = item.path, directory.contains(path) else { return [] }
+      return [.arm(id), .seeOther(id, than: item.item)]
+    }
+  }
+
   mutating func disappear(_ site: Site) {
     let path = site.path
     let wasKnown = leave(site)
@@ -86,7 +94,7 @@ extension ChangeCore {
       return see(.moved(from: site.path, to: place, replaced: false))
     }
     let isOnTheWay = site.isDirectory && isPresentedInside(site.path)
-    doNext((isOnTheWay ? [.callRoll(rollCall(inside: site.path))] : []) + [.disappear(site)])
+    doNext((isOnTheWay ? [.callRoll(rollCall(insideAnyOf: [site.path]))] : []) + [.disappear(site)])
   }
 
   mutating func noteMove(_ site: Site, to target: Site) {
@@ -115,9 +123,8 @@ extension ChangeCore {
       agenda += places.copyDirectories(from: old, to: new).map { .unwatch($0) }
     }
     let (wasKnown, search) = enter(target)
-    let waiting = !isFollowed || !presenters(of: new).isEmpty ? waiting(at: new) : []
     see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))
-    doNext(search + waiting.map { .arm($0) })
+    doNext(search + waiting(at: new).map { .arm($0) } + renewalInside(new))
   }
 }
 

@@ -94,7 +94,7 @@ extension ChangeCore {
       guard let step = steps.popLast() else { return nil }
       perform(step)
     }
-    return agenda.removeFirst()
+    return agenda.takeFirst()
   }
 
   private mutating func perform(_ step: Step) {

@@ -107,7 +107,7 @@ struct ChangeCore: WatchingCore, Sendable {
   /// What is still to be done; the next step stands last.
   var steps: [Step] = []
   /// Orders that nobody has taken yet, of which only the last one may have a result.
-  var agenda: [ChangeOrder] = []
+  var agenda = OrderQueue<ChangeOrder>()
   /// What the result of the last order is for.
   var question: Question?
   /// The renames among the events that are being taken in.
@@ -150,7 +150,8 @@ struct ChangeCore: WatchingCore, Sendable {
     switch change {
     case .changed(let path), .appeared(let path), .vanished(let path): changes[path] = nil
     case .moved(let old, let new, _):
-      changes[new] = nil
+      // The move says that something is there; what was written since is told for itself.
+      if case .appeared? = changes[new]?.change { changes[new] = nil }
       changes = changes.filter { !old.isSameOrContains($0.key) }
     case .unknown: break
     }

@@ -54,7 +54,7 @@ extension ScopeCore {
       guard let turn else { return nil }
       self.turn = advance(turn)
     }
-    return agenda.removeFirst()
+    return agenda.takeFirst()
   }
 
   /// Takes the outcome of an order.

@@ -57,7 +57,7 @@ struct ScopeCore: WatchingCore, Sendable {
   /// The mounts at the last check.
   var knownMounts: Set<MountTable.Mount>
   /// The orders to be carried out at once.
-  var agenda: [ScopeOrder] = []
+  var agenda = OrderQueue<ScopeOrder>()
   /// How far events have been taken in; `nil` between two calls of ``beginTurn()``.
   var turn: ScopeTurn?
   /// How many watches the threads may take that are reading directories.

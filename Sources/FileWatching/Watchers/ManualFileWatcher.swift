@@ -9,6 +9,8 @@ public final class ManualFileWatcher: FileWatcher {
     var isOverflown = false
     /// How many calls are under way whose events are lost.
     var losingCallCount = 0
+    /// How many have ended.
+    var lostCallCount = 0
     var remainingWatchCount = Int.max
     var isTearingRenames = false
     /// Events whose turn comes later.
@@ -58,6 +60,7 @@ public final class ManualFileWatcher: FileWatcher {
     defer {
       faults.withLock { faults in
         faults.losingCallCount -= 1
+        faults.lostCallCount += 1
         faults.isOverflown = true
       }
       wake()
@@ -103,6 +106,7 @@ public final class ManualFileWatcher: FileWatcher {
   ///
   /// - Returns: The events, in order.
   public func takeEvents() -> [WatchEvent] {
+    let lostCallCount = faults.withLock { $0.lostCallCount }
     let others = base.takeEvents()
     return faults.withLock { faults in
       let events = others + faults.told
@@ -113,7 +117,8 @@ public final class ManualFileWatcher: FileWatcher {
       }
       if faults.losingCallCount > 0 { return [] }
       if faults.isOverflown {
-        faults.isOverflown = false
+        // If a call has ended meanwhile, its events are still in the queue.
+        faults.isOverflown = faults.lostCallCount != lostCallCount
         return [.overflow]
       }
       return faults.isTearingRenames ? faults.tear(events) : events
