@@ -272,6 +272,26 @@ struct UncoordinatedChangeTests {
     #expect(world.arbiter.ledger.settling.isEmpty)
   }
 
+  @Test("C-200: The end of a new file is told to a presenter that came after it had appeared, and its move too")
+  func knownToTheLater() {
+    var world = Watched()
+    let first = world.present("/d")
+    _ = world.seeAtFirst([.appeared("/d/f")])
+    let second = world.present("/d/f")
+    #expect(world.seeAtFirst([.vanished("/d/f")]) == ["itemDidChange*"])
+    world.looks = []
+    _ = world.seeAtFirst([.appeared("/d/f")])
+    world.looks = []
+    _ = world.arbiter.presenterRemoved(first, at: 0)
+    _ = world.arbiter.presenterRemoved(second, at: 0)
+    #expect(world.arbiter.ledger.settling.isEmpty)
+    _ = world.present("/d")
+    _ = world.seeAtFirst([.appeared("/d/g")])
+    _ = world.present("/d/g")
+    let move = ItemChange.moved(from: "/d/g", to: "/d/h", replaced: false)
+    #expect(world.seeAtFirst([move]).contains("look again \(move)"))
+  }
+
   @Test("C-202: After lost events nothing waits that they may have concerned, and what ends is told at once")
   func lossEndsSettling() {
     var world = Watched()

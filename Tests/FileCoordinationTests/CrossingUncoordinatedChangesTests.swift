@@ -158,6 +158,51 @@ struct CrossingUncoordinatedChangesTests {
     }
   }
 
+  @Test("C-200: An observed directory is still observed after another one was put in its place")
+  func swappedDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/f")
+      try box.write("d/n/f", "new")
+      let presenter = try box.observe("d/a")
+      try box.rename("d/a", to: "d/old")
+      box.domain.readUncoordinatedChanges()
+      try box.rename("d/n", to: "d/a")
+      try await box.settle(presenter)
+      try await box.settle(presenter)
+      let url = try #require(presenter.presentedItemURL).appendingPathComponent("f")
+      let count = presenter.messages.count
+      try "later".write(to: url, atomically: false, encoding: .utf8)
+      try await presenter.waitUntil { $0.dropFirst(count).contains { $0.callback == .subitemDidChange } }
+    }
+  }
+
+  @Test("C-200: A file that's awaited comes with its directory, also beside an observer of the directory around")
+  func awaitedInMovedDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/b/f")
+      let awaiting = try box.observe("d/a/f", as: "awaiting")
+      let around = try box.observe("d", as: "around")
+      try box.rename("d/b", to: "d/a")
+      try await box.settle(around)
+      try await awaiting.wait(for: .itemDidChange)
+    }
+  }
+
+  @Test("C-200: A file is awaited in the directory that has the name, not in the one that had it")
+  func awaitedInReplacedDirectory() async throws {
+    try await withGate { box, gate in
+      try box.makeDirectory("d/a")
+      let presenter = try box.observe("d/a/f")
+      try gate.withhold {
+        try box.rename("d/a", to: "d/old")
+        try box.makeDirectory("d/a")
+      }
+      try await box.settle(presenter)
+      try box.scribble("d/a/f", "here")
+      try await presenter.wait(for: .itemDidChange)
+    }
+  }
+
   @Test("C-200: A held item that moves while its place is asked for isn't taken to be gone")
   func movedWhileAsked() async throws {
     try await withTemporaryDirectory { root in
