@@ -41,7 +41,7 @@ package final class ModelSystem: ModelFileSystem, FileWatcher, @unchecked Sendab
   ) throws(SystemError) -> FileDescriptor {
     enter()
     let node = try find(path, directory)
-    if disk.nodes[node]?.kind != .directory { throw ModelError.notDirectory.error(path) }
+    if flags.contains(.directory), disk.nodes[node]?.kind != .directory { throw ModelError.notDirectory.error(path) }
     return FileDescriptor(rawValue: disk.open(node))
   }
 

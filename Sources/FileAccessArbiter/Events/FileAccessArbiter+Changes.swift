@@ -71,7 +71,9 @@ extension FileAccessArbiter {
       // To those that haven't been told of it yet it never was.
       let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
       if !unpark(path, of: client) {
-        tell(change, to: unexplained(at: path, of: client).filter { !untold.contains($0.presenter) })
+        // A presenter of the item itself may have known what was there before.
+        let told = unexplained(at: path, of: client).filter { $0.relation == .item || !untold.contains($0.presenter) }
+        tell(change, to: told)
       }
     case .appeared(let path):
       let presenters = unexplained(at: path, of: client)
@@ -171,13 +173,14 @@ extension FileAccessArbiter {
     effects.append(.verifyAgain(client, settling.isNew ? .appeared(path) : .changed(path)))
   }
 
-  /// Whether no presenter knows an item yet: one that registered after it had appeared has seen it.
+  /// Whether no presenter knows an item yet: those of the item itself and of items inside do, and so does one that
+  /// registered after it had appeared.
   private func isNewToAll(at path: ItemPath, of client: ClientID) -> Bool {
     guard let settling = ledger.settling[ChangeLedger.Settling.Key(client: client, path: path)], settling.isNew else {
       return false
     }
     return observers(around: path, withInside: true, of: client)
-      .allSatisfy { settling.presenters.contains($0.presenter) }
+      .allSatisfy { settling.presenters.contains($0.presenter) && $0.relation != .item && $0.relation != .inside }
   }
 
   private mutating func takeSettling(_ path: ItemPath, of client: ClientID) -> ChangeLedger.Settling? {

@@ -72,7 +72,7 @@ extension ChangeCore {
       presenters(of: old).map { .arm($0) } + (move.isRefuted ? [] : [.confirm(.changed(old))])
     let place = place(of: move)
     // Nobody is told that a directory was moved: what is in it has appeared with it.
-    let isSearched = places.place(at: place)?.isDeep == true
+    let isSearched = place != old && places.place(at: place)?.isDeep == true
     let search = DirectorySearch(place, isTelling: true)
     doNext(
       renewal(inside: old) + replacement + confirmOthers(inside: old) + [.confirmIfPresent(target, at: place)]

@@ -124,7 +124,11 @@ extension ChangeCore {
     }
     let (wasKnown, search) = enter(target)
     see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))
-    doNext(search + waiting(at: new).map { .arm($0) } + renewalInside(new))
+    // The item that was there before is gone, and the one that has taken its place may be elsewhere by now.
+    let waiting = waiting(at: new).flatMap { id -> [Step] in
+      presented[id]?.path == new && presented[id]?.item != nil ? [.arm(id), .announceLoss(id)] : [.arm(id)]
+    }
+    doNext(search + waiting + renewalInside(new))
   }
 }
 

@@ -23,7 +23,7 @@ struct ChangeHands: WatchingHands, Sendable {
     case .unwatch(let watch):
       watcher.unwatch(watch)
       return .done
-    case .look(let path): return .looked(isPresent: status(of: path) != nil)
+    case .look(let path): return .looked(isPresent: files.statusWithoutLinks(of: path) != nil)
     case .hold(let id, let path): return .held(hold(id, path))
     case .release(let id):
       handles.removeValue(forKey: id)?.close(in: files, budget)

@@ -22,8 +22,7 @@ struct ItemHandle: Hashable, Sendable {
   /// - Returns: `nil` when nothing is there, or when it can't be looked at.
   init?(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) {
     let opened = Self.open(path, in: files, budget)
-    let status =
-      if let opened { try? files.status(of: opened) } else { (try? files.statusIfPresent(of: path.systemPath)) ?? nil }
+    let status = if let opened { try? files.status(of: opened) } else { files.statusWithoutLinks(of: path) }
     guard let status else {
       if let opened { Self.close(opened, in: files, budget) }
       return nil
@@ -41,11 +40,7 @@ struct ItemHandle: Hashable, Sendable {
 
   private static func open(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) -> FileDescriptor? {
     if !budget.take() { return nil }
-    if let opened = try? files.open(
-      path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
-    {
-      return opened
-    }
+    if let opened = try? files.openWithoutLinks(path) { return opened }
     budget.giveBack()
     return nil
   }
@@ -124,4 +119,30 @@ final class HandleBudget: Sendable {
 
 extension Array where Element: Equatable {
   fileprivate func hasSuffix(_ other: [Element]) -> Bool { suffix(other.count).elementsEqual(other) }
+}
+
+extension FileSystem {
+  /// The status of the file at a canonical path; `nil` when nothing is there, also when a directory on the way has become a
+  /// symbolic link: what that leads to has another canonical path.
+  func statusWithoutLinks(of path: ItemPath) -> FileStatus? {
+    do throws(SystemError) {
+      let opened = try openWithoutLinks(path)
+      defer { try? close(opened) }
+      return try status(of: opened)
+    } catch {
+      // Without a descriptor to spare, links on the way go unnoticed.
+      return error.isAbsence || error.number == .tooManySymbolicLinkLevels ? nil : (try? statusIfPresent(of: path.systemPath)) ?? nil
+    }
+  }
+
+  /// Opens a file without access to its contents, unless a symbolic link is on the way.
+  fileprivate func openWithoutLinks(_ path: ItemPath) throws(SystemError) -> FileDescriptor {
+    do {
+      return try openWithoutSymbolicLinks(path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow])
+    } catch {
+      // Linux before 5.6 can't tell.
+      guard error.number == .noFunction else { throw error }
+      return try open(path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
+    }
+  }
 }
