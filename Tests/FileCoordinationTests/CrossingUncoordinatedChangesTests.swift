@@ -203,6 +203,65 @@ struct CrossingUncoordinatedChangesTests {
     }
   }
 
+  @Test("C-200: An item whose directory gives way to a link has moved, and what the link leads to is another item")
+  func linkInPlaceOfTheDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/f")
+      try box.write("other/f", "other")
+      let presenter = try box.observe("d/a/f")
+      try gate.withhold {
+        try box.rename("d/a", to: "old")
+        try FileManager.default.createSymbolicLink(at: box.url("d/a"), withDestinationURL: box.url("other"))
+      }
+      try await presenter.wait(for: .itemDidMove)
+      try await box.settle(presenter)
+      try await box.settle(presenter)
+      #expect(presenter.presentedItemURL == box.url("old/f"))
+      // It's quiet then.
+      let count = presenter.messages.count
+      try await box.settle(presenter)
+      try await box.settle(presenter)
+      #expect(presenter.messages.count == count)
+    }
+  }
+
+  @Test(
+    "C-200: Items are followed when their directory, moved and back, then changes places", arguments: [false, true])
+  func exchangeAfterReturn(isSettled: Bool) async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/f")
+      try box.makeDirectory("d/b")
+      let presenter = try box.observe("d/a/f")
+      let around = try box.observe("d", as: "around")
+      try box.rename("d/a", to: "d/c")
+      box.domain.readUncoordinatedChanges()
+      try box.rename("d/c", to: "d/a")
+      box.domain.readUncoordinatedChanges()
+      if isSettled { try await box.settle(around) }
+      try exchange("d/a", "d/b", in: box)
+      try await presenter.wait(for: .itemDidMove)
+      try await box.settle(presenter)
+      #expect(presenter.presentedItemURL == box.url("d/b/f"))
+    }
+  }
+
+  @Test("C-200: A file that's replaced right before its directory is replaced has changed")
+  func replacedBeforeItsDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/f")
+      try box.write("d/a/g", "new")
+      try box.write("n/g")
+      _ = try box.observe("d", as: "around")
+      let presenter = try box.observe("d/a/f")
+      try gate.withhold {
+        try box.renameOver("d/a/g", "d/a/f")
+        try box.rename("d/a", to: "old")
+        try box.rename("n", to: "d/a")
+      }
+      try await presenter.waitUntil { $0.contains { $0.callback == .itemDidChange || $0.callback == .itemDidMove } }
+    }
+  }
+
   @Test("C-200: A held item that moves while its place is asked for isn't taken to be gone")
   func movedWhileAsked() async throws {
     try await withTemporaryDirectory { root in

@@ -131,7 +131,8 @@ extension FileSystem {
       return try status(of: opened)
     } catch {
       // Without a descriptor to spare, links on the way go unnoticed.
-      return error.isAbsence || error.number == .tooManySymbolicLinkLevels ? nil : (try? statusIfPresent(of: path.systemPath)) ?? nil
+      return error.isAbsence || error.number == .tooManySymbolicLinkLevels
+        ? nil : (try? statusIfPresent(of: path.systemPath)) ?? nil
     }
   }
 
