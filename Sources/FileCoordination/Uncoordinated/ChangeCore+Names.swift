@@ -60,7 +60,7 @@ extension ChangeCore {
     return wasKnown
   }
 
-  /// Who has to look out anew for what is awaited at a place.
+  /// The presenters that await an item at a place.
   private func waiting(at path: ItemPath) -> [PresenterID] { byPlace[path, default: []].sorted() }
 
   /// Has everybody look anew whose item is inside a directory that has taken the place of another, or of none.

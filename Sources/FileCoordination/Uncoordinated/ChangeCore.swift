@@ -83,7 +83,7 @@ struct ChangeCore: WatchingCore, Sendable {
       if known.insert(change).inserted { seen.append(change) }
     }
 
-    /// Whoever comes looks at everything, and is told of problems then.
+    /// A presenter that registers looks at everything, and is notified of problems then.
     mutating func forgetLosses() {
       seen.removeAll { change in
         if case .unknown = change { true } else { false }
@@ -135,7 +135,8 @@ struct ChangeCore: WatchingCore, Sendable {
     output.see(change)
   }
 
-  /// Whoever is told of the end of something before it's told that it was moved there takes it to be there afterwards.
+  /// Records an end that is reported before the move to its place: without a second report after the move, presenters would take
+  /// the item to be there.
   private mutating func noteLoss(at path: ItemPath) {
     let isInsideMoved =
       moves.values.contains { $0.target.isSameOrContains(path) }
