@@ -39,39 +39,39 @@ struct PlaceCoreExplorationTests {
   static let settings: [Setting] = [
     Setting(testDescription: "a link and its target", files: link, paths: linkedPaths),
     Setting(
-      testDescription: "names that come and go", files: ["a/", "a/b/"], paths: ["/a/b"],
-      kinds: [.make, .remove, .rename], isDeep: true),
-    Setting(
       testDescription: "links that come and go", files: ["a/", "b>/a"], paths: ["/a/b", "/b/a"],
       kinds: [.link, .remove, .retarget]),
     Setting(
       testDescription: "directories above", files: ["a/", "a/m>../b", "b/"], paths: ["/a/m/x", "/a/../b"],
       kinds: [.rename, .remove]),
     Setting(
-      testDescription: "operations that return late", files: link, paths: linkedPaths, isTorn: true),
-    Setting(
-      testDescription: "lost changes", files: link, paths: linkedPaths, queueCountMax: 1),
-    Setting(
       testDescription: "directories that may not be searched", files: ["a/", "a/b/", "l>/a"], paths: ["/l/b", "/a/b"],
       kinds: [.close, .rename]),
-    Setting(
-      testDescription: "watches that end", files: ["a/", "a/b/", "l>/a"], paths: ["/l/b", "/a/b"],
-      kinds: [.endWatch, .rename], isDeep: true),
     Setting(
       testDescription: "mounts", files: link, paths: linkedPaths, kinds: [.mount, .retarget]),
     Setting(
       testDescription: "no watches left", files: ["a/", "a/b/", "b/"], paths: ["/a/b/x", "/b/x"], kinds: [.rename],
       kernelWatchCountMax: 2),
     Setting(
-      testDescription: "room for one place", files: link, paths: linkedPaths, kinds: [.retarget, .rename],
-      requestCountMax: 3, placeCountMax: 1, isRead: true),
-    Setting(
       testDescription: "moves by the library", files: link, paths: linkedPaths, kinds: [.retarget],
       movesByLibrary: true),
   ]
 
-  /// Half a minute each in a debug build.
+  /// For long runs: up to half a minute each in a debug build.
   static let large: [Setting] = [
+    Setting(
+      testDescription: "names that come and go", files: ["a/", "a/b/"], paths: ["/a/b"],
+      kinds: [.make, .remove, .rename], isDeep: true),
+    Setting(
+      testDescription: "operations that return late", files: link, paths: linkedPaths, isTorn: true),
+    Setting(
+      testDescription: "lost changes", files: link, paths: linkedPaths, queueCountMax: 1),
+    Setting(
+      testDescription: "watches that end", files: ["a/", "a/b/", "l>/a"], paths: ["/l/b", "/a/b"],
+      kinds: [.endWatch, .rename], isDeep: true),
+    Setting(
+      testDescription: "room for one place", files: link, paths: linkedPaths, kinds: [.retarget, .rename],
+      requestCountMax: 3, placeCountMax: 1, isRead: true),
     Setting(
       testDescription: "names that come and go on two paths", files: ["a/", "a/b/"], paths: ["/a/b", "/b/a"],
       kinds: [.make, .remove, .rename], isDeep: true),

@@ -111,7 +111,7 @@ struct ConcurrencySharedEngineTests {
 
   @Test(
     "L17: watchers and queries come and go over one index, and each is told what leads to what there is",
-    arguments: Budget.seeds(normal: 6, long: 100))
+    arguments: Budget.seeds(normal: 2, long: 100))
   func comingAndGoingExploration(seed: UInt64) async throws {
     let tree = try TemporaryTree()
     var churner = Churner(seed: seed, tree, makesHardLinks: false)

@@ -185,7 +185,7 @@ struct MetadataQueryCursorTests {
     #expect(try port.mark(since: later).told == nil && Self.changes(query, later).isEmpty)
   }
 
-  private static let seeds = Budget.seeds(normal: 6, long: 60)
+  private static let seeds = Budget.seeds(normal: 3, long: 60)
 
   @Test("The difference leads from the results then to those now, whatever happens", arguments: seeds)
   func exploration(seed: UInt64) async throws {

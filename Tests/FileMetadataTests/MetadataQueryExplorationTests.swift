@@ -117,7 +117,7 @@ struct ConcurrencyMetadataQueryExplorationTests {
     #expect(await reader.value == query.results.map { Row($0) })
   }
 
-  private static let scopeSeeds = Budget.seeds(normal: 8, long: 100)
+  private static let scopeSeeds = Budget.seeds(normal: 3, long: 100)
 
   @Test("L17: the same if somebody searches elsewhere from time to time", arguments: scopeSeeds)
   func scopes(seed: UInt64) async throws {

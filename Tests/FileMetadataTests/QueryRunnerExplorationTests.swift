@@ -207,7 +207,7 @@ struct QueryRunnerExplorationTests {
     }
   }
 
-  private static let seeds = Budget.seeds(normal: 150, long: 5_000)
+  private static let seeds = Budget.seeds(normal: 60, long: 5_000)
 
   @Test("Batches lead from nothing to the results, whatever comes between", arguments: seeds)
   func exploration(seed: UInt64) async throws {

@@ -8,7 +8,7 @@ import WatchingTestSupport
 
 @Suite("Places that come and go with the directories around them, at random", .blocking)
 struct ScopeRootsExplorationTests {
-  private static let seeds = Budget.seeds(normal: 12, long: 200)
+  private static let seeds = Budget.seeds(normal: 6, long: 200)
   private static let names = ["a", "b", "c"]
 
   /// Does one thing to some path of at most three of the names, unless it can't be done.

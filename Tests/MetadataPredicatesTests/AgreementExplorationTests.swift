@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exploration of random predicates")
 struct AgreementExplorationTests {
-  private static let seeds = Budget.seeds(normal: 400, long: 100_000)
+  private static let seeds = Budget.seeds(normal: 200, long: 100_000)
 
   /// The problem of one tree; `nil` if there is none.
   private static func problem(seed: UInt64) -> String? {

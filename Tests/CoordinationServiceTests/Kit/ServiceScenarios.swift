@@ -250,16 +250,20 @@ extension ServiceScenario {
     clients: [ClientPlan([.write("/d/a"), .read("/d/a")]), ClientPlan([.write("/d/a")])],
     serviceKills: 1, cancellations: 1, prologue: [0])
 
+  /// For a normal run: a second each in a debug build.
   static let small: [ServiceScenario] = [
-    .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .writesInPlace, .lookers, .leaving, .readers,
-    .serviceKill, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness, .presenter,
-    .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
-    .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
-    .moverAndServiceKill, .movedHolderAndServiceKill,
+    .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .lookers, .leaving, .serviceKill,
   ]
 
   /// Too large for a normal run.
-  static let large: [ServiceScenario] = [.hesitantPresenter, .latePresentation, .movedWaiterAndServiceKill]
+  static let large: [ServiceScenario] = [
+    .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness,
+    .presenter,
+    .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
+    .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
+    .moverAndServiceKill, .movedHolderAndServiceKill,
+    .hesitantPresenter, .latePresentation, .movedWaiterAndServiceKill,
+  ]
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [

@@ -5,13 +5,15 @@
 extension Scenario {
   static let savingElsewhere =
     [
-      documents("documents that await other tasks", returns: false),
       documents("documents without relinquish", returns: true, callbacks: [.saveChanges, .itemDidChange]),
       mergingDocuments, mixedDocuments, saverThatRelinquishes, relinquishThatSaves,
-    ] + [editorsInTurns, editorInTurnsAndReaders, nestedReaderAndTurns]
+    ] + [editorInTurnsAndReaders, nestedReaderAndTurns]
 
-  /// Scenarios that take ten seconds of a debug build.
-  static let largeSavingElsewhere = [documents("documents with completion handlers", returns: true)]
+  /// Scenarios that take some seconds of a debug build.
+  static let largeSavingElsewhere = [
+    documents("documents that await other tasks", returns: false),
+    documents("documents with completion handlers", returns: true), editorsInTurns,
+  ]
 
   /// Two documents of one file that save on another queue and answer when that is done.
   static func documents(

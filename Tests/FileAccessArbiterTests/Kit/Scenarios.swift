@@ -209,11 +209,8 @@ extension Scenario {
 
   private static func goingAhead(_ plan: inout AccessPlan) { plan.mayBeAdopted = true }
 
-  /// The scenarios of the normal run: seconds each.
-  static let small =
-    [
-      readersInDidChange, stubbornReadersInDidChange, nesting, bundles, adoptionAndMoves, unknownClass, toldMovers,
-    ] + savingElsewhere
+  /// The scenarios of the normal run: a second each in a debug build.
+  static let small = [readersInDidChange, stubbornReadersInDidChange, bundles, toldMovers] + savingElsewhere
 
   /// Two presenters of a class whose methods are unknown: it saves, and has no relinquish.
   static let unknownClass = Scenario(
@@ -244,7 +241,10 @@ extension Scenario {
 
   /// The further scenarios of the long run.
   static let large =
-    [tree, moves, bundlesInTree, adoption, detached, bundlesAndMove, savePriority, comings, reentrancy]
+    [
+      nesting, adoptionAndMoves, unknownClass, tree, moves, bundlesInTree, adoption, detached, bundlesAndMove,
+      savePriority, comings, reentrancy,
+    ]
     + largeSavingElsewhere
 }
 
