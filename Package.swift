@@ -187,3 +187,23 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Builds with sanitizers and optimizations take minutes. `.ci/run` names the test targets that it runs with them; all others are
+// left out, and what only they need.
+if let chosen = Context.environment["FILE_COORDINATION_TESTS"]?.split(separator: " ").map(String.init) {
+  var needed = Set(chosen)
+  var waiting = chosen
+  while let name = waiting.popLast() {
+    guard let target = package.targets.first(where: { $0.name == name }) else {
+      fatalError("FILE_COORDINATION_TESTS names '\(name)', which is no target")
+    }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): if needed.insert(name).inserted { waiting.append(name) }
+      default: break
+      }
+    }
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+}
