@@ -23,6 +23,7 @@ struct ReportTests {
     struct Row: Decodable, Equatable {
       var id, subject, unit: String
       var median, min, max: Double
+      var timesFloor: Double?
     }
     struct Target: Decodable, Equatable {
       var id, what: String
@@ -60,7 +61,9 @@ struct ReportTests {
     let decoded = try JSONDecoder().decode(Decoded.self, from: Data(report.json.text.utf8))
     #expect(
       decoded.results.first
-        == Decoded.Row(id: "claims/a/ours", subject: "ours <&>", unit: "ns", median: 20, min: 10, max: 30))
+        == Decoded.Row(
+          id: "claims/a/ours", subject: "ours <&>", unit: "ns", median: 20, min: 10, max: 30, timesFloor: 2.5))
+    #expect(decoded.results.dropFirst().allSatisfy { $0.timesFloor == nil })
     #expect(decoded.targets.map(\.holds) == [true, false, nil])
     #expect(decoded.targets.map(\.ratio) == [6, 300, nil])
     #expect(decoded.targets.first?.what == "speed (goal 9)")
@@ -87,7 +90,8 @@ struct ReportTests {
     ]
     let lines = report.text.split(separator: "\n")
     #expect(lines.contains { $0.hasPrefix("  ours <&>") && $0.contains("20 ns") && $0.contains("[10 – 30]") })
-    #expect(lines.contains { $0.hasPrefix("~ peer") })
+    #expect(lines.contains { $0.hasPrefix("  ours <&>") && $0.hasSuffix("× 2.5") })
+    #expect(lines.contains { $0.hasPrefix("~ peer") && !$0.contains("×") })
     #expect(lines.contains { $0.contains("T-1 read") && $0.contains("≥ 5") && $0.contains(" holds") })
     #expect(lines.contains { $0.contains("T-1 write") && $0.contains("DOES NOT HOLD") })
   }
@@ -102,8 +106,10 @@ enum Samples {
     report.results = [
       ResultRow(
         id: "claims/a/ours", group: "2 threads & one item", subject: "ours <&>", unit: "ns", isOurs: true,
-        isPlotted: true,
-        measurement: Measurement(samples: [10, 30, 20])),
+        isPlotted: true, floor: "claims/a/floor", measurement: Measurement(samples: [10, 30, 20])),
+      ResultRow(
+        id: "claims/a/floor", group: "2 threads & one item", subject: "floor", unit: "ns", isOurs: false,
+        isPlotted: false, measurement: Measurement(samples: [8, 8, 8])),
       ResultRow(
         id: "claims/a/peer", group: "2 threads & one item", subject: "peer", unit: "ns", isOurs: false, isPlotted: true,
         measurement: Measurement(samples: [1500, 2000, 36_000], isNoisy: true)),

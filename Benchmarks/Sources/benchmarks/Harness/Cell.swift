@@ -18,6 +18,8 @@ struct Cell: Sendable {
   let isOurs: Bool
   /// Whether it's part of the comparison that is drawn.
   var isPlotted = false
+  /// The row that shows how little it can cost on this machine, whatever the design.
+  var floor: String?
   let attempt: @Sendable (Laboratory) throws -> Attempt
 }
 

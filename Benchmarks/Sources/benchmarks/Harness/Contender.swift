@@ -8,6 +8,8 @@ struct Contender: Sendable {
   let name: String
   let isOurs: Bool
   let scenarios: [Scenario]
+  /// The contender of the same scenario that shows how little it can cost.
+  var floor: String?
   private let attempt: @Sendable (Scenario, Laboratory) throws -> Attempt
   private let violations: @Sendable (Laboratory) throws -> [String]
 
@@ -106,13 +108,20 @@ struct Contender: Sendable {
       Cell(
         id: "\(suite)/\(scenario.id)/\(id)", subject: group == nil ? name : "\(name), \(scenario.title)",
         group: group ?? scenario.title, unit: Self.unit, isOurs: isOurs,
-        isPlotted: group == nil
+        isPlotted: group == nil && !Floors.all.contains(id), floor: floor.map { "\(suite)/\(scenario.id)/\($0)" }
       ) { try attempt(scenario, $0) }
     }
   }
 
   /// Wall time × processors in use ÷ operations: the cost of one operation for one processor.
   static let unit = "ns"
+
+  /// The same contender, whose rows show their distance from those of another one.
+  func above(_ floor: String) -> Contender {
+    var contender = self
+    contender.floor = floor
+    return contender
+  }
 
   /// Whether it is a lock at all: the problems when two threads read and wrote a shared value.
   func exclusionViolations(_ laboratory: Laboratory) throws -> [String] { try violations(laboratory) }

@@ -63,7 +63,7 @@ extension Report {
   package var json: JSONValue {
     .object([
       ("machine", machineJSON),
-      ("results", .array(results.map(Self.json))),
+      ("results", .array(results.map(json))),
       ("targets", .array(targets.map(Self.json))),
       ("counters", .array(counters.map(Self.json))),
       ("absent", .array(absent.map(JSONValue.string))),
@@ -78,11 +78,11 @@ extension Report {
     ])
   }
 
-  private static func json(_ row: ResultRow) -> JSONValue {
+  private func json(_ row: ResultRow) -> JSONValue {
     .object([
       ("id", .string(row.id)), ("subject", .string(row.subject)), ("unit", .string(row.unit)),
       ("median", .number(row.measurement.median)), ("min", .number(row.measurement.min)),
-      ("max", .number(row.measurement.max)),
+      ("max", .number(row.measurement.max)), ("timesFloor", timesFloor(row).map(JSONValue.number) ?? .null),
     ])
   }
 

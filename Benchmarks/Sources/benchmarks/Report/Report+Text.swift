@@ -8,6 +8,7 @@ extension Report {
 
         median [min – max]; ns = wall time × processors in use ÷ operations, an operation being acquire and release
         ~ others used the machine meanwhile, however often it was tried
+        × times the floor: the least that any design needs on this machine, measured in this run
 
         """
     }
@@ -31,8 +32,9 @@ extension Report {
     return rows.map { row in
       let measurement = row.measurement
       let range = "[\(format(measurement.min)) – \(format(measurement.max))]"
+      let distance = timesFloor(row).map { "  × \(format($0))" } ?? ""
       return "\(measurement.isNoisy ? "~" : " ") \(row.subject.padded(to: width))  "
-        + "\(format(measurement.median).padded(to: 9, alignedRight: true)) \(row.unit)  \(range)\n"
+        + "\(format(measurement.median).padded(to: 9, alignedRight: true)) \(row.unit)  \(range)\(distance)\n"
     }.joined()
   }
 }

@@ -7,10 +7,12 @@ package struct ResultRow: Sendable {
   package let isOurs: Bool
   /// Whether it's part of the comparison that is drawn.
   package let isPlotted: Bool
+  /// The row that shows how little it can cost on this machine, whatever the design.
+  package let floor: String?
   package let measurement: Measurement
 
   package init(
-    id: String, group: String, subject: String, unit: String, isOurs: Bool, isPlotted: Bool,
+    id: String, group: String, subject: String, unit: String, isOurs: Bool, isPlotted: Bool, floor: String? = nil,
     measurement: Measurement
   ) {
     self.id = id
@@ -19,13 +21,14 @@ package struct ResultRow: Sendable {
     self.unit = unit
     self.isOurs = isOurs
     self.isPlotted = isPlotted
+    self.floor = floor
     self.measurement = measurement
   }
 
   init(_ cell: Cell, _ measurement: Measurement) {
     self.init(
       id: cell.id, group: cell.group, subject: cell.subject, unit: cell.unit, isOurs: cell.isOurs,
-      isPlotted: cell.isPlotted, measurement: measurement)
+      isPlotted: cell.isPlotted, floor: cell.floor, measurement: measurement)
   }
 }
 
@@ -99,6 +102,11 @@ package struct Report: Sendable {
   package func speed(_ id: String, comparedWith other: String) -> Double? {
     guard let time = median(id), let otherTime = median(other) else { return nil }
     return otherTime / time
+  }
+
+  /// How many times its floor a row takes; `nil` if it has none, or if that wasn't measured.
+  package func timesFloor(_ row: ResultRow) -> Double? {
+    row.floor.flatMap(median).map { row.measurement.median / $0 }
   }
 
   /// Orders targets by their number; those of one number stay as they are.

@@ -40,7 +40,8 @@ extension Suite {
     _ id: String, _ subject: String, _ audience: Audience, _ domain: CoordinationDomain
   ) throws -> Cell {
     Cell(
-      id: "claims/presenters/\(id)", subject: subject, group: group, unit: "ns", isOurs: true
+      id: "claims/presenters/\(id)", subject: subject, group: group, unit: "ns", isOurs: true,
+      floor: "claims/presenters/hop"
     ) { laboratory in
       let worker = try HandleWorker(audience.path, domain)
       return try timedAlone(laboratory) {

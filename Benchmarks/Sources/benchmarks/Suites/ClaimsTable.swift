@@ -11,7 +11,7 @@ extension Suite {
         throw BenchmarkFailure("\(contender.name) is no lock: \(violations.joined(separator: ", "))")
       }
     }
-    let cells = contenders.flatMap { $0.cells(suite: "claims") }
+    let cells = (contenders + Floors.contenders).flatMap { $0.cells(suite: "claims") }
     // In the order of scenarios, so that those compared are measured one after the other.
     let order = Scenario.all.flatMap { scenario in cells.filter { $0.group == scenario.title } }
     report.results += try laboratory.measure(order)
