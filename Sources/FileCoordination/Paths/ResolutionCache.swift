@@ -263,9 +263,9 @@ extension ResolutionCache {
   @inline(__always)
   func isCurrent(_ validity: UnsafeMutablePointer<Atomic<UInt32>>) -> Bool {
     let now = CoarseClock.now
-    let mountsCheckedAt = unsafe clocks.pointee.mountsCheckedAt.load(ordering: .relaxed)
+    let mountsCheckedAt = unsafe clocks.pointee.mountsCheckedAt.load(ordering: .acquiring)
     if now &- mountsCheckedAt > mountCheckAgeMax { return false }
-    let checkedAt = unsafe clocks.pointee.checkedAt.load(ordering: .relaxed)
+    let checkedAt = unsafe clocks.pointee.checkedAt.load(ordering: .acquiring)
     if now &- checkedAt >= checkAgeMax {
       guard queueIsEmpty, unsafe clocks.pointee.absorbing.load(ordering: .acquiring) == 0 else {
         return false
