@@ -19,7 +19,7 @@ struct FastTierExplorationTests {
 
 @Suite("Exploration of random models of the fast tier", .serialized)
 struct FastTierRandomExplorationTests {
-  @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 6, long: 12))
+  @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 3, long: 12))
   func randomModel(seed: UInt64) async {
     await check(.random(seed: seed), .init(preemptionCountMax: Budget.isLong ? 2 : 1), mayBeTooLarge: true)
   }

@@ -25,6 +25,8 @@ package struct SlotState: Hashable, Sendable {
   package static let isFrozen: UInt64 = 16
   package static let isAdopted: UInt64 = 32
   package static let isLooking: UInt64 = 64
+  /// Of a write: its end keeps readers out until one of them regains the bias, see ``StrongCounter``.
+  package static let givesBias: UInt64 = 128
   package static let flags: UInt64 = 0xff
   static let oneUse: UInt64 = 0x100
 

@@ -16,7 +16,7 @@ internal import FileAccessArbiter
 /// | --- | --- | --- | --- |
 /// | a slot's state | its shard's thread from free; its holder to free; the host's lock holder between | all | each change but the first is a compare-and-exchange, or follows from one |
 /// | a slot's other words | its shard's thread while it's free | the host's lock holder while it's frozen or adopted | a frozen slot is never freed |
-/// | strong counters | writers of this tier | all | raised before the scan of the slots, lowered after the slot is free |
+/// | strong counters | writers of this tier; readers, their bias | all | raised before the scan of the slots, lowered after the slot is free; see ``StrongCounter`` |
 /// | interests | the host's lock holder | all | raised before the scan of the slots |
 ///
 /// Fingerprints that happen to be equal make a claim give way to nobody: then it goes through the arbiter, which
@@ -223,11 +223,23 @@ extension FastTier {
   func obstacleToReading(
     _ path: ClaimPath, _ key: UInt64, in table: Memory.Address
   ) throws(Memory.Failure) -> FastTierRefusal? {
-    if try memory.load(strongCounter(key)) != 0 { return .busy }
+    let strong = StrongCounter(try memory.load(strongCounter(key)))
+    if !strong.isZero, try !regain(strong, key) { return .busy }
     let here = try interests.find(key, in: table)
     if here.blocksReading { return .interest(here) }
     if try !interests.anyBlocksReadingBelow() { return nil }
     return try interest(above: path, in: InterestCounts(.blocksReadingBelow))
+  }
+
+  /// Takes the bias of writers away, if no writer is there.
+  ///
+  /// - Returns: Whether readers may claim: the next writer searches for them.
+  @inline(never)
+  func regain(_ strong: StrongCounter, _ key: UInt64) throws(Memory.Failure) -> Bool {
+    if strong.hasWriters { return false }
+    if try memory.compareExchange(strong.rawValue, 0, at: strongCounter(key)) { return true }
+    // By another reader, or a writer has come.
+    return try memory.load(strongCounter(key)) == 0
   }
 
   @inline(never)
@@ -271,19 +283,30 @@ extension FastTier {
   /// Claims an item for writing in place.
   ///
   /// The writer that raises the item's strong counter first is the only one that goes on; then it looks for readers,
-  /// whose claims it may have missed no longer. It's granted once it has confirmed its claim: until then nobody adopts
+  /// whose claims it may have missed no longer, unless readers have been kept out since the last writer. It's granted once it has confirmed its claim: until then nobody adopts
   /// it, because a reader that it's about to meet may be granted.
   @inline(__always)
   package func write(_ path: ClaimPath, shard: Int, _ note: ClaimNote) throws(Memory.Failure) -> FastTierAnswer {
     guard let slot = try freeSlot(in: shard) else { return .refused(.noSlot) }
     let key = path.item
-    if try !raiseStrongCounter(key) { return .refused(.busy) }
+    let strong = StrongCounter(try memory.add(1, at: strongCounter(key)))
+    if strong.hasWriters {
+      try memory.add(~0, at: strongCounter(key))
+      return .refused(.busy)
+    }
     try fill(slot.address, key: key, note)
     try announceUse(of: slot)
-    let confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite)
+    var confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite)
     let tentative = slot.claim(SlotState.isPublished | SlotState.isWrite | SlotState.isTentative)
     try show(tentative)
-    if let refusal = try obstacleToWriting(path, own: slot.address) { return try giveUp(tentative, key, refusal) }
+    if let refusal = try obstacleToWriting(path) { return try giveUp(tentative, key, refusal) }
+    if !strong.keepsReadersOut {
+      switch try claims(of: key, besides: slot.address) {
+      case .none: confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite | SlotState.givesBias)
+      case .besideItem: break
+      case .ofItem: return try giveUp(tentative, key, .busy)
+      }
+    }
     return try confirm(tentative, as: confirmed) ? .granted(confirmed) : giveUp(tentative, key, .busy)
   }
 
@@ -292,28 +315,18 @@ extension FastTier {
     strongCounters &+ Int(truncatingIfNeeded: key & UInt64(layout.strongCounterCount &- 1)) &* 8
   }
 
-  /// - Returns: Whether it was zero before; if not, it's as it was.
-  @inline(__always)
-  func raiseStrongCounter(_ key: UInt64) throws(Memory.Failure) -> Bool {
-    if try memory.add(1, at: strongCounter(key)) == 0 { return true }
-    try memory.add(~0, at: strongCounter(key))
-    return false
-  }
-
   /// Lets others in again if the claim is a writer's; its slot is free by then.
   @inline(__always)
   func lowerStrongCounter(_ key: UInt64, of claim: ClaimToken) throws(Memory.Failure) {
-    if claim.state.has(SlotState.isWrite) { try memory.add(~0, at: strongCounter(key)) }
+    if !claim.state.has(SlotState.isWrite) { return }
+    try memory.add(claim.state.has(SlotState.givesBias) ? StrongCounter.bias &- 1 : ~0, at: strongCounter(key))
   }
 
   @inline(__always)
-  func obstacleToWriting(
-    _ path: ClaimPath, own: Memory.Address
-  ) throws(Memory.Failure) -> FastTierRefusal? {
+  func obstacleToWriting(_ path: ClaimPath) throws(Memory.Failure) -> FastTierRefusal? {
     let here = try interests.find(path.item)
     if here.blocksWriting { return .interest(here) }
-    if try interests.anyBlocksWritingBelow(), let refusal = try obstacleToWritingAbove(path) { return refusal }
-    return try hasClaim(of: path.item, besides: own) ? .busy : nil
+    return try interests.anyBlocksWritingBelow() ? obstacleToWritingAbove(path) : nil
   }
 
   /// Writes below the item of a presenter must ask it, and there may be a million presenters elsewhere.
@@ -330,8 +343,17 @@ extension FastTier {
     return nil
   }
 
+  /// The claims that a search finds.
+  enum FoundClaims {
+    case none
+    /// Of other items that have the same strong counter.
+    case besideItem
+    case ofItem
+  }
+
   @inline(__always)
-  private func hasClaim(of key: UInt64, besides own: Memory.Address) throws(Memory.Failure) -> Bool {
+  func claims(of key: UInt64, besides own: Memory.Address) throws(Memory.Failure) -> FoundClaims {
+    var result = FoundClaims.none
     let used = Int(try memory.load(interests.usedShards))
     var shard = 0
     while shard < used {
@@ -340,12 +362,16 @@ extension FastTier {
       while slot < usedSlots {
         let address = address(shard: shard, slot: slot)
         let state = SlotState(try memory.load(address))
-        if !state.isFree, address != own, try memory.load(address &+ ClaimNote.keyOffset) == key { return true }
+        if !state.isFree, address != own {
+          let found = try memory.load(address &+ ClaimNote.keyOffset)
+          if found == key { return .ofItem }
+          if strongCounter(found) == strongCounter(key) { result = .besideItem }
+        }
         slot &+= 1
       }
       shard &+= 1
     }
-    return false
+    return result
   }
 
   /// - Returns: Whether the claim is granted: nobody has challenged it.
@@ -379,23 +405,27 @@ extension FastTier {
   /// - Returns: Whether an attempt is worth it; also `true` when no slot is free, which the attempt finds too.
   /// - Throws: The errors of the memory: none in a process.
   package func mayClaim(_ path: ClaimPath, isWrite: Bool, shard: Int) throws(Memory.Failure) -> Bool {
-    if try memory.load(strongCounter(path.item)) != 0 { return false }
+    let strong = StrongCounter(try memory.load(strongCounter(path.item)))
+    if strong.hasWriters { return false }
     guard let slot = try freeSlot(in: shard) else { return true }
     // No item's fingerprint: writers that look for claims pass over the slot.
     try memory.storeReleasing(0, at: slot.address &+ ClaimNote.keyOffset)
     try announceUse(of: slot)
     let look = slot.claim(SlotState.isLooking)
     try show(look)
-    let isBlocked = try isBlocked(path, isWrite)
+    let isBlocked = try isBlocked(path, isWrite, strong)
     try hide(look)
     return !isBlocked
   }
 
-  private func isBlocked(_ path: ClaimPath, _ isWrite: Bool) throws(Memory.Failure) -> Bool {
+  private func isBlocked(
+    _ path: ClaimPath, _ isWrite: Bool, _ strong: StrongCounter
+  ) throws(Memory.Failure) -> Bool {
     let here = try interests.find(path.item)
     if !isWrite { return here.blocksReading }
     if here.blocksWriting { return true }
-    return try hasClaim(of: path.item, besides: 0)
+    if strong.keepsReadersOut { return false }
+    return try claims(of: path.item, besides: 0) == .ofItem
   }
 }
 

@@ -33,6 +33,14 @@ extension FastTierFault {
     FastTierFault("unfencedLook", .patientReader) {
       $0.is(.exchange, in: .look) && $0.next.has(SlotState.isLooking) && $0.isOnSlot ? .unfenced : nil
     },
+    // A reader takes the writers' bias for nothing.
+    FastTierFault("biasIgnored", .writerAfterWriter) {
+      $0.is(.load, in: .read) && $0.place == .strongCounter ? .mistaken { $0 & ~StrongCounter.bias } : nil
+    },
+    // A reader takes the bias away although a writer has come.
+    FastTierFault("biasTakenFromWriter", .writerAfterWriter) {
+      $0.is(.compareExchange, in: .read) && $0.place == .strongCounter ? .unconditional : nil
+    },
     // A shard that is used for the first time hides those with higher numbers that are in use already.
     FastTierFault("announcementOverwritten", .announcement) {
       $0.operation.kind == .compareExchange && $0.place == .shardCount ? .unconditional : nil

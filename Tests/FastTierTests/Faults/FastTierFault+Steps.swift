@@ -67,8 +67,12 @@ extension FastTierFault {
         let confirmed = slot.claim(SlotState.isPublished | SlotState.isWrite)
         let tentative = slot.claim(SlotState.isPublished | SlotState.isWrite | SlotState.isTentative)
         try tier.show(tentative)
-        var obstacle = try tier.obstacleToWriting(path, own: slot.address)
-        if obstacle == nil, try !tier.raiseStrongCounter(path.item) { obstacle = .busy }
+        var obstacle = try tier.obstacleToWriting(path)
+        if obstacle == nil, try tier.claims(of: path.item, besides: slot.address) == .ofItem { obstacle = .busy }
+        if obstacle == nil, StrongCounter(try tier.memory.add(1, at: tier.strongCounter(path.item))).hasWriters {
+          _ = try tier.memory.add(~0, at: tier.strongCounter(path.item))
+          obstacle = .busy
+        }
         if let obstacle {
           try tier.hide(tentative)
           return .refused(obstacle)
@@ -84,6 +88,28 @@ extension FastTierFault {
         return try tier.hideIfUntouched(claim)
       }
       steps.free = { tier, claim, key throws(TurnOver) in try tier.hide(claim) }
+    },
+  ]
+
+  static let biases: [FastTierFault] = [
+    // A writer keeps readers of all items of its counter out, though one of another item was there.
+    FastTierFault("biasedBesideReader", .counterMates) { steps in
+      steps.end = { tier, claim, key throws(TurnOver) in
+        if try !tier.hideIfUntouched(claim) { return false }
+        try tier.lowerStrongCounter(key, of: claim.givingBias)
+        return true
+      }
+    },
+    // A writer that found a reader gives up, and keeps readers out from then on.
+    FastTierFault("biasedOnRetreat", .readerAndPatientWriter) { steps in
+      let write = steps.write
+      steps.write = { tier, path, shard, note throws(TurnOver) in
+        let answer = try write(tier, path, shard, note)
+        if case .refused(.busy) = answer {
+          _ = try tier.memory.compareExchange(0, StrongCounter.bias, at: tier.strongCounter(path.item))
+        }
+        return answer
+      }
     },
   ]
 
@@ -186,5 +212,12 @@ extension ModelSteps {
 extension Obstacle {
   fileprivate func part(_ interest: ItemInterest) -> Obstacle {
     Obstacle(item: item, key: key, interest: self.interest.intersection(interest))
+  }
+}
+
+extension ClaimToken {
+  /// The claim of a writer as if it had found no other claim.
+  fileprivate var givingBias: ClaimToken {
+    state.has(SlotState.isWrite) ? ClaimToken(slot: slot, state: state.with(SlotState.givesBias)) : self
   }
 }

@@ -30,5 +30,5 @@ struct FastTierFault: Sendable, CustomStringConvertible {
     self.replaceSteps = replaceSteps
   }
 
-  static let all = readers + writers + adoption + interests + orders + tables + hosts
+  static let all = readers + writers + adoption + interests + orders + biases + tables + hosts
 }

@@ -47,6 +47,7 @@ struct Model: CustomStringConvertible, Sendable {
   var areShardsAnnounced = true
   /// Whether paths record that nothing is above them.
   var remembersPaths = false
+  static let strongCounterCount = 8
   var description: String { name }
 
   init(_ name: String, _ threads: [[Act]], _ change: (inout Model) -> Void = { _ in }) {
@@ -88,7 +89,7 @@ private final class ModelRun {
     let setup = Explorer(memory, state, [], map: map, rules: ClaimRules([]))
     memory.performer = { setup.performAtOnce($0) }
     let layout = FastTierLayout(
-      shardCount: model.threads.count, slotsPerShard: model.slotsPerShard, strongCounterCount: 8,
+      shardCount: model.threads.count, slotsPerShard: model.slotsPerShard, strongCounterCount: Model.strongCounterCount,
       interestCapacityMin: model.interestCapacityMin)
     do {
       mailboxes = try memory.allocate(wordCount: 3 * model.threads.count)
@@ -148,9 +149,8 @@ private final class ModelRun {
           if !slot.isFree { return "thread \(shard) leaves a claim in a slot" }
         }
       }
-      for key in 0..<UInt64(tier.layout.strongCounterCount) where try memory.load(tier.strongCounter(key)) != 0 {
-        return "a strong counter is left"
-      }
+      for key in 0..<UInt64(tier.layout.strongCounterCount)
+      where StrongCounter(try memory.load(tier.strongCounter(key))).hasWriters { return "a strong counter is left" }
       for item in ModelItem.allCases where try tier.interests.find(item.fingerprint).rawValue != 0 {
         return "interest in \(item.name) is left"
       }
@@ -185,7 +185,7 @@ private final class ModelRun {
         }
       }
     }
-    for item in ModelItem.allCases where item != .twin {
+    for item in ModelItem.allCases where item != .twin && item != .mate {
       names[tier.strongCounter(item.fingerprint)] = "strong counter of \(item.name)"
     }
     for (index, word) in ["table pointer", "shard count", "reading-below count", "writing-below count", "version"]

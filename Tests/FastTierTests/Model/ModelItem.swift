@@ -1,18 +1,18 @@
 @testable import FileAccessArbiter
 @testable import FileCoordination
 
-/// The items of all models: a root, two directories, two files in the first and two in the second.
+/// The items of all models: a root, two directories, two files in the first and three in the second.
 ///
-/// `twin` happens to have the fingerprint of `file`.
+/// `twin` happens to have the fingerprint of `file`, and `mate` its strong counter.
 enum ModelItem: UInt, CaseIterable, Hashable, NestedItem {
-  case root, directory, file, sibling, other, stranger, twin
+  case root, directory, file, sibling, other, stranger, twin, mate
 
   var parent: ModelItem? {
     switch self {
     case .root: nil
     case .directory, .other: .root
     case .file, .sibling: .directory
-    case .stranger, .twin: .other
+    case .stranger, .twin, .mate: .other
     }
   }
 
@@ -25,11 +25,19 @@ enum ModelItem: UInt, CaseIterable, Hashable, NestedItem {
     case .other: "/e"
     case .stranger: "/e/h"
     case .twin: "/e/t"
+    case .mate: "/e/m"
     }
   }
 
   /// In a table of four entries, `other` and `stranger` come where `root` and `directory` would.
-  var fingerprint: UInt64 { self == .twin ? Self.file.fingerprint : UInt64(8 + rawValue) }
+  var fingerprint: UInt64 {
+    switch self {
+    case .twin: Self.file.fingerprint
+    // As many counters as a model has.
+    case .mate: Self.file.fingerprint + UInt64(Model.strongCounterCount)
+    case .root, .directory, .file, .sibling, .other, .stranger: UInt64(8 + rawValue)
+    }
+  }
 
   var pathFingerprint: PathFingerprint { PathFingerprint(mixing: fingerprint) }
 

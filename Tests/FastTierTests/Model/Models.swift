@@ -1,16 +1,19 @@
 import SeededRandom
 
 extension Model {
-  /// Small enough for each test run, with all interleavings.
+  /// For a normal run, with all interleavings: half a second each.
   static let small: [Model] = [
-    .twoReadersOneWriter, .readerTwoWriters, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters,
-    .deepWriter, .lateLook, .presenter, .presenterAndWriter, .presenterOfDirectory, .snapshot, .rebuild, .nested,
-    .announcement, .again, .handedOver, .writeHandedOver, .twins,
-    .chain, .remembered, .rememberedAndRefused, .patientReader, .patientWriter,
+    .twoReadersOneWriter, .twoWritersHostReader, .readerWriterHostWriter, .readerTwoHostWriters, .lateLook,
+    .presenterAndWriter, .presenterOfDirectory, .rebuild, .again, .handedOver, .writeHandedOver, .twins, .chain,
+    .rememberedAndRefused, .patientReader, .writerAfterWriter, .readerAndPatientWriter,
+    .counterMates,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
-  static let large: [Model] = [.twoReadersTwoWriters, .moveWithin, .adoptionGrows, .rememberedByTwo]
+  static let large: [Model] = [
+    .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
+    .twoReadersTwoWriters, .writersAfterWriters, .readersOfMates, .moveWithin, .adoptionGrows, .rememberedByTwo,
+  ]
 
   /// For interleavings with few interruptions, unless they are explored completely.
   static let largest: [Model] = [.deepWriterAmongThree] + (Budget.isLong ? [] : [.twoReadersTwoWriters])
@@ -103,6 +106,21 @@ extension Model {
     [[.handOver(.write(.file), to: 2), .write(.other)], [.read(.file)], [.takeOver]])
   static let twins = Model(
     "two items have the same fingerprint", [[.read(.file)], [.write(.twin)], [.hostWrite(.file)]])
+  /// The first write keeps readers out, which the reader ends before or amid the second.
+  static let writerAfterWriter = Model(
+    "a file is written twice while it's read", [[.write(.file), .write(.file)], [.read(.file)]])
+  static let writersAfterWriters = Model(
+    "two write a file, one of them twice, while it's read twice",
+    [[.write(.file), .write(.file)], [.read(.file), .read(.file)], [.write(.file)]])
+  static let readerAndPatientWriter = Model(
+    "a reader, and a writer that tries twice", [[.read(.file)], [.patient(.write(.file))]])
+  /// What the first write finds is no obstacle to itself.
+  static let counterMates = Model(
+    "a file is read while another one with the same counter and then itself are written",
+    [[.read(.file)], [.write(.mate), .write(.file)]])
+  static let readersOfMates = Model(
+    "two files with one counter are read and written",
+    [[.read(.file), .write(.mate)], [.write(.file), .read(.mate)], [.patient(.write(.file))]])
   static let moveWithin = Model(
     "a directory is moved by somebody who reads in it meanwhile",
     [[.nested(.deepWrite(.directory), [.read(.file)])], [.read(.file)], [.write(.directory)]])

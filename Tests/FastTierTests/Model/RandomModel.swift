@@ -19,7 +19,7 @@ extension Model {
 
 extension Act {
   fileprivate static func random(_ numbers: inout SplitMix) -> Act {
-    let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin]
+    let items: [ModelItem] = [.file, .file, .file, .file, .directory, .directory, .sibling, .other, .twin, .mate]
     let item = items.randomElement(using: &numbers) ?? .file
     return switch Int.random(in: 0..<16, using: &numbers) {
     case 0..<3: .read(item)

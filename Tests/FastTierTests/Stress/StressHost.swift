@@ -140,7 +140,8 @@ final class StressHost: @unchecked Sendable {
       }
       for item in ModelItem.allCases {
         if tier.interests.find(item.fingerprint).rawValue != 0 { return "interest in \(item)" }
-        if memory.load(tier.strongCounter(item.fingerprint)) != 0 { return "a strong counter of \(item)" }
+        let strong = StrongCounter(memory.load(tier.strongCounter(item.fingerprint)))
+        if strong.hasWriters { return "a strong counter of \(item)" }
       }
       for shard in 0..<tier.layout.shardCount where !tier.state(at: tier.address(shard: shard, slot: 0)).isFree {
         return "a claim in a slot"
