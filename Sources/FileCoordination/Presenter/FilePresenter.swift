@@ -49,6 +49,9 @@ public protocol FilePresenter: AnyObject, Sendable {
   var presenterLabel: String { get }
 
   /// Where callbacks run that are not isolated to an actor; `nil` for threads of this library, which may block.
+  ///
+  /// Callbacks that follow each other, such as relinquish and save, may be one job of the executor: at most eight, if
+  /// none of them suspends. Read once, when the presenter registers.
   var presentedItemExecutor: (any TaskExecutor)? { get }
 
   /// Whether the presenter may be asked while one of its own callbacks waits inside an access. `true` unless stated.
@@ -118,6 +121,8 @@ public protocol FilePresenter: AnyObject, Sendable {
   func accommodatePresentedSubitemDeletion(at url: URL, origin: AccessOrigin) async throws
 
   /// The item was moved or renamed, or a directory around it was. Sent when the mover's access has ended.
+  ///
+  /// A move that isn't coordinated may stand for a change right before it as well: check the contents.
   ///
   /// - Parameters:
   ///   - url: Where it is now, in the spelling of ``presentedItemURL``.

@@ -15,26 +15,42 @@ extension ArbiterHost {
   }
 
   func deliver(_ first: AddressedDelivery) {
-    let record = first.record
     Task.detached(
-      name: first.delivery.kind.callbackName, executorPreference: executor(of: record), priority: first.priority
-    ) { [self] in
-      var next: AddressedDelivery? = first
-      while let delivery = next {
-        guard let presenter = record.presenter else { return presenterIsGone(record, delivery.delivery.message) }
-        next = await receive(delivery, presenter)
-        if let following = next, !mayGoOn(with: following) { return deliver(following) }
-      }
+      name: first.delivery.kind.callbackName, executorPreference: executor(of: first.record), priority: first.priority
+    ) { [self] in await goOn(with: first, count: 0) }
+  }
+
+  /// Delivers a message in the running task, and those that come of the answers.
+  ///
+  /// - Parameters:
+  ///   - first: The message.
+  ///   - count: How many callbacks of the presenter the task has run.
+  private func goOn(with first: AddressedDelivery, count: Int) async {
+    var next: AddressedDelivery? = first
+    var count = count
+    while let delivery = next {
+      if count > 0, !mayGoOn(with: delivery, count: count) { return deliver(delivery) }
+      let record = delivery.record
+      guard let presenter = record.presenter else { return presenterIsGone(record, delivery.delivery.message) }
+      next = await receive(delivery, presenter)
+      count += 1
     }
   }
 
-  /// Whether a task that has delivered one message may deliver this one too, so that no other thread has to wake up for it.
+  /// Whether a task that has run callbacks may deliver this message too, so that nothing is enqueued and no other thread has to
+  /// wake up for it: relinquish and save, a reacquirer and what came meanwhile are one job.
   ///
-  /// A chosen executor gets each message as a job, between which it may do other work. An access that waits for an
-  /// answer with a higher priority gets a task of that priority.
-  private func mayGoOn(with next: AddressedDelivery) -> Bool {
-    chosenExecutor(of: next.record) == nil && (next.priority ?? .background) <= Task.currentPriority
+  /// A chosen executor may do other work after ``callbackCountMaxOfJob`` callbacks. An access that waits for an answer with
+  /// a higher priority gets a task of that priority.
+  private func mayGoOn(with next: AddressedDelivery, count: Int) -> Bool {
+    if (next.priority ?? .background) > Task.currentPriority { return false }
+    guard let executor = chosenExecutor(of: next.record) else { return true }
+    let isStepped = next.record.executor == nil ? executor is any SteppedPresenterExecutor : next.record.isStepped
+    return count < Self.callbackCountMaxOfJob && !isStepped
   }
+
+  /// How many callbacks a chosen executor gets as one job at most.
+  private static let callbackCountMaxOfJob = 8
 
   /// Runs the callback that a message asks for.
   ///
@@ -75,7 +91,7 @@ extension ArbiterHost {
     Task.detached(name: "reacquirer", executorPreference: executor(of: record)) { [self] in
       let lineage = Lineage(.known(.message(message)), of: self)
       await Lineage.$current.withValue(lineage) { await reacquirer() }
-      if let next = answer(message, nil, record) { deliver(next) }
+      if let next = answer(message, nil, record) { await goOn(with: next, count: 1) }
     }
   }
 

@@ -40,10 +40,15 @@ final class PresenterRecord: Sendable {
   /// The properties that few presenters have.
   private final class Extras: Sendable {
     let executor: (any TaskExecutor)?
+    /// Whether the executor gets each callback as a job of its own.
+    let isStepped: Bool
     /// Absent while it has no location, and if it spells paths as they are.
     let spelling = LazyReference<Spelling>()
 
-    init(executor: (any TaskExecutor)?) { self.executor = executor }
+    init(executor: (any TaskExecutor)?) {
+      self.executor = executor
+      isStepped = executor is any SteppedPresenterExecutor
+    }
   }
 
   /// How a presenter spells paths.
@@ -64,6 +69,9 @@ final class PresenterRecord: Sendable {
 
   /// Where its callbacks run, if it chose an executor.
   var executor: (any TaskExecutor)? { extras.load()?.executor }
+
+  /// Whether that gets each callback as a job of its own.
+  var isStepped: Bool { extras.load()?.isStepped ?? false }
 
   init(_ id: PresenterID, _ presenter: any FilePresenter, _ purpose: PurposeID, executor: (any TaskExecutor)?) {
     self.id = id

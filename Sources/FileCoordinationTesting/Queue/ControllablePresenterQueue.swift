@@ -1,14 +1,15 @@
+public import FileCoordination
 internal import SystemInterface
 
 /// A presenter's executor that runs its jobs only when a test says so.
 ///
 /// Give it to a presenter as `presentedItemExecutor`. A callback is one job, and one more for each time it has been
-/// suspended.
+/// suspended. Other executors get callbacks that follow each other as one job.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its own lock | jobs come from any thread, the test takes them on another |
-public final class ControllablePresenterQueue: TaskExecutor {
+public final class ControllablePresenterQueue: TaskExecutor, SteppedPresenterExecutor {
   private struct State: Sendable {
     var jobs: [UnownedJob] = []
     var isOpen = false
