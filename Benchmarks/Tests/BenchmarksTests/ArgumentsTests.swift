@@ -26,6 +26,20 @@ struct ArgumentsTests {
     #expect(arguments.plotPath == "b.svg")
   }
 
+  @Test(
+    "A filter selects suites by the beginning of their names, or one suite by that of a row",
+    arguments: [
+      ("claims/table", ["claims/table"], true), ("claims/1-thread-read", ["claims/table"], false),
+      ("claims/presenters/hop", ["claims/presenters"], false),
+      ("processes", ["processes", "processes/scale"], true), ("processes/first", ["processes"], false),
+      ("clai", [], false),
+    ] as [(String, [String], Bool)])
+  func filters(filter: String, expected: [String], isNamed: Bool) {
+    let suites = Suite.selected(by: filter)
+    #expect(suites.map(\.name) == expected)
+    #expect(suites.contains { $0.isNamed(by: filter) } == isNamed)
+  }
+
   @Test("A value may contain an equals sign")
   func equalsSign() throws {
     #expect(try Arguments.parse(["--json=a=b.json"]).jsonPath == "a=b.json")
