@@ -11,10 +11,4 @@ package struct IndexChanges: Sendable {
   package init() {}
 
   package var isEmpty: Bool { files.isEmpty && movedDirectories.isEmpty && !hasNewFacts }
-
-  package mutating func formUnion(_ other: IndexChanges) {
-    files.formUnion(other.files)
-    movedDirectories.formUnion(other.movedDirectories)
-    hasNewFacts = hasNewFacts || other.hasNewFacts
-  }
 }
