@@ -9,7 +9,14 @@ struct ServiceExplorationTests {
   @Test(
     "Nobody is inside with anybody else, nobody waits for ever, and everybody is told, in any order of events",
     arguments: ServiceScenario.small + (Budget.isLong ? ServiceScenario.large : []))
-  func everyInterleaving(scenario: ServiceScenario) async {
+  func everyInterleaving(scenario: ServiceScenario) async { await explore(scenario) }
+
+  @Test(
+    "What a child process accesses is nested in the access that it belongs to, in any order of events (C-432…C-434)",
+    arguments: Budget.isLong ? ServiceScenario.children : ServiceScenario.quickChildren)
+  func everyInterleavingOfChildren(scenario: ServiceScenario) async { await explore(scenario) }
+
+  private func explore(_ scenario: ServiceScenario) async {
     let start = ServiceModel(scenario)
     let explorer = ServiceExplorer(stateCountMax: Budget.isLong ? 3_000_000 : 100_000)
     let (result, time) = await LongRun.run {

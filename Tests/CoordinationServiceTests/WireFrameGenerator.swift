@@ -7,7 +7,7 @@ struct WireFrameGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  static let clientFrameCaseCount = 14
+  static let clientFrameCaseCount = 15
   static let serverFrameCaseCount = 21
 
   // MARK: - Frames
@@ -18,7 +18,8 @@ struct WireFrameGenerator {
       .hello(
         Hello(
           session: number(), processIdentifier: Int32(truncatingIfNeeded: number()), processStartTime: number(),
-          processName: text(), packageExtensions: list { $0.text() }, previousEpoch: number()))
+          processName: text(), packageExtensions: list { $0.text() }, previousEpoch: number(),
+          outerAccess: maybe { $0.accessToken() }))
     case 1: .purposeNamed(purpose(), text())
     case 2: .event(event())
     case 3: .presenterEvent(RequestNumber(number()), event())
@@ -31,6 +32,7 @@ struct WireFrameGenerator {
     case 10: .validationWanted(RequestNumber(number()), access())
     case 11: .observationWanted(flag())
     case 12: .purposeForgotten(purpose())
+    case 13: .accessShared(RequestNumber(number()), access(), accessToken())
     default: .serviceWanted
     }
   }
@@ -146,9 +148,10 @@ struct WireFrameGenerator {
   }
 
   private mutating func reassertion() -> Reassertion {
-    switch below(3) {
+    switch below(4) {
     case 0: .access(access(), request())
     case 1: .presenter(presenter(), registration())
+    case 2: .token(access(), accessToken())
     default: .debt(presenter(), MessageID(number(), epoch: number()), owedFor: debtOrigin())
     }
   }
@@ -162,12 +165,14 @@ struct WireFrameGenerator {
   }
 
   private mutating func failure() -> Failure {
-    switch below(6) {
+    switch below(8) {
     case 0: .cancelled
     case 1: .timedOut(waiting: time(), blockers: members())
     case 2: .unanswered(waiting: time(), blockers: members(), followers: members())
     case 3: .presenterFailed(MessageID(number(), epoch: number()), messageSummary())
     case 4: .evictionRefused(presenterLabel: text(), isCallbackMissing: flag())
+    case 5: .outerAccessEnded
+    case 6: .nestedTooDeep(limit: below(1 << 20))
     default: .deadlock(members())
     }
   }
@@ -235,7 +240,9 @@ struct WireFrameGenerator {
 
   private mutating func snapshot() -> SnapshotReply {
     let accesses = list {
-      ArbiterSnapshot.Access(summary: $0.accessSummary(), requestedAt: $0.time(), blockers: $0.members())
+      ArbiterSnapshot.Access(
+        summary: $0.accessSummary(), requestedAt: $0.time(), blockers: $0.members(),
+        outer: $0.maybe { AccessID($0.number()) })
     }
     let presenters = list {
       ArbiterSnapshot.Presenter(
@@ -253,6 +260,8 @@ struct WireFrameGenerator {
       },
       epoch: number(), isInGrace: flag())
   }
+
+  private mutating func accessToken() -> AccessToken { AccessToken(high: number(), low: number()) }
 
   private mutating func debtOrigin() -> DebtOrigin { DebtOrigin(session: number(), access: access()) }
 }

@@ -6,9 +6,9 @@ import Testing
 ///
 /// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
 @Suite struct WireGoldenBytesTests {
-  @Test("The bytes of version 4 are as they were")
+  @Test("The bytes of version 5 are as they were")
   func goldenBytes() throws {
-    #expect(Hello.currentVersion == 4)
+    #expect(Hello.currentVersion == 5)
     for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
     for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
   }
@@ -22,13 +22,14 @@ import Testing
     request.blocksThread = true
     let hello = Hello(
       session: 0x0102_0304_0506_0708, processIdentifier: -1, processStartTime: 9, processName: "p",
-      packageExtensions: ["rtfd"], previousEpoch: 10)
+      packageExtensions: ["rtfd"], previousEpoch: 10,
+      outerAccess: AccessToken(high: 0x1112_1314_1516_1718, low: 0x2122_2324_2526_2728))
     return [
       (
         .hello(hello),
         """
-        3200000001040000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
-        000000000000
+        4300000001050000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        0000000000000118171615141312112827262524232221
         """
       ),
       (
@@ -47,6 +48,14 @@ import Testing
       ),
       (.reassertionEnded, "0100000008"),
       (.purposeForgotten(PurposeID(2)), "090000000e0200000000000000"),
+      (
+        .accessShared(RequestNumber(1), AccessID(2), AccessToken(high: 3, low: 4)),
+        "210000000f0100000000000000020000000000000003000000000000000400000000000000"
+      ),
+      (
+        .reasserted(.token(AccessID(2), AccessToken(high: 3, low: 4))),
+        "1a0000000704020000000000000003000000000000000400000000000000"
+      ),
     ]
   }
 
@@ -77,6 +86,7 @@ import Testing
         """
       ),
       (.graceEnded, "0100000011"),
+      (.failed(AccessID(1), .outerAccessEnded, explanation: nil), "0b0000000401000000000000000700"),
     ]
   }
 

@@ -39,6 +39,8 @@ struct StableNumbersTests {
       (26, .accessLost, "accessLost"),
       (27, .uncoordinatedChangesMissed, "uncoordinatedChangesMissed"),
       (28, .fileSystem, "fileSystem"),
+      (29, .outerAccessEnded, "outerAccessEnded"),
+      (30, .invalidAccessEnvironment, "invalidAccessEnvironment"),
     ]
     #expect(table.map(\.0) == FileCoordinationError.Code.allCases.map(\.number))
     for (number, code, name) in table {

@@ -99,7 +99,8 @@ struct ServiceWorld {
         client, processIdentifier: Int32(lastClient), isSameUser: choices.below(16) > 0, at: time))
     let hello = Hello(
       session: UInt64(choices.below(4)), processIdentifier: 7, processStartTime: 0, processName: "fuzz",
-      packageExtensions: ["pkg"], previousEpoch: UInt64(choices.below(2)))
+      packageExtensions: ["pkg"], previousEpoch: UInt64(choices.below(2)),
+      outerAccess: choices.below(4) == 0 ? token() : nil)
     if choices.below(8) > 0 { tell(.hello(hello), from: client) }
   }
 
@@ -189,7 +190,7 @@ extension ServiceWorld {
     case 5: .snapshotWanted(number())
     case 6: .observationWanted(choices.flag())
     case 7: .surveyed(choices.pick(surveys))
-    case 8: .validationWanted(number(), access())
+    case 8: choices.flag() ? .validationWanted(number(), access()) : .accessShared(number(), access(), token())
     case 9: .presenterEvent(number(), .presenterAdded(presenter(), registration()))
     case 10: .presenterEvent(number(), .presenterLocated(presenter(), path(), observing: choices.flag() ? ["x"] : nil))
     case 11: choices.below(8) == 0 ? .serviceWanted : .event(.accessRequested(access(), request()))
@@ -225,10 +226,13 @@ extension ServiceWorld {
     }
   }
 
+  private mutating func token() -> AccessToken { AccessToken(high: 0, low: UInt64(choices.below(4))) }
+
   private mutating func reassertion() -> Reassertion {
-    switch choices.below(3) {
+    switch choices.below(4) {
     case 0: .access(access(), request())
     case 1: .presenter(presenter(), registration())
+    case 2: .token(access(), token())
     default:
       .debt(
         presenter(), choices.pick(messages),

@@ -111,6 +111,7 @@ extension ClientCore {
     for (id, access) in accesses.sorted(by: { $0.key < $1.key }) {
       if access.phase == .held {
         frames.append(.reasserted(.access(id, access.request)))
+        if let token = access.token, !has(.tokenForgotten) { frames.append(.reasserted(.token(id, token))) }
       } else if !has(.waitingForgotten) {
         waiting.append(.event(.accessRequested(id, access.request)))
         if access.isCancelled { waiting.append(.event(.accessCancelled(id))) }

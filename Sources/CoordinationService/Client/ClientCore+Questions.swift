@@ -18,6 +18,7 @@ extension ClientCore {
     let number = RequestNumber(lastQuestion)
     let frame = makeFrame(number)
     questions[number] = frame
+    if case .accessShared(_, let id, let token) = frame { accesses[id]?.token = token }
     tell(frame)
     return number
   }

@@ -29,6 +29,8 @@ package struct ClientCore: Sendable {
     var deadline: Timestamp?
     /// The program has given up, and that frame may be lost with the service.
     var isCancelled = false
+    /// The token that processes were given which belong to it.
+    var token: AccessToken?
   }
 
   /// A presenter's debt for an access it relinquished for: from the message until the reacquirer's turn.
@@ -197,4 +199,6 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case abandonedGrantKept
   /// The current place of a granted item isn't reported to the next service.
   case itemMoveForgotten
+  /// The token of an access isn't reported to the next service.
+  case tokenForgotten
 }

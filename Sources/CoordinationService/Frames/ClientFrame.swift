@@ -33,12 +33,15 @@ package enum ClientFrame: Hashable, Sendable {
   case surveyed(RequestNumber)
   /// Answered by `ServerFrame.answered`: whether the access is held, as far as the service has recorded.
   case validationWanted(RequestNumber, AccessID)
+  /// Processes that name the token belong to the access until it ends. Answered by `ServerFrame.answered`: whether the
+  /// access is held.
+  case accessShared(RequestNumber, AccessID, AccessToken)
 }
 
 /// The identity of a process, as it states it.
 package struct Hello: Hashable, Sendable {
   /// Changes with every change of the frames: processes of different versions don't understand each other.
-  package static let currentVersion: UInt32 = 4
+  package static let currentVersion: UInt32 = 5
 
   package var version: UInt32
   /// Chosen at random once for each meeting of a process with a domain.
@@ -57,10 +60,12 @@ package struct Hello: Hashable, Sendable {
   package var packageExtensions: [String]
   /// The epoch in which the process was connected before, or zero: then nothing is to be re-asserted.
   package var previousEpoch: UInt64
+  /// The token of the access of another process inside of which this one was started, from its environment.
+  package var outerAccess: AccessToken?
 
   package init(
     version: UInt32 = currentVersion, session: UInt64, processIdentifier: Int32, processStartTime: UInt64,
-    processName: String, packageExtensions: [String], previousEpoch: UInt64
+    processName: String, packageExtensions: [String], previousEpoch: UInt64, outerAccess: AccessToken? = nil
   ) {
     self.version = version
     self.session = session
@@ -69,6 +74,7 @@ package struct Hello: Hashable, Sendable {
     self.processName = processName
     self.packageExtensions = packageExtensions
     self.previousEpoch = previousEpoch
+    self.outerAccess = outerAccess
   }
 }
 
@@ -92,6 +98,8 @@ package enum Reassertion: Hashable, Sendable {
   case presenter(PresenterID, PresenterRegistration)
   /// A presenter that has relinquished for an access, and is owed its reacquirer when that ends.
   case debt(PresenterID, MessageID, owedFor: DebtOrigin)
+  /// The token of an access that was reported right before.
+  case token(AccessID, AccessToken)
 }
 
 /// The access that a presenter relinquished for, in the form that other processes receive.

@@ -147,7 +147,7 @@ extension Failure {
       members.naming(first: FileAccessArbiter.reportedMemberCountMax - last, last: last).map(\.abridged)
     }
     return switch self {
-    case .cancelled, .presenterFailed, .evictionRefused: self
+    case .cancelled, .presenterFailed, .evictionRefused, .outerAccessEnded, .nestedTooDeep: self
     case .timedOut(let waiting, let blockers): .timedOut(waiting: waiting, blockers: abridge(blockers))
     case .unanswered(let waiting, let blockers, let followers):
       .unanswered(waiting: waiting, blockers: abridge(blockers), followers: abridge(followers))

@@ -43,7 +43,9 @@ struct Move: Sendable {
 extension ServiceCore {
   /// After a process has used a directory for a while, and no other process has, it may decide alone about it.
   mutating func considerDelegation(at path: ItemPath, isWrite: Bool, to client: ClientID, at time: Timestamp) {
-    guard !isInGrace, surveys.isEmpty, observers.isEmpty, let parent = path.parent else { return }
+    // A process that belongs to an access of another one asks each time: the access may have ended.
+    guard !isInGrace, surveys.isEmpty, observers.isEmpty, outer(of: client) == .nothing, let parent = path.parent
+    else { return }
     let use = usage.note(parent, by: client, isWrite: isWrite)
     guard use.isEnough else { return }
     let mode: DelegationMode = use.isReadOnly ? .reading : .writing

@@ -4,6 +4,7 @@ internal import FileAccessArbiter
 
 extension ServiceCore {
   mutating func take(_ frame: ClientFrame, from id: ClientID, at time: Timestamp) throws(Malformed) {
+    if keepsNestedReport(frame, of: id, at: time) { return }
     if holdsBack(frame) {
       if case .purposeForgotten(let purpose) = frame { noteLeavingPurpose(purpose, of: id) }
       if case .itemMoved = frame, clients[id]?.hasReasserted == false {
@@ -34,6 +35,8 @@ extension ServiceCore {
     case .validationWanted(let number, let access):
       let isHeld = arbiter.phase(of: try Self.global(access, id)) == .granted
       send(.answered(number, isHeld), to: id)
+    case .accessShared(let number, let access, let token):
+      send(.answered(number, try share(access, token, by: id)), to: id)
     case .observationWanted(let isWanted): observe(isWanted, by: id, at: time)
     case .serviceWanted: effects.append(.handOver)
     }
@@ -42,7 +45,8 @@ extension ServiceCore {
   private mutating func take(_ event: ArbiterEvent, from id: ClientID, at time: Timestamp) throws(Malformed) {
     switch event {
     case .accessRequested(let access, let request):
-      let (access, request) = (try newAccess(access, of: id), try checked(request, of: id))
+      let access = try newAccess(access, of: id)
+      guard let request = try nested(access, request, of: id) else { return }
       if !grantUnderDelegation(access, request, of: id, at: time) {
         carryOut(arbiter.accessRequested(access, request, at: time), at: time)
       }
@@ -99,6 +103,7 @@ extension ServiceCore {
       throw Malformed("\(Self.local(access)) ends with \(outcomes.count) outcomes")
     }
     let plain = arbiter.plainAccess(access)
+    forgetToken(of: access)
     carryOut(arbiter.accessReleased(access, outcomes: outcomes, at: time), at: time)
     if let plain { considerDelegation(at: plain.path, isWrite: plain.isWrite, to: id, at: time) }
   }

@@ -19,6 +19,8 @@ struct Grace: Sendable {
   var presenters: [PresenterID] = []
   /// Presenters that are owed a reacquirer for an access that may still be reported.
   var debts: [Debt] = []
+  /// What processes have reported that belong to an access which hasn't been reported yet.
+  var nestedReports: [ClientID: [ClientFrame]] = [:]
 
   struct Debt: Sendable {
     let presenter: PresenterID
@@ -40,14 +42,16 @@ extension ServiceCore {
     case .hello, .purposeNamed, .reasserted, .reassertionEnded, .snapshotWanted, .surveyed,
       .observationWanted, .serviceWanted:
       return false
-    case .purposeForgotten, .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted: return true
+    case .purposeForgotten, .event, .presenterEvent, .itemMoved, .delegationReturned, .validationWanted, .accessShared:
+      return true
     }
   }
 
   mutating func take(_ reassertion: Reassertion, from id: ClientID, at time: Timestamp) throws(Malformed) {
     switch reassertion {
     case .access(let access, let request):
-      let (global, request) = (try newAccess(access, of: id), try checked(request, of: id))
+      let global = try newAccess(access, of: id)
+      let request = inside(outer(of: id), try checked(request, of: id))
       if !arbiter.accessReasserted(global, request, isTrusted: isInGrace, at: time) {
         clients[id]?.lost.insert(global)
         send(.lost(access), to: id)
@@ -66,6 +70,9 @@ extension ServiceCore {
         presenter: try Self.global(presenter, id), message: try newDebt(message, of: id), origin: origin)
       if has(.debtForgotten) { return }
       if grace == nil { pay(debt, at: time) } else { grace?.debts.append(debt) }
+    case .token(let access, let token):
+      // Not if others were granted conflicting accesses: it's lost then.
+      if try share(access, token, by: id) { takeNestedReports(at: time) }
     }
   }
 
@@ -98,6 +105,7 @@ extension ServiceCore {
   /// Nothing more is to be expected from a session.
   mutating func sessionIsGone(_ session: UInt64, at time: Timestamp) {
     grace?.expected.remove(session)
+    takeOrphanedReports(at: time)
     if grace?.expected.isEmpty == true { endGrace(at: time) }
   }
 
@@ -117,6 +125,7 @@ extension ServiceCore {
   }
 
   private mutating func endGrace(at time: Timestamp) {
+    takeAllNestedReports(at: time)
     guard let ended = grace else { return }
     grace = nil
     // Others may be inside of the items of these from now on. A process that hasn't come may not even have noticed that

@@ -7,7 +7,8 @@ package import FileAccessArbiter
 /// impossible one is disconnected: its mistakes harm no other process.
 ///
 /// The parts: numbers and checks `+Border`, events and their effects `+Events`, delegations `+Delegations`, the
-/// takeover from an earlier service `+Grace`, processes that are stopped `+Stopped`, work without a frame `+Deadlines`.
+/// takeover from an earlier service `+Grace`, processes that are stopped `+Stopped`, processes that belong to an access of
+/// another one `+Outer`, work without a frame `+Deadlines`.
 package struct ServiceCore: Sendable {
   /// One connection.
   struct Client: Sendable {
@@ -29,6 +30,8 @@ package struct ServiceCore: Sendable {
     var restatedDebts: Set<MessageID> = []
     /// The places of presenters that it reported after the grace.
     var latePaths: [ItemPath] = []
+    /// It belongs to an access of a process that hasn't reported it to this service, and its report is taken in all the same.
+    var reportsAlone = false
     /// Its delegations that haven't been recalled.
     var delegated = DelegationOrder()
     /// When it's dropped, unless it has said hello by then, or read the reason of its refusal.
@@ -53,6 +56,10 @@ package struct ServiceCore: Sendable {
   var purposeIDs: [String: PurposeID] = [:]
   var purposeNames: [PurposeID: String] = [:]
   var delegations: [AccessID: Delegation] = [:]
+  /// Accesses that processes may belong to, by the tokens that these name.
+  var tokens: [AccessToken: AccessID] = [:]
+  /// The same the other way round.
+  var sharedAccesses: [AccessID: AccessToken] = [:]
   var lastSurvey: UInt64 = 0
   var usage = UsageRecord()
   var questions: [OpenQuestion] = []
@@ -185,6 +192,10 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case messageNumbersWrap
   /// A save that's under way elsewhere doesn't pass the access that asked for it.
   case savePriorityIgnored
+  /// A process whose outer access has ended gets accesses like any other.
+  case endedOuterIgnored
+  /// What belongs to an access is entered before that access has been reported.
+  case nestedReportedFirst
 }
 
 // MARK: - Connections
@@ -231,6 +242,8 @@ extension ServiceCore {
     questions.removeAll { $0.client == id }
     surveys.removeAll { $0.asker == id }
     observers.remove(id)
+    forgetTokens(of: id)
+    grace?.nestedReports[id] = nil
     grace?.heldBack.removeAll { $0.client == id }
     grace?.movesToldAgain.removeAll { $0.client == id }
     departing = (id, client)

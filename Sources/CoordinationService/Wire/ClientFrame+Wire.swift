@@ -15,6 +15,7 @@ extension ClientFrame: WireValue {
     case observationWanted = 12
     case serviceWanted = 13
     case purposeForgotten = 14
+    case accessShared = 15
   }
 
   private var tag: Tag {
@@ -33,6 +34,7 @@ extension ClientFrame: WireValue {
     case .validationWanted: .validationWanted
     case .observationWanted: .observationWanted
     case .serviceWanted: .serviceWanted
+    case .accessShared: .accessShared
     }
   }
 
@@ -53,6 +55,7 @@ extension ClientFrame: WireValue {
     case .surveyed(let number): writer.append(number)
     case .validationWanted(let number, let access): writer.append(number, access)
     case .observationWanted(let isWanted): writer.append(isWanted)
+    case .accessShared(let number, let access, let token): writer.append(number, access, token)
     }
   }
 
@@ -74,6 +77,7 @@ extension ClientFrame: WireValue {
     case .validationWanted: self = try .validationWanted(reader.read(), reader.read())
     case .observationWanted: self = .observationWanted(try reader.read())
     case .serviceWanted: self = .serviceWanted
+    case .accessShared: self = try .accessShared(reader.read(), reader.read(), reader.read())
     }
   }
 }
@@ -81,7 +85,8 @@ extension ClientFrame: WireValue {
 extension Hello: WireValue {
   package func encode(into writer: inout WireWriter) {
     writer.append(
-      version, session, processIdentifier, processStartTime, processName, packageExtensions, previousEpoch)
+      version, session, processIdentifier, processStartTime, processName, packageExtensions, previousEpoch,
+      outerAccess)
   }
 
   /// Only the version is understood of a process of another version, and the rest is empty.
@@ -96,7 +101,8 @@ extension Hello: WireValue {
     }
     try self.init(
       version: version, session: reader.read(), processIdentifier: reader.read(), processStartTime: reader.read(),
-      processName: reader.read(), packageExtensions: reader.read(), previousEpoch: reader.read())
+      processName: reader.read(), packageExtensions: reader.read(), previousEpoch: reader.read(),
+      outerAccess: reader.read())
   }
 }
 
@@ -105,6 +111,7 @@ extension Reassertion: WireValue {
     case access = 1
     case presenter = 2
     case debt = 3
+    case token = 4
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -118,6 +125,9 @@ extension Reassertion: WireValue {
     case .debt(let presenter, let message, let origin):
       writer.append(tag: Tag.debt)
       writer.append(presenter, message, origin)
+    case .token(let access, let token):
+      writer.append(tag: Tag.token)
+      writer.append(access, token)
     }
   }
 
@@ -126,6 +136,7 @@ extension Reassertion: WireValue {
     case .access: self = try .access(reader.read(), reader.read())
     case .presenter: self = try .presenter(reader.read(), reader.read())
     case .debt: self = try .debt(reader.read(), reader.read(), owedFor: reader.read())
+    case .token: self = try .token(reader.read(), reader.read())
     }
   }
 }

@@ -26,6 +26,8 @@ extension Failure: WireValue {
     case presenterFailed = 4
     case evictionRefused = 5
     case deadlock = 6
+    case outerAccessEnded = 7
+    case nestedTooDeep = 8
   }
 
   package func encode(into writer: inout WireWriter) {
@@ -47,6 +49,11 @@ extension Failure: WireValue {
     case .deadlock(let members):
       writer.append(tag: Tag.deadlock)
       writer.append(members)
+    case .outerAccessEnded:
+      writer.append(tag: Tag.outerAccessEnded)
+    case .nestedTooDeep(let limit):
+      writer.append(tag: Tag.nestedTooDeep)
+      writer.append(count: limit)
     }
   }
 
@@ -60,6 +67,8 @@ extension Failure: WireValue {
     case .evictionRefused:
       self = try .evictionRefused(presenterLabel: reader.read(), isCallbackMissing: reader.read())
     case .deadlock: self = .deadlock(try reader.read())
+    case .outerAccessEnded: self = .outerAccessEnded
+    case .nestedTooDeep: self = .nestedTooDeep(limit: try reader.count())
     }
   }
 }

@@ -50,6 +50,14 @@ extension FencingToken: WireValue {
   }
 }
 
+extension AccessToken: WireValue {
+  package func encode(into writer: inout WireWriter) { writer.append(high, low) }
+
+  package init(from reader: inout WireReader) throws(WireError) {
+    try self.init(high: reader.read(), low: reader.read())
+  }
+}
+
 extension ExecutionContext: WireValue {
   private enum Tag: UInt8, WireTag {
     case access = 1

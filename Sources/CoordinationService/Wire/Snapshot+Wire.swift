@@ -1,10 +1,14 @@
 internal import FileAccessArbiter
 
 extension ArbiterSnapshot.Access: WireValue {
-  package func encode(into writer: inout WireWriter) { writer.append(summary, requestedAt, blockers) }
+  package func encode(into writer: inout WireWriter) { writer.append(summary, requestedAt, blockers, outer?.rawValue) }
 
   package init(from reader: inout WireReader) throws(WireError) {
-    try self.init(summary: reader.read(), requestedAt: reader.read(), blockers: reader.read())
+    let (summary, requestedAt) = (try reader.read(AccessSummary.self), try reader.read(Timestamp.self))
+    let blockers: [WaitMember] = try reader.read()
+    // Any process's access: its number is not the receiver's own.
+    let outer: UInt64? = try reader.read()
+    self.init(summary: summary, requestedAt: requestedAt, blockers: blockers, outer: outer.map { AccessID($0) })
   }
 }
 

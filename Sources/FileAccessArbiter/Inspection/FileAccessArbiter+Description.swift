@@ -34,11 +34,14 @@ package struct ArbiterSnapshot: Hashable, Sendable {
     package let summary: AccessSummary
     package let requestedAt: Timestamp
     package let blockers: [WaitMember]
+    /// The innermost access around it that lasts.
+    package let outer: AccessID?
 
-    package init(summary: AccessSummary, requestedAt: Timestamp, blockers: [WaitMember]) {
+    package init(summary: AccessSummary, requestedAt: Timestamp, blockers: [WaitMember], outer: AccessID?) {
       self.summary = summary
       self.requestedAt = requestedAt
       self.blockers = blockers
+      self.outer = outer
     }
   }
 
@@ -65,7 +68,8 @@ extension FileAccessArbiter {
       time: time,
       accesses: accesses.sortedKeys.sorted { accesses[$0].sequence < accesses[$1].sequence }.map {
         ArbiterSnapshot.Access(
-          summary: summary(of: $0), requestedAt: accesses[$0].requestedAt, blockers: blockers(of: $0))
+          summary: summary(of: $0), requestedAt: accesses[$0].requestedAt, blockers: blockers(of: $0),
+          outer: innermostAccess(around: $0))
       },
       presenters: presenters.sortedKeys.map { id in
         let presenter = presenters[id]

@@ -35,6 +35,15 @@ extension FileAccessArbiter {
   /// How many accesses and callbacks an access was requested inside of; zero when it's gone.
   package func nestingDepth(of id: AccessID) -> Int { accesses.find(id)?.lineage.count ?? 0 }
 
+  /// The innermost access around one, if it lasts; `nil` also if there's only a callback around it.
+  package func innermostAccess(around id: AccessID) -> AccessID? {
+    for case .access(let outer) in accesses.find(id)?.lineage ?? [] where accesses.contains(outer) { return outer }
+    return nil
+  }
+
+  /// The presenter on whose behalf a live access was made.
+  package func ownPresenter(of id: AccessID) -> PresenterID? { accesses.find(id)?.ownPresenter }
+
   /// The presenter that a message was sent to; `nil` if it has been answered, or never was.
   package func recipient(of id: MessageID) -> PresenterID? { messages.find(id)?.presenter }
 

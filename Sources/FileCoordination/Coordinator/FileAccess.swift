@@ -1,5 +1,6 @@
 internal import FileAccessArbiter
 public import FoundationEssentials
+internal import SwiftRuntimeHooks
 internal import SystemInterface
 
 /// Access to one item, valid inside the accessor that receives it and nowhere else.
@@ -166,6 +167,21 @@ public struct FileAccess: ~Copyable, Sendable {
     let (access, index) = (access, itemIndex)
     try await access.host.withoutBlocking { () throws(FileCoordinationError) in try access.validate(index) }
   }
+
+  /// The accesses that child processes of the accessor belong to.
+  var accessesOfChildren: AccessesOfChildren {
+    let host =
+      switch reference {
+      case .granted(let access): access.host
+      case .claim(let claim): claim.coordinator.host
+      }
+    // A claim of the fast tier isn't adopted for a domain without other processes.
+    let waiter = host.decidesAlone || !isKnownToLast ? nil : access.waiter
+    return AccessesOfChildren((host, waiter), in: .current(.current, task: CurrentTask.number))
+  }
+
+  /// Whether the arbiter's access lasts: that of a snapshot ends before the accessor.
+  private var isKnownToLast: Bool { if case .granted(let access) = reference { !access.isReleased } else { true } }
 
   /// The position of the item among those of the access in the arbiter.
   private var itemIndex: Int { if case .granted = reference { index } else { 0 } }

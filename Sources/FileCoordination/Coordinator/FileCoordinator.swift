@@ -197,6 +197,7 @@ extension FileCoordinator {
   func begin(
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?, blocks: Bool
   ) throws(FileCoordinationError) -> AccessWaiter {
+    try host.checkInherited()
     var request = try request(for: plan, deadlines ?? self.deadlines)
     request.blocksThread = blocks
     request.isOnMainThread = blocks && CurrentThread.isMain

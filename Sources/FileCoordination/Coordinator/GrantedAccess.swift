@@ -44,6 +44,10 @@ final class GrantedAccess: Sendable {
   ) throws(FileCoordinationError) {
     switch waiter.answer {
     case nil: preconditionFailure("\(waiter.id) has no answer yet")
+    case .failed(.outerAccessEnded, _):
+      coordinator.forget(waiter.id)
+      let what = "couldn't \(plan.verb) \(FileCoordinationError.list(plan.subjects))"
+      throw .outerAccessEnded(what, plan.subjects, coordinator.host.outerAccess)
     case .failed(let failure, let presenterError):
       coordinator.forget(waiter.id)
       throw .failed(
@@ -252,6 +256,9 @@ extension GrantedAccess {
     let item = SystemPath(bytes: waiter.path(of: index).bytes)
     return state.withLock { state in state.snapshots.first { $0.item == item }?.leftOut ?? [] }
   }
+
+  /// Whether the arbiter's access has ended.
+  var isReleased: Bool { state.withLock { $0.isReleased } }
 
   var hasUploads: Bool { items.contains(where: \.isUpload) }
 

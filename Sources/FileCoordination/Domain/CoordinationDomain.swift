@@ -146,8 +146,18 @@ public final class CoordinationDomain: Sendable {
 
   let host: ArbiterHost
 
-  private init(_ configuration: Configuration, meetingAt ground: MeetingGround) {
-    host = ArbiterHost(configuration, meetingAt: ground)
+  private init(
+    _ configuration: Configuration, meetingAt ground: MeetingGround,
+    inside inherited: AccessEnvironment.Inherited = .ofProcess
+  ) {
+    host = ArbiterHost(configuration, meetingAt: ground, inside: inherited)
+  }
+
+  /// The domain of a socket, as a child process with such an environment takes part in it; for tests.
+  static func socket(_ path: String, ofChildIn environment: [String: String]) -> CoordinationDomain {
+    CoordinationDomain(
+      Configuration(), meetingAt: .at(path),
+      inside: AccessEnvironment.Inherited(environment[AccessEnvironment.variable]))
   }
 
   private static func named(_ name: String?) -> CoordinationDomain {

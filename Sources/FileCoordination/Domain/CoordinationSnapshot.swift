@@ -14,6 +14,8 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     public let blockers: [CoordinationParty]
     /// How many more are in its way.
     public let omittedBlockerCount: Int
+    /// The access that it's nested in, perhaps of another process; `nil` if there's none, or if that has ended.
+    public let outer: CoordinationParty?
     /// Whether the accessor runs.
     public var isGranted: Bool { party.kind == .holdingAccess }
   }
@@ -50,12 +52,14 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
   public let presenters: [Presenter]
 
   init(_ snapshot: ArbiterSnapshot) {
+    let summaries = Dictionary(snapshot.accesses.map { ($0.summary.id, $0.summary) }) { first, _ in first }
     accesses = snapshot.accesses.map { access in
       let blockers = NamedParties(access.blockers, at: snapshot.time)
       return Access(
         party: CoordinationParty(access.summary, at: snapshot.time),
         age: .nanoseconds(snapshot.time - access.requestedAt), blockers: blockers.parties,
-        omittedBlockerCount: blockers.omittedCount)
+        omittedBlockerCount: blockers.omittedCount,
+        outer: access.outer.flatMap { summaries[$0] }.map { CoordinationParty($0, at: snapshot.time) })
     }
     presenters = snapshot.presenters.map { presenter in
       Presenter(
@@ -94,10 +98,11 @@ public struct CoordinationSnapshot: Sendable, CustomStringConvertible {
     let mode = item.isWritten ? "writing" : "reading"
     let party = access.party
     let time = "for \(party.duration.shortDescription)"
-    if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(time)" }
+    let inside = access.outer.map { ", inside the access of '\($0.label)' (\($0.process))" } ?? ""
+    if access.isGranted { return "held for \(mode) by '\(party.label)' (\(party.process)) \(time)\(inside)" }
     let more = access.omittedBlockerCount > 0 ? " and \(access.omittedBlockerCount) more" : ""
     let blockers = access.blockers.map { "'\($0.label)'" }.joined(separator: ", ") + more
-    return "'\(party.label)' (\(party.process)) has waited \(time) before \(mode), behind \(blockers)"
+    return "'\(party.label)' (\(party.process)) has waited \(time) before \(mode)\(inside), behind \(blockers)"
   }
 
   /// The items as an indented list.

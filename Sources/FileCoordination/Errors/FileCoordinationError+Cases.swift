@@ -220,6 +220,8 @@ extension FileCoordinationError {
         ? "doesn't implement accommodatePresentedItemEviction. Close its document first"
         : "answered accommodatePresentedItemEviction and stayed registered. It must unregister to agree"
       return Self(.evictionRefused, subjects: subjects, message: "\(what): the presenter '\(label)' \(reason).")
+    case .outerAccessEnded: return outerAccessEnded(what, subjects, nil)
+    case .nestedTooDeep(let limit): return nestedTooDeep(limit, limit)
     case .deadlock(let members):
       let report = DeadlockReport(members, at: now)
       return Self(.deadlock, subjects: subjects, message: "\(what): \(report)", deadlock: report)
@@ -372,6 +374,31 @@ extension FileCoordinationError {
       .domainUnreachable, subjects: [value],
       message: "FILE_COORDINATION_DOMAIN is '\(value)', which names no domain. "
         + "Set it to 'user', 'process' or 'socket:' and an absolute path, or leave it unset.")
+  }
+
+  /// The access of another process has ended that this process belongs to.
+  static func outerAccessEnded(_ what: String, _ subjects: [String], _ outer: AccessEnvironment.Entry?) -> Self {
+    let variable = AccessEnvironment.variable
+    let access = outer?.description ?? "an access of another one"
+    return Self(
+      .outerAccessEnded, subjects: subjects,
+      message: "\(what): this process belongs to \(access), by \(variable) in its environment, and that access has "
+        + "ended. Let it last until its child processes have ended, or start this process with 'env -u \(variable)'.")
+  }
+
+  static func invalidAccessEnvironment(_ value: String, because reason: String) -> Self {
+    let variable = AccessEnvironment.variable
+    return Self(
+      .invalidAccessEnvironment, subjects: [value],
+      message: "\(variable) is '\(value.fitting(200))', which names no access: \(reason). "
+        + "Pass on the variable as it is, or start the process with 'env -u \(variable)'.")
+  }
+
+  static func tooManyOuterAccesses(_ limit: Int) -> Self {
+    Self(
+      .limitExceeded,
+      message: "a child process would belong to accesses of more than \(limit) domains, which is the limit. Start it "
+        + "outside of some of them.")
   }
 
   static func accessLost(_ path: String) -> Self {

@@ -129,6 +129,16 @@ extension FileCoordinationError {
     ///
     /// The remedy depends on the call. ``FileCoordinationError/underlyingError`` is a `SystemError`.
     public static let fileSystem = Code(28, "fileSystem")
+    /// The access has ended to which this process belongs by the variable `FILE_COORDINATION_ACCESS` in its environment.
+    ///
+    /// Let that access last until its child processes have ended, or start this one with
+    /// `env -u FILE_COORDINATION_ACCESS`. See <doc:CommandsInsideCommands>.
+    public static let outerAccessEnded = Code(29, "outerAccessEnded")
+    /// The variable `FILE_COORDINATION_ACCESS` in the environment of this process names no access.
+    ///
+    /// Pass on the value of ``FileAccess/environment()-ate1`` as it is, or start the process with
+    /// `env -u FILE_COORDINATION_ACCESS`.
+    public static let invalidAccessEnvironment = Code(30, "invalidAccessEnvironment")
 
     /// All codes of this version, by number; a later version may have more.
     public static let allCases: [Code] = [
@@ -136,7 +146,7 @@ extension FileCoordinationError {
       .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .symbolicLinkLoop, .conflictingOptions, .optionNotAllowed,
       .noItems, .tooManyItems, .messageTooLong, .limitExceeded, .invalidPurposeIdentifier, .presenterWithoutURL,
       .accessEnded, .notWritable, .moveNotCovered, .destinationExists, .domainUnreachable, .accessLost,
-      .uncoordinatedChangesMissed, .fileSystem,
+      .uncoordinatedChangesMissed, .fileSystem, .outerAccessEnded, .invalidAccessEnvironment,
     ]
 
     /// The name.

@@ -36,6 +36,8 @@ final class AccessWaiter: Sendable {
     var token: FencingToken?
     /// Others were granted conflicting accesses while the process couldn't be reached.
     var isLost = false
+    /// Drawn when a child process is to belong to the access.
+    var childToken: AccessToken?
   }
 
   let id: AccessID
@@ -78,6 +80,15 @@ final class AccessWaiter: Sendable {
 
   var isLost: Bool { state.withLock { $0.isLost } }
   func noteLoss() { state.withLock { $0.isLost = true } }
+
+  /// The token for child processes that belong to the access.
+  var childToken: AccessToken {
+    state.withLock { state in
+      let token = state.childToken ?? .drawn()
+      state.childToken = token
+      return token
+    }
+  }
 
   func resolve(_ answer: Answer) {
     let sleepers = state.withLock { state -> (CheckedContinuation<Void, Never>?, WaitEnd?) in

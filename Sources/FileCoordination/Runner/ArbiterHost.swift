@@ -91,6 +91,8 @@ final class ArbiterHost: Sendable {
   let configuration: CoordinationDomain.Configuration
   let clock: DomainClock
   let identity = OwnProcess.current
+  /// The accesses of other processes that this one belongs to.
+  let inherited: AccessEnvironment.Inherited
   private let state: Guarded<State>
   /// Grants claims that meet no obstacle, in front of the arbiter.
   let tier: FastTier<ProcessMemory>
@@ -111,8 +113,12 @@ final class ArbiterHost: Sendable {
   /// Puts a watcher in front of the system's that behaves like the system's at its limits.
   let watcherForTests = Guarded<(@Sendable (any FileWatcher) -> any FileWatcher)?>(nil)
 
-  init(_ configuration: CoordinationDomain.Configuration, meetingAt ground: MeetingGround? = nil) {
+  init(
+    _ configuration: CoordinationDomain.Configuration, meetingAt ground: MeetingGround? = nil,
+    inside inherited: AccessEnvironment.Inherited = .ofProcess
+  ) {
     self.configuration = configuration
+    self.inherited = inherited
     let clock = DomainClock(configuration.clock)
     self.clock = clock
     var arbiter = FileAccessArbiter(
@@ -120,7 +126,10 @@ final class ArbiterHost: Sendable {
       tracksInterest: true)
     arbiter.clientJoined(Self.client, name: identity.description)
     let ground = ground.map { Self.checkLength(ofPackageExtensions: configuration.packageExtensions, $0) }
-    let link = ground.map { ServiceLink($0, packageExtensions: configuration.agreement, clock: clock) }
+    let link = ground.map {
+      ServiceLink(
+        $0, packageExtensions: configuration.agreement, inside: inherited.accesses.entry(for: $0)?.token, clock: clock)
+    }
     meetingGround = ground
     transport = link ?? NoTransport()
     coverageWord = link.map { _ in SharedWord() }
@@ -131,10 +140,12 @@ final class ArbiterHost: Sendable {
       in: configuration.fileSystem, packageExtensions: configuration.packageExtensions,
       checkInterval: configuration.identityCheckInterval)
     link?.serve(self)
+    if ground != nil { Self.hostsAmongProcesses.withLock { $0[number] = WeakReference(host: self) } }
   }
 
   // A claimant keeps its domain, and that keeps the host.
   deinit {
+    if !decidesAlone { Self.hostsAmongProcesses.withLock { $0[number] = nil } }
     transport.end()
     state.withLock { tier.deallocate(&$0.ledger) }
   }

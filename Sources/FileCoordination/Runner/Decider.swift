@@ -110,12 +110,14 @@ enum DomainQuestion: Sendable {
   case validation(AccessID)
   /// An item was moved; whether its access covers that.
   case move(by: AccessID, from: ItemPath, to: ItemPath, replaced: Bool)
+  /// Child processes with this token belong to an access; whether that's held.
+  case sharing(AccessID, AccessToken)
 
   /// The obstacles to the fast tier while it's answered.
   var obstacles: Obstacles {
     switch self {
     case .snapshot: .everywhere
-    case .validation: .none
+    case .validation, .sharing: .none
     case .move(_, let old, let new, _): Obstacles([old, new].map { Obstacle(path: $0, interest: .everything) })
     }
   }
@@ -124,6 +126,7 @@ enum DomainQuestion: Sendable {
     switch self {
     case .snapshot: .snapshotWanted(number)
     case .validation(let id): .validationWanted(number, id)
+    case .sharing(let id, let token): .accessShared(number, id, token)
     case .move(let id, let old, let new, let replaced):
       .itemMoved(number, by: id, from: old, to: new, replaced: replaced)
     }
@@ -149,7 +152,7 @@ extension Decider {
     }
     switch question {
     case .snapshot: return (.known(.snapshot(ownReply(at: time))), .noEvent)
-    case .validation: return (.known(.happened(true)), .noEvent)
+    case .validation, .sharing: return (.known(.happened(true)), .noEvent)
     case .move(let id, let old, let new, let replaced):
       guard arbiter.mayAnnounceMove(id, from: old, to: new) else { return (.known(.happened(false)), .noEvent) }
       let effects = arbiter.itemMoved(by: id, from: old, to: new, replaced: replaced, at: time)

@@ -34,7 +34,7 @@ final class Conversation: @unchecked Sendable {
     let hello = Hello(
       session: link.session, processIdentifier: process.pid, processStartTime: process.startTime,
       processName: HostProcess.name.fitting(255), packageExtensions: link.packageExtensions,
-      previousEpoch: link.epoch)
+      previousEpoch: link.epoch, outerAccess: link.outerAccess)
     var bytes: [UInt8] = []
     ServiceLink.append(.hello(hello), to: &bytes)
     // A fresh socket takes in so few bytes at once.

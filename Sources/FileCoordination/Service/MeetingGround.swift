@@ -18,11 +18,21 @@ struct MeetingGround: Sendable {
   private let findAll: Finder
   /// Finds the place where processes meet as a rule, at little cost.
   let findUsual: @Sendable () -> MeetingPlace?
+  private let findName: @Sendable () -> String
 
-  init(_ findAll: @escaping Finder, usual findUsual: @escaping @Sendable () -> MeetingPlace? = { nil }) {
+  init(
+    _ findAll: @escaping Finder, usual findUsual: @escaping @Sendable () -> MeetingPlace? = { nil },
+    named findName: @escaping @Sendable () -> String
+  ) {
     self.findAll = findAll
     self.findUsual = findUsual
+    self.findName = findName
   }
+
+  /// The name of the domain, the same for all of its processes.
+  ///
+  /// - Complexity: O(length of the path), in system calls.
+  var name: String { findName() }
 
   func places() throws(FileCoordinationError) -> [MeetingPlace] {
     let places = try findAll()
@@ -51,6 +61,8 @@ extension MeetingGround {
       } catch { throw .noMeetingPlace(error) }
     } usual: {
       RuntimeDirectory.usual(in: base).flatMap { try? MeetingPlace(socket: $0.path.appending(socketName)) }
+    } named: {
+      "user.\(HostUser.effectiveUserID)" + (base == RuntimeDirectory.commonBase ? "" : ".\(base)")
     }
   }
 
@@ -59,12 +71,20 @@ extension MeetingGround {
       do throws(SystemError) {
         return [try MeetingPlace(socket: SystemPath(path))]
       } catch { throw .noMeetingPlace(error) }
+    } named: {
+      // Processes may spell the way to the socket differently.
+      let socket = SystemPath(path)
+      return "socket.\((try? HostFileSystem().canonicalPath(of: socket, resolvingLastComponent: false)) ?? socket)"
     }
   }
 
   /// Nowhere: every attempt to meet fails with this error.
   static func nowhere(because error: FileCoordinationError) -> MeetingGround {
-    MeetingGround { () throws(FileCoordinationError) in throw error }
+    MeetingGround { () throws(FileCoordinationError) in
+      throw error
+    } named: {
+      "nowhere"
+    }
   }
 }
 

@@ -38,6 +38,8 @@ final class ServiceLink: ServiceTransport {
 
   let ground: MeetingGround
   let packageExtensions: [String]
+  /// The access of another process that this one belongs to.
+  let outerAccess: AccessToken?
   /// Names this process's meeting with the domain; also in the name of its session file.
   let session = UInt64.random(in: 1 ... .max)
   let state = Guarded(State())
@@ -58,9 +60,11 @@ final class ServiceLink: ServiceTransport {
   /// - Parameters:
   ///   - ground: Where the processes of the domain meet.
   ///   - packageExtensions: The packages on which they have to agree.
+  ///   - outerAccess: The access of another process that this one belongs to.
   ///   - clock: Of the domain; deadlines are kept by it while no service keeps them.
-  init(_ ground: MeetingGround, packageExtensions: Set<String>, clock: DomainClock) {
+  init(_ ground: MeetingGround, packageExtensions: Set<String>, inside outerAccess: AccessToken?, clock: DomainClock) {
     self.ground = ground
+    self.outerAccess = outerAccess
     self.clock = clock
     watch = ServiceWatch(clock.base)
     self.packageExtensions = packageExtensions.sorted()

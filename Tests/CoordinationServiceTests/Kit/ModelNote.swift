@@ -11,6 +11,8 @@ enum ModelNote: Hashable, Sendable {
   /// No other client can have been inside meanwhile, as far as the client knows.
   case committed(AccessID)
   case failed(Failure)
+  /// A child process of this number begins.
+  case launched(Int)
   /// An announced move has put it where it is.
   case moved(AccessID)
   /// The service has received everything that was reported again.

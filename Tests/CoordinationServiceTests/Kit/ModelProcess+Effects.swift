@@ -25,7 +25,7 @@ extension ModelProcess {
   var hello: Hello {
     Hello(
       session: session, processIdentifier: Int32(session), processStartTime: 0, processName: "",
-      packageExtensions: [], previousEpoch: core.epoch)
+      packageExtensions: [], previousEpoch: core.epoch, outerAccess: parent?.token)
   }
 
   mutating func serviceIsGone() { tell { $0.disconnected() } }
@@ -118,6 +118,7 @@ extension ModelProcess {
   private mutating func noteAnswer(_ answer: ClientAnswer, to step: ModelStep, of thread: Int) {
     switch step {
     case .present(let presenter, _): notes.append(.presented(PresenterID(presenter)))
+    case .share(let begin): if answer == .happened(true) { accesses[Self.access(thread, begin)]?.isShared = true }
     case .move(let begin, _, _): accesses[Self.access(thread, begin)]?.isMoving = false
     case .commit(let begin):
       let id = Self.access(thread, begin)

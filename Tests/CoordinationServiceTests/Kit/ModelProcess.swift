@@ -35,6 +35,8 @@ struct ModelProcess: Sendable {
     var isInTier = false
     /// Others may have been inside while the process was expelled.
     var isDoubted = false
+    /// The service has its token.
+    var isShared = false
     /// A move has been announced and not answered.
     var isMoving = false
     /// Where it was before the move that it announced; protected until it ends.
@@ -60,6 +62,10 @@ struct ModelProcess: Sendable {
   /// The word that the service has written into this process's memory.
   var word: Revocation?
   var isAlive = true
+  /// What it belongs to as a child process.
+  let parent: ModelParent?
+  /// A child process begins when it's launched.
+  var isStarted: Bool
   var threads: [Thread]
   var accesses: [AccessID: Access] = [:]
   var presenters: Set<PresenterID> = []
@@ -70,7 +76,9 @@ struct ModelProcess: Sendable {
   /// For the checks.
   var notes: [ModelNote] = []
 
-  init(session: UInt64, _ plan: ClientPlan, isImpatient: Bool, faults: Set<ClientFault>) {
+  init(session: UInt64, _ plan: ClientPlan, in parent: ModelParent?, isImpatient: Bool, faults: Set<ClientFault>) {
+    self.parent = parent
+    isStarted = parent == nil
     self.isImpatient = isImpatient
     self.plan = plan
     core = ClientCore(session: session)
@@ -84,7 +92,8 @@ struct ModelProcess: Sendable {
   var session: UInt64 { core.session }
 
   var isDone: Bool {
-    callbacks.isEmpty && threads.indices.allSatisfy { threads[$0].next == plan.threads[$0].count }
+    callbacks.isEmpty
+      && (!isStarted || threads.indices.allSatisfy { threads[$0].next == plan.threads[$0].count })
   }
 
   /// The accesses that the fast tier grants.
@@ -107,7 +116,7 @@ struct ModelProcess: Sendable {
 
 extension ModelProcess {
   func canStep(_ thread: Int) -> Bool {
-    isAlive && threads[thread].waiting == .nothing && threads[thread].next < plan.threads[thread].count
+    isAlive && isStarted && threads[thread].waiting == .nothing && threads[thread].next < plan.threads[thread].count
   }
 
   mutating func step(_ thread: Int) {
@@ -131,6 +140,16 @@ extension ModelProcess {
     case .readToken(let begin):
       adopt(Self.access(thread, begin))
       threads[thread].next += 1
+    case .share(let begin):
+      let id = Self.access(thread, begin)
+      if accesses[id]?.standing == .lost || accesses[id]?.isDoubted == true { return threads[thread].next += 1 }
+      adopt(id)
+      let token = AccessToken(high: session, low: id.rawValue)
+      ask(thread) { .accessShared($0, id, token) }
+    case .launch(let child):
+      notes.append(.launched(child))
+      threads[thread].next += 1
+    case .await: threads[thread].next += 1
     }
   }
 

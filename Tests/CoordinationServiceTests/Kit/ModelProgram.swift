@@ -15,6 +15,10 @@ indirect enum ModelOperation: Sendable {
   case readToken
   /// Asks whether the innermost access around it still lasts, as before a step that can't be undone.
   case commit
+  /// Starts a client as a child process that belongs to the innermost access around it.
+  case launch(Int)
+  /// The same, and waits until the child has ended.
+  case run(Int)
 
   static func read(_ path: ItemPath, _ body: ModelOperation...) -> Self {
     .access(path, .read(withoutChanges: false), own: nil, body)
@@ -40,6 +44,9 @@ enum ModelStep: Hashable, Sendable {
   case look
   case readToken(of: Int)
   case commit(of: Int)
+  case share(of: Int)
+  case launch(Int)
+  case await(Int)
 
   static func flatten(_ operations: [ModelOperation]) -> [ModelStep] {
     var steps: [ModelStep] = []
@@ -68,9 +75,21 @@ enum ModelStep: Hashable, Sendable {
       case .commit:
         guard let outer else { preconditionFailure("a commit outside of every access") }
         steps.append(.commit(of: outer))
+      case .launch(let child), .run(let child):
+        guard let outer else { preconditionFailure("a child outside of every access") }
+        steps += [.share(of: outer), .launch(child)]
+        if case .run = operation { steps.append(.await(child)) }
       }
     }
   }
+}
+
+/// The access that a process of a model belongs to.
+struct ModelParent: Hashable, Sendable {
+  let client: Int
+  let access: AccessID
+
+  var token: AccessToken { AccessToken(high: UInt64(client + 1), low: access.rawValue) }
 }
 
 /// A process of a model.
@@ -125,11 +144,29 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   var mayDeadlock: Bool {
     clients.contains { client in
       client.threads.joined().contains { step in
-        if case .begin(_, _, _, outer: .some, _) = step { return true }
-        return false
+        switch step {
+        case .begin(_, _, _, outer: .some, _), .launch: true
+        default: false
+        }
       }
     }
   }
+
+  /// The access that a client belongs to as a child process.
+  func parent(of child: Int) -> ModelParent? {
+    for (client, plan) in clients.enumerated() {
+      for (thread, steps) in plan.threads.enumerated() {
+        guard let index = steps.firstIndex(of: .launch(child)), case .share(let begin) = steps[index - 1] else {
+          continue
+        }
+        return ModelParent(client: client, access: ModelProcess.access(thread, begin))
+      }
+    }
+    return nil
+  }
+
+  /// Whether accesses may be left that are nested in those of a client that was expelled, and comes back.
+  var keepsChildrenOfExpelled: Bool { expulsions > 0 && clients.indices.contains { parent(of: $0) != nil } }
 
   var hasLimits: Bool { clients.contains { $0.limits.partyCountMax != ProcessLimits.standard.partyCountMax } }
 

@@ -8,7 +8,8 @@ extension ServiceModel {
   var progress: [Action] {
     var result: [Action] = []
     for client in clients.indices {
-      for thread in clients[client].threads.indices where clients[client].canStep(thread) {
+      for thread in clients[client].threads.indices
+      where clients[client].canStep(thread) && !awaitsChild(client, thread) {
         result.append(.step(client, thread: thread))
       }
       if clients[client].isAlive {
@@ -29,6 +30,13 @@ extension ServiceModel {
       result.append(.noteEnd(session: session))
     }
     return result
+  }
+
+  private func awaitsChild(_ client: Int, _ thread: Int) -> Bool {
+    guard case .await(let child) = clients[client].plan.threads[thread][clients[client].threads[thread].next] else {
+      return false
+    }
+    return clients[child].isAlive && !clients[child].isDone
   }
 
   var disturbances: [Action] {

@@ -63,6 +63,13 @@ extension KeyWriter {
       hasher.combine(client.hasReasserted)
       hasher.combine(client.lost)
       hasher.combine(client.latePaths)
+      hasher.combine(client.reportsAlone)
+    }
+    hasher.combine(core.sharedAccesses)
+    for (client, frames) in (core.grace?.nestedReports ?? [:]).sorted(by: { $0.key < $1.key }) {
+      hasher.combine(client)
+      hasher.combine(frames.count)
+      for frame in frames { add(frame) }
     }
     hasher.combine(core.usage)
     hasher.combine(core.delegations.count)
@@ -164,6 +171,7 @@ extension KeyWriter {
 
   mutating func add(_ process: ModelProcess) {
     hasher.combine(process.isAlive)
+    hasher.combine(process.isStarted)
     hasher.combine(process.word)
     hasher.combine(process.threads)
     hasher.combine(process.accesses)

@@ -21,7 +21,12 @@ extension ServiceModel {
     case .committed(let id):
       let party = ModelJournal.Party(client: client, number: id.rawValue)
       if journal.overtaken.contains(party) { problems.append("\(party) commits although others have been inside") }
+    case .failed(.outerAccessEnded):
+      if clients[client].parent.map(isSurelyHeld) ?? true {
+        problems.append("client \(client) is refused although what it belongs to lasts")
+      }
     case .failed(let failure): check(failure)
+    case .launched(let child): clients[child].isStarted = true
     case .moved(let id): tolerateCompany(of: ModelJournal.Party(client: client, number: id.rawValue))
     case .presented(let id):
       // The answer of an earlier service is of no worth to a client that comes too late.
@@ -83,9 +88,17 @@ extension ServiceModel {
     guard !scenario.hasMoves, let access = access(party), access.item.access.isWrite else { return [] }
     return presenters.filter { presenter in
       let path = clients[presenter.client].core.registration(of: PresenterID(presenter.number))?.path
-      let isOwn = presenter.client == party.client && access.request.ownPresenter?.rawValue == presenter.number
-      return path == access.item.path && !isOwn
+      return path == access.item.path && !isOwn(presenter, party)
     }
+  }
+
+  /// Whether the access, or one that its process belongs to, is made for the presenter.
+  private func isOwn(_ presenter: ModelJournal.Party, _ party: ModelJournal.Party) -> Bool {
+    if presenter.client == party.client, access(party)?.request.ownPresenter?.rawValue == presenter.number {
+      return true
+    }
+    guard let parent = clients[party.client].parent else { return false }
+    return isOwn(presenter, ModelJournal.Party(client: parent.client, number: parent.access.rawValue))
   }
 
   private mutating func noteEnd(_ party: ModelJournal.Party, isLost: Bool) {

@@ -29,6 +29,7 @@ extension ServiceModel {
       }
     }
     checkRelinquished()
+    checkChildren()
     problems += core.arbiter.invariants()
   }
 
@@ -58,6 +59,7 @@ extension ServiceModel {
     {
       return false
     }
+    if belongs(party, to: other) || belongs(other, to: party) { return false }
     return places(of: access).contains { place in
       places(of: otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
     }
@@ -86,6 +88,47 @@ extension ServiceModel {
       next = clients[client].accesses[current]?.outer
     }
     return false
+  }
+
+  /// Whether the process of an access was started inside of another access.
+  private func belongs(_ party: ModelJournal.Party, to other: ModelJournal.Party) -> Bool {
+    guard let parent = clients[party.client].parent else { return false }
+    let outer = ModelJournal.Party(client: parent.client, number: parent.access.rawValue)
+    if outer == other { return true }
+    if outer.client == other.client, let access = access(outer),
+      isNested(access, in: AccessID(other.number), of: other.client)
+    {
+      return true
+    }
+    return belongs(outer, to: other)
+  }
+
+  /// Whether an access lasts, to which a child process belongs, and the service has no reason to doubt it.
+  func isSurelyHeld(_ parent: ModelParent) -> Bool {
+    let party = ModelJournal.Party(client: parent.client, number: parent.access.rawValue)
+    guard clients[parent.client].isAlive, !journal.untrusted.contains(party), !journal.late.contains(parent.client),
+      let access = access(party)
+    else { return false }
+    return access.standing == .known && access.isShared && !access.isDoubted
+  }
+
+  /// What a child process accesses is nested in the access to which it belongs.
+  ///
+  /// Unless it was granted, and that access has ended since.
+  private mutating func checkChildren() {
+    for client in clients.indices {
+      guard let parent = clients[client].parent else { continue }
+      for id in core.arbiter.accesses.sortedKeys where ServiceCore.owner(of: id.rawValue) == ids[client] {
+        let access = core.arbiter.accesses[id]
+        let isNested = access.lineage.contains { context in
+          guard case .access(let outer) = context else { return false }
+          return ServiceCore.owner(of: outer.rawValue) != ids[client] && ServiceCore.local(outer) == parent.access
+        }
+        if !isNested, access.isWaiting || isSurelyHeld(parent) {
+          problems.append("\(ServiceCore.local(id)) of the child \(client) is nested in nothing")
+        }
+      }
+    }
   }
 
   /// While another client writes the item of a presenter, the presenter has let go, and its reacquirer hasn't run.
@@ -119,6 +162,7 @@ extension ServiceModel {
     for access in core.arbiter.accesses.sortedKeys where !delegations.contains(access) {
       found.append("\(access) is left")
     }
+    if !core.tokens.isEmpty || !core.sharedAccesses.isEmpty { found.append("tokens are left") }
     if !core.arbiter.messages.isEmpty { found.append("messages are left") }
     let registered = clients.reduce(0) { $0 + ($1.isAlive ? $1.presenters.count : 0) }
     if core.arbiter.presenters.count != registered { found.append("presenters are left") }

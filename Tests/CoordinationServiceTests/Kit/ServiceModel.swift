@@ -103,7 +103,8 @@ struct ServiceModel: Sendable {
     cuts = scenario.cuts
     clients = scenario.clients.enumerated().map {
       ModelProcess(
-        session: UInt64($0.offset + 1), $0.element, isImpatient: scenario.expulsions > 0, faults: faults.client)
+        session: UInt64($0.offset + 1), $0.element, in: scenario.parent(of: $0.offset),
+        isImpatient: scenario.expulsions > 0, faults: faults.client)
     }
     ids = clients.indices.map { ClientID(UInt64($0 + 1)) }
     connections = clients.map { _ in .ended }
@@ -225,7 +226,8 @@ extension ServiceModel {
     journal.late.remove(client)
     connections[client] = .open
     // Each connection of a service has a number of its own.
-    if cuts < scenario.cuts { ids[client] = ClientID(ids.map(\.rawValue).max().map { $0 + 1 } ?? 1) }
+    // Where nothing refers to the end of an earlier one, the number stays the same: fewer states.
+    if cuts < scenario.cuts || scenario.keepsChildrenOfExpelled { ids[client] = ClientID(ids.map(\.rawValue).max().map { $0 + 1 } ?? 1) }
     carryOut(core.clientConnected(ids[client], processIdentifier: Int32(client + 1), isSameUser: true, at: 0))
     toService[client] = [.hello(clients[client].hello)]
   }

@@ -250,6 +250,96 @@ extension ServiceScenario {
     clients: [ClientPlan([.write("/d/a"), .read("/d/a")]), ClientPlan([.write("/d/a")])],
     serviceKills: 1, cancellations: 1, prologue: [0])
 
+  /// A process starts another one inside of an access that it granted itself, and any of them may be killed.
+  static let child = ServiceScenario(
+    name: "child",
+    clients: [
+      ClientPlan([.write("/d/a"), .write("/d/a", .run(1))]), ClientPlan([.read("/d/a", .write("/d/a"))]),
+      ClientPlan([.write("/d/a")]),
+    ],
+    clientKills: 1, prologue: [0, 0])
+
+  /// Nobody waits for the child: the access may end before it, and it gets nothing more then.
+  static let orphan = ServiceScenario(
+    name: "orphan",
+    clients: [
+      ClientPlan([.write("/d/a", .launch(1))]), ClientPlan([.write("/d/a"), .read("/d/a")]),
+      ClientPlan([.read("/d/a")]),
+    ],
+    prologue: [0, 0])
+
+  /// Two children of one access exclude each other.
+  static let siblings = ServiceScenario(
+    name: "siblings",
+    clients: [
+      ClientPlan([.write("/d", .replacing, .launch(1), .run(2))]), ClientPlan([.write("/d/a")]),
+      ClientPlan([.write("/d/a")]),
+    ],
+    clientKills: 1, prologue: [0])
+
+  /// A child waits for a process that waits for the access around the child.
+  static let childInCycle = ServiceScenario(
+    name: "child in a cycle",
+    clients: [
+      ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.write("/d/b")]), ClientPlan([.write("/d/b", .write("/d/a"))]),
+    ],
+    prologue: [0, 0])
+
+  /// A presenter's save has a hook that reads and writes the file.
+  static let saveHook = ServiceScenario(
+    name: "save hook",
+    clients: [
+      ClientPlan([.present(1, "/d/a"), .write("/d/a", own: 1, .run(1))], handsOverReacquirers: true),
+      ClientPlan([.read("/d/a"), .write("/d/a")]), ClientPlan([.write("/d/a")]),
+    ],
+    prologue: [0])
+
+  /// A child holds something, or asks for it, when one service takes the place of another.
+  static let childAndServiceKill = ServiceScenario(
+    name: "child and service kill",
+    clients: [
+      ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.write("/d/a", .read("/d/a"))]), ClientPlan([.read("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0, 0], usesUntilDelegation: 100)
+
+  /// The same when the access around it has ended, and nobody will report it.
+  static let orphanAndServiceKill = ServiceScenario(
+    name: "orphan and service kill",
+    clients: [ClientPlan([.write("/d/a", .launch(1))]), ClientPlan([.write("/d/a"), .read("/d/a")])],
+    clientKills: 1, serviceKills: 1, prologue: [0, 0], usesUntilDelegation: 100)
+
+  /// A child of a child reports before the processes around it have.
+  static let grandchildAndServiceKill = ServiceScenario(
+    name: "grandchild and service kill",
+    clients: [
+      ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.read("/d/a", .run(2))]), ClientPlan([.write("/d/a")]),
+    ],
+    serviceKills: 1, prologue: [0, 0, 0, 1, 1], usesUntilDelegation: 100)
+
+  /// The process around a child is stopped, and another process does without it.
+  static let stoppedParent = ServiceScenario(
+    name: "stopped parent",
+    clients: [
+      ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.write("/d/a"), .read("/d/a")]), ClientPlan([.write("/d/a")]),
+    ],
+    expulsions: 1, prologue: [0, 0], usesUntilDelegation: 100)
+
+  /// The process around a child, or the child, comes too late to a new service.
+  static let lateParent = ServiceScenario(
+    name: "late parent",
+    clients: [ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.write("/d/a"), .read("/d/a")])],
+    serviceKills: 1, graceTimeouts: 1, prologue: [0, 0], usesUntilDelegation: 100)
+
+  static let children: [ServiceScenario] = [
+    .child, .orphan, .siblings, .childInCycle, .saveHook, .childAndServiceKill, .orphanAndServiceKill,
+    .grandchildAndServiceKill, .stoppedParent, .lateParent,
+  ]
+
+  /// Those that fit into a normal run.
+  static let quickChildren: [ServiceScenario] = [
+    .child, .orphan, .siblings, .childInCycle, .saveHook, .orphanAndServiceKill, .grandchildAndServiceKill, .stoppedParent,
+  ]
+
   /// For a normal run: a second each in a debug build.
   static let small: [ServiceScenario] = [
     .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .lookers, .leaving, .serviceKill,
@@ -273,5 +363,6 @@ extension ServiceScenario {
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
     .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
+    .orphan, .childAndServiceKill, .orphanAndServiceKill,
   ]
 }
