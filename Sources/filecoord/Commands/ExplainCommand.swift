@@ -61,7 +61,8 @@ private struct Explanation {
       guard let what = obstruction(by: item) else { continue }
       let more = access.omittedBlockerCount > 0 ? ["and \(access.omittedBlockerCount) more"] : []
       let blockers = (access.blockers.map(\.description) + more).joined(separator: "; ")
-      add(access.party.description + (blockers.isEmpty ? "" : ": \(blockers)"), to: what)
+      let inside = access.outer.map { ", inside the access of '\($0.label)' (\($0.process))" } ?? ""
+      add(access.party.description + inside + (blockers.isEmpty ? "" : ": \(blockers)"), to: what)
       return
     }
   }

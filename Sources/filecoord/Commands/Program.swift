@@ -5,7 +5,8 @@ enum Program {
   static let help = """
     {} anywhere in COMMAND or an ARG stands for the path of the first FILE, and {1}, {2} … for those of the first, second ….
     These are the paths when access is granted: a file may move during the wait. All files are claimed in one request, so
-    two such commands never wait for each other in a circle. COMMAND must not access them again: it would wait for itself.
+    two such commands never wait for each other in a circle. COMMAND and the programs that it starts may access them again:
+    the variable FILE_COORDINATION_ACCESS in their environment says that they belong to this access, as long as it lasts.
 
     COMMAND shares the terminal. filecoord passes on a signal that another program sends to it. The access ends when COMMAND
     ends. If SIGKILL ends filecoord itself, the access ends, but COMMAND runs on and isn't notified: end it as well.
@@ -19,7 +20,7 @@ enum Program {
   static func run(_ session: Session, _ access: borrowing FileAccessSet) async throws -> ExitCode {
     let paths = (0..<access.count).map { access[$0].url.pathBytes }
     let words = session.invocation.program.map { filled($0, with: paths) }
-    return try await ChildProgram.run(words, signals: session.signals)
+    return try await ChildProgram.run(words, environment: access[0].environment(), signals: session.signals)
   }
 
   /// Replaces `{}` and `{N}` by paths; braces around anything else stay.

@@ -9,10 +9,11 @@ extension Command {
       Prints the whole domain, or the part at PATH and inside. With --json it prints one object:
 
         accesses    objects with label, pid, process, state (holding, asking or waiting), seconds
-                    (the time in this state), items, waitsFor, and waitsForMore (the number of
-                    parties that waitsFor leaves out)
+                    (the time in this state), items, inside, waitsFor, and waitsForMore (the
+                    number of parties that waitsFor leaves out)
           items     objects with path, mode (reading or writing) and contents (whether the access
                     includes everything inside as well)
+          inside    the access that it's nested in, or null: an object like those of waitsFor
           waitsFor  objects with label, pid, process, callback (or null) and seconds
         presenters  objects with label, pid, process, path (or null), running (callbacks in progress:
                     callback and seconds) and waiting (the number of waiting messages)
@@ -77,6 +78,7 @@ extension CoordinationSnapshot.Access {
     return .object(
       [("label", .string(party.label))] + ProcessName(party.process).members + [
         ("state", .string(state)), ("seconds", .seconds(party.duration)), ("items", .array(items)),
+        ("inside", outer?.json ?? .null),
         ("waitsFor", .array(blockers.map(\.json))), ("waitsForMore", .integer(omittedBlockerCount)),
       ])
   }

@@ -19,17 +19,22 @@ final class ChildProgram: Sendable {
   ///
   /// - Parameters:
   ///   - words: Its name, looked up in `PATH`, and its arguments.
+  ///   - environment: Variables to set besides those of the tool.
   ///   - signals: The signals to pass on to it.
   /// - Returns: The exit code that it ended with.
   /// - Throws: ``Failure`` when it can't be started.
-  static func run(_ words: [Argument], signals: Signals) async throws -> ExitCode {
-    let program = ChildProgram(words[0].text, try start(words, signals))
+  static func run(
+    _ words: [Argument], environment: [String: String], signals: Signals
+  ) async throws -> ExitCode {
+    let program = ChildProgram(words[0].text, try start(words, environment, signals))
     return await signals.handling({ program.passOn($0) }) {
       await BlockingThread.run { program.wait() }
     }
   }
 
-  private static func start(_ words: [Argument], _ signals: Signals) throws(Failure) -> pid_t {
+  private static func start(
+    _ words: [Argument], _ environment: [String: String], _ signals: Signals
+  ) throws(Failure) -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -42,12 +47,27 @@ final class ChildProgram: Sendable {
     var arguments = strings.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     arguments.append(nil)
+    var variables = definitions(of: environment)
+    defer { for variable in variables { free(variable) } }
+    variables.append(nil)
     var process = pid_t()
-    let error = posix_spawnp(&process, name, nil, &attributes, arguments, environ)
+    let error = posix_spawnp(&process, name, nil, &attributes, arguments, variables)
     if error == 0 { return process }
     throw Failure(
       error == ENOENT ? .notFound : .notExecutable,
       "couldn't run '\(words[0].text)': \(String(cString: strerror(error)))")
+  }
+
+  /// The variables of the tool as they are, in whatever encoding, and others in place of those of the same names.
+  private static func definitions(of environment: [String: String]) -> [UnsafeMutablePointer<CChar>?] {
+    var definitions = environment.map { strdup("\($0)=\($1)") }
+    var own = environ
+    while let definition = own.pointee {
+      let isReplaced = environment.keys.contains { strncmp(definition, "\($0)=", $0.utf8.count + 1) == 0 }
+      if !isReplaced { definitions.append(strdup(definition)) }
+      own += 1
+    }
+    return definitions
   }
 
   private func passOn(_ arrival: Signals.Arrival) {

@@ -14,6 +14,7 @@ struct ExitCode: Hashable, Sendable {
   static let inputOutput = ExitCode(rawValue: 74)
   static let tryAgain = ExitCode(rawValue: 75)
   static let notPermitted = ExitCode(rawValue: 77)
+  static let configuration = ExitCode(rawValue: 78)
   static let notExecutable = ExitCode(rawValue: 126)
   static let notFound = ExitCode(rawValue: 127)
 
@@ -33,6 +34,7 @@ struct ExitCode: Hashable, Sendable {
     ("74", "the file system failed"),
     ("75", "timed out, a deadlock was refused, or the access was lost: try again"),
     ("77", "the file system doesn't permit it, or a presenter refused"),
+    ("78", "FILE_COORDINATION_ACCESS names an access that has ended, or none"),
     ("126, 127", "the command couldn't be run, or wasn't found"),
     ("128+N", "ended by signal N"),
     ("other", "read, write: the exit status of the command"),

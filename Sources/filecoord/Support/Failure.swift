@@ -64,6 +64,7 @@ extension ExitCode {
     case .notAFileURL, .relativeURL, .invalidPath, .pathTooLong, .noItems, .tooManyItems, .messageTooLong:
       self = .usage
     case .symbolicLinkLoop: self = .inputOutput
+    case .outerAccessEnded, .invalidAccessEnvironment: self = .configuration
     case .fileSystem: self.init(systemError: error.systemError)
     // A mistake that only a program's author can make.
     default: self = .software
