@@ -16,6 +16,9 @@ import Testing
     @Test("A token that the next service doesn't get is found")
     func tokenForgotten() async { await Self.expectCaught(.init(client: [.tokenForgotten]), .childAndServiceKill) }
 
+    @Test("A request that outlives the access around its process is found")
+    func outlivedRequestsKept() async { await Self.expectCaught(.init(service: [.outlivedRequestsKept]), .siblings) }
+
     private static func expectCaught(_ faults: ServiceModel.Faults, _ scenario: ServiceScenario) async {
       let result = await LongRun.run { ServiceExplorer(stateCountMax: 100_000).explore(ServiceModel(scenario, faults)) }
       #expect(result.failure != nil, "survives '\(scenario.name)': \(result)")

@@ -131,6 +131,17 @@ struct ChildProcessTests {
     #expect(harness.core.tokens.isEmpty && harness.core.sharedAccesses.isEmpty)
   }
 
+  @Test("What a child waits for when the access ends isn't granted any more (C-434)", arguments: [false, true])
+  func endedWhileWaiting(byHangUp isHungUp: Bool) {
+    let harness = family()
+    harness.tell(2, .write(7, "/d/a"), .write(8, "/d/a"), .read(9, "/d/a"))
+    #expect(harness.taken(2).compactMap(\.grantedAccess) == [AccessID(7)])
+    if isHungUp { harness.hangUp(1) } else { harness.tell(1, .release(1)) }
+    #expect(harness.taken(2) == [8, 9].map { .failed(AccessID($0), .outerAccessEnded, explanation: nil) })
+    harness.tell(2, .release(7))
+    #expect(harness.taken(2).isEmpty && harness.disconnected.isEmpty)
+  }
+
   @Test("The same when the process of the access has gone (C-434)")
   func departed() {
     let harness = family()
@@ -158,6 +169,23 @@ struct ChildProcessTests {
     harness.connect(3, isSameUser: false)
     harness.tell(3, hello(3))
     #expect(harness.refusals(3).first == .otherUser)
+  }
+
+  @Test("A new process doesn't get the number of one in whose accesses others are still nested")
+  func numbersOfFormerParents() {
+    let harness = family()
+    harness.tell(2, .write(7, "/d/a"))
+    harness.hangUp(1)
+    #expect(!harness.core.mayConnect(ClientID(1)) && !harness.core.mayConnect(ClientID(2)))
+    #expect(harness.core.mayConnect(ClientID(3)))
+    // Others come and go, and nothing is left of them.
+    for number in UInt64(100)..<400 {
+      harness.join(number)
+      harness.tell(number, .write(1, "/e"), Self.share(1, AccessToken(high: number, low: 0)))
+      harness.hangUp(number)
+    }
+    #expect(harness.core.formerParents.count < 200)
+    #expect(!harness.core.mayConnect(ClientID(1)))
   }
 
   // MARK: - The border

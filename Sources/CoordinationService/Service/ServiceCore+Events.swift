@@ -103,7 +103,7 @@ extension ServiceCore {
       throw Malformed("\(Self.local(access)) ends with \(outcomes.count) outcomes")
     }
     let plain = arbiter.plainAccess(access)
-    forgetToken(of: access)
+    endSharing(of: access, at: time)
     carryOut(arbiter.accessReleased(access, outcomes: outcomes, at: time), at: time)
     if let plain { considerDelegation(at: plain.path, isWrite: plain.isWrite, to: id, at: time) }
   }

@@ -1,4 +1,4 @@
-internal import FileAccessArbiter
+package import FileAccessArbiter
 
 // Processes that belong to an access of another process. That one draws a token for its access, and passes it on in the
 // environment of its children; a child names it in its hello. All requests of the child are nested in the access then.
@@ -29,17 +29,41 @@ extension ServiceCore {
     }
     tokens[token] = access
     sharedAccesses[access] = token
+    clients[client]?.isParent = true
     return true
   }
 
-  /// The access ends in the same event.
-  mutating func forgetToken(of access: AccessID) {
-    if let token = sharedAccesses.removeValue(forKey: access) { tokens[token] = nil }
+  /// The access is about to end: processes that belong to it get nothing more.
+  ///
+  /// What they wait for isn't granted either: it would be without the protection that they rely on.
+  mutating func endSharing(of access: AccessID, at time: Timestamp) {
+    guard let token = sharedAccesses.removeValue(forKey: access) else { return }
+    tokens[token] = nil
+    let children = clients.filter { $0.value.hello?.outerAccess == token }.keys
+    if children.isEmpty || has(.outlivedRequestsKept) { return }
+    carryOut(arbiter.outerAccessEnds(for: Set(children), at: time), at: time)
   }
 
-  /// The accesses of a process end in the same event.
-  mutating func forgetTokens(of client: ClientID) {
-    for access in sharedAccesses.keys where Self.owner(of: access.rawValue) == client { forgetToken(of: access) }
+  /// The accesses of a process are about to end.
+  mutating func endSharing(by client: ClientID, at time: Timestamp) {
+    let accesses = sharedAccesses.keys.filter { Self.owner(of: $0.rawValue) == client }
+    for access in accesses.sorted() { endSharing(of: access, at: time) }
+  }
+}
+
+// MARK: - Numbers
+
+extension ServiceCore {
+  /// Whether a number may be that of a new client: nobody has it, and it names nothing around the accesses of others.
+  package func mayConnect(_ id: ClientID) -> Bool { clients[id] == nil && !formerParents.contains(id) }
+
+  /// The accesses of a client end in the same event, and some that are nested in them may not.
+  mutating func noteFormerParent(_ id: ClientID) {
+    formerParents.insert(id)
+    if formerParents.count <= 2 * formerParentCountAtPurge + 64 { return }
+    let parents = Set(arbiter.accessesAround.map { Self.owner(of: $0.rawValue) })
+    formerParents.formIntersection(parents.union([id]))
+    formerParentCountAtPurge = formerParents.count
   }
 }
 

@@ -32,6 +32,8 @@ package struct ServiceCore: Sendable {
     var latePaths: [ItemPath] = []
     /// It belongs to an access of a process that hasn't reported it to this service, and its report is taken in all the same.
     var reportsAlone = false
+    /// Accesses of others may be nested in its own.
+    var isParent = false
     /// Its delegations that haven't been recalled.
     var delegated = DelegationOrder()
     /// When it's dropped, unless it has said hello by then, or read the reason of its refusal.
@@ -60,6 +62,10 @@ package struct ServiceCore: Sendable {
   var tokens: [AccessToken: AccessID] = [:]
   /// The same the other way round.
   var sharedAccesses: [AccessID: AccessToken] = [:]
+  /// Numbers of former clients: accesses of others may be left that are nested in theirs.
+  var formerParents: Set<ClientID> = []
+  /// How many there were when those were forgotten in which nothing is nested any more.
+  var formerParentCountAtPurge = 0
   var lastSurvey: UInt64 = 0
   var usage = UsageRecord()
   var questions: [OpenQuestion] = []
@@ -196,6 +202,8 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case endedOuterIgnored
   /// What belongs to an access is entered before that access has been reported.
   case nestedReportedFirst
+  /// A process whose outer access ends gets what it waits for.
+  case outlivedRequestsKept
 }
 
 // MARK: - Connections
@@ -204,7 +212,7 @@ extension ServiceCore {
   /// A process has connected; it has to introduce itself.
   ///
   /// - Parameters:
-  ///   - id: A number that no other client of this service has.
+  ///   - id: A number that ``mayConnect(_:)``.
   ///   - processIdentifier: The number in the kernel.
   ///   - isSameUser: Whether the process belongs to the user whom the service serves.
   ///   - time: When.
@@ -242,7 +250,10 @@ extension ServiceCore {
     questions.removeAll { $0.client == id }
     surveys.removeAll { $0.asker == id }
     observers.remove(id)
-    forgetTokens(of: id)
+    if client.isParent {
+      noteFormerParent(id)
+      endSharing(by: id, at: time)
+    }
     grace?.nestedReports[id] = nil
     grace?.heldBack.removeAll { $0.client == id }
     grace?.movesToldAgain.removeAll { $0.client == id }

@@ -25,6 +25,20 @@ extension FileAccessArbiter {
     return finish()
   }
 
+  /// An access is about to end to which these participants belong: their requests that wait fail.
+  ///
+  /// None of them is granted because another one has failed.
+  package mutating func outerAccessEnds(for clients: Set<ClientID>, at time: Timestamp) -> [Effect] {
+    begin(at: time)
+    var sleepers: [AccessID] = []
+    for id in accesses.sortedKeys where clients.contains(accesses[id].client) && accesses[id].isWaiting {
+      effects.append(.fail(id, .outerAccessEnded))
+      sleepers += leave(id)
+    }
+    wake(sleepers)
+    return finish()
+  }
+
   /// Removes a presenter whose process can't be reached: its questions count as answered, its reacquirers lapse.
   private mutating func drop(_ id: PresenterID) {
     if !presenters[id].isRemoved { remove(id) }

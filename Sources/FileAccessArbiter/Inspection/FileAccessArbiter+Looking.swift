@@ -41,6 +41,17 @@ extension FileAccessArbiter {
     return nil
   }
 
+  /// All accesses around others, also those that have ended.
+  ///
+  /// - Complexity: O(accesses, and what's around them).
+  package var accessesAround: Set<AccessID> {
+    var result: Set<AccessID> = []
+    for id in accesses.sortedKeys {
+      for case .access(let outer) in accesses[id].lineage { result.insert(outer) }
+    }
+    return result
+  }
+
   /// The presenter on whose behalf a live access was made.
   package func ownPresenter(of id: AccessID) -> PresenterID? { accesses.find(id)?.ownPresenter }
 

@@ -107,7 +107,7 @@ package enum Failure: Hashable, Sendable {
   case evictionRefused(presenterLabel: String, isCallbackMissing: Bool)
   /// The access was part of a cycle that nothing could resolve. The first member is the failed access.
   case deadlock([WaitMember])
-  /// The access of another process has ended that the requesting process belongs to. No arbiter says so, but a service.
+  /// The access of another process has ended that the requesting process belongs to.
   case outerAccessEnded
   /// It's nested in as many accesses as may be, those of other processes included. No arbiter says so, but a service.
   case nestedTooDeep(limit: Int)

@@ -5,9 +5,10 @@ extension FileAccess {
   /// The environment variables for a child process that belongs to this access: merge them into its environment.
   ///
   /// The accesses of a process with these variables, and of the processes that it starts, are nested in this access, as
-  /// if its accessor made them: they don't wait for it, and it counts as waiting for them. That ends with the access: from
-  /// then on each new access of such a process fails with code ``FileCoordinationError/Code/outerAccessEnded``, so let the
-  /// accessor wait for the end of the child. An access that was granted to a child before lasts until the child ends it.
+  /// if its accessor made them: they don't wait for it, and it counts as waiting for them. That ends with the access: then
+  /// accesses of such a process that wait, and all later ones, fail with code
+  /// ``FileCoordinationError/Code/outerAccessEnded``, so let the accessor wait for the end of the child. An access that was
+  /// granted to a child before lasts until the child ends it.
   ///
   /// If accesses of further domains are around this one, or this process belongs to an access itself, the child belongs to
   /// those as well: to one in each domain. In a domain of one process, such as ``CoordinationDomain/process``, an access has no

@@ -143,7 +143,7 @@ extension ServiceLoop {
 
   private mutating func add(_ stream: LocalStream) throws(SystemError) {
     let peer = try stream.peer()
-    let id = numbers.next { connections[$0] != nil }
+    let id = numbers.next { connections[$0] != nil || !core.mayConnect($0) }
     try poller.add(stream, token: id.rawValue, awaiting: .readable)
     connections[id] = ServiceConnection(stream)
     let now = clock.now

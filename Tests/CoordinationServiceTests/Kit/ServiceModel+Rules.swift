@@ -124,6 +124,10 @@ extension ServiceModel {
           guard case .access(let outer) = context else { return false }
           return ServiceCore.owner(of: outer.rawValue) != ids[client] && ServiceCore.local(outer) == parent.access
         }
+        if access.isWaiting, !core.tokens.keys.contains(parent.token) {
+          problems.append(
+            "\(ServiceCore.local(id)) of the child \(client) waits although the access around it has ended")
+        }
         if !isNested, access.isWaiting || isSurelyHeld(parent) {
           problems.append("\(ServiceCore.local(id)) of the child \(client) is nested in nothing")
         }

@@ -227,7 +227,9 @@ extension ServiceModel {
     connections[client] = .open
     // Each connection of a service has a number of its own.
     // Where nothing refers to the end of an earlier one, the number stays the same: fewer states.
-    if cuts < scenario.cuts || scenario.keepsChildrenOfExpelled { ids[client] = ClientID(ids.map(\.rawValue).max().map { $0 + 1 } ?? 1) }
+    if cuts < scenario.cuts || scenario.keepsChildrenOfExpelled {
+      ids[client] = ClientID(ids.map(\.rawValue).max().map { $0 + 1 } ?? 1)
+    }
     carryOut(core.clientConnected(ids[client], processIdentifier: Int32(client + 1), isSameUser: true, at: 0))
     toService[client] = [.hello(clients[client].hello)]
   }

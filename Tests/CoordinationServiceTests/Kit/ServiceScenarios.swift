@@ -330,14 +330,23 @@ extension ServiceScenario {
     clients: [ClientPlan([.write("/d/a", .run(1))]), ClientPlan([.write("/d/a"), .read("/d/a")])],
     serviceKills: 1, graceTimeouts: 1, prologue: [0, 0], usesUntilDelegation: 100)
 
+  /// The connection of the process around a child, or that of the child, breaks although both live.
+  static let childAndBrokenConnection = ServiceScenario(
+    name: "child and broken connection",
+    clients: [
+      ClientPlan([.read("/d/a", .run(1))]), ClientPlan([.write("/d/a")]), ClientPlan([.read("/d/a")]),
+    ],
+    cuts: 1, prologue: [0, 0], usesUntilDelegation: 100)
+
   static let children: [ServiceScenario] = [
     .child, .orphan, .siblings, .childInCycle, .saveHook, .childAndServiceKill, .orphanAndServiceKill,
-    .grandchildAndServiceKill, .stoppedParent, .lateParent,
+    .grandchildAndServiceKill, .stoppedParent, .lateParent, .childAndBrokenConnection,
   ]
 
   /// Those that fit into a normal run.
   static let quickChildren: [ServiceScenario] = [
-    .child, .orphan, .siblings, .childInCycle, .saveHook, .orphanAndServiceKill, .grandchildAndServiceKill, .stoppedParent,
+    .child, .orphan, .siblings, .childInCycle, .saveHook, .orphanAndServiceKill, .grandchildAndServiceKill,
+    .stoppedParent, .childAndBrokenConnection,
   ]
 
   /// For a normal run: a second each in a debug build.
