@@ -4,7 +4,7 @@ import SystemInterface
 
 extension ModelDisk {
   /// A kind of operation.
-  package enum Happening: Hashable, Sendable { case create, write, remove, rename, tear, exchange, link }
+  package enum Happening: Hashable, Sendable { case create, write, remove, rename, tear, exchange, link, point }
 
   /// Everything of some kinds that programs can do now, in a fixed order.
   ///
@@ -31,6 +31,7 @@ extension ModelDisk {
           }
         }
       case .link: for old in taken where !isDirectory(old) { found += free.map { .link(old, $0) } }
+      case .point: found += (free + taken.filter(isLink)).flatMap(links)
       }
     }
     return found
@@ -46,6 +47,15 @@ extension ModelDisk {
     }
   }
 
+  private func isLink(_ name: Name) -> Bool { self[name].map { nodes[$0]?.target != nil } ?? false }
+
+  /// Links to what is beside the top, under each name that is there.
+  private func links(at name: Name) -> [Operation] {
+    let names = (nodes[Self.root]?.children ?? [:]).keys.filter { $0 != "r" }.sorted()
+    return names.map { "/" + $0 }.filter { target in self[name].map { nodes[$0]?.target != target } ?? true }
+      .map { .point(name, to: $0) }
+  }
+
   private func isDirectory(_ name: Name) -> Bool { self[name].map { nodes[$0]?.kind == .directory } ?? false }
 
   private func isEmpty(_ name: Name) -> Bool { self[name].flatMap { nodes[$0]?.children.isEmpty } ?? true }
@@ -57,11 +67,13 @@ extension ModelDisk {
 
   /// Makes files, all of them below the top of the scope.
   ///
-  /// - Parameter files: Their paths in the scope; those of directories end with a slash.
-  package mutating func make(_ files: [String]) {
+  /// - Parameters:
+  ///   - files: Their paths in the scope; those of directories end with a slash.
+  ///   - top: Where they are made instead of the top of the scope.
+  package mutating func make(_ files: [String], in top: Int = Self.top) {
     for file in files {
       let parts = file.split(separator: "/").map(String.init)
-      var directory = Self.top
+      var directory = top
       for part in parts.dropLast() { directory = nodes[directory]?.children[part] ?? directory }
       let name = Name(directory: directory, name: parts[parts.count - 1])
       perform(.create(name, file.hasSuffix("/") ? .directory : .regular))

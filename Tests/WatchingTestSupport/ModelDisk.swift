@@ -10,6 +10,8 @@ package struct ModelDisk: Hashable {
     package var changeTime: Int64
     package var size: Int64 = 0
     package var nameCount: UInt64 = 1
+    /// Where a symbolic link leads.
+    package var target: String?
 
     package init(kind: FileKind, children: [String: Int] = [:], changeTime: Int64) {
       self.kind = kind
@@ -91,6 +93,8 @@ extension ModelDisk {
     case tear(Name, Name)
     case exchange(Name, Name)
     case link(Name, Name)
+    /// A symbolic link takes a name, also that of another one in one step.
+    case point(Name, to: String)
   }
 
   package subscript(name: Name) -> Int? { nodes[name.directory]?.children[name.name] }
@@ -149,7 +153,23 @@ extension ModelDisk {
       put(node, new)
       tellItself(node)
       tell(new, .created, node)
+    case .point(let name, let target): point(name, to: target)
     }
+  }
+
+  private mutating func point(_ name: Name, to target: String) {
+    lastNode += 1
+    nodes[lastNode] = Node(kind: .symbolicLink, changeTime: clock)
+    nodes[lastNode]?.target = target
+    guard let former = take(name) else {
+      put(lastNode, name)
+      return tell(name, .created, lastNode)
+    }
+    // Renamed from elsewhere over the former link.
+    put(lastNode, name)
+    lastCookie += 1
+    tell(name, .arrived(RenameCookie(lastCookie)), lastNode)
+    loseName(former)
   }
 
   private mutating func rename(_ old: Name, _ new: Name, isTorn: Bool) {
@@ -265,14 +285,31 @@ extension ModelDisk {
 // MARK: - Answers of the system
 
 extension ModelDisk {
-  package func node(at path: SystemPath, from start: Int) -> Result<Int, ModelError> {
+  /// The file at a path, whose last component isn't followed.
+  package func node(
+    at path: SystemPath, from start: Int, followsLinks: Bool = true
+  ) -> Result<Int, ModelError> {
     var current = start
-    for part in path.description.split(separator: "/") where part != "." {
+    var rest = Self.components(path.description)
+    var linkCount = 0
+    while let part = rest.popLast() {
       guard let node = nodes[current], node.kind == .directory else { return .failure(.notDirectory) }
-      guard let next = node.children[String(part)] else { return .failure(.missing) }
-      current = next
+      guard let next = node.children[part] else { return .failure(.missing) }
+      guard let target = nodes[next]?.target, !rest.isEmpty else {
+        current = next
+        continue
+      }
+      linkCount += 1
+      if !followsLinks || linkCount > 40 { return .failure(.link) }
+      current = Self.root
+      rest += Self.components(target)
     }
     return .success(current)
+  }
+
+  /// The names of a path, the first one at the end.
+  private static func components(_ path: String) -> [String] {
+    path.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)
   }
 
   package mutating func open(_ node: Int) -> Int32 {
@@ -324,8 +361,16 @@ extension ModelDisk {
 package enum ModelError: Error {
   case missing
   case notDirectory
+  /// A symbolic link is on the way.
+  case link
 
   package func error(_ path: SystemPath) -> SystemError {
-    SystemError(call: "model", paths: [path], errno: self == .missing ? ENOENT : ENOTDIR)
+    let number =
+      switch self {
+      case .missing: ENOENT
+      case .notDirectory: ENOTDIR
+      case .link: ELOOP
+      }
+    return SystemError(call: "model", paths: [path], errno: number)
   }
 }

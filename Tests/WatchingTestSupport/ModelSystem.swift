@@ -26,9 +26,11 @@ package final class ModelSystem: ModelFileSystem, FileWatcher, @unchecked Sendab
     callCount += 1
   }
 
-  private func find(_ path: SystemPath, _ directory: FileDescriptor) throws(SystemError) -> Int {
+  private func find(
+    _ path: SystemPath, _ directory: FileDescriptor, followsLinks: Bool = true
+  ) throws(SystemError) -> Int {
     let start = directory == .workingDirectory ? ModelDisk.root : disk.places[directory.rawValue] ?? 0
-    switch disk.node(at: path, from: start) {
+    switch disk.node(at: path, from: start, followsLinks: followsLinks) {
     case .success(let node): return node
     case .failure(let error): throw error.error(path)
     }
@@ -40,7 +42,7 @@ package final class ModelSystem: ModelFileSystem, FileWatcher, @unchecked Sendab
     _ path: SystemPath, at directory: FileDescriptor, flags: OpenFlags
   ) throws(SystemError) -> FileDescriptor {
     enter()
-    let node = try find(path, directory)
+    let node = try find(path, directory, followsLinks: false)
     if flags.contains(.directory), disk.nodes[node]?.kind != .directory { throw ModelError.notDirectory.error(path) }
     return FileDescriptor(rawValue: disk.open(node))
   }
