@@ -217,12 +217,20 @@ extension FileAccessArbiter {
     let inside = ledger.settling.keys.filter { $0.client == client && old.isSameOrContains($0.path) }
       .sorted { $0.path < $1.path }
       .compactMap { key in takeSettling(key.path, of: client).map { (key.path, $0) } }
-    tell(move, to: concerned(by: move, of: client))
+    let movers = concerned(by: move, of: client)
+    tell(move, to: movers)
+    // Those that knew it at its former place have followed it already.
+    if movers.isEmpty { tellArrival(of: move, by: client) }
     for (path, settling) in inside {
       let place = path.movedAlong(from: old, to: new)
       let news: ItemChange = settling.isNew ? .appeared(place) : .changed(place)
       tell(news, to: concerned(by: news, of: client).filter { settling.presenters.contains($0.presenter) })
     }
+  }
+
+  private mutating func tellArrival(of move: ItemChange, by client: ClientID) {
+    guard case .moved(_, let new, let replaced) = move else { return }
+    tell(replaced ? .changed(new) : .appeared(new), to: observers(around: new, withInside: false, of: client))
   }
 
   /// Before presenters follow a move: they aren't found any more where the changes were seen.
