@@ -39,7 +39,7 @@ struct ChangeHands: WatchingHands, Sendable {
   }
 
   private mutating func hold(_ id: PresenterID, _ path: ItemPath) -> HeldItem? {
-    guard let handle = ItemHandle(path, in: files, budget) else { return nil }
+    guard let handle = ItemHandle(path, in: files, budget, insteadOf: handles[id]) else { return nil }
     handles.updateValue(handle, forKey: id)?.close(in: files, budget)
     return HeldItem(identity: handle.identity, isDirectory: handle.kind == .directory, isFoundAnywhere: handle.isHeld)
   }

@@ -19,9 +19,18 @@ struct ItemHandle: Hashable, Sendable {
   private static let attemptCountMax = 8
   private static let deletionMark = Array(" (deleted)".utf8)
 
-  /// - Returns: `nil` when nothing is there, or when it can't be looked at.
-  init?(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) {
-    let opened = Self.open(path, in: files, budget)
+  /// Fails when nothing is there, or when it can't be looked at.
+  ///
+  /// - Parameters:
+  ///   - path: The item.
+  ///   - files: The door through which it's opened.
+  ///   - budget: What the descriptor is taken from.
+  ///   - former: A handle that is closed right after, and whose descriptor makes room for this one.
+  init?(
+    _ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget, insteadOf former: ItemHandle? = nil
+  ) {
+    let hasTaken = former?.isHeld == true ? budget.takeAhead() : budget.take()
+    let opened = hasTaken ? Self.open(path, in: files, budget) : nil
     let status = if let opened { try? files.status(of: opened) } else { files.statusWithoutLinks(of: path) }
     guard let status else {
       if let opened { Self.close(opened, in: files, budget) }
@@ -38,8 +47,8 @@ struct ItemHandle: Hashable, Sendable {
     if let descriptor { Self.close(descriptor, in: files, budget) }
   }
 
+  /// Opens an item for a descriptor that was taken from the budget.
   private static func open(_ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget) -> FileDescriptor? {
-    if !budget.take() { return nil }
     if let opened = try? files.openWithoutLinks(path) { return opened }
     budget.giveBack()
     return nil
@@ -112,6 +121,14 @@ final class HandleBudget: Sendable {
     if takenCount.wrappingAdd(1, ordering: .relaxed).newValue <= countMax { return true }
     giveBack()
     return false
+  }
+
+  /// Takes one even if there's none left, before another one is given back.
+  ///
+  /// - Returns: `true`.
+  func takeAhead() -> Bool {
+    takenCount.wrappingAdd(1, ordering: .relaxed)
+    return true
   }
 
   func giveBack() { takenCount.wrappingSubtract(1, ordering: .relaxed) }
