@@ -1,4 +1,5 @@
 import CompactContainers
+import SeededRandom
 import SystemInterface
 import TestSupport
 import Testing
@@ -21,15 +22,27 @@ struct ChangeCoreExplorationTests {
     let testDescription: String
     /// Directories end with a slash.
     let files: [String]
+    /// Files beside the top, to which links lead.
+    var filesBeside: [String] = []
     let presenters: [Presenter]
     var names = ["a", "b"]
     var kinds: [ModelDisk.Happening] = [.create, .write, .remove, .rename]
+    /// The first operation has the first kind, and so on, instead.
+    var sequence: [ModelDisk.Happening] = []
+    /// The kinds of files that are made.
+    var madeKinds: [FileKind] = [.regular, .directory]
     var operationCountMax = 2
+    /// Things also happen in the middle of an order, before each of its system calls.
+    var interruptsOrders = true
+    /// What is directly in the top stays there.
+    var keepsTop = false
     var queueCountMax = 100
     var watchCountMax = 100
     var handleCountMax = 100
     /// The last presenter comes while things happen.
     var isLastOneLate = false
+    /// A service decides, whose answers take time.
+    var answersLate = false
     var fault: ModelDisk.Fault?
     var runnerFault: ChangeWorld.Fault?
   }
@@ -65,9 +78,50 @@ struct ChangeCoreExplorationTests {
     Setting(
       testDescription: "a presenter that comes to a new directory", files: [], presenters: [top, directory],
       kinds: [.create], isLastOneLate: true),
+    Setting(
+      testDescription: "answers that come late", files: ["a/", "a/a"], presenters: [top, directory],
+      kinds: [.create, .rename], madeKinds: [.directory], answersLate: true),
+    Setting(
+      testDescription: "a name that is moved twice", files: ["a"], presenters: [top, file], names: ["a", "b", "c"],
+      sequence: [.rename, .create, .rename], madeKinds: [.regular], operationCountMax: 3, interruptsOrders: false),
+    Setting(
+      testDescription: "a directory that leaves the observed one", files: ["a/", "a/a/", "a/a/a"],
+      presenters: [directory, Presenter(path: "/r/a/a/a")], kinds: [.write, .rename], keepsTop: true),
+    Setting(
+      testDescription: "a link in the place of a directory", files: ["a/", "a/a"], filesBeside: ["t/", "t/a"],
+      presenters: [fileInside], kinds: [.remove, .rename, .point]),
+    Setting(
+      testDescription: "a link that is swapped", files: ["a/", "a/a"], filesBeside: ["t/", "t/a", "u/", "u/a"],
+      presenters: [top, fileInside], kinds: [.rename, .point]),
+    Setting(
+      testDescription: "one descriptor", files: ["a/", "a/a"], presenters: [fileInside],
+      kinds: [.create, .remove, .rename], handleCountMax: 1),
+    Setting(
+      testDescription: "a presenter that comes to a place that was left", files: ["a"], presenters: [file, file],
+      sequence: [.rename, .create, .write], madeKinds: [.regular], operationCountMax: 3, interruptsOrders: false,
+      isLastOneLate: true, answersLate: true),
   ]
 
-  @Test("C-200: when everything is quiet each presenter has been told of what is different", arguments: settings)
+  /// Minutes in a debug build.
+  static let large = [
+    Setting(
+      testDescription: "a presenter that comes to a place that was left, at any time", files: ["a"],
+      presenters: [file, file], kinds: [.create, .write, .rename], madeKinds: [.regular], operationCountMax: 3,
+      isLastOneLate: true, answersLate: true),
+    Setting(
+      testDescription: "a name that is moved twice, at any time", files: ["a"], presenters: [top, file],
+      names: ["a", "b", "c"], kinds: [.create, .rename], madeKinds: [.regular], operationCountMax: 3),
+    Setting(
+      testDescription: "three renames", files: ["a/", "a/a"], presenters: [top, fileInside], kinds: [.rename],
+      operationCountMax: 3),
+    Setting(
+      testDescription: "three operations in a directory", files: ["a/", "a/a"], presenters: [directory],
+      kinds: [.create, .remove, .rename], operationCountMax: 3, interruptsOrders: false),
+  ]
+
+  @Test(
+    "C-200: When everything is quiet each presenter has been notified of what is different",
+    arguments: Budget.isLong ? settings + large : settings)
   func everyOrder(setting: Setting) async {
     let start = HostClock.shared.now
     let explorer = await LongRun.run { () -> ChangeExplorer in
@@ -154,6 +208,7 @@ private final class ChangeExplorer: @unchecked Sendable {
   private func start() -> State {
     var disk = ModelDisk()
     disk.make(setting.files)
+    disk.make(setting.filesBeside, in: ModelDisk.root)
     disk.queueCountMax = setting.queueCountMax
     disk.watchCountMax = setting.watchCountMax
     var world = ChangeWorld(disk, HandleBudget(countMax: setting.handleCountMax))
@@ -161,6 +216,7 @@ private final class ChangeExplorer: @unchecked Sendable {
     for (number, presenter) in present.enumerated() { join(presenter, number, &world) }
     world.disk.fault = setting.fault
     world.fault = setting.runnerFault
+    world.answersLate = setting.answersLate
     return State(world: world, isLateOneThere: !setting.isLastOneLate)
   }
 
@@ -174,7 +230,7 @@ private final class ChangeExplorer: @unchecked Sendable {
   private func followers(of state: State) -> [State] {
     var followers: [State] = []
     let isOver = state.operationCount >= setting.operationCountMax
-    let operations = isOver ? [] : state.world.disk.operations(setting.kinds, names: setting.names)
+    let operations = isOver ? [] : operations(in: state)
     for operation in operations {
       followers.append(follower(of: state, "\(operation)", countingOne: true) { $0.world.perform(operation) })
     }
@@ -188,6 +244,9 @@ private final class ChangeExplorer: @unchecked Sendable {
             $0.operationCount -= 1
           })
       }
+      if !state.world.answers.isEmpty {
+        followers.append(follower(of: state, "answers come", countingOne: false) { $0.world.receiveAnswers() })
+      }
       if !state.world.timers.isEmpty {
         followers.append(follower(of: state, "time passes", countingOne: false) { $0.world.fireTimer() })
       }
@@ -199,7 +258,7 @@ private final class ChangeExplorer: @unchecked Sendable {
     }
     followers.append(plain)
     // The same while something happens in the middle.
-    for call in 1..<max(1, callCount) {
+    for call in 1..<max(1, setting.interruptsOrders ? callCount : 1) {
       for operation in operations {
         guard var next = step(state, [(call, operation)])?.next else { continue }
         next.operationCount += 1
@@ -209,6 +268,17 @@ private final class ChangeExplorer: @unchecked Sendable {
       }
     }
     return followers
+  }
+
+  private func operations(in state: State) -> [ModelDisk.Operation] {
+    let kinds = setting.sequence.isEmpty ? setting.kinds : [setting.sequence[state.operationCount]]
+    return state.world.disk.operations(kinds, names: setting.names).filter { operation in
+      switch operation {
+      case .create(_, let kind): setting.madeKinds.contains(kind)
+      case .rename(let old, _): !setting.keepsTop || old.directory != ModelDisk.top
+      default: true
+      }
+    }
   }
 
   private func follower(
@@ -259,6 +329,7 @@ extension ChangeWorld {
     hasher.combine(views)
     hasher.combine(turn)
     hasher.combine(notes)
+    hasher.combine(answers)
     hasher.combine(timers)
     hasher.combine(toldCounts)
     hasher.combine(happenedCounts)
@@ -285,7 +356,9 @@ extension ChangeCore {
     hasher.combine(losses)
     hasher.combine(Set(problems.keys))
     hasher.combine(output)
-    hasher.combine(removalCount)
+    hasher.combine(followers)
+    hasher.combine(reportedMoves)
+    hasher.combine(waitingEnds)
     hasher.combine(steps)
     hasher.combine(agenda)
     hasher.combine(question)
@@ -306,9 +379,8 @@ extension ChangeWorld {
     if !core.moves.isEmpty || !core.changes.isEmpty || !arbiter.ledger.settling.isEmpty {
       return "something is never settled: \(core.moves) \(core.changes) \(arbiter.ledger.settling)"
     }
-    if let id = core.presented.keys.sorted().first(where: { core.presented[$0]?.isFollowing == true }) {
-      return "\(id) is to follow for ever"
-    }
+    if let id = core.followers.min() { return "\(id) is to follow for ever" }
+    if !core.losses.isEmpty { return "losses are kept for no move: \(core.losses)" }
     return nil
   }
 
@@ -332,7 +404,7 @@ extension ChangeWorld {
   private var wrongPlace: String? {
     for path in core.places.pathsInside(.root) {
       guard let watch = core.places.watch(at: path), let place = core.places.place(at: path) else { continue }
-      let node = try? disk.node(at: path.systemPath, from: ModelDisk.root).get()
+      let node = try? disk.node(at: path.systemPath, from: ModelDisk.root, followsLinks: false).get()
       guard let node, disk.watches[node]?.id == watch else {
         if place.isDeep { return "\(path) isn't what is watched in its place" }
         continue

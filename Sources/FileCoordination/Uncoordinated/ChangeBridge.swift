@@ -15,7 +15,7 @@ internal import SystemInterface
 /// The lock of `state` is held while files are inspected: the waiting thread ends a coordinated write, and the changes
 /// before that have to be reported first.
 final class ChangeBridge: Sendable {
-  /// What others have to tell the reader.
+  /// What others report to the reader.
   enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
     case verifyAgain(ItemChange)
@@ -64,8 +64,8 @@ extension ChangeBridge {
       if state.reader == nil { start(&state, host) }
       takeNotes(state)
       state.reader?.tell { $0.add(id, at: path, observesInside: observesInside) }
-      // The presenter looks at its item after it has registered, and is told of problems there.
-      state.reader?.tell { $0.output.forgetLosses() }
+      // The presenter looks at its item after it has registered, and receives the reason then why some changes may be missed.
+      state.reader?.tell { $0.forgetLosses(of: id) }
       wakeIfNeeded(state)
     }
   }
@@ -75,8 +75,8 @@ extension ChangeBridge {
       takeNotes(state)
       state.reader?.tell {
         $0.follow(id, to: path)
-        $0.output.forgetLosses()
       }
+      state.reader?.tell { $0.forgetLosses(of: id) }
       wakeIfNeeded(state)
     }
   }
@@ -87,7 +87,7 @@ extension ChangeBridge {
     for note in inbox.withLock({ inbox in exchange(&inbox.notes, with: []) }) { reader.tell { $0.take(note) } }
   }
 
-  /// Looking for one presenter may have found what others have to be told.
+  /// The look for one presenter may have found changes that concern others.
   private func wakeIfNeeded(_ state: State) {
     if let reader = state.reader, !reader.core.output.isEmpty { reader.watcher.wake() }
   }
@@ -95,7 +95,9 @@ extension ChangeBridge {
   func remove(_ id: PresenterID) {
     let watcher = state.withLock { state -> (any FileWatcher)? in
       guard let reader = state.reader, reader.core.presented[id] != nil else { return nil }
+      takeNotes(state)
       reader.tell { $0.remove(id) }
+      wakeIfNeeded(state)
       if !reader.core.presented.isEmpty { return nil }
       state.reader = nil
       inbox.withLock { $0 = Inbox() }

@@ -27,8 +27,8 @@ struct WayToItem: Hashable, Sendable {
 struct DirectorySearch: Hashable, Sendable {
   struct Directory: Hashable, Sendable {
     let path: ItemPath
-    /// Whether somebody is to be told of what wasn't known in it.
-    var isTold: Bool
+    /// Whether names in it that weren't known are reported.
+    var isReported: Bool
   }
 
   /// What is still to be searched, the next one last.
@@ -36,9 +36,9 @@ struct DirectorySearch: Hashable, Sendable {
 
   /// - Parameters:
   ///   - top: The directory.
-  ///   - isTelling: Whether everything is told that wasn't known. Otherwise only what is in directories of which somebody
-  ///     knows already what is inside, and would miss it.
-  init(_ top: ItemPath, isTelling: Bool) { rest = [Directory(path: top, isTold: isTelling)] }
+  ///   - isReporting: Whether everything is reported that wasn't known. Otherwise only what is in directories whose presenters
+  ///     know already what is inside, and would miss it.
+  init(_ top: ItemPath, isReporting: Bool) { rest = [Directory(path: top, isReported: isReporting)] }
 }
 
 extension ChangeCore {
@@ -83,6 +83,13 @@ extension ChangeCore {
     }
   }
 
+  mutating func hold(_ id: PresenterID) {
+    guard let path = presented[id]?.path else { return }
+    // It will follow what is held, and what is in that place is another item.
+    if followers.contains(id) { return lookOut(for: id, at: path) }
+    order(.hold(id, path), .item(id))
+  }
+
   mutating func takeItem(_ item: HeldItem?, _ question: Question) {
     guard case .item(let id) = question, let path = presented[id]?.path else {
       preconditionFailure("an item is no answer to \(question)")
@@ -91,27 +98,30 @@ extension ChangeCore {
     guard let item else { return findLost(id) }
     presented[id]?.item = item
     if item.isDirectory, presented[id]?.observesInside == true {
-      doNext([.search(DirectorySearch(path, isTelling: isNewToOthers(path)))])
+      doNext([.search(DirectorySearch(path, isReporting: isNewToOthers(path)))])
     }
   }
 
-  /// Whether a directory is inside one whose presenters haven't been told of it yet: they miss what this search finds.
+  /// Whether a directory is inside an observed one and isn't reported to its presenters yet: they miss what this search finds.
   private func isNewToOthers(_ directory: ItemPath) -> Bool {
     func isDeep(_ path: ItemPath) -> Bool { places.place(at: path)?.isDeep == true }
     return !isDeep(directory) && directory.ancestors.contains(where: isDeep)
   }
 
-  /// Nothing is at the place of an item: what is held for the presenter may have been moved without a word.
+  /// Nothing is at the place of an item: what is held for the presenter may have been moved without an event.
   private mutating func findLost(_ id: PresenterID) {
     if presented[id]?.item != nil { order(.find(id, orAt: nil), .lostItem(id)) }
   }
 
   mutating func takeLost(_ id: PresenterID, _ place: ItemPath?) {
     guard let path = presented[id]?.path, let place else { return release(id) }
-    if place == path || moves[path] != nil || placesLeft.contains(where: { $0.isSameOrContains(path) }) { return }
+    // It isn't watched where it is before the presenter follows it there.
+    presented[id]?.hasChangedMeanwhile = true
+    if place == path || reportedMoves[path] == place || moves[path] != nil { return }
+    if path.withAncestors.contains(where: output.placesLeft.contains) { return }
     let move: ItemChange = .moved(from: path, to: place, replaced: false)
     guard isKnownName(path), let directory = path.parent else { return see(move) }
-    // If the directory around it was moved, its own move is still to be told.
+    // If the directory around it was moved, its own move isn't reported yet.
     order(.look(directory), .directory(of: move))
   }
 
@@ -134,7 +144,7 @@ extension ChangeCore {
     guard result == .watched else { return doNext([.search(search)]) }
     var directory = former
     places.change(at: directory.path) {
-      if $0.isDeep { directory.isTold = true }
+      if $0.isDeep { directory.isReported = true }
       $0.isDeep = true
     }
     order(.list(directory.path), .listing(search, directory))
@@ -148,10 +158,19 @@ extension ChangeCore {
       var isNew = false
       places.change(at: directory.path) { isNew = $0.insert(member.name) }
       let path = directory.path.appending(member.name)
-      if isNew, directory.isTold { see(.appeared(path)) }
-      if member.isDirectory { search.rest.append(DirectorySearch.Directory(path: path, isTold: directory.isTold)) }
+      if isNew, directory.isReported { see(.appeared(path)) }
+      if isNew { noteUnseenMember(member.name, of: directory.path) }
+      if member.isDirectory {
+        search.rest.append(DirectorySearch.Directory(path: path, isReported: directory.isReported))
+      }
     }
     doNext([.search(search)])
+  }
+
+  /// Presenters that haven't followed a directory yet know it at the place that it was seen to leave.
+  private mutating func noteUnseenMember(_ name: SystemPath, of directory: ItemPath) {
+    guard let watch = places.watch(at: directory) else { return }
+    for place in places[watch] where place.isLeft { noteUnseenChange(at: place.path.appending(name)) }
   }
 
   // MARK: Watches
@@ -168,11 +187,12 @@ extension ChangeCore {
     let (path, interest) = place(of: question)
     switch outcome {
     case .success(let watch):
-      if let former = places.note(watch, at: path) { agenda.append(.unwatch(former)) }
+      if places.place(at: path)?.isLeft == true, places.watch(at: path) != watch { noteUnseenChange(at: path) }
+      if let former = places.note(watch, at: path) { end(former) }
       problems[path] = nil
       take(.watched, question)
     case .failure(let error):
-      // Directories that can't be listed may be moved, which is all that's wanted of those further up.
+      // Directories that can't be listed may be moved, which is all that matters of those further up.
       if !error.isAbsence, interest != .itself { note(error, at: path) }
       take(error.isAbsence ? .absent : .failed, question)
     }

@@ -51,6 +51,7 @@ extension ChangeCore {
   mutating func takeEvents(_ events: [WatchEvent], _ question: Question) {
     guard case .events(let former) = question else { preconditionFailure("events are no answer to \(question)") }
     let all = former + events
+    endedCount = 0
     // The halves of a rename are queued one after the other, so the second may have come since.
     if !events.isEmpty, case .name(_, _, .departed, _)? = all.last {
       return order(.takeEvents, .events(after: all))
@@ -100,7 +101,7 @@ extension ChangeCore {
       }
     case .arrived(let cookie):
       if halves.isPaired(cookie) { return }
-      // Alone, it comes from elsewhere, or its departure has been told already.
+      // Alone, it comes from elsewhere, or its departure is reported already.
       if isWanted(site) { appear(site, byRename: true) }
     }
   }
@@ -126,8 +127,8 @@ extension ChangeCore {
 
   /// Notes of presenters that are about to follow a move whether more has happened to their items.
   mutating func noteChangesMeanwhile() {
-    for (id, item) in presented where item.isFollowing {
-      guard let path = item.path else { continue }
+    for id in followers {
+      guard let path = presented[id]?.path else { continue }
       let isConcerned = output.seen.contains { change in
         switch change {
         case .changed(let place), .appeared(let place), .vanished(let place), .moved(let place, _, _):

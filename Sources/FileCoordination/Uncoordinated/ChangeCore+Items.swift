@@ -5,7 +5,7 @@ internal import SystemInterface
 // What happens to items themselves, and to directories on the way to them.
 
 extension ChangeCore {
-  /// Items of which each has to say where it is, the next one last.
+  /// Items whose places are requested, the next one last.
   struct RollCall: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
       let presenter: PresenterID
@@ -14,7 +14,7 @@ extension ChangeCore {
 
     var rest: [Entry]
     /// Places that were left: what is inside has come along.
-    var moved: [ItemPath] = []
+    var moved: Set<ItemPath> = []
   }
 
   mutating func noteChange(at path: ItemPath) {
@@ -26,42 +26,37 @@ extension ChangeCore {
   /// - Returns: What is to be done next.
   mutating func noteEnd(of watch: WatchID) -> [Step] {
     places.end(watch).flatMap { place in
-      presented.sorted { $0.key < $1.key }.flatMap { id, item -> [Step] in
-        guard let path = item.path, place.path.isSameOrContains(path) else { return [] }
-        return [.arm(id), .seeOther(id, than: item.item)]
-      }
+      presenters(inside: place.path).flatMap { [.arm($0), .seeOther($0, than: presented[$0]?.item)] }
     }
   }
 
   // MARK: Where items are
 
-  /// From where something was moved, as has been seen since the arbiter was told last.
-  var placesLeft: [ItemPath] {
-    output.seen.compactMap { change in
-      if case .moved(let old, _, _) = change { old } else { nil }
-    }
-  }
-
   /// The items of presenters at some places and inside, those further up first.
   func rollCall(insideAnyOf tops: Set<ItemPath>) -> RollCall {
-    let entries = presented.compactMap { id, item in item.path.map { RollCall.Entry(presenter: id, path: $0) } }
-    let sorted = entries.filter { entry in tops.contains { $0.isSameOrContains(entry.path) } }
-      .sorted { ($0.path.bytes.count, $0.presenter) < ($1.path.bytes.count, $1.presenter) }
-    return RollCall(rest: sorted.reversed(), moved: placesLeft)
+    let outermost = tops.filter { top in !top.ancestors.contains(where: tops.contains) }
+    let entries = outermost.flatMap { top in
+      byPath.inside(top).flatMap { path, ids in ids.map { RollCall.Entry(presenter: $0, path: path) } }
+    }
+    let sorted = entries.sorted { ($0.path.bytes.count, $0.presenter) < ($1.path.bytes.count, $1.presenter) }
+    return RollCall(rest: sorted.reversed(), moved: output.placesLeft)
   }
 
-  /// Directories on the way to some items were moved: each item knows where it is.
+  /// Directories on the way to some items were moved: the place of each item is requested.
   mutating func callRoll(insideAnyOf tops: Set<ItemPath>) { doNext([.callRoll(rollCall(insideAnyOf: tops))]) }
 
-  /// Has everybody look anew whose item is inside a directory that has become another one, and says that theirs may have too.
+  /// Watches and inspects the presented items inside a directory that has become another one, and confirms those that have
+  /// become others too.
   func confirmOthers(inside top: ItemPath) -> [Step] {
-    presented.sorted { $0.key < $1.key }.flatMap { id, item -> [Step] in
-      guard let path = item.path, top.contains(path) else { return [] }
-      return [.arm(id), .confirmOther(id, than: item.item)]
-    }
+    presentersBelow(top).flatMap { [.arm($0), .confirmOther($0, than: presented[$0]?.item)] }
   }
 
-  /// What to tell if something else is at the place of an item.
+  /// The presenters of items inside a directory.
+  func presentersBelow(_ directory: ItemPath) -> [PresenterID] {
+    presenters(inside: directory).filter { presented[$0]?.path != directory }
+  }
+
+  /// What to report if something else is at the place of an item.
   func other(_ id: PresenterID, than former: HeldItem?) -> ItemChange? {
     guard let item = presented[id], let path = item.path, item.item?.identity != former?.identity else { return nil }
     if item.item == nil { return .vanished(path) }
@@ -72,8 +67,8 @@ extension ChangeCore {
     var roll = former
     while let entry = roll.rest.last {
       let isAsked =
-        moves[entry.path] == nil && presented[entry.presenter]?.item != nil
-        && !roll.moved.contains { $0.isSameOrContains(entry.path) }
+        moves[entry.path] == nil && !followers.contains(entry.presenter) && presented[entry.presenter]?.item != nil
+        && !entry.path.withAncestors.contains(where: roll.moved.contains)
       if isAsked { return order(.find(entry.presenter, orAt: nil), .roll(roll)) }
       roll.rest.removeLast()
       if let item = presented[entry.presenter], item.item == nil {
@@ -85,14 +80,14 @@ extension ChangeCore {
 
   mutating func answerRoll(_ former: RollCall, _ place: ItemPath?) {
     var roll = former
-    guard let entry = roll.rest.popLast() else { preconditionFailure("nobody was asked") }
+    guard let entry = roll.rest.popLast() else { preconditionFailure("no item was asked for") }
     if let place {
       if place != entry.path {
-        roll.moved.append(entry.path)
+        roll.moved.insert(entry.path)
         see(.moved(from: entry.path, to: place, replaced: false))
       }
     } else if presented[entry.presenter]?.item?.isFoundAnywhere == false {
-      // Nobody can tell where it went.
+      // There's no way to find out where it went.
       doNext([.arm(entry.presenter), .announceLoss(entry.presenter), .callRoll(roll)])
       return
     }

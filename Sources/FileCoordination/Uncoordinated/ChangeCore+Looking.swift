@@ -10,12 +10,18 @@ extension ChangeCore {
     requireIdleness()
     switch change {
     case .moved(let old, let new, let replaced):
-      // Moved on before it was settled.
-      if let first = moves.filter({ $0.value.target == old }).keys.min() {
+      reportedMoves[old] = nil
+      // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
+      if let first = moves.origin(of: old), !isPresentedInside(old) {
+        // What was there before the item came is gone; or the item, which may have been reported there and is back.
+        if moves[first]?.replaced == true || first == new { confirm(.vanished(old)) }
         moves[first]?.target = new
         return
       }
-      moves[old] = UnsettledMove(target: new, replaced: replaced)
+      let former = moves[old]
+      if former?.target == new { return }
+      moves[old] = UnsettledMove(target: new, replaced: replaced, waitCount: (former?.waitCount ?? 0) + 1)
+      if let former { replace(former, at: old) }
       if moves.count > Self.moveCountMax { settleMove(from: old) } else { output.unsettled.append(old) }
     case .appeared(let path), .changed(let path):
       if changes[path] != nil {
@@ -46,7 +52,7 @@ extension ChangeCore {
 
   mutating func settle(_ unsettled: UnsettledChange, at path: ItemPath, isPresent: Bool) {
     if isPresent { return confirm(unsettled.change) }
-    // Of most of what's gone an event tells, perhaps one that hasn't been taken yet. None tells of what was in a directory in
+    // The end of most items is an event, perhaps one that hasn't been taken yet. There's none for the items in a directory in
     // whose place another one is.
     let isEndExpected = isKnownName(path) || isKnownToBePresent(path)
     if isEndExpected, unsettled.lookCount < Self.lookCountMax {
@@ -60,22 +66,35 @@ extension ChangeCore {
   /// Time enough has passed for something to take the place of an item that was moved away.
   mutating func settleMove(from old: ItemPath) {
     requireIdleness()
-    guard let move = moves.removeValue(forKey: old) else { return }
-    order(.look(old), .formerPlace(old, move))
+    guard var move = moves[old] else { return }
+    move.waitCount -= 1
+    moves[old] = move.waitCount == 0 || moves.count > Self.moveCountMax ? nil : move
+    if moves[old] == nil { order(.look(old), .formerPlace(old, move)) }
+  }
+
+  /// Another item had taken the place of a moved one, and has moved too: the first one has appeared where it went.
+  private mutating func replace(_ former: UnsettledMove, at old: ItemPath) {
+    doNext((former.isRefuted ? [] : [.confirm(.changed(old))]) + [confirmArrival(of: former)])
+  }
+
+  /// What was replaced at the target has changed, also if nothing is there any more.
+  private func confirmArrival(of move: UnsettledMove) -> Step {
+    move.replaced ? .confirm(.changed(move.target)) : .confirmIfPresent(.appeared(move.target), at: place(of: move))
   }
 
   mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) {
     guard isPresent else { return find(old, move) }
-    let target: ItemChange = move.replaced ? .changed(move.target) : .appeared(move.target)
+    for id in presenters(inside: old) { presented[id]?.hasLeft = false }
+    dropLosses(at: move.target)
     // Also of those that are armed already: the renewal has ended their watches.
     let replacement: [Step] =
       presenters(of: old).map { .arm($0) } + (move.isRefuted ? [] : [.confirm(.changed(old))])
     let place = place(of: move)
-    // Nobody is told that a directory was moved: what is in it has appeared with it.
+    // The directory isn't reported as moved: what is in it has appeared with it.
     let isSearched = place != old && places.place(at: place)?.isDeep == true
-    let search = DirectorySearch(place, isTelling: true)
+    let search = DirectorySearch(place, isReporting: true)
     doNext(
-      renewal(inside: old) + replacement + confirmOthers(inside: old) + [.confirmIfPresent(target, at: place)]
+      renewal(inside: old) + replacement + confirmOthers(inside: old) + [confirmArrival(of: move)]
         + (isSearched ? [.unwatchInside(place), .search(search)] : []))
   }
 
@@ -83,7 +102,7 @@ extension ChangeCore {
   private func renewal(inside path: ItemPath) -> [Step] {
     guard places.place(at: path)?.isDeep == true else { return [] }
     let isObserved = path.parent.flatMap { places.place(at: $0) }?.isDeep == true
-    let search = DirectorySearch(path, isTelling: true)
+    let search = DirectorySearch(path, isReporting: true)
     return [.unwatchInside(path)] + (isObserved ? [.search(search)] : [])
   }
 
@@ -99,7 +118,7 @@ extension ChangeCore {
   /// Where a moved item should be, if what was moved later is taken into account.
   private func place(of move: UnsettledMove) -> ItemPath {
     if isKnownName(move.target) { return move.target }
-    let later = moves.keys.sorted().first { $0.contains(move.target) }
+    let later = move.target.ancestors.first { moves[$0] != nil }
     guard let later, let target = moves[later]?.target else { return move.target }
     return move.target.movedAlong(from: later, to: target)
   }
@@ -115,8 +134,8 @@ extension ChangeCore {
     guard let place, place != move.target, isKnownName(expected), let directory = move.target.parent else {
       return settle(old, move, at: place)
     }
-    // Moved on by itself, or with the directory that it was moved to. Of that an event tells, which isn't taken yet or not
-    // settled: whoever observes the directory has to hear of the two moves in their order.
+    // Moved on by itself, or with the directory that it was moved to. The event of that isn't taken yet, or not settled:
+    // observers of the directory receive the two moves in their order.
     order(.look(directory), .targetDirectory(old, move, place))
   }
 
@@ -124,14 +143,38 @@ extension ChangeCore {
   mutating func settle(_ old: ItemPath, _ move: UnsettledMove, at place: ItemPath?) {
     guard let place else {
       for id in presenters(of: old) { release(id) }
-      return confirm(.vanished(old))
+      dropLosses(at: move.target)
+      confirm(.vanished(old))
+      doNext([confirmArrival(of: move)])
+      // It may have left with a directory that isn't watched: the places of presented items inside are requested.
+      return callRoll(insideAnyOf: [old])
     }
-    for (id, item) in presented where item.path.map(old.isSameOrContains) ?? false {
-      presented[id]?.isFollowing = true
-    }
+    followers.formUnion(presenters(inside: old))
     places.dropAliases(from: old, to: place)
+    confirmMoves(inside: old)
     confirm(.moved(from: old, to: place, replaced: move.replaced && place == move.target))
     for path in losses where place.isSameOrContains(path) && !isKnownName(path) { confirm(.vanished(path)) }
+    dropLosses(at: place)
+    // What went there is another item that had the same name.
+    if place != move.target { doNext([.confirmIfPresent(move.arrival, at: move.target)]) }
+  }
+
+  /// A directory has moved, and before that something inside: at its place that's found no more when time has passed.
+  private mutating func confirmMoves(inside directory: ItemPath) {
+    for old in moves.origins(inside: directory) {
+      guard let move = moves[old] else { continue }
+      moves[old] = nil
+      if move.isRefuted {
+        confirm(move.arrival)
+      } else {
+        followers.formUnion(presenters(inside: old))
+        confirm(.moved(from: old, to: move.target, replaced: move.replaced))
+      }
+    }
+  }
+
+  /// A move is settled: what had vanished where it led to is reported, or doesn't have to be.
+  private mutating func dropLosses(at place: ItemPath) {
     losses = moves.isEmpty ? [] : losses.filter { !place.isSameOrContains($0) }
   }
 }

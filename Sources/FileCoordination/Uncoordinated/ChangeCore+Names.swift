@@ -19,9 +19,22 @@ extension ChangeCore {
   }
 
   mutating func appear(_ site: Site, byRename: Bool) {
-    // Whatever it was may be gone again: nobody has to know. Its end is told as well, if it was known.
+    // Whatever it was may be gone again, and isn't reported then. Its end is an event too, if it was known.
     if isDeep(site) { return order(.look(site.path), .appearance(site, byRename: byRename)) }
     takePresence(site, byRename: byRename)
+  }
+
+  /// Nothing is under a name: it's gone again, or has been made in a directory that was seen to leave this place.
+  mutating func noteAbsence(at site: Site) {
+    if places.place(at: site.directory)?.isLeft == true { noteUnseenChange(at: site.path) }
+  }
+
+  /// Presenters whose item was seen to leave may miss a change before they follow it.
+  mutating func noteUnseenChange(at path: ItemPath) {
+    let around = path.ancestors.flatMap { byPath[$0] ?? [] }
+    for id in around + presenters(inside: path) where presented[id]?.hasLeft == true {
+      presented[id]?.hasChangedMeanwhile = true
+    }
   }
 
   mutating func takePresence(_ site: Site, byRename: Bool) {
@@ -34,11 +47,12 @@ extension ChangeCore {
     doNext([.announce(appearance)] + search + waiting.map { .arm($0) } + appearance.companions)
   }
 
-  /// Before what is found inside is told.
+  /// Before what is found inside is reported.
   mutating func announce(_ appearance: Appearance) {
     let path = appearance.path
-    if moves[path] != nil { moves[path]?.isRefuted = true }
-    // A directory that was made is read after it's watched, so what was found there is told a second time.
+    moves[path]?.isRefuted = true
+    reportedMoves[path] = nil
+    // A directory that was made is read after it's watched, so what was found there is an event once more.
     if appearance.wasKnown, !appearance.byRename, appearance.awaited.isEmpty { return }
     see(appearance.wasKnown || appearance.wasPresent ? .changed(path) : .appeared(path))
   }
@@ -50,7 +64,7 @@ extension ChangeCore {
     guard isDeep(site) else { return (false, []) }
     var isNew = false
     places.change(at: site.directory) { isNew = $0.insert(site.name) }
-    let search = DirectorySearch(site.path, isTelling: true)
+    let search = DirectorySearch(site.path, isReporting: true)
     return (!isNew, site.isDirectory ? [.search(search)] : [])
   }
 
@@ -63,12 +77,9 @@ extension ChangeCore {
   /// The presenters that await an item at a place.
   private func waiting(at path: ItemPath) -> [PresenterID] { byPlace[path, default: []].sorted() }
 
-  /// Has everybody look anew whose item is inside a directory that has taken the place of another, or of none.
+  /// Watches and inspects the presented items inside a directory that has taken the place of another, or of none.
   private func renewalInside(_ directory: ItemPath) -> [Step] {
-    presented.sorted { $0.key < $1.key }.flatMap { id, item -> [Step] in
-      guard let path = item.path, directory.contains(path) else { return [] }
-      return [.arm(id), .seeOther(id, than: item.item)]
-    }
+    presentersBelow(directory).flatMap { [.arm($0), .seeOther($0, than: presented[$0]?.item)] }
   }
 
   mutating func disappear(_ site: Site) {
@@ -106,13 +117,13 @@ extension ChangeCore {
     }
     guard isWanted(target) || isFollowed else { return disappear(site) }
     let wasKnownHere = leave(site)
-    // A temporary file that was gone before anybody looked: what it became is all there is to tell.
+    // A temporary file that was gone before it was looked at: only what it became is reported.
     if isDeep(site), !wasKnownHere, !isFollowed { return appear(target, byRename: true) }
     let hadTarget = isKnownToBePresent(new)
-    if moves[new] != nil { moves[new]?.isRefuted = true }
+    moves[new]?.isRefuted = true
     // Whatever was there is watched under that name no more.
     unwatchInside(new)
-    // Watches of what presenters have there stay where the arbiter knows them until they're told to follow.
+    // Watches of what presenters have there stay where the arbiter knows them until it orders them to follow.
     if !isFollowed {
       if !isDeep(target) {
         unwatchInside(old)
@@ -120,7 +131,7 @@ extension ChangeCore {
         movePlaces(from: old, to: new)
       }
     } else if isDeep(target), site.isDirectory {
-      agenda += places.copyDirectories(from: old, to: new).map { .unwatch($0) }
+      for watch in places.copyDirectories(from: old, to: new) { end(watch) }
     }
     let (wasKnown, search) = enter(target)
     see(.moved(from: old, to: new, replaced: wasKnown || hadTarget))

@@ -14,7 +14,7 @@ extension ChangeCore {
     case watch(ItemPath, WatchInterest, isDirectory: Bool)
     case hold(PresenterID)
     case search(DirectorySearch)
-    /// Take the events that are left, and then look for items that were moved without a word.
+    /// Take the events that are left, and then look for items that were moved without an event.
     case take(EventBatch)
     case apply(WatchEvent.Action, Site)
     case appear(Site, byRename: Bool)
@@ -39,7 +39,8 @@ extension ChangeCore {
     case noteFollowers
     /// End those of some watches that stand for nothing.
     case unwatchUnused([WatchID])
-    case prune
+    /// End the watches that only a presenter needed whose item was at this place.
+    case prune(ItemPath?)
   }
 
   /// What the result of an order is for.
@@ -67,7 +68,7 @@ extension ChangeCore {
   }
 
   /// Whether everything is done that was to be done.
-  var isIdle: Bool { steps.isEmpty && agenda.isEmpty && question == nil }
+  var isIdle: Bool { steps.isEmpty && agenda.isEmpty && question == nil && waitingEnds.isEmpty }
 
   /// What happens is reported between two turns: a step that is under way has its own picture of what is known.
   func requireIdleness() {
@@ -88,11 +89,16 @@ extension ChangeCore {
 
   /// What is to be done next; `nil` if there's nothing to do until something else happens.
   ///
-  /// Tell what has come of it with ``take(_:)`` before the next call.
+  /// Pass its outcome to ``take(_:)`` before the next call.
   mutating func next() -> ChangeOrder? {
     while agenda.isEmpty {
-      guard let step = steps.popLast() else { return nil }
-      perform(step)
+      if let step = steps.popLast() {
+        perform(step)
+      } else if waitingEnds.isEmpty {
+        return nil
+      } else {
+        endMore()
+      }
     }
     return agenda.takeFirst()
   }
@@ -103,7 +109,7 @@ extension ChangeCore {
     case .goOn(let way): goOn(way)
     case .watch(let path, let interest, let isDirectory):
       watch(path, interest, isDirectory: isDirectory, .watch(path, interest))
-    case .hold(let id): if let path = presented[id]?.path { order(.hold(id, path), .item(id)) }
+    case .hold(let id): hold(id)
     case .search(let search): goOn(search)
     case .take(let batch): take(batch)
     case .apply(let action, let site): apply(action, site)
@@ -123,15 +129,15 @@ extension ChangeCore {
     case .confirmIfPresent(let change, let path): order(.look(path), .confirmation(change))
     case .noteFollowers: noteChangesMeanwhile()
     case .unwatchUnused(let watches):
-      agenda += watches.filter { places[$0].isEmpty }.map { .unwatch($0) }
-    case .prune: prune()
+      for watch in watches where places[watch].isEmpty { end(watch) }
+    case .prune(let former): prune(former)
     }
   }
 
   /// Takes what has come of an order.
   mutating func take(_ outcome: ChangeOutcome) {
     if case .done = outcome { return }
-    guard let question else { preconditionFailure("nobody has asked for \(outcome)") }
+    guard let question else { preconditionFailure("no order has the outcome \(outcome)") }
     self.question = nil
     switch outcome {
     case .events(let events): takeEvents(events, question)
@@ -146,7 +152,8 @@ extension ChangeCore {
 
   private mutating func takeLook(_ isPresent: Bool, _ question: Question) {
     switch question {
-    case .appearance(let site, let byRename): if isPresent { takePresence(site, byRename: byRename) }
+    case .appearance(let site, let byRename):
+      isPresent ? takePresence(site, byRename: byRename) : noteAbsence(at: site)
     case .revisited(let site): isPresent ? takePresence(site, byRename: true) : disappear(site)
     case .directory(let move): if isPresent { see(move) }
     case .awaited(let path): if isPresent { see(.appeared(path)) }

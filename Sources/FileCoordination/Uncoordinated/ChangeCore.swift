@@ -2,10 +2,10 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// What is known of presented items and the places around them, and what has to be done to hear of their changes: a value
+/// What is known of presented items and the places around them, and what has to be done to receive their changes: a value
 /// that decides.
 ///
-/// It gives orders and is told what has come of them, see ``ChangeOrder``. It knows no file, descriptor, thread, lock or clock;
+/// It gives orders and takes their outcomes, see ``ChangeOrder``. It knows no file, descriptor, thread, lock or clock;
 /// ``ChangeHands`` carries its orders out. Between an order and its outcome anything may happen to the files.
 ///
 /// Each place is watched before it's looked at, so that nothing is missed that is made meanwhile.
@@ -15,7 +15,7 @@ internal import SystemInterface
 /// | the item itself | its contents and attributes, through any hard link |
 /// | the deepest directory on the way to it that exists | names: that it's replaced, removed, moved, or appears |
 /// | the directories above | that they're moved themselves |
-/// | all directories inside, if the presenter wants to know of subitems | names, contents and attributes |
+/// | all directories inside, if the presenter observes subitems | names, contents and attributes |
 ///
 /// `ScopeCore` of the target FileWatching has the same form, see ``FileWatching/WatchingCore``, and other states: it numbers the
 /// files of a tree and compares them, where this follows single items by their descriptors and keeps a few bytes for each name.
@@ -23,28 +23,20 @@ struct ChangeCore: WatchingCore, Sendable {
   typealias Order = ChangeOrder
   typealias Outcome = ChangeOutcome
 
-  /// An item of a presenter that observes strangers.
+  /// An item of a presenter that observes uncoordinated changes.
   struct Presented: Hashable, Sendable {
     /// As the arbiter knows it; absent while the item has never been saved.
     var path: ItemPath?
-    /// Whether the presenter wants to know what happens inside, if it's a directory.
+    /// Whether the presenter observes what is inside, if it's a directory.
     let observesInside: Bool
     /// Absent while nothing is there.
     var item: HeldItem?
     /// The first component on the way that doesn't exist, or the item itself: the name to look out for.
     var awaited: ItemPath?
-    /// The arbiter has been told of a move, and hasn't yet said that the presenter is to follow it.
-    var isFollowing = false
-    /// Something was told meanwhile about the former place, where the arbiter knows nobody any more.
+    /// The item was seen to leave its place, where something else may be by now.
+    var hasLeft = false
+    /// Changes were reported at the former place after the arbiter had received the move, and to no presenter.
     var hasChangedMeanwhile = false
-  }
-
-  /// A move that no coordinated write accounts for, until it's known whether something takes the place of the item.
-  struct UnsettledMove: Hashable, Sendable {
-    var target: ItemPath
-    let replaced: Bool
-    /// Something did, and that was told.
-    var isRefuted = false
   }
 
   /// A change that no coordinated write accounts for, until its item has been left alone for a moment.
@@ -55,10 +47,13 @@ struct ChangeCore: WatchingCore, Sendable {
     var lookCount = 0
   }
 
-  /// What to tell the arbiter, and to wait for.
+  /// What to report to the arbiter, and to wait for.
   struct Output: Hashable, Sendable {
     private(set) var seen: [ItemChange] = []
     private var known: Set<ItemChange> = []
+    /// From where, and to where, something was seen to move.
+    private(set) var placesLeft: Set<ItemPath> = []
+    private(set) var targets: Set<ItemPath> = []
     var confirmed: [ItemChange] = []
     var unsettled: [ItemPath] = []
     var unsettledChanges: [ItemPath] = []
@@ -80,56 +75,80 @@ struct ChangeCore: WatchingCore, Sendable {
 
     /// Equal changes of one batch are one.
     mutating func see(_ change: ItemChange) {
-      if known.insert(change).inserted { seen.append(change) }
+      if !known.insert(change).inserted { return }
+      seen.append(change)
+      if case .moved(let old, let new, _) = change {
+        placesLeft.insert(old)
+        targets.insert(new)
+      }
     }
 
-    /// A presenter that registers looks at everything, and is notified of problems then.
-    mutating func forgetLosses() {
+    /// Forgets losses at some places.
+    mutating func forgetLosses(where isForgotten: (ItemPath) -> Bool) {
       seen.removeAll { change in
-        if case .unknown = change { true } else { false }
+        if case .unknown(let path) = change { isForgotten(path) } else { false }
       }
       known = Set(seen)
     }
   }
 
   var presented: [PresenterID: Presented] = [:]
-  /// Presenters by the place of their item, and by what they await.
+  /// Presenters by the path of their item.
+  var byPath = PathTree<Set<PresenterID>>()
+  /// Presenters whose item is watched, by its path, and by the name that they await.
   var byPlace: [ItemPath: Set<PresenterID>] = [:]
+  /// Presenters of moves that the arbiter has received, and hasn't ordered them to follow yet.
+  var followers: Set<PresenterID> = []
   var places = WatchedPlaces()
-  var moves: [ItemPath: UnsettledMove] = [:]
-  var changes: [ItemPath: UnsettledChange] = [:]
-  /// What has vanished where something was moved to of which nobody has been told yet.
+  var moves = UnsettledMoves()
+  var changes = PathTree<UnsettledChange>()
+  /// Moves that the arbiter has received, and for which it hasn't decided yet whether a coordinated write accounts for them; those
+  /// of such writes until something else is at the place.
+  var reportedMoves: [ItemPath: ItemPath] = [:]
+  /// What has vanished where something was moved to, before the move is reported.
   var losses: [ItemPath] = []
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
-  var removalCount = 0
+  /// Watches that stand for no place any more, and are ended when events have been taken.
+  var waitingEnds: [WatchID] = []
+  /// How many watches were ended since events were taken.
+  var endedCount = 0
+  let endedCountMax: Int
   /// What is still to be done; the next step stands last.
   var steps: [Step] = []
-  /// Orders that nobody has taken yet, of which only the last one may have a result.
+  /// Orders that haven't been given yet, of which only the last one may have a result.
   var agenda = OrderQueue<ChangeOrder>()
   /// What the result of the last order is for.
   var question: Question?
   /// The renames among the events that are being taken in.
   var halves = Halves([])
 
+  /// How many watches are ended before the events are taken that say so; the kernel and the subscription keep 16,384 at least.
+  static let endedCountMax = 4096
   /// How many items are watched at most; beyond that it's as if the system's limit were reached.
   static let watchCountMax = 262_144
   static let moveCountMax = 1024
   static let lossCountMax = 256
   static let changeCountMax = 1024
-  /// How many looks at an item that's written all the time, before it's told nevertheless.
+  /// How many looks at an item that's written all the time, before it's reported nevertheless.
   static let lookCountMax = 10
   static let problemCountMax = 64
 
-  /// Tells the arbiter of something that has happened.
+  init(endedCountMax: Int = Self.endedCountMax) { self.endedCountMax = endedCountMax }
+
+  /// Reports to the arbiter what has happened.
   mutating func see(_ change: ItemChange) {
     switch change {
     // It isn't waited for any more whether a change of it lasts.
     case .vanished(let path):
       changes[path] = nil
       noteLoss(at: path)
-    case .moved(let old, _, _): changes = changes.filter { !old.isSameOrContains($0.key) }
+    case .moved(let old, let new, _):
+      forgetChanges(inside: old)
+      leave(old)
+      if reportedMoves.count >= Self.moveCountMax { reportedMoves = [:] }
+      reportedMoves[old] = new
     case .changed, .appeared, .unknown: break
     }
     output.see(change)
@@ -138,28 +157,33 @@ struct ChangeCore: WatchingCore, Sendable {
   /// Records an end that is reported before the move to its place: without a second report after the move, presenters would take
   /// the item to be there.
   private mutating func noteLoss(at path: ItemPath) {
-    let isInsideMoved =
-      moves.values.contains { $0.target.isSameOrContains(path) }
-      || output.seen.contains { change in
-        if case .moved(_, let target, _) = change { target.isSameOrContains(path) } else { false }
-      }
+    let isInsideMoved = path.withAncestors.contains { moves.isTarget($0) || output.targets.contains($0) }
     if isInsideMoved, !losses.contains(path), losses.count < Self.lossCountMax { losses.append(path) }
   }
 
-  /// Tells the arbiter that a change lasts.
+  private mutating func forgetChanges(inside top: ItemPath) {
+    for (path, _) in changes.inside(top) { changes[path] = nil }
+  }
+
+  private mutating func leave(_ old: ItemPath) {
+    places.markLeft(old)
+    for id in presenters(inside: old) { presented[id]?.hasLeft = true }
+  }
+
+  /// Reports to the arbiter that a change lasts.
   mutating func confirm(_ change: ItemChange) {
     switch change {
     case .changed(let path), .appeared(let path), .vanished(let path): changes[path] = nil
     case .moved(let old, let new, _):
-      // The move says that something is there; what was written since is told for itself.
+      // The move says that something is there; what was written since is reported for itself.
       if case .appeared? = changes[new]?.change { changes[new] = nil }
-      changes = changes.filter { !old.isSameOrContains($0.key) }
+      forgetChanges(inside: old)
     case .unknown: break
     }
     output.confirmed.append(change)
   }
 
-  /// Whether the names in the directory around a place are known, and its name is one of them: then its end will be told.
+  /// Whether the names in the directory around a place are known, and its name is one of them: then its end will be reported.
   func isKnownName(_ path: ItemPath) -> Bool {
     path.parent.flatMap { places.place(at: $0) }.map { $0.isDeep && $0.has(path.lastComponent) } ?? false
   }
@@ -170,16 +194,26 @@ struct ChangeCore: WatchingCore, Sendable {
     return result
   }
 
-  /// Whether somebody presents this very item.
+  /// The presenters of this very item.
   func presenters(of path: ItemPath) -> [PresenterID] {
     byPlace[path, default: []].filter { presented[$0]?.path == path }.sorted()
   }
 
-  func isPresentedInside(_ path: ItemPath) -> Bool {
-    presented.values.contains { $0.path.map(path.isSameOrContains) ?? false }
+  func isPresentedInside(_ path: ItemPath) -> Bool { byPath.hasValues(inside: path) }
+
+  /// The presenters of an item and of items inside.
+  func presenters(inside path: ItemPath) -> [PresenterID] { byPath.inside(path).flatMap(\.value).sorted() }
+
+  /// A presenter that registers looks at everything, and is notified of problems then: losses that concern it alone aren't
+  /// reported.
+  mutating func forgetLosses(of id: PresenterID) {
+    let others = { (presenters: Set<PresenterID>) in presenters.contains { $0 != id } }
+    output.forgetLosses { path in
+      !byPath.around(path).contains { others($0.value) } && !byPath.inside(path).contains { others($0.value) }
+    }
   }
 
-  /// Whether the item of somebody who presents this place was there when it was last looked at.
+  /// Whether the item of a presenter at this place was there when it was last looked at.
   func isKnownToBePresent(_ path: ItemPath) -> Bool {
     presenters(of: path).contains { presented[$0]?.item != nil }
   }
@@ -194,7 +228,7 @@ struct ChangeCore: WatchingCore, Sendable {
   /// There are no events any more.
   mutating func watchingFailed(_ error: SystemError) { problems[.root] = error }
 
-  /// Nothing is there for a presenter any more, or nobody needs what is held for it.
+  /// Nothing is there for a presenter any more, or what is held for it isn't required any more.
   mutating func release(_ id: PresenterID) {
     if presented[id]?.item == nil { return }
     presented[id]?.item = nil
@@ -210,12 +244,15 @@ extension ChangeCore {
   /// - Parameters:
   ///   - id: The presenter.
   ///   - path: Its item; `nil` while that has never been saved.
-  ///   - observesInside: Whether it wants to know what happens inside a directory.
+  ///   - observesInside: Whether it observes what is inside a directory.
   mutating func add(_ id: PresenterID, at path: ItemPath?, observesInside: Bool) {
     requireIdleness()
-    release(id)
+    let former = presented[id]?.path
+    forget(id)
     presented[id] = Presented(path: path, observesInside: observesInside)
+    register(id)
     push(.arm(id))
+    push(.prune(former))
   }
 
   /// The item has got its first place, or another one.
@@ -223,25 +260,46 @@ extension ChangeCore {
     requireIdleness()
     guard let former = presented[id], former.path != path else { return }
     forgetPlace(of: id)
+    unregister(id)
     presented[id]?.path = path
-    presented[id]?.isFollowing = false
+    presented[id]?.hasLeft = false
     presented[id]?.hasChangedMeanwhile = false
-    if let old = former.path { movePlaces(from: old, to: path) }
+    register(id)
+    if let old = former.path {
+      reportedMoves[old] = nil
+      followPlaces(from: old, to: path, hasLeft: former.hasLeft)
+    }
     push(.arm(id))
     if former.hasChangedMeanwhile {
       push(.see(former.item?.isDirectory == true ? .unknown(path) : .changed(path)))
     } else if former.path != nil {
       push(.seeOther(id, than: former.item))
     }
-    push(.prune)
+    push(.prune(former.path))
   }
 
   mutating func remove(_ id: PresenterID) {
     requireIdleness()
+    let path = presented[id]?.path
+    forget(id)
+    push(.prune(path))
+  }
+
+  private mutating func forget(_ id: PresenterID) {
     forgetPlace(of: id)
     release(id)
+    unregister(id)
     presented[id] = nil
-    push(.prune)
+  }
+
+  private mutating func register(_ id: PresenterID) {
+    if let path = presented[id]?.path { byPath[path] = (byPath[path] ?? []).union([id]) }
+  }
+
+  private mutating func unregister(_ id: PresenterID) {
+    followers.remove(id)
+    guard let path = presented[id]?.path, let others = byPath[path]?.subtracting([id]) else { return }
+    byPath[path] = others.isEmpty ? nil : others
   }
 
   mutating func forgetPlace(of id: PresenterID) {
@@ -273,12 +331,38 @@ extension ChangeCore {
     for place in places.pathsInside(path) { unwatch(place) }
   }
 
-  mutating func movePlaces(from old: ItemPath, to new: ItemPath) {
-    agenda += places.move(from: old, to: new).map { .unwatch($0) }
+  private mutating func followPlaces(from old: ItemPath, to new: ItemPath, hasLeft: Bool) {
+    let ended = hasLeft ? places.follow(from: old, to: new) : places.move(from: old, to: new)
+    for watch in ended { end(watch) }
   }
 
-  mutating func unwatch(_ path: ItemPath) {
-    if let watch = places.remove(path) { agenda.append(.unwatch(watch)) }
+  mutating func movePlaces(from old: ItemPath, to new: ItemPath) {
+    for watch in places.move(from: old, to: new) { end(watch) }
+  }
+
+  mutating func unwatch(_ path: ItemPath) { if let watch = places.remove(path) { end(watch) } }
+
+  /// A watch stands for no place any more.
+  ///
+  /// Each end is an event: beyond a number of them those that have come are taken first, so that they don't fill the queue.
+  mutating func end(_ watch: WatchID) {
+    if endedCount < endedCountMax, waitingEnds.isEmpty {
+      endedCount += 1
+      agenda.append(.unwatch(watch))
+    } else {
+      waitingEnds.append(watch)
+    }
+  }
+
+  /// Goes on ending watches, if the events of those that have ended were taken.
+  mutating func endMore() {
+    if endedCount >= endedCountMax { return order(.takeEvents, .events(after: [])) }
+    let next = waitingEnds.suffix(endedCountMax - endedCount)
+    waitingEnds.removeLast(next.count)
+    // Something may be watched again.
+    let unused = next.filter { places[$0].isEmpty }
+    endedCount += unused.count
+    agenda += unused.map { .unwatch($0) }
   }
 
   mutating func note(_ error: SystemError, at path: ItemPath) {
@@ -287,23 +371,27 @@ extension ChangeCore {
     }
   }
 
-  /// Watches that nobody needs are ended when there are about as many as those that somebody needs.
-  mutating func prune() {
-    removalCount += 1
-    if removalCount <= presented.count / 2 { return }
-    removalCount = 0
-    var needed: Set<ItemPath> = [.root]
-    var roots: Set<ItemPath> = []
-    for item in presented.values {
-      guard let path = item.path else { continue }
-      needed.formUnion(path.ancestors + [path])
-      if item.observesInside { roots.insert(path) }
-    }
-    for path in places.pathsInside(.root) where !needed.contains(path) {
-      if !path.ancestors.contains(where: roots.contains) { unwatch(path) }
-    }
-    problems = problems.filter { problem in
-      roots.contains { $0.isSameOrContains(problem.key) } || needed.contains(problem.key)
-    }
+  /// Ends the watches at, around and inside a former place of a presenter that no presenter needs there.
+  mutating func prune(_ former: ItemPath?) {
+    guard let former else { return }
+    for path in former.ancestors + places.pathsInside(former) where !isNeeded(path) { unwatch(path) }
+    pruneLeft(around: former)
+    problems = problems.filter { isNeeded($0.key) }
+  }
+
+  /// Ends the watches that stood for the place of a moved directory until the last presenter inside had followed it.
+  private mutating func pruneLeft(around former: ItemPath) {
+    func isLeft(_ path: ItemPath) -> Bool { places.place(at: path)?.isLeft == true }
+    guard let top = former.withAncestors.first(where: { isLeft($0) && !isPresentedInside($0) }) else { return }
+    for path in places.pathsInside(top) where isLeft(path) { unwatch(path) }
+  }
+
+  /// Whether a presenter needs the watch of a path: on the way to its item, or inside.
+  private func isNeeded(_ path: ItemPath) -> Bool {
+    path.isRoot || isPresentedInside(path) || path.ancestors.contains(where: isObservedWithContents)
+  }
+
+  private func isObservedWithContents(_ path: ItemPath) -> Bool {
+    byPath[path]?.contains { presented[$0]?.observesInside == true } ?? false
   }
 }

@@ -9,12 +9,19 @@ struct WatchedPlaces: Hashable, Sendable {
     var path: ItemPath
     /// Inside of a directory whose presenter observes everything inside: then the names in it are recorded.
     var isDeep = false
+    /// The item was seen to leave, and its presenters haven't followed it; ends when they do, or when an item is watched at
+    /// this path anew.
+    var isLeft = false
     /// The names in the directory, by hash: eight bytes for each name.
     var names: Set<Int> = []
   }
 
   private var places: [WatchID: [Place]] = [:]
-  private var watches: [ItemPath: WatchID] = [:]
+  private var watches = PathTree<WatchID>()
+
+  #if DEBUG
+    var visits: VisitCounter { watches.visits }
+  #endif
 
   /// How many paths are watched.
   var count: Int { watches.count }
@@ -33,7 +40,10 @@ struct WatchedPlaces: Hashable, Sendable {
   ///
   /// - Returns: A watch that stood for this path before and for no other, and is to be ended.
   mutating func note(_ watch: WatchID, at path: ItemPath) -> WatchID? {
-    if watches[path] == watch { return nil }
+    if watches[path] == watch {
+      change(at: path) { $0.isLeft = false }
+      return nil
+    }
     let former = remove(path)
     watches[path] = watch
     places[watch, default: []].append(Place(path: path))
@@ -42,7 +52,8 @@ struct WatchedPlaces: Hashable, Sendable {
 
   /// - Returns: The watch, if it stands for no place any more.
   mutating func remove(_ path: ItemPath) -> WatchID? {
-    guard let watch = watches.removeValue(forKey: path) else { return nil }
+    guard let watch = watches[path] else { return nil }
+    watches[path] = nil
     places[watch]?.removeAll { $0.path == path }
     if places[watch]?.isEmpty != true { return nil }
     places[watch] = nil
@@ -67,7 +78,9 @@ struct WatchedPlaces: Hashable, Sendable {
   }
 
   /// The watched paths at a place and inside, in order.
-  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.keys.filter { path.isSameOrContains($0) }.sorted() }
+  ///
+  /// - Complexity: O(*k* log *k*) for *k* paths.
+  func pathsInside(_ path: ItemPath) -> [ItemPath] { watches.inside(path).map(\.path).sorted() }
 
   /// Forgets those places of a moved item under which nothing is watched that isn't watched under the new path as well.
   mutating func dropAliases(from old: ItemPath, to new: ItemPath) {
@@ -76,7 +89,7 @@ struct WatchedPlaces: Hashable, Sendable {
     }
   }
 
-  /// A directory stands elsewhere now, and until everybody has followed it, it counts as being in both places.
+  /// A directory stands elsewhere now, and until all presenters inside have followed it, it counts as being in both places.
   ///
   /// - Returns: What was watched there before, and is to be ended.
   mutating func copyDirectories(from old: ItemPath, to new: ItemPath) -> [WatchID] {
@@ -84,6 +97,7 @@ struct WatchedPlaces: Hashable, Sendable {
     for path in pathsInside(old) {
       guard let watch = watches[path], var place = place(at: path), place.isDeep else { continue }
       place.path = path.movedAlong(from: old, to: new)
+      place.isLeft = false
       if let former = remove(place.path) { ended.append(former) }
       watches[place.path] = watch
       places[watch, default: []].append(place)
@@ -91,22 +105,42 @@ struct WatchedPlaces: Hashable, Sendable {
     return ended
   }
 
+  /// An item has left, and its watches stay here until its presenters follow it.
+  mutating func markLeft(_ path: ItemPath) {
+    for place in pathsInside(path) { change(at: place) { $0.isLeft = true } }
+  }
+
   /// An item stands elsewhere now, and its watches with it.
   ///
   /// - Returns: What was watched there before, and is to be ended.
   mutating func move(from old: ItemPath, to new: ItemPath) -> [WatchID] {
     dropAliases(from: old, to: new)
-    var ended: [WatchID] = []
-    for path in pathsInside(old) {
-      guard let watch = watches.removeValue(forKey: path) else { continue }
+    return pathsInside(old).compactMap { relabel($0, as: $0.movedAlong(from: old, to: new)) }
+  }
+
+  /// The presenters of an item that was seen to leave follow it, and its watches with them.
+  ///
+  /// What was put in its place meanwhile, and is watched there, stays.
+  ///
+  /// - Returns: What was watched at the new place before, and is to be ended.
+  mutating func follow(from old: ItemPath, to new: ItemPath) -> [WatchID] {
+    let left = pathsInside(old).filter { place(at: $0)?.isLeft == true }
+    return left.compactMap { path in
       let newPath = path.movedAlong(from: old, to: new)
-      if let former = remove(newPath) { ended.append(former) }
-      watches[newPath] = watch
-      for index in places[watch, default: []].indices where places[watch]?[index].path == path {
-        places[watch]?[index].path = newPath
-      }
+      return watches[path] == watches[newPath] ? remove(path) : relabel(path, as: newPath)
     }
-    return ended
+  }
+
+  private mutating func relabel(_ path: ItemPath, as newPath: ItemPath) -> WatchID? {
+    guard let watch = watches[path] else { return nil }
+    watches[path] = nil
+    let former = remove(newPath)
+    watches[newPath] = watch
+    for index in places[watch, default: []].indices where places[watch]?[index].path == path {
+      places[watch]?[index].path = newPath
+      places[watch]?[index].isLeft = false
+    }
+    return former
   }
 }
 
@@ -130,6 +164,9 @@ extension ItemPath {
   var lastComponent: SystemPath { SystemPath(bytes: bytes).lastComponent }
 
   var systemPath: SystemPath { SystemPath(bytes: bytes) }
+
+  /// The directories around the item, the root first, and the item.
+  var withAncestors: [ItemPath] { ancestors + [self] }
 
   /// The directories around the item, the root first.
   var ancestors: [ItemPath] {

@@ -14,7 +14,9 @@ struct ChangeWorld {
     /// These notes are to be dealt with, and then events.
     case notes([ChangeBridge.Note])
     case events
-    /// A presenter has come, and looks at its item then.
+    /// A presenter has come: these notes are dealt with before its item is watched.
+    case arriving(PresenterID, [ChangeBridge.Note])
+    /// The presenter looks at its item.
     case joining(PresenterID)
   }
 
@@ -36,6 +38,10 @@ struct ChangeWorld {
   var views: [PresenterID: PresenterView] = [:]
   var turn: Turn?
   var notes: [ChangeBridge.Note] = []
+  /// A service decides, whose answers take time.
+  var answersLate = false
+  /// What it has answered and the process hasn't received.
+  var answers: [ChangeBridge.Note] = []
   /// What time will say, in this order.
   var timers: [ChangeBridge.Note] = []
   /// How often each message was sent, and how often something happened at each path.
@@ -80,17 +86,23 @@ extension ChangeWorld {
           callbacks: observesInside ? item.union(inside) : item, path: path), at: 0))
     views[id] = PresenterView(path, observesInside: observesInside, disk)
     formerPaths[id] = [path]
-    core.add(id, at: path, observesInside: observesInside)
-    turn = .joining(id)
+    turn = .arriving(id, notes)
+    notes = []
   }
 
-  private func unsettledAppearances(for id: PresenterID) -> [ItemPath] {
+  /// What has appeared and isn't reported before it has been left alone: if it vanishes before that, it's never reported.
+  private func unsettledAppearances(for view: PresenterView) -> [ItemPath] {
     let seen = core.output.seen.compactMap { change -> ItemPath? in
       if case .appeared(let path) = change { path } else { nil }
     }
-    let unknown = views[id]?.known.keys.filter { $0 != views[id]?.path && !core.isKnownName($0) } ?? []
-    return seen + unknown + core.moves.values.map(\.target)
-      + arbiter.ledger.settling.filter { $0.value.isNew }.map(\.key.path)
+    let unseen = view.known.keys.filter { $0 != view.path && !core.isKnownName($0) }
+    return seen + unseen + arbiter.ledger.settling.filter { $0.value.isNew }.map(\.key.path)
+  }
+
+  /// The answers of the service reach the process.
+  mutating func receiveAnswers() {
+    notes += answers
+    answers = []
   }
 
   /// Time passes until the first timer fires.
@@ -117,16 +129,30 @@ extension ChangeWorld {
     case .events:
       turn = nil
       return (0, "tell \(tell(core.takeOutput()))")
+    case .arriving(let id, let notes):
+      if let note = notes.first {
+        core.take(note)
+        turn = .arriving(id, Array(notes.dropFirst()))
+        return (0, "\(note)")
+      }
+      if let view = views[id] { core.add(id, at: view.path, observesInside: view.observesInside) }
+      turn = .joining(id)
+      return (0, "\(id) is added")
     case .joining(let id):
       turn = nil
-      core.output.forgetLosses()
-      views[id].map { views[id] = PresenterView($0.path, observesInside: $0.observesInside, disk, handles[id]) }
-      // What appears and vanishes before it was told isn't told at all.
-      let doubts = unsettledAppearances(for: id)
-      views[id]?.doubt(doubts)
+      core.forgetLosses(of: id)
+      if let former = views[id] {
+        var view = PresenterView(former.path, observesInside: former.observesInside, disk)
+        view.doubt(unsettledAppearances(for: view))
+        views[id] = view
+      }
       return (0, "\(id) has joined")
     case nil:
       if notes.isEmpty, core.output.isEmpty, !hasEvents {
+        if !answers.isEmpty {
+          receiveAnswers()
+          return (0, "answers come")
+        }
         if timers.isEmpty { return nil }
         fireTimer()
         return (0, "time passes")
@@ -179,11 +205,15 @@ extension ChangeWorld {
       case .deliver(let delivery):
         note(delivery)
         carryOut(arbiter.messageAnswered(delivery.message, at: 0))
-      case .verifyAgain(_, let change): notes.append(.verifyAgain(change))
-      case .presenterMoved(let id, let path): notes.append(.follow(id, path))
+      case .verifyAgain(_, let change): answer(.verifyAgain(change))
+      case .presenterMoved(let id, let path): answer(.follow(id, path))
       default: preconditionFailure("\(effect) without any access")
       }
     }
+  }
+
+  private mutating func answer(_ note: ChangeBridge.Note) {
+    if answersLate { answers.append(note) } else { notes.append(note) }
   }
 
   private mutating func note(_ delivery: Delivery) {
@@ -208,7 +238,7 @@ extension ChangeWorld {
 extension ModelDisk.Operation {
   fileprivate var names: [ModelDisk.Name] {
     switch self {
-    case .create(let name, _), .write(let name), .remove(let name): [name]
+    case .create(let name, _), .write(let name), .remove(let name), .point(let name, _): [name]
     case .rename(let old, let new), .tear(let old, let new), .exchange(let old, let new), .link(let old, let new):
       [old, new]
     }

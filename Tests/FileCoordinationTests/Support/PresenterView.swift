@@ -23,12 +23,10 @@ struct PresenterView: Hashable {
   ///   - path: The item.
   ///   - observesInside: Whether what is inside a directory counts.
   ///   - disk: Where it looks.
-  ///   - handle: What the process holds for it: if that has just been moved, the presenter will be told.
-  init(_ path: ItemPath, observesInside: Bool, _ disk: ModelDisk, _ handle: ItemHandle? = nil) {
+  init(_ path: ItemPath, observesInside: Bool, _ disk: ModelDisk) {
     self.path = path
     self.observesInside = observesInside
     known = reality(disk)
-    if let handle, known[path]?.node != Int(handle.identity.inode) { uncertain = [path] }
   }
 
   /// What the presenter would know if it looked everywhere.
@@ -58,12 +56,12 @@ struct PresenterView: Hashable {
     case .subitemDidMove(let old, let new):
       move(from: old, to: new, isOwn: false)
       // It isn't there if it has been moved on, of which there will be a message.
-      if node(at: new, disk) == nil, path.isSameOrContains(new) { uncertain.insert(new) } else { look(at: new, disk) }
+      if node(at: new, disk) != nil { look(at: new, disk) }
     default: preconditionFailure("a stranger's change is told by \(kind)")
     }
   }
 
-  /// Nobody will tell whether these are there.
+  /// These may be gone without a message.
   mutating func doubt(_ places: [ItemPath]) { uncertain.formUnion(places.filter(path.isSameOrContains)) }
 
   private mutating func lookEverywhere(_ disk: ModelDisk) {
@@ -90,8 +88,10 @@ struct PresenterView: Hashable {
   }
 
   private mutating func move(from old: ItemPath, to new: ItemPath, isOwn: Bool) {
+    let isKnown = known[old] != nil
     func target(_ place: ItemPath) -> ItemPath? {
-      if !old.isSameOrContains(place) { return new.isSameOrContains(place) ? nil : place }
+      // What it doesn't know may be the item that it knows at the new place already.
+      if !old.isSameOrContains(place) { return isKnown && new.isSameOrContains(place) ? nil : place }
       let target = place.movedAlong(from: old, to: new)
       // What has left the observed directory is of no interest.
       return isOwn || path.isSameOrContains(target) ? target : nil
@@ -111,7 +111,7 @@ struct PresenterView: Hashable {
   }
 
   private func node(at place: ItemPath, _ disk: ModelDisk) -> Int? {
-    try? disk.node(at: SystemPath(bytes: place.bytes), from: ModelDisk.root).get()
+    try? disk.node(at: SystemPath(bytes: place.bytes), from: ModelDisk.root, followsLinks: false).get()
   }
 
   private func sight(_ node: Int, _ disk: ModelDisk) -> Sight {
