@@ -166,7 +166,9 @@ struct ServiceScenario: Sendable, CustomTestStringConvertible {
   }
 
   /// Whether accesses may be left that are nested in those of a client that was expelled, and comes back.
-  var keepsChildrenOfExpelled: Bool { expulsions > 0 && clients.indices.contains { parent(of: $0) != nil } }
+  var keepsChildrenOfExpelled: Bool {
+    (expulsions > 0 || graceTimeouts > 0) && clients.indices.contains { parent(of: $0) != nil }
+  }
 
   var hasLimits: Bool { clients.contains { $0.limits.partyCountMax != ProcessLimits.standard.partyCountMax } }
 
