@@ -78,6 +78,26 @@ struct CommandsInsideCommandsTests {
     #expect(tool.output.lines == ["copy", "x"])
   }
 
+  @Test("A script lets its programs belong to the access that it holds (C-432)")
+  func holdingScript() throws {
+    try bench.makeFile("a")
+    let script = #"""
+      coproc HOLDER { "$FILECOORD" hold --environment "$ROOT/a"; }
+      read -r -u "${HOLDER[0]}"
+      read -r -u "${HOLDER[0]}" variable
+      "$FILECOORD" read --timeout 0 "$ROOT/a" -- true 2>/dev/null
+      echo "ended with $?"
+      env "$variable" "$FILECOORD" write --timeout 30 "$ROOT/a" -- cat {}
+      exec {HOLDER[1]}>&-
+      wait
+      "$FILECOORD" hold --domain process --environment "$ROOT/a" </dev/null
+      """#
+    try bench.makeFile("script", script)
+    let tool = try bench.startScript(#"exec bash "$ROOT/script""#)
+    #expect(try tool.end() == 0, "\(tool.errors.text)")
+    #expect(tool.output.text == "ended with 75\ntext\nholding\n\(Self.variable)=\n")
+  }
+
   @Test("A child belongs to accesses of several domains, and to nothing in a domain of one process (C-435)")
   func domains() throws {
     try bench.makeFile("a")

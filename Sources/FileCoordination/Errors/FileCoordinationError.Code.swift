@@ -136,7 +136,7 @@ extension FileCoordinationError {
     public static let outerAccessEnded = Code(29, "outerAccessEnded")
     /// The variable `FILE_COORDINATION_ACCESS` in the environment of this process names no access.
     ///
-    /// Pass on the value of ``FileAccess/environment()-ate1`` as it is, or start the process with
+    /// Pass on the value of ``FileAccess/environment()-60sf7`` as it is, or start the process with
     /// `env -u FILE_COORDINATION_ACCESS`.
     public static let invalidAccessEnvironment = Code(30, "invalidAccessEnvironment")
 

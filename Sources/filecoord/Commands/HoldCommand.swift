@@ -7,9 +7,16 @@ extension Option {
   static let write = Option(name: "--write", kind: .flag, help: "Hold the files for writing, the default.")
 }
 
+extension Option {
+  static let environment = Option(
+    name: "--environment", kind: .flag,
+    help: "Print the variable for programs that belong to the access, on the line behind 'holding': export it to them.")
+}
+
 extension Command {
   static let hold = Command(
-    name: "hold", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax, options: [.read, .write],
+    name: "hold", operands: "FILE…", operandCount: 1...FileCoordinator.itemCountMax,
+    options: [.read, .write, .environment],
     summary: "Hold access to files until standard input ends or a signal comes.",
     details: """
       Prints "holding" when access is granted. Use it in scripts that do several things inside one access, or to test how other
@@ -27,8 +34,13 @@ extension Command {
       }
       let isReading = session.invocation.has(.read)
       let intents = try session.files.map { isReading ? FileAccessIntent.reading($0) : .writing($0) }
-      return try await session.withAccess(intents) { _ in
-        Terminal.output.write("holding\n")
+      return try await session.withAccess(intents) { access in
+        var text = "holding\n"
+        if session.invocation.has(.environment) {
+          let variable = "FILE_COORDINATION_ACCESS"
+          text += "\(variable)=\(try await access[0].environment()[variable] ?? "")\n"
+        }
+        Terminal.output.write(text)
         await untilLetGo(session)
         return .success
       }
