@@ -52,6 +52,29 @@ struct ChangeCoreTests {
     #expect(!process.hands.budget.take())
   }
 
+  @Test("C-200: What is put in the place of a moved item stays watched when the presenter of that item follows it")
+  func newcomer() {
+    var process = Process(["a"])
+    process.add(1, "/r/a")
+    process.system.disk.perform(.rename(name("a"), name("b")))
+    process.tell { $0.eventsArrived() }
+    process.tell { $0.verifyAgain(.moved(from: "/r/a", to: "/r/b", replaced: false)) }
+    process.tell { $0.settleMove(from: "/r/a") }
+    #expect(process.core.takeOutput().confirmed == [.moved(from: "/r/a", to: "/r/b", replaced: false)])
+    process.system.disk.perform(.create(name("a"), .regular))
+    process.add(2, "/r/a")
+    process.tell { $0.follow(PresenterID(1), to: "/r/b") }
+    process.tell { $0.eventsArrived() }
+    _ = process.core.takeOutput()
+    process.system.disk.perform(.write(name("a")))
+    process.tell { $0.eventsArrived() }
+    #expect(process.core.output.seen == [.changed("/r/a")])
+    _ = process.core.takeOutput()
+    process.system.disk.perform(.write(name("b")))
+    process.tell { $0.eventsArrived() }
+    #expect(process.core.output.seen == [.changed("/r/b")])
+  }
+
   @Test("C-202: A presenter that comes takes no loss away from those that are there")
   func lossOfOthers() {
     var process = Process(["a"])
@@ -74,6 +97,26 @@ struct ChangeCoreTests {
     #expect(process.core.byPlace == ["/r/b": [PresenterID(1)]])
     #expect(!process.core.isPresentedInside("/r/a"))
     #expect(process.core.places.pathsInside("/r/a") == [])
+  }
+
+  @Test("C-202: Of many ends that are waiting for their moves the last ones are kept")
+  func manyLosses() {
+    var process = Process([])
+    process.add(1, "/r", observesInside: true)
+    process.tell { $0.see(.moved(from: "/r/a", to: "/r/b", replaced: false)) }
+    for number in 0...ChangeCore.lossCountMax { process.tell { $0.see(.vanished(ItemPath("/r/b/\(number)"))) } }
+    #expect(process.core.losses.count == ChangeCore.lossCountMax)
+    #expect(process.core.losses.last == ItemPath("/r/b/\(ChangeCore.lossCountMax)"))
+  }
+
+  @Test("C-202: A file that's written and removed at once has vanished, which is one message")
+  func writtenAndRemoved() {
+    var process = Process(["a"])
+    process.add(1, "/r/a")
+    process.system.disk.perform(.write(name("a")))
+    process.system.disk.perform(.remove(name("a")))
+    process.tell { $0.eventsArrived() }
+    #expect(process.core.output.seen == [.vanished("/r/a")])
   }
 
   @Test("C-202: An observer of a large tree that goes costs others no events")

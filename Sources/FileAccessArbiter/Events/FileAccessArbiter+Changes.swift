@@ -32,6 +32,7 @@ extension FileAccessArbiter {
       case .changed(let path), .appeared(let path): confirm(change, at: path, by: client)
       case .vanished(let path):
         _ = takeSettling(path, of: client)
+        ledger.noteEnd(path, of: client)
         tell(change, to: concerned(by: change, of: client))
       case .moved(let old, let new, _):
         confirmMove(change, from: old, to: new, by: client)
@@ -72,7 +73,10 @@ extension FileAccessArbiter {
       let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
       if !unpark(path, of: client) {
         // A presenter of the item itself may have known what was there before.
-        let told = unexplained(at: path, of: client).filter { $0.relation == .item || !untold.contains($0.presenter) }
+        let wasReported = ledger.reportedEnds.contains(ChangeLedger.Settling.Key(client: client, path: path))
+        let told = unexplained(at: path, of: client)
+          .filter { $0.relation == .item || wasReported || !untold.contains($0.presenter) }
+        if !told.isEmpty { ledger.noteEnd(path, of: client) }
         tell(change, to: told)
       }
     case .appeared(let path):
@@ -340,5 +344,6 @@ extension FileAccessArbiter {
     ledger.echoes.removeAll { $0.client == client }
     ledger.withheld.removeAll { $0.client == client }
     ledger.settling = ledger.settling.filter { $0.key.client != client }
+    ledger.reportedEnds = ledger.reportedEnds.filter { $0.client != client }
   }
 }

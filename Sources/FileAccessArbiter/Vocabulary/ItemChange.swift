@@ -63,7 +63,15 @@ struct ChangeLedger: Sendable {
   var echoes: [Echo] = []
   var withheld: [Withheld] = []
   var settling: [Settling.Key: Settling] = [:]
+  /// Places whose end was reported: presenters that look there may see what has appeared since, and isn't reported yet.
+  var reportedEnds: Set<Settling.Key> = []
   var lastEcho: UInt64 = 0
+
+  /// The end of something is reported.
+  mutating func noteEnd(_ path: ItemPath, of client: ClientID) {
+    if reportedEnds.count >= Self.reportedEndCountMax { reportedEnds = [] }
+    reportedEnds.insert(Settling.Key(client: client, path: path))
+  }
 
   /// A presenter that observes strangers' changes is removed: nothing waits to be told to it alone.
   mutating func forgetObserver(_ id: PresenterID) {
@@ -80,6 +88,8 @@ struct ChangeLedger: Sendable {
   static let withheldCountMax = 1024
   /// Beyond that all are forgotten: then some are reported once too often.
   static let settlingCountMax = 1024
+  /// Beyond that all are forgotten.
+  static let reportedEndCountMax = 1024
   /// How many waiting messages are searched for an equal one.
   static let lookBackCountMax = 64
 }

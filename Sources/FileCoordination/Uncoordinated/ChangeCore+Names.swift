@@ -27,6 +27,7 @@ extension ChangeCore {
   /// Nothing is under a name: it's gone again, or has been made in a directory that was seen to leave this place.
   mutating func noteAbsence(at site: Site) {
     if places.place(at: site.directory)?.isLeft == true { noteUnseenChange(at: site.path) }
+    if reportedEnds.contains(site.path) { see(.vanished(site.path)) }
   }
 
   /// Presenters whose item was seen to leave may miss a change before they follow it.
@@ -118,7 +119,10 @@ extension ChangeCore {
     guard isWanted(target) || isFollowed else { return disappear(site) }
     let wasKnownHere = leave(site)
     // A temporary file that was gone before it was looked at: only what it became is reported.
-    if isDeep(site), !wasKnownHere, !isFollowed { return appear(target, byRename: true) }
+    if isDeep(site), !wasKnownHere, !isFollowed {
+      noteAbsence(at: site)
+      return appear(target, byRename: true)
+    }
     let hadTarget = isKnownToBePresent(new)
     moves[new]?.isRefuted = true
     // Whatever was there is watched under that name no more.

@@ -73,14 +73,22 @@ struct ChangeCore: WatchingCore, Sendable {
       }
     }
 
-    /// Equal changes of one batch are one.
+    /// Equal changes of one batch are one, and what has changed and vanished has vanished.
     mutating func see(_ change: ItemChange) {
       if !known.insert(change).inserted { return }
-      seen.append(change)
-      if case .moved(let old, let new, _) = change {
+      switch change {
+      case .moved(let old, let new, _):
         placesLeft.insert(old)
         targets.insert(new)
+      case .vanished(let path): forget(.changed(path))
+      case .changed, .appeared, .unknown: break
       }
+      seen.append(change)
+    }
+
+    private mutating func forget(_ change: ItemChange) {
+      guard known.remove(change) != nil, let index = seen.lastIndex(of: change) else { return }
+      seen.remove(at: index)
     }
 
     /// Forgets losses at some places.
@@ -107,6 +115,8 @@ struct ChangeCore: WatchingCore, Sendable {
   var reportedMoves: [ItemPath: ItemPath] = [:]
   /// What has vanished where something was moved to, before the move is reported.
   var losses: [ItemPath] = []
+  /// Names that were reported as gone: an observer that looks there may see an item that is gone again when the core does.
+  var reportedEnds: Set<ItemPath> = []
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
@@ -131,6 +141,7 @@ struct ChangeCore: WatchingCore, Sendable {
   static let moveCountMax = 1024
   static let lossCountMax = 256
   static let changeCountMax = 1024
+  static let endCountMax = 1024
   /// How many looks at an item that's written all the time, before it's reported nevertheless.
   static let lookCountMax = 10
   static let problemCountMax = 64
@@ -144,6 +155,8 @@ struct ChangeCore: WatchingCore, Sendable {
     case .vanished(let path):
       changes[path] = nil
       noteLoss(at: path)
+      if reportedEnds.count >= Self.endCountMax { reportedEnds = [] }
+      reportedEnds.insert(path)
     case .moved(let old, let new, _):
       forgetChanges(inside: old)
       leave(old)
@@ -158,7 +171,9 @@ struct ChangeCore: WatchingCore, Sendable {
   /// the item to be there.
   private mutating func noteLoss(at path: ItemPath) {
     let isInsideMoved = path.withAncestors.contains { moves.isTarget($0) || output.targets.contains($0) }
-    if isInsideMoved, !losses.contains(path), losses.count < Self.lossCountMax { losses.append(path) }
+    guard isInsideMoved, !losses.contains(path) else { return }
+    if losses.count >= Self.lossCountMax { losses.removeFirst() }
+    losses.append(path)
   }
 
   private mutating func forgetChanges(inside top: ItemPath) {

@@ -20,6 +20,11 @@ struct ChangeWorld {
     case joining(PresenterID)
   }
 
+  struct Rename: Hashable {
+    let old: ItemPath
+    let new: ItemPath
+  }
+
   /// What the hands do wrong on purpose.
   enum Fault: Hashable {
     case keepsItems
@@ -47,8 +52,12 @@ struct ChangeWorld {
   /// How often each message was sent, and how often something happened at each path.
   var toldCounts: [PresenterID: [Message.Kind: Int]] = [:]
   var happenedCounts: [ItemPath: Int] = [:]
+  /// From where to where something was renamed.
+  var renames: [Rename] = []
   /// Where the item of each presenter has been.
   var formerPaths: [PresenterID: [ItemPath]] = [:]
+  /// How many equal messages one operation may cause.
+  var messageCountMax = 1
   var hasLostTrack = false
   var fault: Fault?
 
@@ -73,6 +82,10 @@ extension ChangeWorld {
     after.perform(operation)
     let paths = [before, after].flatMap { disk in operation.names.flatMap { disk.paths(at: $0) } }
     for path in Set(paths) { happenedCounts[path, default: 0] += 1 }
+    renames += operation.renames.compactMap { old, new in
+      guard let old = before.path(of: old), let new = before.path(of: new) else { return nil }
+      return Rename(old: old, new: new)
+    }
   }
 
   mutating func join(_ id: PresenterID, at path: ItemPath, observesInside: Bool) {
@@ -224,10 +237,18 @@ extension ChangeWorld {
     views[id]?.take(delivery.kind, isEverythingUnknown: delivery.origin.verified == nil, disk)
   }
 
+  /// Where the item of a presenter has been, also if the presenter wasn't notified of it.
+  private func wayOfItem(of id: PresenterID) -> Set<ItemPath> {
+    renames.reduce(into: Set(formerPaths[id, default: []])) { places, rename in
+      places.formUnion(
+        places.filter(rename.old.isSameOrContains).map { $0.movedAlong(from: rename.old, to: rename.new) })
+    }
+  }
+
   /// The places that a message is about; its own of a presenter may have been others before.
   func paths(of kind: Message.Kind, to id: PresenterID) -> [ItemPath] {
     switch kind {
-    case .itemDidChange, .itemDidMove: Set(formerPaths[id, default: []].flatMap { $0.ancestors + [$0] }).sorted()
+    case .itemDidChange, .itemDidMove: Set(wayOfItem(of: id).flatMap(\.withAncestors)).sorted()
     case .subitemDidAppear(let path), .subitemDidChange(let path): [path]
     case .subitemDidMove(let old, let new): [old, new]
     default: []
@@ -245,7 +266,21 @@ extension ModelDisk.Operation {
   }
 }
 
+extension ModelDisk.Operation {
+  fileprivate var renames: [(ModelDisk.Name, ModelDisk.Name)] {
+    switch self {
+    case .rename(let old, let new), .tear(let old, let new): [(old, new)]
+    case .exchange(let one, let other): [(one, other), (other, one)]
+    case .create, .write, .remove, .link, .point: []
+    }
+  }
+}
+
 extension ModelDisk {
+  fileprivate func path(of name: Name) -> ItemPath? {
+    path(of: name.directory).map { ItemPath(canonical: $0.appending(SystemPath(name.name)).bytes) }
+  }
+
   /// A name, and those of everything inside.
   fileprivate func paths(at name: Name) -> [ItemPath] {
     func paths(_ path: SystemPath, _ node: Int?) -> [ItemPath] {
