@@ -285,6 +285,62 @@ struct CrossingUncoordinatedChangesTests {
     }
   }
 
+  @Test("C-200: Two items that move from one name, one after the other, are both reported")
+  func movedOneAfterTheOther() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a", "first")
+      let presenter = try box.observe("d")
+      try box.rename("d/a", to: "d/b")
+      box.domain.readUncoordinatedChanges()
+      try box.write("d/a", "second")
+      box.domain.readUncoordinatedChanges()
+      try box.rename("d/a", to: "d/c")
+      box.domain.readUncoordinatedChanges()
+      for _ in 0..<3 { try await box.settle(presenter) }
+      let summary = presenter.summary(in: box)
+      for name in ["d/b", "d/c"] { #expect(summary.contains { $0.hasSuffix(" \(name)*") }) }
+    }
+  }
+
+  @Test("C-200: An item is followed whose directory moves twice and leaves an observed one; its change is reported")
+  func leavingDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/f")
+      let around = try box.observe("d", as: "around")
+      let presenter = try box.observe("d/a/f")
+      try gate.withhold {
+        try box.scribble("d/a/f")
+        try box.rename("d/a", to: "d/b")
+        try box.rename("d/b", to: "c")
+      }
+      for _ in 0..<4 { try await box.settle(presenter, around) }
+      #expect(presenter.presentedItemURL == box.url("c/f"))
+      #expect(presenter.callbacks.contains(.itemDidChange))
+      // What comes back has appeared.
+      let count = around.messages.count
+      try box.rename("c", to: "d/c")
+      for _ in 0..<4 { try await box.settle(presenter, around) }
+      #expect(presenter.presentedItemURL == box.url("d/c/f"))
+      #expect(around.summary(in: box).dropFirst(count).contains { $0.hasSuffix(" d/c*") })
+    }
+  }
+
+  @Test("C-200: A name that's gone isn't known any more when its directory moves right after")
+  func movedBeforeItsDirectory() async throws {
+    try await withGate { box, gate in
+      try box.write("d/a/x")
+      let presenter = try box.observe("d/a")
+      try box.rename("d/a", to: "d/b")
+      box.domain.readUncoordinatedChanges()
+      try box.rename("d/b/x", to: "d/b/y")
+      box.domain.readUncoordinatedChanges()
+      for _ in 0..<3 { try await box.settle(presenter) }
+      #expect(presenter.presentedItemURL == box.url("d/b"))
+      let summary = presenter.summary(in: box)
+      #expect(summary.contains { $0.hasPrefix("subitemDidMove") && $0.hasSuffix("/y*") })
+    }
+  }
+
   @Test("C-202: After lost events what's still needed keeps its watch")
   func rewatching() async throws {
     try await withSandbox { box in
