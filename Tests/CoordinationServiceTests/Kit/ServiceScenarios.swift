@@ -371,6 +371,6 @@ extension ServiceScenario {
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
     .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
-    .orphan, .childAndServiceKill, .orphanAndServiceKill,
+    .orphan, .siblings, .childAndServiceKill, .orphanAndServiceKill,
   ]
 }
