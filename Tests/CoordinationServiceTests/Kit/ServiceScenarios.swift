@@ -365,12 +365,13 @@ extension ServiceScenario {
 
   /// Those that find mistakes, the cheapest first.
   static let searching: [ServiceScenario] = [
-    .rivals, .stoppedHolder, .stoppedCommitter, .lateCommitterAmongStrangers, .lateHolder, .latePresenter, .recall,
+    .orphan, .siblings, .rivals, .stoppedHolder, .stoppedCommitter, .lateCommitterAmongStrangers, .lateHolder,
+    .latePresenter, .recall,
     .ownRequest, .mover, .presenter,
     .presenterAndServiceKill,
     .serviceKill,
     .leaving, .moverAmongReaders, .hesitantPresenter, .lateAnswers, .lateAnswerAndServiceKill,
     .moverAndServiceKill, .movedHolderAndServiceKill, .brokenConnection, .brokenPresenter, .full, .impatience,
-    .orphan, .siblings, .childAndServiceKill, .orphanAndServiceKill,
+    .childAndServiceKill, .orphanAndServiceKill,
   ]
 }
