@@ -69,8 +69,6 @@ extension AccessEnvironment {
 }
 
 extension AccessEnvironment.Entry {
-  private static let tokenDigitCount = 32
-
   fileprivate init(_ text: Substring) throws(AccessEnvironment.Malformed) {
     let fields = text.split(separator: ":", omittingEmptySubsequences: false)
     guard fields.count == 5 else {

@@ -73,9 +73,7 @@ extension ChangeBridge {
   func locate(_ id: PresenterID, at path: ItemPath) {
     state.withLock { state in
       takeNotes(state)
-      state.reader?.tell {
-        $0.follow(id, to: path)
-      }
+      state.reader?.tell { $0.follow(id, to: path) }
       state.reader?.tell { $0.forgetLosses(of: id) }
       wakeIfNeeded(state)
     }
