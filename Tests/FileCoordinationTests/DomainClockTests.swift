@@ -39,6 +39,25 @@ struct DomainClockTests {
     #expect(clock.scheduledCount == 0)
   }
 
+  @Test("A deadline counts from the request, also if the clock is moved before it's told of the deadline")
+  func clockMovesBeforeArming() async throws {
+    let clock = ImpatientClock(ahead: .seconds(2))
+    var configuration = CoordinationDomain.Configuration()
+    configuration.clock = clock
+    let domain = CoordinationDomain(configuration)
+    let file = URL(filePath: "/nowhere/file"), gate = TestGate()
+    let holder = Task {
+      try await FileCoordinator(label: "holder", domain: domain).write(file) { _ in try await gate.pass() }
+    }
+    try await gate.waitForArrival(count: 1)
+    let coordinator = FileCoordinator(label: "waiter", domain: domain, deadlines: .within(.seconds(1)))
+    let error = await #expect(throws: FileCoordinationError.self) { try await coordinator.write(file) { _ in } }
+    #expect(error?.code == .timedOut)
+    #expect(clock.base.scheduledCount == 0)
+    gate.open()
+    try await holder.value
+  }
+
   @Test("A deadline that the service keeps passes when the clock is moved by an hour")
   func deadline() async throws {
     try await withPlace { clock, socket, configuration in
@@ -170,5 +189,20 @@ struct DomainClockTests {
       isReleased.signal()
       try await holding.value
     }
+  }
+}
+
+/// A clock that has moved on whenever it's told of a deadline, as one does on a machine that's busy with other things.
+private final class ImpatientClock: CoordinationClock {
+  let base = VirtualClock()
+  private let lead: Duration
+
+  init(ahead lead: Duration) { self.lead = lead }
+
+  var now: MonotonicTime { base.now }
+
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+    base.advance(by: lead)
+    return base.schedule(at: deadline, action)
   }
 }

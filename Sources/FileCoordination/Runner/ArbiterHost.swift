@@ -62,7 +62,7 @@ final class ArbiterHost: Sendable {
     case locate(PresenterRecord)
     /// Kept until here, so that the executor of a forgotten presenter isn't released under the lock.
     case forget(PresenterRecord)
-    case arm(ArbiterTimer, arming: UInt64, after: Int64)
+    case arm(ArbiterTimer, arming: UInt64, at: MonotonicTime)
     case cancelTimer(ScheduledAction)
     case report(WaitReport)
     case show(ArbiterSnapshot, [StateObserver])
@@ -230,7 +230,7 @@ extension ArbiterHost {
   func carryOut(
     _ orders: Orders, _ state: inout State, at time: Timestamp, because reason: FileCoordinationError? = nil
   ) {
-    for effect in orders.effects { state.carryOut(effect) }
+    for effect in orders.effects { state.carryOut(effect, at: time) }
     for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: reason) }
     if orders.isEvent, !state.observers.isEmpty, let snapshot = state.decider.stateToShow(at: time) {
       state.actions.append(.show(snapshot, Array(state.observers.values)))
@@ -239,7 +239,7 @@ extension ArbiterHost {
 }
 
 extension ArbiterHost.State {
-  fileprivate mutating func carryOut(_ effect: Effect) {
+  fileprivate mutating func carryOut(_ effect: Effect, at time: Timestamp) {
     switch effect {
     case .grant(let id, let grant): self.grant(id, grant)
     case .fail(let id, let failure): fail(id, failure)
@@ -251,7 +251,8 @@ extension ArbiterHost.State {
     case .armTimer(let timer, let interval):
       lastArming += 1
       timers[timer] = ArbiterHost.ArmedTimer(arming: lastArming)
-      actions.append(.arm(timer, arming: lastArming, after: interval))
+      let due = MonotonicTime(nanoseconds: time).advanced(by: .nanoseconds(interval))
+      actions.append(.arm(timer, arming: lastArming, at: due))
     case .cancelTimer(let timer):
       if let scheduled = timers.removeValue(forKey: timer)?.scheduled { actions.append(.cancelTimer(scheduled)) }
     case .report(_, let report): actions.append(.report(report))
@@ -332,7 +333,7 @@ extension ArbiterHost {
       case .reacquire(let record, let message, let reacquirer): run(reacquirer, message, record)
       case .locate(let record): callingOut { self.locate(record) }
       case .forget: break
-      case .arm(let timer, let arming, let interval): arm(timer, arming, after: interval)
+      case .arm(let timer, let arming, let time): arm(timer, arming, at: time)
       case .cancelTimer(let scheduled): scheduled.cancel()
       case .report(let report): reportWait(report)
       case .show(let snapshot, let observers): show(snapshot, to: observers)
@@ -357,8 +358,8 @@ extension ArbiterHost {
     Task.detached(executorPreference: ElasticThreadPool.shared) { call() }
   }
 
-  private func arm(_ timer: ArbiterTimer, _ arming: UInt64, after interval: Int64) {
-    let time = configuration.clock.now.advanced(by: .nanoseconds(interval))
+  /// - Parameter time: Counted from the event, since which others may have moved the clock.
+  private func arm(_ timer: ArbiterTimer, _ arming: UInt64, at time: MonotonicTime) {
     let scheduled = configuration.clock.schedule(at: time) { [weak self] in self?.fire(timer, arming) }
     // The timer may have been called off, or have fired and been armed again, before the clock answered.
     let isWanted = withState { state -> Bool in
@@ -366,7 +367,12 @@ extension ArbiterHost {
       state.timers[timer]?.scheduled = scheduled
       return true
     }
-    if !isWanted { scheduled.cancel() }
+    if !isWanted {
+      scheduled.cancel()
+    } else if configuration.clock.now >= time, scheduled.cancel() {
+      // The time came before the clock knew of it.
+      fire(timer, arming)
+    }
   }
 
   private func fire(_ timer: ArbiterTimer, _ arming: UInt64) {
