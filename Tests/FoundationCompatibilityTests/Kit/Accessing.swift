@@ -44,14 +44,15 @@ extension Sandbox {
     for presenter in presenters { presenter.queue.waitUntilAllOperationsAreFinished() }
   }
 
-  /// Blocks until nobody accesses anything in the sandbox, and no presenter of an item in it has a message left.
+  /// Blocks until nobody accesses anything in the sandbox, and no presenter of it or of an item in it has a message left.
   func quiesce() {
-    let prefix = root.path + "/"
+    let top = root.path
+    @Sendable func isInside(_ path: String) -> Bool { path == top || path.hasPrefix(top + "/") }
     awaitState { snapshot in
       snapshot.presenters.allSatisfy { presenter in
-        presenter.path?.hasPrefix(prefix) != true || (presenter.running.isEmpty && presenter.pendingMessageCount == 0)
+        presenter.path.map(isInside) != true || (presenter.running.isEmpty && presenter.pendingMessageCount == 0)
       }
-        && !snapshot.accesses.contains { access in access.party.items.contains { $0.path.hasPrefix(prefix) } }
+        && !snapshot.accesses.contains { access in access.party.items.contains { isInside($0.path) } }
     }
   }
 
