@@ -91,9 +91,14 @@ enum CastType: String, CaseIterable, Sendable {
   }
 
   private static func bytes(_ digits: String) -> [UInt8]? {
-    let values = digits.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard values.count.isMultiple(of: 2), !values.contains(nil) else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { UInt8((values[$0] ?? 0) << 4 | (values[$0 + 1] ?? 0)) }
+    var bytes: [UInt8] = []
+    var digits = digits.utf8.makeIterator()
+    func value(_ digit: UInt8) -> UInt8? { Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) } }
+    while let first = digits.next() {
+      guard let high = value(first), let second = digits.next(), let low = value(second) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
   }
 }
 
