@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exploration of larger models by seed")
 struct RandomExplorationTests {
-  static let seeds = Budget.seeds(normal: 30, long: 1200) + (Budget.seed == nil ? found : [])
+  static let seeds = Budget.seeds(normal: 6, long: 900) + (Budget.seed == nil ? found : [])
   /// Seeds of fresh runs that found something: callbacks on a queue that can't go on under another one that waits, and accesses
   /// that failed as deadlocked although another order would have let them go on.
   private static let found: [UInt64] = [

@@ -337,7 +337,7 @@ struct CrossingUncoordinatedChangesTests {
       for _ in 0..<3 { try await box.settle(presenter) }
       #expect(presenter.presentedItemURL == box.url("d/b"))
       let summary = presenter.summary(in: box)
-      #expect(summary.contains { $0.hasPrefix("subitemDidMove") && $0.hasSuffix("/y*") })
+      #expect(summary.contains { $0.hasPrefix("subitemDidMove") && $0.hasSuffix("/y*") }, "\(summary)")
     }
   }
 

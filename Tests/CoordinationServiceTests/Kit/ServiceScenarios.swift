@@ -345,17 +345,17 @@ extension ServiceScenario {
 
   /// For a normal run: a second each in a debug build.
   static let quickChildren: [ServiceScenario] = [
-    .child, .orphan, .siblings, .childInCycle, .saveHook, .stoppedParent,
+    .orphan, .siblings, .childInCycle, .saveHook,
   ]
 
   /// For a normal run: a second each in a debug build.
   static let small: [ServiceScenario] = [
-    .recall, .ownRequest, .alone, .rivals, .lateAnswers, .nesting, .lookers, .leaving, .serviceKill,
+    .recall, .rivals, .lateAnswers, .nesting, .serviceKill,
   ]
 
   /// Too large for a normal run.
   static let large: [ServiceScenario] = [
-    .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness,
+    .ownRequest, .alone, .lookers, .leaving, .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness,
     .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,

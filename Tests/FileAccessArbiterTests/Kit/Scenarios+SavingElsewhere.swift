@@ -3,16 +3,15 @@
 // Presenters that save outside of their callbacks: on another queue or task, or in turns.
 
 extension Scenario {
-  static let savingElsewhere =
-    [
-      documents("documents without relinquish", returns: true, callbacks: [.saveChanges, .itemDidChange]),
-      mergingDocuments, mixedDocuments, saverThatRelinquishes, relinquishThatSaves,
-    ] + [editorInTurnsAndReaders, nestedReaderAndTurns]
+  static let savingElsewhere = [
+    mergingDocuments, mixedDocuments, saverThatRelinquishes, editorInTurnsAndReaders, nestedReaderAndTurns,
+  ]
 
   /// Scenarios that take some seconds of a debug build.
   static let largeSavingElsewhere = [
     documents("documents that await other tasks", returns: false),
-    documents("documents with completion handlers", returns: true), editorsInTurns,
+    documents("documents with completion handlers", returns: true), editorsInTurns, relinquishThatSaves,
+    documents("documents without relinquish", returns: true, callbacks: [.saveChanges, .itemDidChange]),
   ]
 
   /// Two documents of one file that save on another queue and answer when that is done.

@@ -209,8 +209,8 @@ extension Scenario {
 
   private static func goingAhead(_ plan: inout AccessPlan) { plan.mayBeAdopted = true }
 
-  /// The scenarios of the normal run: a second each in a debug build.
-  static let small = [readersInDidChange, stubbornReadersInDidChange, bundles, toldMovers] + savingElsewhere
+  /// The scenarios of the normal run: less than a second each in a debug build.
+  static let small = [readersInDidChange, stubbornReadersInDidChange, toldMovers] + savingElsewhere
 
   /// Two presenters of a class whose methods are unknown: it saves, and has no relinquish.
   static let unknownClass = Scenario(
@@ -242,7 +242,7 @@ extension Scenario {
   /// The further scenarios of the long run.
   static let large =
     [
-      nesting, adoptionAndMoves, unknownClass, tree, moves, bundlesInTree, adoption, detached, bundlesAndMove,
+      nesting, adoptionAndMoves, unknownClass, tree, moves, bundles, bundlesInTree, adoption, detached, bundlesAndMove,
       savePriority, comings, reentrancy,
     ]
     + largeSavingElsewhere

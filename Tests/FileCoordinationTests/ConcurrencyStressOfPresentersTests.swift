@@ -7,8 +7,10 @@ import Testing
 @testable import FileCoordination
 
 @Suite("Many accesses at once", .timeLimit(.minutes(4)))
-struct StressTests {
-  @Test("Presenters that save and read while many access end in silence: nothing waits or is held", arguments: 0..<8)
+struct ConcurrencyStressOfPresentersTests {
+  @Test(
+    "Presenters that save and read while many access end in silence: nothing waits or is held",
+    arguments: Budget.seeds(normal: 2, long: 12))
   func everythingEnds(seed: UInt64) async throws {
     try await withSandbox { box in
       let names = ["d/a", "d/b", "d/k.pkg/c", "d/k.pkg/e", "d"]
