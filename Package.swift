@@ -6,11 +6,14 @@ import PackageDescription
 //   0  CSystemShims             declarations of libc calls that Swift's Glibc module hides
 //   0  CompactContainers        slabs, tables, heap, mixing of hashes, bytes of integers, days of the calendar: one of each
 //   0  CRuntimeShims            declarations of the Swift runtime's functions that its standard library calls inline
+//   0  CHashShims               SHA-256 by the processor's instructions
+//   1  ContentHashing           SHA-256 of contents that come in pieces
 //   1  SwiftRuntimeHooks        direct calls of the Swift runtime, and what's called where they aren't tested
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
 //   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
 //   1  SystemThreads            clocks, locks and threads
 //   2  SystemInterface          the only door to the kernel: files, watches, sockets, processes
+//   3  VersionStore             versions of files in a directory of their own, safe from crashes
 //   3  UploadArchives           private copies for uploads, zip archives of directories
 //   3  FileWatching             trees of files that are kept current, whoever alters them
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
@@ -53,6 +56,8 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSystemShims"),
     .systemLibrary(name: "CRuntimeShims"),
+    .systemLibrary(name: "CHashShims"),
+    .target(name: "ContentHashing", dependencies: ["CHashShims"], swiftSettings: librarySettings),
     .target(name: "SwiftRuntimeHooks", dependencies: ["CRuntimeShims"], swiftSettings: librarySettings),
     .target(name: "CompactContainers", swiftSettings: librarySettings),
     .target(name: "FileAccessArbiter", dependencies: ["CompactContainers"], swiftSettings: librarySettings),
@@ -61,6 +66,9 @@ let package = Package(
       name: "SystemThreads", dependencies: ["CSystemShims", "CompactContainers"], swiftSettings: librarySettings),
     .target(
       name: "SystemInterface", dependencies: ["CSystemShims", "CompactContainers", "SystemThreads"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "VersionStore", dependencies: ["CompactContainers", "ContentHashing", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
@@ -102,6 +110,11 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CompactContainersTests", dependencies: ["CompactContainers", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "VersionStoreTests", dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
+      swiftSettings: settings),
     .testTarget(
       name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"], swiftSettings: settings),
     .testTarget(

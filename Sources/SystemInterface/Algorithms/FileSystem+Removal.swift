@@ -28,7 +28,7 @@ extension FileSystem {
   ///   - parent: The directory that holds it.
   ///   - overridingMode: Whether directories without write permission are given it, for trees of our own making.
   /// - Throws: The error of the call that failed; its paths are relative to `parent`.
-  func removeTree(
+  package func removeTree(
     _ name: SystemPath, at parent: FileDescriptor, overridingMode: Bool = false
   ) throws(SystemError) {
     do {

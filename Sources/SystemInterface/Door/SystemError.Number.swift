@@ -18,6 +18,8 @@ extension SystemError {
     package static let fileExists = Number(rawValue: EEXIST)
     package static let tooManyOpenFilesInSystem = Number(rawValue: ENFILE)
     package static let tooManyOpenFiles = Number(rawValue: EMFILE)
+    package static let improperLink = Number(rawValue: EXDEV)
+    package static let tooManyLinks = Number(rawValue: EMLINK)
     package static let noSpace = Number(rawValue: ENOSPC)
     package static let fileNameTooLong = Number(rawValue: ENAMETOOLONG)
     package static let noFunction = Number(rawValue: ENOSYS)

@@ -1,0 +1,70 @@
+internal import ContentHashing
+internal import SystemInterface
+
+/// Where things are in the directory of a store.
+///
+///     format                                what made the store, as text
+///     contents/ab/abcdef…                   the contents of files, each once, named by its SHA-256
+///     items/12/1234…/VERSION/record         what is known of a version
+///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
+///     items/12/1234…/VERSION/members        of a package: a line for each member
+///     items/12/1234…/item                   where the item is
+///     places/home/me/a.txt/=item            which item is at `/home/me/a.txt`
+///     steps/…                               what's being done; after a crash, what is to be undone or completed
+struct StoreLayout: Sendable {
+  let root: SystemPath
+
+  var format: SystemPath { root.appending("format") }
+  var contents: SystemPath { root.appending("contents") }
+  var items: SystemPath { root.appending("items") }
+  var places: SystemPath { root.appending("places") }
+  var steps: SystemPath { root.appending("steps") }
+
+  func contents(of hash: ContentHash) -> SystemPath {
+    contents.appending(String(hash.description.prefix(2))).appending(hash.description)
+  }
+
+  func directory(of item: ItemID) -> SystemPath {
+    items.appending(String(item.description.prefix(2))).appending(item.description)
+  }
+
+  func record(of item: ItemID) -> SystemPath { directory(of: item).appending("item") }
+
+  func directory(of version: VersionID, of item: ItemID) -> SystemPath {
+    directory(of: item).appending(version.description)
+  }
+
+  func step(_ name: String) -> SystemPath { steps.appending(name) }
+
+  // MARK: Inside the directory of a version
+
+  static let record = "record"
+  static let contentsName = "contents"
+  static let members = "members"
+  /// What is done in a step.
+  static let step = "step"
+
+  // MARK: Places
+
+  static let itemName = "=item"
+  static let goneName = "=gone."
+
+  /// The directory that stands for a path: components that begin with `=` get another one, so that they aren't files of the store.
+  func place(of path: SystemPath) -> SystemPath {
+    var place = places
+    for component in path.bytes.split(separator: SystemPath.separator) {
+      let escape: [UInt8] = component.first == UInt8(ascii: "=") ? [UInt8(ascii: "=")] : []
+      place = place.appending(SystemPath(bytes: escape + component))
+    }
+    return place
+  }
+
+  /// The path that a directory below ``places`` stands for.
+  func path(ofPlace place: SystemPath) -> SystemPath {
+    let inside = place.bytes.dropFirst(places.bytes.count)
+    let components = inside.split(separator: SystemPath.separator).map { component in
+      component.starts(with: "==".utf8) ? component.dropFirst() : component
+    }
+    return SystemPath(bytes: [SystemPath.separator] + components.joined(separator: [SystemPath.separator]))
+  }
+}

@@ -1,0 +1,103 @@
+package import ContentHashing
+package import SystemInterface
+
+/// The attributes of a version that its creator states.
+package struct VersionAttributes: Hashable, Sendable {
+  /// The name of the machine that saved it, for people.
+  package var deviceName: String
+  /// The machine that saved it.
+  package var deviceID: String
+  /// The user who saved it, where that's known.
+  package var author: String?
+  /// The versions that its contents were made from.
+  package var parents: [VersionID]
+  /// Whether it stems from two writers that collided.
+  package var isConflict: Bool
+  /// Its contents are what two writers had in common: retention policies keep it longest.
+  package var isBase: Bool
+
+  package init(
+    deviceName: String, deviceID: String, author: String? = nil, parents: [VersionID] = [], isConflict: Bool = false,
+    isBase: Bool = false
+  ) {
+    self.deviceName = deviceName
+    self.deviceID = deviceID
+    self.author = author
+    self.parents = parents
+    self.isConflict = isConflict
+    self.isBase = isBase
+  }
+}
+
+/// What the store knows of a version without its contents.
+package struct StoredVersion: Hashable, Sendable {
+  package let id: VersionID
+  package let item: ItemID
+  package var attributes: VersionAttributes
+  /// Whether it's a directory with everything in it.
+  package let isPackage: Bool
+  /// Of the contents of a file, or of the list of a package's members.
+  package let hash: ContentHash
+  /// In bytes; of all members.
+  package let size: Int64
+  /// The name that the item had.
+  package let name: SystemPath
+  /// The permissions that the item had.
+  package let mode: UInt32
+  /// In nanoseconds since 1970.
+  package let modificationTime: Int64
+  /// For a conflict that was resolved: when, in nanoseconds since 1970.
+  package var resolutionTime: Int64?
+  /// Whether it may be removed at any time to get space.
+  package var isDiscardable = false
+}
+
+extension StoredVersion {
+  /// Unresolved conflicts are those that are listed as such.
+  package var isResolved: Bool { !attributes.isConflict || resolutionTime != nil }
+
+  var record: StoreRecord {
+    var record = StoreRecord()
+    record.add("version", id)
+    record.add("item", item)
+    record.add("kind", isPackage ? "package" : "file")
+    record.add("sha256", hash)
+    record.add("size", size)
+    record.add("name", bytes: name.bytes)
+    record.add("mode", String(mode, radix: 8))
+    record.add("modified", modificationTime)
+    record.add("device", attributes.deviceID)
+    record.add("device-name", attributes.deviceName)
+    if let author = attributes.author { record.add("author", author) }
+    for parent in attributes.parents { record.add("parent", parent) }
+    if attributes.isConflict { record.add("conflict", "yes") }
+    if attributes.isBase { record.add("base", "yes") }
+    if let resolutionTime { record.add("resolved", resolutionTime) }
+    if isDiscardable { record.add("discardable", "yes") }
+    return record
+  }
+
+  init?(_ record: StoreRecord) {
+    guard let id = record.text(of: "version").flatMap(VersionID.init),
+      let item = record.text(of: "item").flatMap(ItemID.init), let kind = record.text(of: "kind"),
+      let hash = record.text(of: "sha256").flatMap({ ContentHash($0) }), let size: Int64 = record.number(of: "size"),
+      let name = record.value(of: "name"), let mode = record.text(of: "mode").flatMap({ UInt32($0, radix: 8) }),
+      let modificationTime: Int64 = record.number(of: "modified"), let deviceID = record.text(of: "device"),
+      let deviceName = record.text(of: "device-name")
+    else { return nil }
+    self.id = id
+    self.item = item
+    isPackage = kind == "package"
+    self.hash = hash
+    self.size = size
+    self.name = SystemPath(bytes: name)
+    self.mode = mode
+    self.modificationTime = modificationTime
+    attributes = VersionAttributes(
+      deviceName: deviceName, deviceID: deviceID, author: record.text(of: "author"),
+      parents: record.values(of: "parent").compactMap { VersionID(String(decoding: $0, as: UTF8.self)) },
+      isConflict: record.value(of: "conflict") != nil, isBase: record.value(of: "base") != nil)
+    resolutionTime = record.number(of: "resolved")
+    isDiscardable = record.value(of: "discardable") != nil
+  }
+}

@@ -1,0 +1,179 @@
+internal import ContentHashing
+package import SystemInterface
+
+// A version is made in `steps`, where nobody sees it, and gets its place by one rename.
+
+extension VersionStore {
+  /// Keeps the contents of a file or of a package as a version of an item.
+  ///
+  /// - Parameters:
+  ///   - source: The contents, as a canonical path; may be another file than the item.
+  ///   - item: The item.
+  ///   - name: The name that the version shows; that of `source` unless stated.
+  ///   - attributes: What is known of the version.
+  ///   - byMoving: Whether nothing remains at `source`.
+  /// - Returns: The version.
+  /// - Throws: ``VersionStoreError/nothingThere(_:)``, ``VersionStoreError/notAFile(_:)``, or the error of a system call: nothing has
+  ///   changed then.
+  /// - Complexity: O(bytes) to hash them, and to copy them where the file system can't share blocks.
+  package func add(
+    contentsOf source: SystemPath, to item: ItemID, named name: SystemPath? = nil, _ attributes: VersionAttributes,
+    byMoving: Bool = false
+  ) throws(VersionStoreError) -> StoredVersion {
+    guard let status = try status(of: source) else { throw .nothingThere(source) }
+    guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
+    let id = VersionID(at: UInt64(max(time(), 0)), after: try versionIDs(of: item).last)
+    let step = layout.step(id.description)
+    do throws(VersionStoreError) {
+      try makeStep(step, .add(item, source: byMoving ? source : nil, status.identity))
+      let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
+      let isShared = try fill(step, from: source, as: draft.name, status, byMoving: byMoving)
+      let version = try describe(draft, in: step, sharing: !isShared)
+      try commit(step, version)
+      if byMoving { try completeMove(of: version, from: source, status.identity) }
+      try? unlink(layout.directory(of: id, of: item).appending(StoreLayout.step))
+      return version
+    } catch {
+      if try versionIfPresent(id, of: item) == nil { try? undo(step) }
+      throw error
+    }
+  }
+
+  /// What is known of a version before its contents were read.
+  struct Draft {
+    let id: VersionID
+    let item: ItemID
+    let name: SystemPath
+    let attributes: VersionAttributes
+    let status: FileStatus
+
+    init(id: VersionID, item: ItemID, name: SystemPath, _ attributes: VersionAttributes, _ status: FileStatus) {
+      self.id = id
+      self.item = item
+      self.name = name
+      self.attributes = attributes
+      self.status = status
+    }
+  }
+
+  private func makeStep(_ step: SystemPath, _ kind: Step) throws(VersionStoreError) {
+    try ensureDirectory(step)
+    try write(kind.record, to: step.appending(StoreLayout.step))
+    try ensureDirectory(step.appending(StoreLayout.contentsName))
+  }
+
+  /// Brings the contents into a step: as another name of the file that's handed over, or as a copy.
+  ///
+  /// - Returns: Whether the file has its former name as well until ``completeMove(of:from:_:)``.
+  private func fill(
+    _ step: SystemPath, from source: SystemPath, as name: SystemPath, _ status: FileStatus, byMoving: Bool
+  ) throws(VersionStoreError) -> Bool {
+    let target = step.appending(StoreLayout.contentsName).appending(name)
+    if byMoving, status.kind == .regular, status.linkCount == 1 {
+      do throws(SystemError) {
+        try files.link(source, at: .workingDirectory, to: target, at: .workingDirectory, links: .noFollow)
+        return true
+      } catch {
+        // Another file system, or one without hard links: copied, and removed at last.
+      }
+    }
+    try storing { () throws(SystemError) in try files.copyItem(from: source, to: target, replacing: false) }
+    return false
+  }
+
+  /// Reads the contents of a step and writes its record.
+  ///
+  /// - Parameter sharing: Whether equal contents are stored once already; not while a program may write to the file by another name.
+  private func describe(
+    _ draft: Draft, in step: SystemPath, sharing: Bool
+  ) throws(VersionStoreError) -> StoredVersion {
+    let top = step.appending(StoreLayout.contentsName).appending(draft.name)
+    var list = MemberList()
+    try collect(top, SystemPath(bytes: []), &list, sharing: sharing)
+    if draft.status.kind == .directory {
+      try storing { () throws(SystemError) in
+        try files.replaceContents(of: step.appending(StoreLayout.members), with: list.bytes)
+      }
+    }
+    let version = StoredVersion(
+      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: draft.status.kind == .directory,
+      hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
+      size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
+    try write(version.record, to: step.appending(StoreLayout.record))
+    return version
+  }
+
+  /// Notes what is at a path and below it, and seals its files.
+  private func collect(
+    _ path: SystemPath, _ inside: SystemPath, _ list: inout MemberList, sharing: Bool
+  ) throws(VersionStoreError) {
+    guard let status = try status(of: path) else { throw .nothingThere(path) }
+    switch status.kind {
+    case .regular:
+      let hash = try hash(of: path)
+      list.add(inside, status, hash)
+      if sharing {
+        try seal(path)
+        try share(path, hash)
+      }
+    case .directory:
+      list.add(inside, status, nil)
+      for name in try names(in: path) {
+        try collect(path.appending(name), inside.bytes.isEmpty ? name : inside.appending(name), &list, sharing: sharing)
+      }
+    case .symbolicLink:
+      list.add(inside, status, nil)
+    case .fifo, .socket, .characterDevice, .blockDevice, .unknown:
+      throw .notAFile(path)
+    }
+  }
+
+  private func commit(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
+    let directory = layout.directory(of: version.item)
+    try ensureDirectory(directory)
+    try rename(step, to: layout.directory(of: version.id, of: version.item))
+    try synchronizeNames(in: directory)
+  }
+
+  /// Ends a move into the store: from the commit on the version is there, and its source must go.
+  ///
+  /// Doing it twice does nothing.
+  func completeMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    // Something else may have been put there meanwhile.
+    if try status(of: source)?.identity == identity {
+      try storing { () throws(SystemError) in try files.removeItem(at: source) }
+    }
+    if version.isPackage { return }
+    try seal(path(of: version))
+    try share(path(of: version), version.hash)
+  }
+}
+
+/// The members of a version: a line for each, in the order of their names.
+struct MemberList {
+  private(set) var size: Int64 = 0
+  /// The hash of the first file.
+  private(set) var hashOfOnly: ContentHash?
+  private var text = ""
+
+  var bytes: [UInt8] { Array(text.utf8) }
+
+  mutating func add(_ path: SystemPath, _ status: FileStatus, _ hash: ContentHash?) {
+    let kind =
+      switch status.kind {
+      case .directory: "directory"
+      case .symbolicLink: "link"
+      default: "file"
+      }
+    let mode = String(status.mode, radix: 8)
+    let contents = hash.map { " \(status.size) \(status.modificationTime) \($0)" } ?? ""
+    text += "\(kind) \(mode) \(PercentEncoding.encode(path.bytes))\(contents)\n"
+    if let hash {
+      size += status.size
+      hashOfOnly = hashOfOnly ?? hash
+    }
+  }
+}

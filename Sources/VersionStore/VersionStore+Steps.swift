@@ -1,0 +1,83 @@
+package import SystemInterface
+
+/// An operation that may have been cut off.
+enum Step: Equatable, Sendable {
+  /// A version is made; if `source` is there, by moving.
+  case add(ItemID, source: SystemPath?, FileIdentity)
+
+  var record: StoreRecord {
+    var record = StoreRecord()
+    switch self {
+    case .add(let item, let source, let identity):
+      record.add("step", "add")
+      record.add("item", item)
+      if let source { record.add("source", bytes: source.bytes) }
+      record.add("device", identity.device)
+      record.add("inode", identity.inode)
+    }
+    return record
+  }
+
+  init?(_ record: StoreRecord) {
+    guard record.text(of: "step") == "add", let item = record.text(of: "item").flatMap(ItemID.init),
+      let device: UInt64 = record.number(of: "device"), let inode: UInt64 = record.number(of: "inode")
+    else { return nil }
+    let source = record.value(of: "source").map { SystemPath(bytes: $0) }
+    self = .add(item, source: source, FileIdentity(device: device, inode: inode))
+  }
+}
+
+extension VersionStore {
+  static let removed = ".removed"
+
+  /// Removes a version, and contents that no other one has.
+  ///
+  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
+  package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    let step = layout.step(id.description + Self.removed)
+    do throws(VersionStoreError) {
+      try rename(layout.directory(of: id, of: item), to: step)
+    } catch .system(let error) where error.isAbsence {
+      throw .versionIsGone(id)
+    }
+    try dispose(of: step)
+  }
+
+  /// Undoes a step that wasn't committed.
+  func undo(_ step: SystemPath) throws(VersionStoreError) { try dispose(of: step) }
+
+  /// Undoes or completes what a crash has cut off.
+  ///
+  /// - Parameter isAbandoned: Whether no process is at work there any more: the directory of a step, or of a version whose source
+  ///   may have to be removed.
+  /// - Returns: How many operations were undone or completed.
+  @discardableResult
+  package func recover(isAbandoned: (SystemPath) -> Bool) throws(VersionStoreError) -> Int {
+    var count = 0
+    for name in try names(in: layout.steps) {
+      let step = layout.step(name.description)
+      if !isAbandoned(step) { continue }
+      if try status(of: step)?.kind == .directory { try dispose(of: step) } else { try unlink(step) }
+      count += 1
+    }
+    return count
+  }
+
+  /// Completes the moves into the store of an item's versions that a crash has cut off behind the commit.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  package func completeMoves(of item: ItemID) throws(VersionStoreError) -> Int {
+    var count = 0
+    for id in try versionIDs(of: item) {
+      let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
+      guard let record = try record(at: path), case .add(_, let source, let identity)? = Step(record) else { continue }
+      if let source, let version = try versionIfPresent(id, of: item) {
+        try completeMove(of: version, from: source, identity)
+      }
+      try unlink(path)
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,182 @@
+package import SystemInterface
+
+/// Keeps versions of files and packages in a directory of its own; see ``StoreLayout`` for what is where.
+///
+/// A value without state: all of it is on the disk, and any number of processes may use one store. Two operations on one item, or
+/// on what is around it, must not run at the same time: the caller sees to that. A crash at any call leaves the state before an
+/// operation or the one after it, and in ``StoreLayout/steps`` what ``recover(isAbandoned:)`` needs to clear up.
+///
+/// All methods block for the disk.
+package struct VersionStore: Sendable {
+  let layout: StoreLayout
+  let files: any FileSystem
+  /// In nanoseconds since 1970.
+  let time: @Sendable () -> Int64
+
+  /// The directory of the store.
+  package var root: SystemPath { layout.root }
+
+  private static let format = "swift-file-coordination, store of versions, format 1\n"
+
+  /// Uses a store, which is made if it isn't there.
+  ///
+  /// - Parameters:
+  ///   - root: Its directory, as a canonical path. The directory around it has to exist.
+  ///   - files: The door to the kernel.
+  ///   - time: The time of day in nanoseconds since 1970.
+  /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
+  package init(
+    at root: SystemPath, files: any FileSystem = HostFileSystem(), time: @escaping @Sendable () -> Int64
+  ) throws(VersionStoreError) {
+    layout = StoreLayout(root: root)
+    self.files = files
+    self.time = time
+    if try storing({ () throws(SystemError) in try files.statusIfPresent(of: layout.format) }) == nil { try create() }
+    let text = try contents(of: layout.format)
+    if text != Array(Self.format.utf8) {
+      throw .unknownFormat(root, String(decoding: text.prefix(100), as: UTF8.self))
+    }
+  }
+
+  private func create() throws(VersionStoreError) {
+    try ensureDirectory(layout.root)
+    for directory in [layout.contents, layout.items, layout.places, layout.steps] { try ensureDirectory(directory) }
+    try storing { () throws(SystemError) in
+      try files.replaceContents(of: layout.format, with: Array(Self.format.utf8))
+    }
+  }
+}
+
+// MARK: - Files of the store
+
+extension VersionStore {
+  func contents(of path: SystemPath) throws(VersionStoreError) -> [UInt8] {
+    try storing { () throws(SystemError) in try files.contents(of: path) }
+  }
+
+  func status(of path: SystemPath) throws(VersionStoreError) -> FileStatus? {
+    try storing { () throws(SystemError) in try files.statusIfPresent(of: path) }
+  }
+
+  /// Reads a record; `nil` if there's none.
+  func record(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try files.contents(of: path) } catch let error {
+      if error.isAbsence { return nil }
+      throw .system(error)
+    }
+    guard let record = StoreRecord(bytes) else { throw .damaged(path) }
+    return record
+  }
+
+  /// Writes a record in the place of another one, or of none.
+  func write(_ record: StoreRecord, to path: SystemPath) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in try files.replaceContents(of: path, with: record.bytes) }
+  }
+
+  /// Makes a directory that only the user may use, and those around it inside of the store.
+  func ensureDirectory(_ path: SystemPath) throws(VersionStoreError) {
+    do throws(SystemError) {
+      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
+    } catch let error {
+      if error.number == .fileExists { return }
+      guard error.isAbsence, path.isInside(layout.root) else { throw .system(error) }
+      try ensureDirectory(path.parent)
+      try storing { () throws(SystemError) in try makeDirectory(path) }
+    }
+  }
+
+  /// Another process may make it at the same time.
+  private func makeDirectory(_ path: SystemPath) throws(SystemError) {
+    do throws(SystemError) {
+      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
+    } catch let error {
+      if error.number != .fileExists { throw error }
+    }
+  }
+
+  func rename(_ source: SystemPath, to target: SystemPath) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in
+      try files.rename(source, at: .workingDirectory, to: target, at: .workingDirectory, .exclusive)
+    }
+  }
+
+  func unlink(_ path: SystemPath) throws(VersionStoreError) {
+    do throws(SystemError) { try files.unlink(path, at: .workingDirectory, .file) } catch let error {
+      if !error.isAbsence { throw .system(error) }
+    }
+  }
+
+  /// Waits until the names in a directory are on the disk.
+  func synchronizeNames(in directory: SystemPath) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in
+      try files.withDescriptor(directory, flags: .directory) { (descriptor) throws(SystemError) in
+        try files.synchronize(descriptor)
+      }
+    }
+  }
+
+  /// The names in a directory, in the order of their bytes; none if it isn't there.
+  func names(in directory: SystemPath) throws(VersionStoreError) -> [SystemPath] {
+    do throws(SystemError) {
+      return try files.withDescriptor(directory, flags: .directory) { (descriptor) throws(SystemError) in
+        var names: [SystemPath] = []
+        while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
+        return names.sorted()
+      }
+    } catch let error {
+      if error.isAbsence { return [] }
+      throw .system(error)
+    }
+  }
+}
+
+// MARK: - Versions
+
+extension VersionStore {
+  /// The versions of an item, oldest first.
+  ///
+  /// - Throws: ``VersionStoreError/damaged(_:)`` if a record isn't what it was.
+  /// - Complexity: O(versions of the item).
+  package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
+    var versions: [StoredVersion] = []
+    for id in try versionIDs(of: item) {
+      if let version = try versionIfPresent(id, of: item) { versions.append(version) }
+    }
+    return versions
+  }
+
+  func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+    try names(in: layout.directory(of: item)).compactMap { VersionID($0.description) }
+  }
+
+  /// A version; `nil` when it was removed.
+  package func versionIfPresent(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
+    let path = recordPath(of: id, of: item)
+    guard let record = try record(at: path) else { return nil }
+    guard let version = StoredVersion(record), version.id == id, version.item == item else { throw .damaged(path) }
+    return version
+  }
+
+  func recordPath(of id: VersionID, of item: ItemID) -> SystemPath {
+    layout.directory(of: id, of: item).appending(StoreLayout.record)
+  }
+
+  /// Where the contents of a version are, which nobody may write to.
+  package func path(of version: StoredVersion) -> SystemPath {
+    layout.directory(of: version.id, of: version.item).appending(StoreLayout.contentsName).appending(version.name)
+  }
+
+  /// Changes what is known of a version.
+  ///
+  /// - Returns: The version as it is now.
+  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed.
+  package func change(
+    _ id: VersionID, of item: ItemID, _ body: (inout StoredVersion) -> Void
+  ) throws(VersionStoreError) -> StoredVersion {
+    guard var version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
+    body(&version)
+    try write(version.record, to: recordPath(of: id, of: item))
+    return version
+  }
+}

@@ -1,0 +1,24 @@
+package import SystemInterface
+
+/// Why the store couldn't do what it was asked for. Neither the item nor the store was changed, unless the case says so.
+package enum VersionStoreError: Error, Hashable, Sendable {
+  /// A system call failed.
+  case system(SystemError)
+  /// The store was made by a later release.
+  case unknownFormat(SystemPath, String)
+  /// A file of the store isn't what it was: a byte has changed. It's neither handed out nor removed.
+  case damaged(SystemPath)
+  /// There's no such version any more.
+  case versionIsGone(VersionID)
+  /// Nothing is at the path that is to become a version.
+  case nothingThere(SystemPath)
+  /// Neither a file nor a directory.
+  case notAFile(SystemPath)
+}
+
+/// Runs `body`; errors of system calls become errors of the store.
+func storing<Result>(
+  _ body: () throws(SystemError) -> Result
+) throws(VersionStoreError) -> Result {
+  do throws(SystemError) { return try body() } catch { throw .system(error) }
+}

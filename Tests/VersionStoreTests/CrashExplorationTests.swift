@@ -1,0 +1,105 @@
+import SeededRandom
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+/// The process ends at each call of each operation: what the next one finds is the state before or after.
+@Suite("A store of versions after a crash")
+struct CrashExplorationTests {
+  /// An operation on a store with two versions, one of which has the contents that are added.
+  enum Operation: CaseIterable, Sendable {
+    case add, addEqual, addPackage, move, movePackage, remove, removeShared
+
+    /// Those of a normal run, or all.
+    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .removeShared]
+
+    /// The state before it.
+    func prepare(_ sandbox: StoreSandbox, _ item: ItemID) throws {
+      let store = try sandbox.store()
+      try sandbox.write("a", "old")
+      _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
+      try sandbox.write("a", "shared")
+      _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
+      let other = try #require(ItemID(String(repeating: "0", count: 32)))
+      _ = try store.add(contentsOf: sandbox.path("a"), to: other, StoreSandbox.attributes)
+      try sandbox.write("a", self == .addEqual ? "shared" : "new", mode: 0o640)
+      try sandbox.write("p/1", "shared", mode: 0o600)
+      try sandbox.write("p/in/2", "two")
+    }
+
+    func run(_ sandbox: StoreSandbox, _ door: any FileSystem, _ item: ItemID) throws {
+      let store = try sandbox.store(door)
+      switch self {
+      case .add, .addEqual:
+        _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
+      case .addPackage: _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+      case .move:
+        _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes, byMoving: true)
+      case .movePackage:
+        _ = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes, byMoving: true)
+      case .remove: try store.remove(#require(store.versions(of: item).first).id, of: item)
+      case .removeShared: try store.remove(#require(store.versions(of: item).last).id, of: item)
+      }
+    }
+  }
+
+  /// The texts of an item's versions, what is where the files are, and that the store has nothing else.
+  private func state(_ sandbox: StoreSandbox, _ item: ItemID) throws -> String {
+    let store = try sandbox.store()
+    let versions = try store.versions(of: item)
+    for version in versions { try store.verify(version) }
+    let texts = try versions.map { $0.isPackage ? "package \($0.size)" : try sandbox.text(store.path(of: $0)) }
+    let rest = try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.hasPrefix("contents/") }
+      .filter { $0.split(separator: "/").count > 2 || $0.hasPrefix("steps/") }
+    return "\(texts) \(rest) \(try sandbox.tree("files"))"
+  }
+
+  @Test("It's the state before or after, and nothing is left over", arguments: Operation.explored)
+  func death(operation: Operation) async throws {
+    let item = ItemID.drawn()
+    let (before, after, callCount) = try await withStore { sandbox in
+      try operation.prepare(sandbox, item)
+      let before = try state(sandbox, item)
+      let callCount = try DyingDoor.callCount { try operation.run(sandbox, $0, item) }
+      return (before, try state(sandbox, item), callCount)
+    }
+    #expect(before != after)
+    var ends: [String: Int] = [:]
+    for number in 1...callCount {
+      try await withStore { sandbox in
+        try operation.prepare(sandbox, item)
+        try? operation.run(sandbox, DyingDoor.dying(atCall: number), item)
+        let store = try sandbox.store()
+        try store.recover { _ in true }
+        try store.completeMoves(of: item)
+        let state = try state(sandbox, item)
+        #expect(state == before || state == after, "\(operation), call \(number)")
+        ends[state, default: 0] += 1
+      }
+    }
+    #expect(ends.count == 2)
+  }
+
+  @Test("An error at any call is reported, and changes nothing or all of it", arguments: Operation.explored)
+  func errors(operation: Operation) async throws {
+    let item = ItemID.drawn()
+    let (before, after, callCount) = try await withStore { sandbox in
+      try operation.prepare(sandbox, item)
+      let before = try state(sandbox, item)
+      let callCount = try DyingDoor.callCount { try operation.run(sandbox, $0, item) }
+      return (before, try state(sandbox, item), callCount)
+    }
+    for number in 1...callCount {
+      try await withStore { sandbox in
+        try operation.prepare(sandbox, item)
+        try? operation.run(sandbox, DyingDoor.failing(atCall: number), item)
+        let store = try sandbox.store()
+        try store.recover { _ in true }
+        try store.completeMoves(of: item)
+        let state = try state(sandbox, item)
+        #expect(state == before || state == after, "\(operation), call \(number)")
+      }
+    }
+  }
+}

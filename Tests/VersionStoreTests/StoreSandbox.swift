@@ -1,0 +1,83 @@
+import ContentHashing
+import Foundation
+import Synchronization
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+/// A temporary directory with a store beside the files of which it has versions.
+struct StoreSandbox: Sendable {
+  let root: SystemPath
+  let files = HostFileSystem()
+
+  static let attributes = VersionAttributes(deviceName: "desk", deviceID: "d1", author: "me")
+
+  /// The store, used through a door of the test's.
+  func store(_ door: (any FileSystem)? = nil, at time: Int64 = 1_000) throws -> VersionStore {
+    try VersionStore(at: root.appending("store"), files: door ?? DyingDoor.hurried(), time: { time })
+  }
+
+  func path(_ name: String) -> SystemPath { root.appending("files").appending(name) }
+
+  @discardableResult
+  func write(_ name: String, _ text: String, mode: UInt32 = 0o644) throws -> SystemPath {
+    let path = path(name)
+    try FileManager.default.createDirectory(atPath: path.parent.description, withIntermediateDirectories: true)
+    try files.withDescriptor(path, flags: [.create, .truncate, .writeOnly], mode: 0o600) { (file) throws(SystemError) in
+      try files.writeAll(Array(text.utf8), to: file)
+      try files.setMode(of: file, to: mode)
+    }
+    return path
+  }
+
+  func text(_ path: SystemPath) throws -> String { String(decoding: try files.contents(of: path), as: UTF8.self) }
+
+  /// Everything below a directory: names, permissions, texts, and how many names a file has.
+  func tree(_ name: String) throws -> [String] {
+    let top = root.appending(name).description
+    let names = FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? []
+    return try names.sorted().map { name in
+      let path = SystemPath(top).appending(name)
+      let status = try files.status(of: path, at: .workingDirectory, links: .noFollow)
+      let text = status.kind == .regular ? try text(path) : "\(status.kind)"
+      return "\(name) \(String(status.mode, radix: 8)) \(status.kind == .regular ? status.linkCount : 0) \(text)"
+    }
+  }
+}
+
+func withStore<Result>(_ body: (StoreSandbox) async throws -> Result) async throws -> Result {
+  // Thousands of directories come and go, which is faster where nothing is written to a disk.
+  let memory = "/dev/shm"
+  let place = FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
+  let root = "\(place)/VersionStoreTests.\(UUID())"
+  try FileManager.default.createDirectory(atPath: root + "/files", withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: root) }
+  return try await body(StoreSandbox(root: SystemPath(root)))
+}
+
+/// Doors that don't wait for the disk: no power fails here, and a wait takes longer than everything else.
+enum DyingDoor {
+  /// Ends the process, as far as the disk can tell, at a call: that call and all later ones aren't made.
+  static func dying(atCall number: Int) -> ScriptedFileSystem {
+    ScriptedFileSystem { $0.number >= number && $0.call != .close ? .fail(5) : hurry($0) }
+  }
+
+  /// Fails one call for lack of room.
+  static func failing(atCall number: Int) -> ScriptedFileSystem {
+    ScriptedFileSystem { $0.number == number ? .fail(28) : hurry($0) }
+  }
+
+  static func hurried() -> ScriptedFileSystem { ScriptedFileSystem(script: hurry) }
+
+  @Sendable private static func hurry(_ call: ScriptedCall) -> ScriptedAction {
+    call.call == .synchronize ? .skip : .proceed
+  }
+
+  /// How many calls an operation makes.
+  static func callCount(_ body: (any FileSystem) throws -> Void) throws -> Int {
+    let door = hurried()
+    try body(door)
+    return door.log.count
+  }
+}

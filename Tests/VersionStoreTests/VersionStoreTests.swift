@@ -1,0 +1,153 @@
+import ContentHashing
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+@Suite("A store of versions", .timeLimit(.minutes(4)))
+struct VersionStoreTests {
+  private let item = ItemID.drawn()
+
+  @Test("A version keeps the bytes as they were, is read-only, and is listed in order of time (CV-07, CV-21)")
+  func adding() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a.txt", "one", mode: 0o640)
+      let store = try sandbox.store()
+      let first = try store.add(contentsOf: file, to: item, StoreSandbox.attributes)
+      try sandbox.write("a.txt", "two", mode: 0o600)
+      // The clock stands still, and the order is right all the same.
+      let second = try store.add(contentsOf: file, to: item, StoreSandbox.attributes)
+      #expect(try store.versions(of: item) == [first, second])
+      #expect(try sandbox.text(store.path(of: first)) == "one")
+      #expect(try sandbox.text(store.path(of: second)) == "two")
+      #expect(try sandbox.files.statusIfPresent(of: store.path(of: first))?.mode == 0o444)
+      #expect(first.mode == 0o640 && first.size == 3 && first.name == SystemPath("a.txt"))
+      #expect(first.hash == ContentHash(of: Array("one".utf8)))
+      #expect(first.attributes == StoreSandbox.attributes)
+      try store.verify(first)
+      #expect(try sandbox.text(file) == "two")
+    }
+  }
+
+  @Test("Equal contents are stored once, and are gone with the last version that has them")
+  func sharing() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "same")
+      let other = try sandbox.write("b", "same")
+      let store = try sandbox.store()
+      let first = try store.add(contentsOf: file, to: item, StoreSandbox.attributes)
+      let second = try store.add(contentsOf: other, to: ItemID.drawn(), StoreSandbox.attributes)
+      let stored = store.layout.contents(of: first.hash)
+      #expect(try sandbox.files.statusIfPresent(of: stored)?.linkCount == 3)
+      try store.remove(first.id, of: item)
+      #expect(try sandbox.text(store.path(of: second)) == "same")
+      #expect(try sandbox.files.statusIfPresent(of: stored)?.linkCount == 2)
+      try store.remove(second.id, of: second.item)
+      #expect(try sandbox.files.statusIfPresent(of: stored) == nil)
+      #expect(throws: VersionStoreError.versionIsGone(second.id)) { try store.remove(second.id, of: second.item) }
+    }
+  }
+
+  @Test("A version that is moved into the store leaves nothing behind (CV-08)")
+  func moving() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "moved", mode: 0o600)
+      let store = try sandbox.store()
+      let version = try store.add(contentsOf: file, to: item, StoreSandbox.attributes, byMoving: true)
+      #expect(try sandbox.tree("files") == [])
+      #expect(try sandbox.text(store.path(of: version)) == "moved")
+      #expect(try sandbox.files.statusIfPresent(of: store.path(of: version))?.mode == 0o444)
+      #expect(try sandbox.files.statusIfPresent(of: store.layout.contents(of: version.hash))?.linkCount == 2)
+    }
+  }
+
+  @Test("A package is kept with its members, each of them once")
+  func packages() async throws {
+    try await withStore { sandbox in
+      try sandbox.write("p.rtfd/TXT.rtf", "text")
+      try sandbox.write("p.rtfd/pictures/1.png", "picture")
+      try sandbox.write("p.rtfd/pictures/2.png", "picture")
+      let store = try sandbox.store()
+      let version = try store.add(contentsOf: sandbox.path("p.rtfd"), to: item, StoreSandbox.attributes)
+      #expect(version.isPackage && version.size == 18)
+      try store.verify(version)
+      let picture = store.layout.contents(of: ContentHash(of: Array("picture".utf8)))
+      #expect(try sandbox.files.statusIfPresent(of: picture)?.linkCount == 3)
+      try store.remove(version.id, of: item)
+      #expect(try sandbox.files.statusIfPresent(of: picture) == nil)
+    }
+  }
+
+  @Test("A changed byte is found, and named")
+  func damage() async throws {
+    try await withStore { sandbox in
+      let file = try sandbox.write("a", "contents")
+      let store = try sandbox.store()
+      let version = try store.add(contentsOf: file, to: item, StoreSandbox.attributes)
+      let path = store.path(of: version)
+      try sandbox.files.withDescriptor(path, flags: []) { (file) throws(SystemError) in
+        try sandbox.files.setMode(of: file, to: 0o600)
+      }
+      try sandbox.files.withDescriptor(path, flags: .writeOnly) { (file) throws(SystemError) in
+        try sandbox.files.writeAll(Array("C".utf8), to: file)
+      }
+      #expect(throws: VersionStoreError.damaged(path)) { try store.verify(version) }
+      let record = store.recordPath(of: version.id, of: item)
+      var bytes = try sandbox.files.contents(of: record)
+      bytes[10] ^= 1
+      try sandbox.files.replaceContents(of: record, with: bytes)
+      #expect(throws: VersionStoreError.damaged(record)) { try store.versions(of: item) }
+    }
+  }
+
+  @Test("What isn't there, or is neither a file nor a directory, is refused, and leaves nothing in the store")
+  func refusals() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let before = try sandbox.tree("store")
+      let path = sandbox.path("none")
+      #expect(throws: VersionStoreError.nothingThere(path)) {
+        try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      }
+      try sandbox.files.makeSymbolicLink(path, at: .workingDirectory, target: SystemPath("elsewhere"))
+      #expect(throws: VersionStoreError.notAFile(path)) {
+        try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      }
+      #expect(try sandbox.tree("store") == before)
+    }
+  }
+
+  @Test("A store of a later release is left alone")
+  func laterFormat() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.files.replaceContents(of: store.layout.format, with: Array("format 2\n".utf8))
+      #expect(throws: VersionStoreError.unknownFormat(store.root, "format 2\n")) { try sandbox.store() }
+    }
+  }
+
+  @Test("What is known of a version survives, whatever bytes it has")
+  func records() throws {
+    var version = StoredVersion(
+      id: VersionID(at: 7, after: nil), item: item,
+      attributes: VersionAttributes(
+        deviceName: "a\nb: c", deviceID: "", author: "Ä %", parents: [VersionID(at: 1, after: nil)], isConflict: true,
+        isBase: true),
+      isPackage: true, hash: ContentHash(of: []), size: -1, name: SystemPath(bytes: [0xff, 0x0a, 0x25]), mode: 0o7777,
+      modificationTime: .min)
+    version.resolutionTime = 3
+    version.isDiscardable = true
+    let record = version.record
+    #expect(StoredVersion(record) == version)
+    let bytes = record.bytes
+    #expect(StoreRecord(bytes) == record)
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var changed = bytes
+        changed[index] ^= 1 << bit
+        #expect(StoreRecord(changed) == nil)
+      }
+      #expect(StoreRecord(Array(bytes[..<index])) == nil)
+    }
+  }
+}
