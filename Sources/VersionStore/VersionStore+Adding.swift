@@ -81,9 +81,9 @@ extension VersionStore {
     return false
   }
 
-  /// Reads the contents of a step and writes its record.
+  /// Reads the contents of a step and writes its record; equal contents are stored once already if `sharing`.
   ///
-  /// - Parameter sharing: Whether equal contents are stored once already; not while a program may write to the file by another name.
+  /// They can't be while a program may write to the file by another name.
   private func describe(
     _ draft: Draft, in step: SystemPath, sharing: Bool
   ) throws(VersionStoreError) -> StoredVersion {

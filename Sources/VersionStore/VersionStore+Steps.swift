@@ -48,9 +48,9 @@ extension VersionStore {
 
   /// Undoes or completes what a crash has cut off.
   ///
-  /// - Parameter isAbandoned: Whether no process is at work there any more: the directory of a step, or of a version whose source
-  ///   may have to be removed.
+  /// - Parameter isAbandoned: Whether no process is at work any more in the directory of a step.
   /// - Returns: How many operations were undone or completed.
+  /// - Throws: The error of a system call.
   @discardableResult
   package func recover(isAbandoned: (SystemPath) -> Bool) throws(VersionStoreError) -> Int {
     var count = 0
@@ -65,7 +65,9 @@ extension VersionStore {
 
   /// Completes the moves into the store of an item's versions that a crash has cut off behind the commit.
   ///
+  /// - Parameter item: The item.
   /// - Returns: How many there were.
+  /// - Throws: The error of a system call.
   @discardableResult
   package func completeMoves(of item: ItemID) throws(VersionStoreError) -> Int {
     var count = 0

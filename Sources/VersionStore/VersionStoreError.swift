@@ -1,6 +1,8 @@
 package import SystemInterface
 
-/// Why the store couldn't do what it was asked for. Neither the item nor the store was changed, unless the case says so.
+/// Why the store couldn't do what it was asked for.
+///
+/// Neither the item nor the store was changed.
 package enum VersionStoreError: Error, Hashable, Sendable {
   /// A system call failed.
   case system(SystemError)

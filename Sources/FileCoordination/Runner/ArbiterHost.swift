@@ -358,7 +358,7 @@ extension ArbiterHost {
     Task.detached(executorPreference: ElasticThreadPool.shared) { call() }
   }
 
-  /// - Parameter time: Counted from the event, since which others may have moved the clock.
+  /// Arms a timer for a time that was counted from the event: since then others may have moved the clock.
   private func arm(_ timer: ArbiterTimer, _ arming: UInt64, at time: MonotonicTime) {
     let scheduled = configuration.clock.schedule(at: time) { [weak self] in self?.fire(timer, arming) }
     // The timer may have been called off, or have fired and been armed again, before the clock answered.

@@ -1,0 +1,86 @@
+package import SystemInterface
+
+// A history belongs to an item, not to a path or to a file: editors put new files in the place of old ones, and files move.
+
+extension VersionStore {
+  static let tagName = ExtendedAttributeName("user.file-coordination.item")
+
+  /// The history of what is at a path.
+  ///
+  /// | the file has the tag of | the place is that of | the history |
+  /// | --- | --- | --- |
+  /// | an item, or none | the same item, or the file is the one that was there | goes on |
+  /// | nothing | an item with another file | goes on: a program has put a new file in the place of the old one |
+  /// | an item that's gone from where it was | none | has moved here with its file |
+  /// | an item that's where it was | none | stays there: this is a copy, which begins its own |
+  /// | an item | another one | the former if that is gone from where it was, else the latter |
+  ///
+  /// If nothing is there, the file of a history is gone. Without extended attributes a history follows moves that are noted, and new
+  /// files in the place of old ones.
+  ///
+  /// - Parameters:
+  ///   - path: A canonical path.
+  ///   - creating: Whether an item without history begins one.
+  /// - Returns: The item; `nil` if it has no history, or nothing is there.
+  /// - Throws: The error of a system call.
+  package func item(at path: SystemPath, creating: Bool) throws(VersionStoreError) -> ItemID? {
+    let place = try place(at: path)
+    guard let status = try status(of: path), status.kind == .regular || status.kind == .directory else {
+      if let place { try leave(layout.place(of: path), place.item) }
+      return nil
+    }
+    let tag = tag(of: path)
+    if let tag, tag != place?.item, try hasMovedHere(tag) { return try move(tag, to: path, status, from: place) }
+    if let place {
+      if tag != place.item { try self.tag(path, place.item) }
+      if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path) }
+      return place.item
+    }
+    if !creating { return nil }
+    let item = ItemID.drawn()
+    try settle(PlaceRecord(item, status), at: path)
+    try self.tag(path, item)
+    return item
+  }
+
+  /// Whether a file with the tag of an item is that item and no copy: it isn't any more where it was.
+  private func hasMovedHere(_ item: ItemID) throws(VersionStoreError) -> Bool {
+    guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else {
+      // Its place is another's, or its file was gone: if the store has its history at all, it's here again.
+      return try status(of: layout.directory(of: item)) != nil
+    }
+    guard let status = try status(of: last) else { return true }
+    return !place.isOf(status) && tag(of: last) != item
+  }
+
+  private func move(
+    _ item: ItemID, to path: SystemPath, _ status: FileStatus, from former: PlaceRecord?
+  ) throws(VersionStoreError) -> ItemID {
+    if let former { try leave(layout.place(of: path), former.item) }
+    let last = try lastPath(of: item)
+    try settle(PlaceRecord(item, status), at: path)
+    if let last, last != path {
+      let place = layout.place(of: last)
+      if try self.place(at: last)?.item == item { try unlink(place.appending(StoreLayout.itemName)) }
+      try unlink(place.appending(StoreLayout.goneName + item.description))
+    }
+    try unlink(layout.place(of: path).appending(StoreLayout.goneName + item.description))
+    return item
+  }
+
+  // MARK: - Tags
+
+  func tag(of path: SystemPath) -> ItemID? {
+    let bytes = try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+      try files.extendedAttribute(Self.tagName, of: file)
+    }
+    return bytes.flatMap { ItemID(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Tags a file; where that can't be, its place alone says which item it is.
+  func tag(_ path: SystemPath, _ item: ItemID) throws(VersionStoreError) {
+    try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+      try files.setExtendedAttribute(Self.tagName, of: file, to: Array(item.description.utf8))
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package import SystemInterface
+
+// Which item is where: directories below `places` have the names of those that the items are in. So a directory that moves takes
+// the histories of all files in it along by one rename, and a search below a path reads nothing else.
+
+/// The item at a place.
+struct PlaceRecord: Equatable, Sendable {
+  let item: ItemID
+  /// The file that had the history last.
+  var identity: FileIdentity
+  /// When that file was made, in nanoseconds since 1970, if that's known.
+  var creationTime: Int64?
+
+  /// Whether a file is the one that had the history last; numbers of files are used again.
+  func isOf(_ status: FileStatus) -> Bool {
+    identity == status.identity
+      && (creationTime == nil || status.creationTime == nil || creationTime == status.creationTime)
+  }
+}
+
+extension PlaceRecord {
+  init(_ item: ItemID, _ status: FileStatus) {
+    self.init(item: item, identity: status.identity, creationTime: status.creationTime)
+  }
+
+  var record: StoreRecord {
+    var record = StoreRecord()
+    record.add("item", item)
+    record.add("device", identity.device)
+    record.add("inode", identity.inode)
+    if let creationTime { record.add("made", creationTime) }
+    return record
+  }
+
+  init?(_ record: StoreRecord) {
+    guard let item = record.text(of: "item").flatMap(ItemID.init), let device: UInt64 = record.number(of: "device"),
+      let inode: UInt64 = record.number(of: "inode")
+    else { return nil }
+    self.item = item
+    identity = FileIdentity(device: device, inode: inode)
+    creationTime = record.number(of: "made")
+  }
+}
+
+/// A history whose file is gone.
+package struct GoneItem: Hashable, Sendable {
+  package let item: ItemID
+  /// Where the file was.
+  package let path: SystemPath
+  /// When that was noticed, in nanoseconds since 1970.
+  package let time: Int64
+}
+
+extension VersionStore {
+  func place(at path: SystemPath) throws(VersionStoreError) -> PlaceRecord? {
+    let file = layout.place(of: path).appending(StoreLayout.itemName)
+    guard let record = try record(at: file) else { return nil }
+    guard let place = PlaceRecord(record) else { throw .damaged(file) }
+    return place
+  }
+
+  /// Lets an item be at a path from now on.
+  func settle(_ place: PlaceRecord, at path: SystemPath) throws(VersionStoreError) {
+    let directory = layout.place(of: path)
+    try ensureDirectory(directory)
+    try ensureDirectory(layout.directory(of: place.item))
+    // First where the item is: who looks for it there finds out that the place isn't its own yet.
+    var record = StoreRecord()
+    record.add("path", bytes: path.bytes)
+    try write(record, to: layout.record(of: place.item))
+    try write(place.record, to: directory.appending(StoreLayout.itemName))
+  }
+
+  /// Where an item was settled last; it may have moved with a directory since.
+  func lastPath(of item: ItemID) throws(VersionStoreError) -> SystemPath? {
+    try record(at: layout.record(of: item))?.value(of: "path").map { SystemPath(bytes: $0) }
+  }
+
+  // MARK: - Files that are gone
+
+  /// Notes that the file of a history is gone: what comes to its place is another item.
+  ///
+  /// - Parameter path: Where the file was, as a canonical path. What was below it is gone as well.
+  /// - Throws: The error of a system call.
+  package func noteRemoval(of path: SystemPath) throws(VersionStoreError) {
+    for place in try placesWithItems(below: layout.place(of: path)) {
+      if let record = try self.place(at: layout.path(ofPlace: place)) { try leave(place, record.item) }
+    }
+  }
+
+  /// Ends an item's stay at a place; its history is listed as one that's gone.
+  func leave(_ place: SystemPath, _ item: ItemID) throws(VersionStoreError) {
+    var record = StoreRecord()
+    record.add("time", time())
+    try write(record, to: place.appending(StoreLayout.goneName + item.description))
+    try unlink(place.appending(StoreLayout.itemName))
+  }
+
+  /// The histories below a path whose files are gone.
+  ///
+  /// - Parameter path: A canonical path.
+  /// - Returns: The histories, in the order of their paths.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(items that were ever there).
+  package func goneItems(below path: SystemPath) throws(VersionStoreError) -> [GoneItem] {
+    var found: [GoneItem] = []
+    try forEachPlace(below: layout.place(of: path)) { place, names throws(VersionStoreError) in
+      for name in names where name.description.hasPrefix(StoreLayout.goneName) {
+        guard let item = ItemID(String(name.description.dropFirst(StoreLayout.goneName.count))) else { continue }
+        let time: Int64? = try record(at: place.appending(name))?.number(of: "time")
+        found.append(GoneItem(item: item, path: layout.path(ofPlace: place), time: time ?? 0))
+      }
+    }
+    return found
+  }
+
+  /// Lets a history go on at a path where a file is again.
+  ///
+  /// - Parameters:
+  ///   - item: The history.
+  ///   - path: A file, as a canonical path.
+  /// - Throws: ``VersionStoreError/nothingThere(_:)``, or the error of a system call.
+  package func revive(_ item: GoneItem, at path: SystemPath) throws(VersionStoreError) {
+    guard let status = try status(of: path) else { throw .nothingThere(path) }
+    try settle(PlaceRecord(item.item, status), at: path)
+    try tag(path, item.item)
+    try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
+  }
+
+  // MARK: - Files that move
+
+  /// Notes that a file or a directory has moved.
+  ///
+  /// A history that's at the new place already goes on there if what moved has none: programs save so. Otherwise its file is gone.
+  ///
+  /// - Parameters:
+  ///   - old: Where it was, as a canonical path.
+  ///   - new: Where it is.
+  /// - Throws: The error of a system call. Done again, it completes what was begun.
+  package func noteMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
+    let (source, target) = (layout.place(of: old), layout.place(of: new))
+    guard try status(of: source) != nil else { return }
+    if try status(of: target) == nil {
+      try ensureDirectory(target.parent)
+      try rename(source, to: target)
+    } else {
+      try merge(source, into: target)
+    }
+    for place in try placesWithItems(below: target) { try noteArrival(at: place) }
+  }
+
+  private func merge(_ source: SystemPath, into target: SystemPath) throws(VersionStoreError) {
+    let names = try names(in: source)
+    let takesPlace = names.contains(SystemPath(StoreLayout.itemName))
+    if takesPlace, let former = try place(at: layout.path(ofPlace: target)) { try leave(target, former.item) }
+    for name in names {
+      let (from, to) = (source.appending(name), target.appending(name))
+      if try status(of: from)?.kind == .directory, try status(of: to) != nil {
+        try merge(from, into: to)
+      } else if try status(of: to) == nil {
+        try rename(from, to: to)
+      }
+    }
+    try? storing { () throws(SystemError) in
+      try files.unlink(source, at: .workingDirectory, .emptyDirectory)
+    }
+  }
+
+  /// An item's own record says where it is, so that a copy of its file isn't taken for it.
+  private func noteArrival(at place: SystemPath) throws(VersionStoreError) {
+    let path = layout.path(ofPlace: place)
+    guard let record = try self.place(at: path), try lastPath(of: record.item) != path else { return }
+    var moved = StoreRecord()
+    moved.add("path", bytes: path.bytes)
+    try write(moved, to: layout.record(of: record.item))
+  }
+
+  // MARK: - Walking
+
+  private func placesWithItems(below top: SystemPath) throws(VersionStoreError) -> [SystemPath] {
+    var places: [SystemPath] = []
+    try forEachPlace(below: top) { place, names throws(VersionStoreError) in
+      if names.contains(SystemPath(StoreLayout.itemName)) { places.append(place) }
+    }
+    return places
+  }
+
+  private func forEachPlace(
+    below top: SystemPath, _ body: (SystemPath, [SystemPath]) throws(VersionStoreError) -> Void
+  ) throws(VersionStoreError) {
+    var waiting = [top]
+    while let place = waiting.popLast() {
+      let names = try names(in: place)
+      try body(place, names)
+      for name in names.reversed() where !Self.isFileOfStore(name) { waiting.append(place.appending(name)) }
+    }
+  }
+
+  private static func isFileOfStore(_ name: SystemPath) -> Bool {
+    name.bytes.first == UInt8(ascii: "=") && !name.bytes.starts(with: "==".utf8)
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+@Suite("Which history belongs to a file", .timeLimit(.minutes(4)))
+struct IdentityTests {
+  /// Programs that save a file in their own ways.
+  enum Editor: CaseIterable, Sendable {
+    /// `echo … >f`
+    case inPlace
+    /// `sed -i`, `git checkout`: a new file takes the name.
+    case renamingOver
+    /// `vim`: the old file gets a name of its own, a new one is made, the old one is removed.
+    case backingUp
+    /// `Data.write(options: .atomic)`
+    case foundation
+
+    func save(_ sandbox: StoreSandbox, _ name: String, _ text: String) throws {
+      let path = sandbox.path(name).description
+      switch self {
+      case .inPlace: try sandbox.write(name, text)
+      case .renamingOver:
+        let other = try sandbox.write(name + ".new", text).description
+        #expect(Foundation.rename(other, path) == 0)
+      case .backingUp:
+        #expect(Foundation.rename(path, path + "~") == 0)
+        try sandbox.write(name, text)
+        try FileManager.default.removeItem(atPath: path + "~")
+      case .foundation: try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+      }
+    }
+  }
+
+  @Test(
+    "It goes on through saves by other programs, and through moves that nobody announces", arguments: Editor.allCases)
+  func foreignSaves(editor: Editor) async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.write("a", "1")
+      #expect(try store.item(at: sandbox.path("a"), creating: false) == nil)
+      let item = try #require(try store.item(at: sandbox.path("a"), creating: true))
+      for text in ["2", "3"] {
+        try editor.save(sandbox, "a", text)
+        #expect(try store.item(at: sandbox.path("a"), creating: false) == item)
+      }
+      try FileManager.default.moveItem(atPath: sandbox.path("a").description, toPath: sandbox.path("b").description)
+      #expect(try store.item(at: sandbox.path("b"), creating: false) == item)
+      #expect(try store.item(at: sandbox.path("a"), creating: false) == nil)
+      try editor.save(sandbox, "b", "4")
+      #expect(try store.item(at: sandbox.path("b"), creating: true) == item)
+    }
+  }
+
+  @Test("A copy has none, also if it was made with all attributes", arguments: [true, false])
+  func copies(looksAtCopyFirst: Bool) async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.write("a", "1")
+      let item = try #require(try store.item(at: sandbox.path("a"), creating: true))
+      try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: false)
+      #expect(store.tag(of: sandbox.path("b")) == item)
+      if !looksAtCopyFirst { #expect(try store.item(at: sandbox.path("a"), creating: true) == item) }
+      #expect(try store.item(at: sandbox.path("b"), creating: false) == nil)
+      let other = try #require(try store.item(at: sandbox.path("b"), creating: true))
+      #expect(other != item)
+      #expect(try store.item(at: sandbox.path("a"), creating: true) == item)
+      #expect(try store.item(at: sandbox.path("b"), creating: true) == other)
+      // A copy with the tag of another one that replaces a file is a save of that file.
+      try sandbox.files.copyItem(from: sandbox.path("a"), to: sandbox.path("b"), replacing: true)
+      #expect(try store.item(at: sandbox.path("b"), creating: true) == other)
+      #expect(store.tag(of: sandbox.path("b")) == other)
+    }
+  }
+
+  @Test("A new file where a deleted one was has none, and the old one can be revived", arguments: [true, false])
+  func deletions(isNoted: Bool) async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store(at: 77)
+      let path = try sandbox.write("d/a", "1")
+      let item = try #require(try store.item(at: path, creating: true))
+      let version = try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      try FileManager.default.removeItem(atPath: path.description)
+      if isNoted { try store.noteRemoval(of: sandbox.path("d")) }
+      #expect(try store.item(at: path, creating: false) == nil)
+      try sandbox.write("d/a", "2")
+      let other = try #require(try store.item(at: path, creating: true))
+      #expect(other != item)
+      #expect(try store.versions(of: other) == [])
+      let gone = try #require(try store.goneItems(below: sandbox.root).first)
+      #expect(gone == GoneItem(item: item, path: path, time: 77))
+      let revived = try sandbox.write("d/b", "1")
+      try store.revive(gone, at: revived)
+      #expect(try store.item(at: revived, creating: false) == item)
+      #expect(try store.versions(of: item) == [version])
+      #expect(try store.goneItems(below: sandbox.root) == [])
+    }
+  }
+
+  @Test("A directory that moves takes all histories in it along; those that were there are gone")
+  func directories() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      var items: [String: ItemID] = [:]
+      for name in ["d/a", "d/in/=b", "d/in/=item", "e/a", "e/c"] {
+        items[name] = try store.item(at: sandbox.write(name, name), creating: true)
+      }
+      #expect(Set(items.values).count == 5)
+      try FileManager.default.removeItem(atPath: sandbox.path("e").description)
+      try FileManager.default.moveItem(atPath: sandbox.path("d").description, toPath: sandbox.path("e").description)
+      try store.noteMove(from: sandbox.path("d"), to: sandbox.path("e"))
+      for (old, new) in [("d/a", "e/a"), ("d/in/=b", "e/in/=b"), ("d/in/=item", "e/in/=item")] {
+        #expect(try store.item(at: sandbox.path(new), creating: false) == items[old])
+      }
+      #expect(try store.item(at: sandbox.path("e/c"), creating: false) == nil)
+      #expect(
+        try store.goneItems(below: sandbox.path("e")).map(\.item) == [items["e/a"], items["e/c"]].compactMap(\.self))
+      // A copy of what has moved isn't taken for it.
+      try sandbox.files.copyItem(from: sandbox.path("e/a"), to: sandbox.path("x"), replacing: false)
+      #expect(try store.item(at: sandbox.path("x"), creating: false) == nil)
+    }
+  }
+
+  @Test("A file without history that takes the place of one goes on with it; a file that has one brings it along")
+  func takingPlaces() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let (path, other) = (try sandbox.write("a", "1"), sandbox.path("new"))
+      let item = try #require(try store.item(at: path, creating: true))
+      try sandbox.write("new", "2")
+      #expect(Foundation.rename(other.description, path.description) == 0)
+      try store.noteMove(from: other, to: path)
+      #expect(try store.item(at: path, creating: false) == item)
+      try sandbox.write("new", "3")
+      let newcomer = try #require(try store.item(at: other, creating: true))
+      #expect(Foundation.rename(other.description, path.description) == 0)
+      try store.noteMove(from: other, to: path)
+      #expect(try store.item(at: path, creating: false) == newcomer)
+      #expect(try store.goneItems(below: path).map(\.item) == [item])
+    }
+  }
+
+  @Test("Without extended attributes it follows saves and noted moves")
+  func withoutAttributes() async throws {
+    try await withStore { sandbox in
+      let door = ScriptedFileSystem { call in
+        if call.call == .synchronize { return .skip }
+        return [SystemCall.attribute, .setAttribute].contains(call.call) ? .fail(95) : .proceed
+      }
+      let store = try sandbox.store(door)
+      let path = try sandbox.write("a", "1")
+      let item = try #require(try store.item(at: path, creating: true))
+      try Editor.renamingOver.save(sandbox, "a", "2")
+      #expect(try store.item(at: path, creating: true) == item)
+      #expect(Foundation.rename(path.description, sandbox.path("b").description) == 0)
+      try store.noteMove(from: path, to: sandbox.path("b"))
+      #expect(try store.item(at: sandbox.path("b"), creating: true) == item)
+      #expect(Foundation.rename(sandbox.path("b").description, sandbox.path("c").description) == 0)
+      #expect(try store.item(at: sandbox.path("c"), creating: true) != item)
+    }
+  }
+}
