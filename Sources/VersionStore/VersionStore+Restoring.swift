@@ -1,7 +1,66 @@
-internal import ContentHashing
-internal import SystemInterface
+package import ContentHashing
+package import SystemInterface
 
 extension VersionStore {
+  /// Puts the contents of a version at a path: all of them or none.
+  ///
+  /// A file that's there keeps its permissions, owner and attributes. Its contents are lost, if they weren't kept before.
+  ///
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - path: A canonical path; something else than the version's kind may be there.
+  /// - Throws: ``VersionStoreError/damaged(_:)`` if the contents aren't those that were kept, ``VersionStoreError/versionIsGone(_:)``, or
+  ///   the error of a system call. What is at the path is as it was then.
+  /// - Complexity: O(bytes), to see that they are those that were kept.
+  package func restore(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
+    guard try versionIfPresent(version.id, of: version.item) != nil else { throw .versionIsGone(version.id) }
+    try verify(version)
+    if version.isPackage { return try restorePackage(version, to: path) }
+    let source = self.path(of: version)
+    try storing { () throws(SystemError) in
+      guard try files.statusIfPresent(of: path)?.kind == .directory else {
+        return try files.replaceContents(of: path, withContentsOf: source, mode: version.mode)
+      }
+      // The package that's there makes room in the last step.
+      let temporary = path.parent.appending(StoreLayout.restoring + version.id.description)
+      do throws(SystemError) {
+        try files.replaceContents(of: temporary, withContentsOf: source, mode: version.mode)
+        try files.moveItem(from: temporary, to: path, replacing: true)
+      } catch {
+        try? files.removeItem(at: temporary)
+        throw error
+      }
+    }
+  }
+
+  private func restorePackage(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
+    let temporary = path.parent.appending(StoreLayout.restoring + version.id.description)
+    let source = self.path(of: version)
+    do throws(VersionStoreError) {
+      if try status(of: temporary) != nil {
+        try storing { () throws(SystemError) in try files.removeItem(at: temporary) }
+      }
+      try storing { () throws(SystemError) in try files.copyItem(from: source, to: temporary, replacing: false) }
+      for member in try members(of: version).reversed() { try open(member, below: temporary) }
+      try storing { () throws(SystemError) in try files.moveItem(from: temporary, to: path, replacing: true) }
+    } catch {
+      try? storing { () throws(SystemError) in try files.removeItem(at: temporary) }
+      throw error
+    }
+  }
+
+  /// Gives a member its own permissions and time back.
+  private func open(_ member: Member, below top: SystemPath) throws(VersionStoreError) {
+    if member.kind == .symbolicLink { return }
+    let path = member.path.bytes.isEmpty ? top : top.appending(member.path)
+    try storing { () throws(SystemError) in
+      try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+        try files.setMode(of: file, to: member.mode)
+        if let contents = member.contents { try files.setModificationTime(of: file, to: contents.modificationTime) }
+      }
+    }
+  }
+
   /// Whether the contents of a version are those that were kept.
   ///
   /// - Throws: ``VersionStoreError/damaged(_:)`` with the first file that isn't what it was.
@@ -12,14 +71,71 @@ extension VersionStore {
       if try hash(of: top) != version.hash { throw .damaged(top) }
       return
     }
-    let members = layout.directory(of: version.id, of: version.item).appending(StoreLayout.members)
-    let bytes = try contents(of: members)
-    if ContentHash(of: bytes) != version.hash { throw .damaged(members) }
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      let fields = line.split(separator: UInt8(ascii: " "))
-      guard fields.count == 6, let inside = PercentEncoding.decode(fields[2]) else { continue }
-      let path = inside.isEmpty ? top : top.appending(SystemPath(bytes: inside))
-      if try hash(of: path).description != String(decoding: fields[5], as: UTF8.self) { throw .damaged(path) }
+    for member in try members(of: version) {
+      guard let contents = member.contents else { continue }
+      let path = member.path.bytes.isEmpty ? top : top.appending(member.path)
+      if try hash(of: path) != contents.hash { throw .damaged(path) }
     }
   }
+}
+
+// MARK: - Members of packages
+
+/// A file, directory or link in a package.
+package struct Member: Hashable, Sendable {
+  package let kind: FileKind
+  package let mode: UInt32
+  /// Below the package; empty for itself.
+  package let path: SystemPath
+  /// Of a file.
+  package let contents: Contents?
+
+  package struct Contents: Hashable, Sendable {
+    package let size: Int64
+    package let modificationTime: Int64
+    package let hash: ContentHash
+  }
+}
+
+extension VersionStore {
+  /// What a package had in it, in the order of the names.
+  ///
+  /// - Parameter version: A version of a package.
+  /// - Returns: Its members, itself first.
+  /// - Throws: ``VersionStoreError/damaged(_:)`` if the list isn't what it was, or the error of a system call.
+  package func members(of version: StoredVersion) throws(VersionStoreError) -> [Member] {
+    let path = layout.directory(of: version.id, of: version.item).appending(StoreLayout.members)
+    let bytes = try contents(of: path)
+    if ContentHash(of: bytes) != version.hash { throw .damaged(path) }
+    let members = bytes.split(separator: UInt8(ascii: "\n")).map(Member.init(line:))
+    if members.contains(nil) { throw .damaged(path) }
+    return members.compactMap(\.self)
+  }
+}
+
+extension Member {
+  /// The line that ``MemberList`` has made.
+  fileprivate init?(line: ArraySlice<UInt8>) {
+    let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    guard fields.count >= 3, let mode = UInt32(fields[1], radix: 8), let path = PercentEncoding.decode(fields[2].utf8),
+      let kind: FileKind = ["file": .regular, "directory": .directory, "link": .symbolicLink][fields[0]]
+    else { return nil }
+    self.kind = kind
+    self.mode = mode
+    self.path = SystemPath(bytes: path)
+    if kind != .regular {
+      contents = nil
+      return
+    }
+    guard fields.count == 6, let size = Int64(fields[3]), let time = Int64(fields[4]), let hash = ContentHash(fields[5])
+    else { return nil }
+    contents = Contents(size: size, modificationTime: time, hash: hash)
+  }
+}
+
+extension StoreLayout {
+  /// The beginning of the name of a file that's about to be put in the place of another one.
+  static let restoring = ".restoring-"
 }

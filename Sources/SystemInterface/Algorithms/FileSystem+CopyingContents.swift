@@ -25,6 +25,18 @@ extension FileSystem {
   }
 }
 
+extension FileSystem {
+  /// Copies the bytes of a regular file into an open one that's empty.
+  func copyContents(of source: DirectoryItem, to output: FileDescriptor) throws(SystemError) {
+    try source.locatingErrors { () throws(SystemError) in
+      try withDescriptor(source.name, at: source.directory, flags: [.noFollow, .nonBlocking]) {
+        (input) throws(SystemError) in
+        try FileCopy(files: self, source: source, input: input, output: output).copyContents(status(of: input))
+      }
+    }
+  }
+}
+
 /// Brings the bytes of one open file into another.
 ///
 /// Errors of calls on the output are left to the caller to locate.

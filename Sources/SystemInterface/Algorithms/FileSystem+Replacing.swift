@@ -29,24 +29,54 @@ extension FileSystem {
   package func replaceContents(
     of path: SystemPath, with contents: [UInt8], permission: WritePermission = .required
   ) throws(SystemError) {
+    try replace(path, permission) { (file) throws(SystemError) in try writeAll(contents, to: file) }
+  }
+
+  /// Saves a file safely, like ``replaceContents(of:with:permission:)``, with the contents of another one.
+  ///
+  /// The file system shares their blocks if it can.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - source: A regular file that nobody changes meanwhile.
+  ///   - mode: The permissions of a file that isn't there yet; `0o666` less the umask unless stated.
+  ///   - permission: Whether the permissions of the old file have to allow it.
+  /// - Throws: As above, and errors of reading `source`.
+  package func replaceContents(
+    of path: SystemPath, withContentsOf source: SystemPath, mode: UInt32? = nil, permission: WritePermission = .required
+  ) throws(SystemError) {
+    let isNew = try statusIfPresent(of: path) == nil
+    try withDescriptor(source.parent, flags: .directory) { (directory) throws(SystemError) in
+      let item = DirectoryItem(name: source.lastComponent, directory: directory, place: source.parent)
+      try replace(path, permission) { (file) throws(SystemError) in
+        try copyContents(of: item, to: file)
+        if let mode, isNew { try setMode(of: file, to: mode) }
+      }
+    }
+  }
+
+  private func replace(
+    _ path: SystemPath, _ permission: WritePermission, fill: (FileDescriptor) throws(SystemError) -> Void
+  ) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (directory) throws(SystemError) in
-        try replace(try path.itemName(), at: directory, with: contents, permission)
+        try replace(try path.itemName(), at: directory, permission, fill: fill)
         try synchronizeAfterCommit(directory)
       }
     }
   }
 
   private func replace(
-    _ name: SystemPath, at directory: FileDescriptor, with contents: [UInt8], _ permission: WritePermission
+    _ name: SystemPath, at directory: FileDescriptor, _ permission: WritePermission,
+    fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let old = try replaceableStatus(of: name, at: directory)
     if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
     do {
-      try save(contents, as: name, at: directory, like: old, unnamed: true)
+      try save(as: name, at: directory, like: old, unnamed: true, fill: fill)
     } catch let error where error.call == SystemCall.link.rawValue && error.errno == ENOENT {
       // Without /proc an unnamed file can't get a name.
-      try save(contents, as: name, at: directory, like: old, unnamed: false)
+      try save(as: name, at: directory, like: old, unnamed: false, fill: fill)
     }
   }
 
@@ -80,13 +110,14 @@ extension FileSystem {
   }
 
   private func save(
-    _ contents: [UInt8], as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, unnamed: Bool
+    as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, unnamed: Bool,
+    fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
     var file = try makeTemporaryFile(
       for: name, in: directory, mode: old == nil ? 0o666 : 0o600, unnamed: unnamed)
     do {
-      try writeAll(contents, to: file.descriptor)
+      try fill(file.descriptor)
       if old != nil { try copyMetadata(of: name, at: directory, to: file.descriptor) }
       try synchronize(file.descriptor)
       try nameTemporaryFile(&file, for: name, in: directory)

@@ -1,0 +1,80 @@
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+@Suite("A version is put in the place of a file", .timeLimit(.minutes(4)))
+struct RestoringTests {
+  private let item = ItemID.drawn()
+
+  @Test("A file gets the contents and keeps its permissions; where there's none, it gets those of the version (CV-17)")
+  func files() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      let path = try sandbox.write("a", "old", mode: 0o640)
+      let version = try store.add(contentsOf: path, to: item, StoreSandbox.attributes)
+      try sandbox.write("a", "new", mode: 0o600)
+      try store.restore(version, to: path)
+      #expect(try sandbox.text(path) == "old")
+      #expect(try sandbox.files.statusIfPresent(of: path)?.mode == 0o600)
+      try store.restore(version, to: sandbox.path("b"))
+      #expect(try sandbox.tree("files") == ["a 600 1 old", "b 640 1 old"])
+      try store.verify(version)
+      try store.remove(version.id, of: item)
+      #expect(throws: VersionStoreError.versionIsGone(version.id)) { try store.restore(version, to: path) }
+    }
+  }
+
+  @Test("A package comes back as it was, and takes the place of another one, or of a file, whole")
+  func packages() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.write("p/in/1", "one", mode: 0o600)
+      try sandbox.write("p/2", "two", mode: 0o444)
+      try sandbox.files.makeSymbolicLink(sandbox.path("p/link"), at: .workingDirectory, target: SystemPath("in/1"))
+      let before = try sandbox.tree("files/p")
+      let version = try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+      try FileManager.default.removeItem(atPath: sandbox.path("p/2").description)
+      try sandbox.write("p/3", "three")
+      try store.restore(version, to: sandbox.path("p"))
+      #expect(try sandbox.tree("files/p") == before)
+      try sandbox.write("f", "a file")
+      try store.restore(version, to: sandbox.path("f"))
+      #expect(try sandbox.tree("files/f") == before)
+      let file = try store.add(contentsOf: sandbox.write("g", "g"), to: item, StoreSandbox.attributes)
+      try store.restore(file, to: sandbox.path("p"))
+      #expect(try sandbox.text(sandbox.path("p")) == "g")
+      #expect(try sandbox.tree("files").count == 2 + 1 + before.count)
+    }
+  }
+
+  @Test("An error or the end of the process at any call leaves the file as it was, or the contents (CV-20)")
+  func faults() async throws {
+    for isPackage in [false, true] {
+      let names = isPackage ? ["p/1", "p/2"] : ["p"]
+      func prepare(_ sandbox: StoreSandbox) throws -> StoredVersion {
+        for name in names { try sandbox.write(name, "old") }
+        let version = try sandbox.store().add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+        for name in names { try sandbox.write(name, "new") }
+        return version
+      }
+      let callCount = try await withStore { sandbox in
+        let version = try prepare(sandbox)
+        return try DyingDoor.callCount { try sandbox.store($0).restore(version, to: sandbox.path("p")) }
+      }
+      for number in 1...callCount {
+        for door in [DyingDoor.dying(atCall: number), DyingDoor.failing(atCall: number)] {
+          try await withStore { sandbox in
+            let version = try prepare(sandbox)
+            try? sandbox.store(door).restore(version, to: sandbox.path("p"))
+            let texts = try names.map { try sandbox.text(sandbox.path($0)) }
+            #expect(Set(texts).count == 1, "call \(number)")
+            try sandbox.store().restore(version, to: sandbox.path("p"))
+            #expect(try names.map { try sandbox.text(sandbox.path($0)) } == names.map { _ in "old" })
+          }
+        }
+      }
+    }
+  }
+}
