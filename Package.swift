@@ -19,6 +19,7 @@ import PackageDescription
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
+//   5  FileVersions             versions of files: kept, listed, restored, resolved
 //   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
 //   5  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
 //   5  filecoord                command-line tool on the public API only
@@ -85,6 +86,10 @@ let package = Package(
       ],
       swiftSettings: librarySettings),
     .target(
+      name: "FileVersions",
+      dependencies: ["ContentHashing", "FileCoordination", "FileWatching", "SystemInterface", "VersionStore"],
+      swiftSettings: librarySettings),
+    .target(
       name: "FileMetadata",
       dependencies: ["CompactContainers", "FileWatching", "MetadataPredicates", "SystemInterface"],
       swiftSettings: librarySettings),
@@ -114,6 +119,10 @@ let package = Package(
       name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "VersionStoreTests", dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "FileVersionsTests",
+      dependencies: ["FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface", "VersionStore"],
       swiftSettings: settings),
     .testTarget(
       name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"], swiftSettings: settings),

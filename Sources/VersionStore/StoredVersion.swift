@@ -53,6 +53,9 @@ package struct StoredVersion: Hashable, Sendable {
 }
 
 extension StoredVersion {
+  /// Whether these are the contents of the file that was kept.
+  package func isOf(_ bytes: [UInt8]) -> Bool { ContentHash(of: bytes) == hash }
+
   /// Unresolved conflicts are those that are listed as such.
   package var isResolved: Bool { !attributes.isConflict || resolutionTime != nil }
 

@@ -23,7 +23,7 @@ extension VersionStore {
     guard let status = try status(of: source) else { throw .nothingThere(source) }
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
     let id = VersionID(at: UInt64(max(time(), 0)), after: try versionIDs(of: item).last)
-    let step = layout.step(id.description)
+    let step = step(id.description)
     do throws(VersionStoreError) {
       try makeStep(step, .add(item, source: byMoving ? source : nil, status.identity))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)

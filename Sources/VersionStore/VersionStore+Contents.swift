@@ -53,7 +53,7 @@ extension VersionStore {
     guard let own = try status(of: path), let other = try status(of: stored) else { return false }
     // What isn't the same was changed by somebody, and is left to be found.
     if own.identity == other.identity || own.size != other.size { return true }
-    let temporary = layout.step(StoreLayout.sharing + String(UInt64.random(in: .min ... .max), radix: 16))
+    let temporary = step("sharing-" + String(UInt64.random(in: .min ... .max), radix: 16))
     do throws(SystemError) {
       try link(stored, to: temporary)
       try files.rename(temporary, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
@@ -101,9 +101,4 @@ extension SystemError {
   fileprivate var isRefusalOfLinks: Bool {
     isOne(of: .notPermitted, .notSupported, .tooManyLinks, .improperLink, .noFunction)
   }
-}
-
-extension StoreLayout {
-  /// The beginning of the name of a file that exists for the moment between two calls.
-  static let sharing = "sharing-"
 }

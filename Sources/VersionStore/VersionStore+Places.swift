@@ -52,6 +52,9 @@ package struct GoneItem: Hashable, Sendable {
 }
 
 extension VersionStore {
+  /// The directory of the store that stands for a path: whoever may write there changes its history.
+  package func place(of path: SystemPath) -> SystemPath { layout.place(of: path) }
+
   func place(at path: SystemPath) throws(VersionStoreError) -> PlaceRecord? {
     let file = layout.place(of: path).appending(StoreLayout.itemName)
     guard let record = try record(at: file) else { return nil }

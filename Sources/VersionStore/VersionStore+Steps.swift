@@ -1,4 +1,4 @@
-package import SystemInterface
+internal import SystemInterface
 
 /// An operation that may have been cut off.
 enum Step: Equatable, Sendable {
@@ -28,13 +28,14 @@ enum Step: Equatable, Sendable {
 }
 
 extension VersionStore {
-  static let removed = ".removed"
+  /// Where this process does something that has a name.
+  func step(_ name: String) -> SystemPath { layout.step("\(name).\(worker)") }
 
   /// Removes a version, and contents that no other one has.
   ///
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    let step = layout.step(id.description + Self.removed)
+    let step = step(id.description + "-removed")
     do throws(VersionStoreError) {
       try rename(layout.directory(of: id, of: item), to: step)
     } catch .system(let error) where error.isAbsence {
@@ -48,15 +49,16 @@ extension VersionStore {
 
   /// Undoes or completes what a crash has cut off.
   ///
-  /// - Parameter isAbandoned: Whether no process is at work any more in the directory of a step.
+  /// - Parameter isAlive: Whether the process with a name may still be at work.
   /// - Returns: How many operations were undone or completed.
   /// - Throws: The error of a system call.
   @discardableResult
-  package func recover(isAbandoned: (SystemPath) -> Bool) throws(VersionStoreError) -> Int {
+  package func recover(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Int {
     var count = 0
     for name in try names(in: layout.steps) {
-      let step = layout.step(name.description)
-      if !isAbandoned(step) { continue }
+      let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
+      if isAlive(worker) { continue }
+      let step = layout.steps.appending(name)
       if try status(of: step)?.kind == .directory { try dispose(of: step) } else { try unlink(step) }
       count += 1
     }

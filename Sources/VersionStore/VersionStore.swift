@@ -4,7 +4,7 @@ package import SystemInterface
 ///
 /// A value without state: all of it is on the disk, and any number of processes may use one store. Two operations on one item, or
 /// on what is around it, must not run at the same time: the caller sees to that. A crash at any call leaves the state before an
-/// operation or the one after it, and in ``StoreLayout/steps`` what ``recover(isAbandoned:)`` needs to clear up.
+/// operation or the one after it, and in ``StoreLayout/steps`` what ``recover(isAlive:)`` needs to clear up.
 ///
 /// All methods block for the disk.
 package struct VersionStore: Sendable {
@@ -12,6 +12,8 @@ package struct VersionStore: Sendable {
   let files: any FileSystem
   /// In nanoseconds since 1970.
   let time: @Sendable () -> Int64
+  /// Names the process, without a dot: what it's doing has names that end with this.
+  let worker: String
 
   /// The directory of the store.
   package var root: SystemPath { layout.root }
@@ -23,12 +25,15 @@ package struct VersionStore: Sendable {
   /// - Parameters:
   ///   - root: Its directory, as a canonical path. The directory around it has to exist.
   ///   - files: The door to the kernel.
+  ///   - worker: Names the process, now and ever; without a dot or slash.
   ///   - time: The time of day in nanoseconds since 1970.
   /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
   package init(
-    at root: SystemPath, files: any FileSystem = HostFileSystem(), time: @escaping @Sendable () -> Int64
+    at root: SystemPath, files: any FileSystem = HostFileSystem(), worker: String,
+    time: @escaping @Sendable () -> Int64
   ) throws(VersionStoreError) {
     layout = StoreLayout(root: root)
+    self.worker = worker
     self.files = files
     self.time = time
     if try storing({ () throws(SystemError) in try files.statusIfPresent(of: layout.format) }) == nil { try create() }

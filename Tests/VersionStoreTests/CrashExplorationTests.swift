@@ -71,7 +71,7 @@ struct CrashExplorationTests {
         try operation.prepare(sandbox, item)
         try? operation.run(sandbox, DyingDoor.dying(atCall: number), item)
         let store = try sandbox.store()
-        try store.recover { _ in true }
+        try store.recover { _ in false }
         try store.completeMoves(of: item)
         let state = try state(sandbox, item)
         #expect(state == before || state == after, "\(operation), call \(number)")
@@ -95,7 +95,7 @@ struct CrashExplorationTests {
         try operation.prepare(sandbox, item)
         try? operation.run(sandbox, DyingDoor.failing(atCall: number), item)
         let store = try sandbox.store()
-        try store.recover { _ in true }
+        try store.recover { _ in false }
         try store.completeMoves(of: item)
         let state = try state(sandbox, item)
         #expect(state == before || state == after, "\(operation), call \(number)")

@@ -15,7 +15,7 @@ struct StoreSandbox: Sendable {
 
   /// The store, used through a door of the test's.
   func store(_ door: (any FileSystem)? = nil, at time: Int64 = 1_000) throws -> VersionStore {
-    try VersionStore(at: root.appending("store"), files: door ?? DyingDoor.hurried(), time: { time })
+    try VersionStore(at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", time: { time })
   }
 
   func path(_ name: String) -> SystemPath { root.appending("files").appending(name) }

@@ -190,10 +190,10 @@ extension FileCoordinator {
 /// Work that blocks its thread, done on threads for such work, so that no thread of the cooperative pool is blocked.
 ///
 /// Its threads are others than those of presenters' callbacks, so that callbacks that block keep no file from being read.
-enum Offload {
+package enum Offload {
   private static let threads = ElasticThreadPool(threadCountMax: 64)
 
-  static func run<Result: Sendable, Failure: Error>(
+  package static func run<Result: Sendable, Failure: Error>(
     _ work: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     let outcome = await withTaskExecutorPreference(threads) { await capture(work) }

@@ -1,0 +1,156 @@
+public import FoundationEssentials
+internal import ContentHashing
+internal import FileWatching
+internal import SystemInterface
+package import VersionStore
+
+/// The contents of a file or package at some time: those it has now, or kept ones.
+///
+/// A value: it says what was known when it was fetched. Versions are equal if their ``id`` is, also those of different files.
+///
+/// - Note: `NSFileVersion` of Apple's Foundation.
+public struct FileVersion: Hashable, Identifiable, Sendable {
+  /// Finds a version again, also in another process.
+  public struct ID: Hashable, Sendable, Codable, LosslessStringConvertible {
+    let item: ItemID
+    /// Absent for the contents that the file has now.
+    let version: VersionID?
+
+    /// The identifier as text, without blanks.
+    public var description: String { "\(item)/\(version.map(\.description) ?? "current")" }
+
+    /// Reads an identifier.
+    ///
+    /// - Parameter description: The text of one.
+    public init?(_ description: String) {
+      let parts = description.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let item = ItemID(String(parts[0])) else { return nil }
+      let version = VersionID(String(parts[1]))
+      if version == nil, parts[1] != "current" { return nil }
+      self.init(item, version)
+    }
+
+    init(_ item: ItemID, _ version: VersionID?) {
+      self.item = item
+      self.version = version
+    }
+
+    /// Reads an identifier.
+    ///
+    /// - Parameter decoder: Where from.
+    /// - Throws: A `DecodingError` if the text isn't an identifier's.
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      guard let id = try ID(container.decode(String.self)) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "It isn't the identifier of a version.")
+      }
+      self = id
+    }
+
+    /// Writes the identifier as text.
+    ///
+    /// - Parameter encoder: Where to.
+    /// - Throws: The error of `encoder`.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(description)
+    }
+  }
+
+  /// Finds the version again.
+  public let id: ID
+  /// Where its contents are: the file itself, or a read-only file whose path isn't for people.
+  public let url: URL
+  /// The name that the file had.
+  public let name: String
+  /// Whether it's a directory with everything in it.
+  public let isPackage: Bool
+  /// In bytes; of all members.
+  public let size: Int64
+  /// When its contents were changed last.
+  public let modificationDate: Date
+  /// When it was kept; `nil` for the contents that the file has now.
+  public let additionDate: Date?
+  /// The name of the machine that saved it.
+  public let deviceName: String?
+  /// The user who saved it.
+  public let author: String?
+  /// The versions that its contents were made from.
+  public let parents: [ID]
+  /// The SHA-256 of its contents, as 64 hexadecimal digits; of a package, of the list of its members.
+  ///
+  /// `nil` for the contents that the file has now.
+  public let contentHash: String?
+  /// Whether it stems from two writers that collided.
+  public let isConflict: Bool
+  /// Whether it's no conflict, or one that was resolved.
+  public let isResolved: Bool
+  /// Whether it may be removed at any time to get space.
+  public let isDiscardable: Bool
+  /// The kept version, for the store.
+  package let stored: StoredVersion?
+
+  /// Whether it's what the file has now.
+  public var isCurrent: Bool { stored == nil }
+
+  /// Compares identifiers.
+  ///
+  /// - Parameters:
+  ///   - first: A version.
+  ///   - second: A version.
+  /// - Returns: Whether they are the same version.
+  public static func == (first: FileVersion, second: FileVersion) -> Bool { first.id == second.id }
+
+  /// Feeds the identifier to a hasher.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension FileVersion {
+  init(_ stored: StoredVersion, at path: SystemPath) {
+    id = ID(stored.item, stored.id)
+    url = Self.url(of: path, isDirectory: stored.isPackage)
+    name = stored.name.description
+    isPackage = stored.isPackage
+    size = stored.size
+    modificationDate = Date(nanosecondsSince1970: stored.modificationTime)
+    additionDate = Date(nanosecondsSince1970: Int64(clamping: stored.id.time))
+    deviceName = stored.attributes.deviceName
+    author = stored.attributes.author
+    parents = stored.attributes.parents.map { ID(stored.item, $0) }
+    contentHash = stored.hash.description
+    isConflict = stored.attributes.isConflict
+    isResolved = stored.isResolved
+    isDiscardable = stored.isDiscardable
+    self.stored = stored
+  }
+
+  /// What a file has now.
+  init(currentOf item: ItemID, at path: SystemPath, _ status: FileStatus) {
+    id = ID(item, nil)
+    url = Self.url(of: path, isDirectory: status.kind == .directory)
+    name = path.lastComponent.description
+    isPackage = status.kind == .directory
+    size = status.size
+    modificationDate = Date(nanosecondsSince1970: status.modificationTime)
+    additionDate = nil
+    deviceName = nil
+    author = nil
+    parents = []
+    contentHash = nil
+    isConflict = false
+    isResolved = true
+    isDiscardable = false
+    stored = nil
+  }
+
+  private static func url(of path: SystemPath, isDirectory: Bool) -> URL {
+    guard let url = path.url(isDirectory: isDirectory) else { preconditionFailure("not an absolute path: \(path)") }
+    return url
+  }
+}
+
+extension Date {
+  init(nanosecondsSince1970 nanoseconds: Int64) { self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
+}

@@ -1,0 +1,104 @@
+internal import FileCoordination
+internal import SystemInterface
+internal import VersionStore
+
+/// Why a version couldn't be kept, found, restored or removed.
+///
+/// The file itself is as it was, unless ``message`` says otherwise.
+public struct FileVersionError: Error, Sendable, CustomStringConvertible {
+  /// The kind of error: a number that doesn't change.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: Int
+
+    /// Creates a code.
+    ///
+    /// - Parameter rawValue: The number.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// There was no access to the file; see ``FileVersionError/underlyingError``.
+    public static let coordination = Code(rawValue: 1)
+    /// A system call failed; see ``FileVersionError/underlyingError``.
+    public static let fileSystem = Code(rawValue: 2)
+    /// Nothing is at the path.
+    public static let noSuchFile = Code(rawValue: 3)
+    /// It's neither a file nor a directory.
+    public static let notAFile = Code(rawValue: 4)
+    /// The version was removed.
+    public static let versionIsGone = Code(rawValue: 5)
+    /// The stored contents aren't those that were kept.
+    public static let damagedVersion = Code(rawValue: 6)
+    /// The store was made by a later release.
+    public static let unknownFormat = Code(rawValue: 7)
+    /// It can't be done with the contents that the file has now.
+    public static let isCurrent = Code(rawValue: 8)
+
+    /// The name of the code.
+    public var description: String {
+      switch self {
+      case .coordination: "coordination"
+      case .fileSystem: "fileSystem"
+      case .noSuchFile: "noSuchFile"
+      case .notAFile: "notAFile"
+      case .versionIsGone: "versionIsGone"
+      case .damagedVersion: "damagedVersion"
+      case .unknownFormat: "unknownFormat"
+      case .isCurrent: "isCurrent"
+      default: "code \(rawValue)"
+      }
+    }
+  }
+
+  /// The kind of error.
+  public let code: Code
+  /// The event and the remedy, without the code.
+  public let message: String
+  /// A `FileCoordinationError`, or a `SystemError`.
+  public let underlyingError: (any Error)?
+
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+
+  init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.underlyingError = underlyingError
+  }
+}
+
+extension FileVersionError {
+  init(_ error: VersionStoreError) {
+    switch error {
+    case .system(let error): self.init(.fileSystem, error.description, underlyingError: error)
+    case .unknownFormat(let path, let text):
+      self.init(
+        .unknownFormat,
+        "The store '\(path)' was made by a later release of this library: its format is '\(text)'. Use that release.")
+    case .damaged(let path):
+      self.init(
+        .damagedVersion,
+        "'\(path)' isn't what was kept: some byte of it has changed. It was left as it is; remove the version, or restore the "
+          + "file from a backup.")
+    case .versionIsGone(let id):
+      self.init(.versionIsGone, "The version \(id) was removed. List the versions again.")
+    case .nothingThere(let path): self.init(.noSuchFile, "Nothing is at '\(path)'.")
+    case .notAFile(let path):
+      self.init(
+        .notAFile,
+        "'\(path)' is neither a file nor a directory, or has something else in it: there are no versions of it.")
+    }
+  }
+
+  init(_ error: FileCoordinationError) { self.init(.coordination, error.description, underlyingError: error) }
+
+  /// Any error of an access in which only errors of these kinds are thrown.
+  init(_ error: any Error) {
+    switch error {
+    case let error as FileVersionError: self = error
+    case let error as VersionStoreError: self.init(error)
+    case let error as FileCoordinationError: self.init(error)
+    case let error as SystemError: self.init(.system(error))
+    default: self.init(.coordination, "\(error)", underlyingError: error)
+    }
+  }
+}

@@ -1,0 +1,239 @@
+public import FileCoordination
+public import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+/// Keeps versions of files and packages, lists and restores them, and resolves conflicts.
+///
+/// ```swift
+/// let versions = FileVersions()
+/// try await versions.addVersion(of: file)              // before something risky
+/// for version in try await versions.versions(of: file) { print(version.name, version.modificationDate) }
+/// try await versions.restore(version, to: file)        // what it overwrites becomes a version first
+/// ```
+///
+/// Versions are kept outside of the file's directory, see ``VersionStorage``, each contents once. A history follows its file through
+/// moves and through saves by any program, and isn't shared by copies. Any number of processes may use it; a crash at any moment
+/// loses nothing and leaves nothing behind.
+///
+/// All methods suspend; the work is done on threads of the library. Presenters of the file, and of what is around it, are notified of
+/// each version that's gained, lost or resolved.
+public struct FileVersions: Sendable {
+  let keeper: VersionKeeper
+
+  /// Uses a storage of versions.
+  ///
+  /// - Parameters:
+  ///   - domain: The processes that see each other's accesses.
+  ///   - storage: Where versions are kept.
+  ///   - deviceName: The name of this machine, for people; its host name unless stated.
+  ///   - author: The user who saves.
+  public init(
+    domain: CoordinationDomain = .standard, storage: VersionStorage = .standard, deviceName: String? = nil,
+    author: String? = nil
+  ) {
+    let host = ProcessInfo.processInfo.hostName
+    let attributes = VersionAttributes(deviceName: deviceName ?? host, deviceID: host, author: author)
+    keeper = VersionKeeper(domain, storage, attributes) {
+      Int64(clamping: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1e9))
+    }
+  }
+
+  // MARK: - Listing
+
+  /// What a file has now, as a version.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: The version; `nil` when nothing is there.
+  /// - Throws: ``FileVersionError``.
+  /// - Note: Rules FV-1, CV-01.
+  public func currentVersion(of url: URL) async throws(FileVersionError) -> FileVersion? {
+    try await perform { keeper in try keeper.currentVersion(at: keeper.coordinator.canonicalPath(of: url)) }
+  }
+
+  /// The versions that are kept of a file, newest first; not what it has now.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: The versions; `nil` when nothing is there.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(versions).
+  /// - Note: Rules FV-2, CV-02, CV-03.
+  public func versions(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
+    try await perform { keeper in try keeper.versions(at: keeper.coordinator.canonicalPath(of: url)) }
+  }
+
+  /// The conflicts of a file that aren't resolved, newest first.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: The versions; `nil` when nothing is there.
+  /// - Throws: ``FileVersionError``.
+  /// - Note: Rules FV-3, CV-04.
+  public func unresolvedConflicts(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
+    try await versions(of: url)?.filter { !$0.isResolved }
+  }
+
+  /// Finds a version of a file again.
+  ///
+  /// - Parameters:
+  ///   - id: The identifier of the version.
+  ///   - url: The file.
+  /// - Returns: The version; `nil` when it was removed, or is another file's.
+  /// - Throws: ``FileVersionError``.
+  /// - Note: Rules FV-5, CV-06.
+  public func version(_ id: FileVersion.ID, of url: URL) async throws(FileVersionError) -> FileVersion? {
+    if id.version == nil { return try await currentVersion(of: url).flatMap { $0.id == id ? $0 : nil } }
+    return try await versions(of: url)?.first { $0.id == id }
+  }
+
+  /// The contents of a version of a file.
+  ///
+  /// - Parameter version: A version, not of a package.
+  /// - Returns: All of its bytes.
+  /// - Throws: ``FileVersionError`` with code `.versionIsGone`, or `.damagedVersion` if a byte has changed.
+  /// - Complexity: O(bytes).
+  public func contents(of version: FileVersion) async throws(FileVersionError) -> Data {
+    if version.isCurrent {
+      do { return try await keeper.coordinator.contents(of: version.url) } catch { throw FileVersionError(error) }
+    }
+    return try await perform { keeper in try keeper.contents(of: version) }
+  }
+
+  // MARK: - Keeping
+
+  /// Keeps the contents of a file as a version: presenters save them first.
+  ///
+  /// - Parameters:
+  ///   - url: The file or package.
+  ///   - isConflict: Whether it stems from two writers that collided.
+  ///   - parents: The versions that it was made from.
+  /// - Returns: The version.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(bytes) to hash them; their blocks are shared where the file system can.
+  /// - Note: Rules FV-6, CV-07, CV-10.
+  @discardableResult
+  public func addVersion(
+    of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
+  ) async throws(FileVersionError) -> FileVersion {
+    try await perform { keeper in
+      try keeper.coordinator.blocking.read(url, options: .resolvesSymbolicLink) { access in
+        try keeper.add(access, from: access.canonicalPath, Addition(isConflict: isConflict, parents: parents))
+      }
+    }
+  }
+
+  /// Keeps the contents of another file as a version of a file.
+  ///
+  /// - Parameters:
+  ///   - url: The file or package that the version is of.
+  ///   - source: The contents.
+  ///   - byMoving: Whether nothing remains at `source`: on the same volume it becomes the version without being copied.
+  ///   - isConflict: Whether it stems from two writers that collided.
+  ///   - parents: The versions that it was made from.
+  /// - Returns: The version.
+  /// - Throws: ``FileVersionError``; nothing was changed then.
+  /// - Note: Rules FV-6, FV-7, CV-08.
+  @discardableResult
+  public func addVersion(
+    of url: URL, contentsOf source: URL, byMoving: Bool = false, isConflict: Bool = false,
+    parents: [FileVersion.ID] = []
+  ) async throws(FileVersionError) -> FileVersion {
+    try await perform { keeper in
+      let addition = Addition(isConflict: isConflict, parents: parents, byMoving: byMoving)
+      let intents = [
+        FileAccessIntent.reading(url, options: .withoutChanges),
+        byMoving ? FileAccessIntent.writing(source, options: .forDeleting) : .reading(source),
+      ]
+      return try keeper.coordinator.blocking.coordinate(intents) { items in
+        try keeper.add(items[0], from: items[1].canonicalPath, addition)
+      }
+    }
+  }
+
+  // MARK: - Restoring and removing
+
+  /// Puts the contents of a version in the place of a file; what they overwrite becomes a version first.
+  ///
+  /// The file keeps its name, unless the version has another extension: that wins.
+  ///
+  /// - Parameters:
+  ///   - version: A version that's kept.
+  ///   - url: The file; it doesn't have to exist.
+  /// - Returns: Where the contents are.
+  /// - Throws: ``FileVersionError``; the file is as it was then.
+  /// - Note: Rules FV-19, CV-17, CV-18, CV-20.
+  @discardableResult
+  public func restore(_ version: FileVersion, to url: URL) async throws(FileVersionError) -> URL {
+    try await perform { keeper in try keeper.restore(version, to: url) }
+  }
+
+  /// Removes a version.
+  ///
+  /// - Parameters:
+  ///   - version: A version that's kept.
+  ///   - url: The file that it's of.
+  /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
+  /// - Note: Rules FV-21, CV-15.
+  public func remove(_ version: FileVersion, of url: URL) async throws(FileVersionError) {
+    try await perform { keeper in
+      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
+        try keeper.remove([version], access)
+      }
+    }
+  }
+
+  /// Removes versions of a file, all that are kept unless stated.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - isSelected: Which of them.
+  /// - Returns: The versions that were removed.
+  /// - Throws: ``FileVersionError``.
+  /// - Note: Rules FV-22, CV-16.
+  @discardableResult
+  public func removeOtherVersions(
+    of url: URL, where isSelected: @escaping @Sendable (FileVersion) -> Bool = { _ in true }
+  ) async throws(FileVersionError) -> [FileVersion] {
+    try await perform { keeper in
+      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
+        let versions = try keeper.versions(at: access.canonicalPath)?.filter(isSelected) ?? []
+        try keeper.remove(versions, access)
+        return versions
+      }
+    }
+  }
+
+  /// Takes a conflict off the list of those that aren't resolved; its contents stay.
+  ///
+  /// - Parameters:
+  ///   - version: A conflict. Others are resolved already.
+  ///   - url: The file that it's of.
+  /// - Returns: The version as it is now.
+  /// - Throws: ``FileVersionError`` with code `.versionIsGone`.
+  /// - Note: Rules FV-16, CV-11, CV-12.
+  @discardableResult
+  public func markResolved(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {
+    try await perform { keeper in
+      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
+        try keeper.markResolved(version, access)
+      }
+    }
+  }
+
+  // MARK: - Threads
+
+  private func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (VersionKeeper) throws -> Result
+  ) async throws(FileVersionError) -> Result {
+    let keeper = keeper
+    return try await Offload.run { () throws(FileVersionError) in
+      do { return try body(keeper) } catch { throw FileVersionError(error) }
+    }
+  }
+}
+
+/// How contents become a version.
+struct Addition: Sendable {
+  var isConflict = false
+  var parents: [FileVersion.ID] = []
+  var byMoving = false
+}

@@ -1,0 +1,122 @@
+internal import FileCoordination
+internal import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+// One operation each, inside of an access to the file.
+
+extension VersionKeeper {
+  func currentVersion(at path: SystemPath) throws -> FileVersion? {
+    guard let status = try status(of: path) else { return nil }
+    let item = try withStore(at: [path]) { store in try store.item(at: path, creating: true) }
+    return item.map { FileVersion(currentOf: $0, at: path, status) }
+  }
+
+  func versions(at path: SystemPath) throws -> [FileVersion]? {
+    if try status(of: path) == nil { return nil }
+    return try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: false) else { return [] }
+      return try store.versions(of: item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
+    }
+  }
+
+  private func status(of path: SystemPath) throws -> FileStatus? {
+    guard let status = try HostFileSystem().statusIfPresent(of: path) else { return nil }
+    guard status.kind == .regular || status.kind == .directory else { throw VersionStoreError.notAFile(path) }
+    return status
+  }
+
+  func contents(of version: FileVersion) throws -> Data {
+    let path = SystemPath(version.url.path(percentEncoded: false))
+    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    guard try HostFileSystem().statusIfPresent(of: path) != nil else {
+      throw VersionStoreError.versionIsGone(stored.id)
+    }
+    let bytes = try HostFileSystem().contents(of: path)
+    if !stored.isOf(bytes) { throw VersionStoreError.damaged(path) }
+    return Data(bytes)
+  }
+
+  func add(_ access: borrowing FileAccess, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
+    let path = access.canonicalPath
+    var attributes = attributes
+    attributes.isConflict = addition.isConflict
+    attributes.parents = addition.parents.compactMap(\.version)
+    let version = try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
+      try store.completeMoves(of: item)
+      let stored = try store.add(
+        contentsOf: source, to: item, named: path.lastComponent, attributes, byMoving: addition.byMoving)
+      return FileVersion(stored, at: store.path(of: stored))
+    }
+    access.didChangeVersion(.gained, version: version.id.description)
+    return version
+  }
+
+  func remove(_ versions: [FileVersion], _ access: borrowing FileAccess) throws {
+    let path = access.canonicalPath
+    for version in versions {
+      guard let stored = version.stored else { throw Self.currentVersionError(version) }
+      try withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }
+      access.didChangeVersion(.lost, version: version.id.description)
+    }
+  }
+
+  func markResolved(_ version: FileVersion, _ access: borrowing FileAccess) throws -> FileVersion {
+    guard let stored = version.stored, !stored.isResolved else { return version }
+    let path = access.canonicalPath
+    let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
+    let changed = try withStore(at: [path]) { store in
+      let changed = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
+      return FileVersion(changed, at: store.path(of: changed))
+    }
+    access.didChangeVersion(.resolved, version: version.id.description)
+    return changed
+  }
+
+  private static func currentVersionError(_ version: FileVersion) -> FileVersionError {
+    FileVersionError(.isCurrent, "The version \(version.id) is what the file has now. Pass one that's kept.")
+  }
+
+  // MARK: - Restoring
+
+  func restore(_ version: FileVersion, to url: URL) throws -> URL {
+    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    let target = Self.url(url, withTypeOf: stored)
+    if target == url {
+      return try coordinator.blocking.write(url, options: .forMerging) { access in
+        try restore(stored, access)
+        return access.url
+      }
+    }
+    let intents = [
+      FileAccessIntent.writing(url, options: .forMoving), FileAccessIntent.writing(target, options: .forReplacing),
+    ]
+    return try coordinator.blocking.coordinate(intents) { items in
+      try rename(items[0], to: items[1])
+      try restore(stored, items[1])
+      return items[1].url
+    }
+  }
+
+  /// The name of the file with the extension of the version, if that has another one.
+  private static func url(_ url: URL, withTypeOf version: StoredVersion) -> URL {
+    guard let type = version.name.pathExtension, type != url.pathExtension else { return url }
+    return url.deletingPathExtension().appendingPathExtension(type)
+  }
+
+  private func rename(_ file: borrowing FileAccess, to target: borrowing FileAccess) throws {
+    let (old, new) = (file.canonicalPath, target.canonicalPath)
+    if try status(of: old) == nil { return }
+    if try status(of: new) != nil { _ = try add(target, from: new, Addition()) }
+    try HostFileSystem().moveItem(from: old, to: new, replacing: true)
+    try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) }
+    try file.didMove(to: target.url)
+  }
+
+  private func restore(_ version: StoredVersion, _ access: borrowing FileAccess) throws {
+    let path = access.canonicalPath
+    if try status(of: path) != nil { _ = try add(access, from: path, Addition()) }
+    try withStore(at: [path]) { store in try store.restore(version, to: path) }
+  }
+}

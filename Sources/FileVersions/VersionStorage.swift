@@ -1,0 +1,95 @@
+public import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+/// Where versions are kept.
+///
+/// On the volume of the file, so that its blocks can be shared, in a directory that only the user may use, as the trash of
+/// freedesktop.org is chosen.
+///
+/// | volume | directory |
+/// | --- | --- |
+/// | that of the data home | `$XDG_DATA_HOME/file-versions`, which is `~/.local/share/file-versions` unless the variable is set |
+/// | another one | `.file-versions-UID` at its top |
+/// | another one whose top can't be written, or where somebody else has that name | that of the data home |
+public struct VersionStorage: Sendable {
+  private enum Choice: Sendable {
+    case standard
+    case directory(SystemPath)
+  }
+
+  private let choice: Choice
+
+  /// The directory is chosen by the volume of the file.
+  public static let standard = VersionStorage(choice: .standard)
+
+  private init(choice: Choice) { self.choice = choice }
+
+  /// All versions in one directory.
+  ///
+  /// - Parameter url: The directory, by an absolute file URL; made if it isn't there.
+  /// - Returns: The storage.
+  public static func directory(_ url: URL) -> VersionStorage {
+    VersionStorage(choice: .directory(SystemPath(url.path(percentEncoded: false))))
+  }
+
+  /// The directory for versions of what is at a path.
+  func directory(for path: SystemPath) throws(SystemError) -> SystemPath {
+    switch choice {
+    case .directory(let directory):
+      try Self.ensureDirectory(directory.parent)
+      return directory
+    case .standard: return try Self.standardDirectory(for: path)
+    }
+  }
+
+  private static func standardDirectory(for path: SystemPath) throws(SystemError) -> SystemPath {
+    let files = HostFileSystem()
+    let home = try dataHome()
+    var top = path.parent
+    while try files.statusIfPresent(of: top) == nil, top != .root { top = top.parent }
+    let device = try files.status(of: top, at: .workingDirectory, links: .follow).device
+    if try files.status(of: home, at: .workingDirectory, links: .follow).device == device {
+      return home.appending("file-versions")
+    }
+    while top != .root, try files.status(of: top.parent, at: .workingDirectory, links: .follow).device == device {
+      top = top.parent
+    }
+    let user = HostUser.effectiveUserID
+    let directory = top.appending(".file-versions-\(user)")
+    do throws(SystemError) {
+      try RuntimeDirectory.makePrivate(directory, owners: [user])
+      return directory
+    } catch {
+      // Read-only, another user's, or planted: the contents are copied.
+      return home.appending("file-versions")
+    }
+  }
+
+  private static func dataHome() throws(SystemError) -> SystemPath {
+    let variable = HostEnvironment.value(of: "XDG_DATA_HOME").map { SystemPath($0) }
+    if let variable, variable.isAbsolute {
+      try ensureDirectory(variable)
+      return variable
+    }
+    guard let home = HostEnvironment.value(of: "HOME").map({ SystemPath($0) }), home.isAbsolute else {
+      throw SystemError(
+        call: "getenv(3)", errno: SystemError.Number.noSuchFileOrDirectory.rawValue,
+        advice: "Neither XDG_DATA_HOME nor HOME says where versions can be kept. Set one of them to an absolute path.")
+    }
+    let directory = home.appending(".local/share")
+    try ensureDirectory(directory)
+    return directory
+  }
+
+  private static func ensureDirectory(_ path: SystemPath) throws(SystemError) {
+    let files = HostFileSystem()
+    if try files.statusIfPresent(of: path) != nil { return }
+    try ensureDirectory(path.parent)
+    do throws(SystemError) {
+      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
+    } catch let error {
+      if error.number != .fileExists { throw error }
+    }
+  }
+}

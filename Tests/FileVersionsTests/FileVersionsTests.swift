@@ -1,0 +1,229 @@
+import FileCoordination
+import FileCoordinationTesting
+import Foundation
+import Testing
+
+@testable import FileVersions
+
+/// A directory with files, a store of its own, and a domain of its own.
+private struct Fixture: Sendable {
+  let root: URL
+  let domain = CoordinationDomain(CoordinationDomain.Configuration())
+  let versions: FileVersions
+
+  init(_ root: URL) {
+    self.root = root
+    versions = FileVersions(
+      domain: domain, storage: .directory(root.appending(path: "store")), deviceName: "desk", author: "me")
+  }
+
+  @discardableResult
+  func write(_ name: String, _ text: String) throws -> URL {
+    let url = root.appending(path: name)
+    try Data(text.utf8).write(to: url)
+    return url
+  }
+
+  func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
+}
+
+private func withFixture(_ body: (Fixture) async throws -> Void) async throws {
+  let root = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+    .appending(path: "FileVersionsTests.\(UUID())")
+  try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: root) }
+  try await body(Fixture(root))
+}
+
+@Suite("Versions of files", .timeLimit(.minutes(4)))
+struct FileVersionsTests {
+  @Test("CV-01, CV-02: What isn't there has no versions; a file without versions has an empty list")
+  func nothing() async throws {
+    try await withFixture { fixture in
+      let none = fixture.root.appending(path: "none")
+      #expect(try await fixture.versions.currentVersion(of: none) == nil)
+      #expect(try await fixture.versions.versions(of: none) == nil)
+      #expect(try await fixture.versions.unresolvedConflicts(of: none) == nil)
+      let file = try fixture.write("a", "1")
+      #expect(try await fixture.versions.currentVersion(of: file) != nil)
+      #expect(try await fixture.versions.versions(of: file) == [])
+      #expect(try await fixture.versions.unresolvedConflicts(of: file) == [])
+    }
+  }
+
+  @Test("CV-03, CV-05…CV-07: A version keeps the bytes as they were, is not the current one, and is found again")
+  func keeping() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.txt", "one")
+      let first = try await fixture.versions.addVersion(of: file)
+      try fixture.write("a.txt", "two")
+      let second = try await fixture.versions.addVersion(of: file, parents: [first.id])
+      let listed = try #require(try await fixture.versions.versions(of: file))
+      #expect(listed == [second, first])
+      #expect(listed.map(\.name) == ["a.txt", "a.txt"] && listed.map(\.size) == [3, 3])
+      #expect(second.parents == [first.id] && second.deviceName == "desk" && second.author == "me")
+      let current = try #require(try await fixture.versions.currentVersion(of: file))
+      #expect(current.isCurrent && !listed.contains(current) && current.url == file)
+      let coded = try JSONDecoder().decode([FileVersion.ID].self, from: JSONEncoder().encode([first.id, current.id]))
+      #expect(coded == [first.id, current.id])
+      #expect(try await fixture.versions.version(coded[0], of: file) == first)
+      #expect(try await fixture.versions.version(coded[1], of: file) == current)
+      #expect(try await fixture.versions.contents(of: first) == Data("one".utf8))
+      #expect(try await fixture.versions.contents(of: current) == Data("two".utf8))
+      // CV-21: root may write to it all the same.
+      let mode = try FileManager.default.attributesOfItem(atPath: first.url.path)[.posixPermissions] as? Int
+      #expect(mode == 0o444)
+    }
+  }
+
+  @Test("CV-08: Contents that are handed over are gone from where they were; without that they stay")
+  func handingOver() async throws {
+    try await withFixture { fixture in
+      let (file, source) = (try fixture.write("a", "1"), try fixture.write("b", "2"))
+      try await fixture.versions.addVersion(of: file, contentsOf: source)
+      #expect(try fixture.text(source) == "2")
+      let moved = try await fixture.versions.addVersion(of: file, contentsOf: source, byMoving: true)
+      #expect(!FileManager.default.fileExists(atPath: source.path))
+      #expect(try await fixture.versions.contents(of: moved) == Data("2".utf8))
+      #expect(moved.name == "a")
+      #expect(try fixture.text(file) == "1")
+    }
+  }
+
+  @Test("CV-10, CV-12, CV-15: Presenters of the file and around it hear of gained, resolved and lost versions")
+  func notifying() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let presenter = RecordingPresenter(file), around = RecordingPresenter(fixture.root)
+      let registrations = [try await fixture.domain.register(presenter), try await fixture.domain.register(around)]
+      let version = try await fixture.versions.addVersion(of: file, isConflict: true)
+      let resolved = try await fixture.versions.markResolved(version, of: file)
+      try await fixture.versions.remove(resolved, of: file)
+      try await presenter.wait(for: .itemDidChangeVersion, count: 3)
+      try await around.wait(for: .subitemDidChangeVersion, count: 3)
+      for messages in [presenter.messages, around.messages] {
+        let changes = messages.compactMap(\.version)
+        #expect(changes.map(\.change) == [.gained, .resolved, .lost])
+        #expect(Set(changes.map(\.version)) == [version.id.description])
+      }
+      for registration in registrations { registration.end() }
+    }
+  }
+
+  @Test("CV-04, CV-11, CV-12: A conflict is listed until it's resolved, and keeps its bytes")
+  func conflicts() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "mine")
+      let plain = try await fixture.versions.addVersion(of: file)
+      let theirs = try fixture.write("b", "theirs")
+      let conflict = try await fixture.versions.addVersion(of: file, contentsOf: theirs, isConflict: true)
+      #expect(plain.isResolved && !plain.isConflict && conflict.isConflict && !conflict.isResolved)
+      #expect(try await fixture.versions.unresolvedConflicts(of: file) == [conflict])
+      let resolved = try await fixture.versions.markResolved(conflict, of: file)
+      #expect(resolved == conflict && resolved.isResolved)
+      #expect(try await fixture.versions.unresolvedConflicts(of: file) == [])
+      #expect(try await fixture.versions.versions(of: file)?.count == 2)
+      #expect(try await fixture.versions.contents(of: resolved) == Data("theirs".utf8))
+    }
+  }
+
+  @Test("CV-15, CV-16: The current version can't be removed; the others can, one or all")
+  func removing() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      for text in ["1", "2", "3"] {
+        try fixture.write("a", text)
+        try await fixture.versions.addVersion(of: file)
+      }
+      let current = try #require(try await fixture.versions.currentVersion(of: file))
+      let error = await #expect(throws: FileVersionError.self) { try await fixture.versions.remove(current, of: file) }
+      #expect(error?.code == .isCurrent)
+      let newest = try #require(try await fixture.versions.versions(of: file)?.first)
+      try await fixture.versions.remove(newest, of: file)
+      #expect(!FileManager.default.fileExists(atPath: newest.url.path))
+      let again = await #expect(throws: FileVersionError.self) { try await fixture.versions.remove(newest, of: file) }
+      #expect(again?.code == .versionIsGone)
+      #expect(try await fixture.versions.removeOtherVersions(of: file).count == 2)
+      #expect(try await fixture.versions.versions(of: file) == [])
+      #expect(try fixture.text(file) == "3")
+    }
+  }
+
+  @Test("CV-17, CV-23: A restored file has the bytes of the version and its own name; what was there is a version now")
+  func restoring() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.txt", "one")
+      let version = try await fixture.versions.addVersion(of: file)
+      try fixture.write("a.txt", "two")
+      #expect(try await fixture.versions.restore(version, to: file) == file)
+      #expect(try fixture.text(file) == "one")
+      let overwritten = try #require(try await fixture.versions.versions(of: file)?.first)
+      #expect(try await fixture.versions.contents(of: overwritten) == Data("two".utf8))
+      let other = fixture.root.appending(path: "b.txt")
+      #expect(try await fixture.versions.restore(version, to: other) == other)
+      #expect(try fixture.text(other) == "one")
+      try FileManager.default.moveItem(at: file, to: fixture.root.appending(path: "c.txt"))
+      let moved = try await fixture.versions.versions(of: fixture.root.appending(path: "c.txt"))
+      #expect(moved?.map(\.name) == ["a.txt", "a.txt"])
+    }
+  }
+
+  @Test("CV-18: The extension of the version wins, and the history goes along")
+  func otherType() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.md", "markdown")
+      let version = try await fixture.versions.addVersion(of: file)
+      let (text, target) = (fixture.root.appending(path: "a.txt"), file)
+      try FileManager.default.moveItem(at: file, to: text)
+      try fixture.write("a.txt", "text")
+      #expect(try await fixture.versions.restore(version, to: text) == target)
+      #expect(try fixture.text(target) == "markdown")
+      #expect(!FileManager.default.fileExists(atPath: text.path))
+      let contents = try #require(try await fixture.versions.versions(of: target))
+      #expect(try await fixture.versions.contents(of: #require(contents.first)) == Data("text".utf8))
+      #expect(contents.contains(version))
+    }
+  }
+
+  @Test("A damaged version is never handed out")
+  func damage() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "good")
+      let version = try await fixture.versions.addVersion(of: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: version.url.path)
+      let handle = try FileHandle(forWritingTo: version.url)
+      try handle.write(contentsOf: Data("g".utf8.map { $0 ^ 1 }))
+      try handle.close()
+      for _ in 0..<2 {
+        let error = await #expect(throws: FileVersionError.self) { try await fixture.versions.contents(of: version) }
+        #expect(error?.code == .damagedVersion)
+        let restored = await #expect(throws: FileVersionError.self) {
+          try await fixture.versions.restore(version, to: file)
+        }
+        #expect(restored?.code == .damagedVersion)
+        #expect(try fixture.text(file) == "good")
+      }
+    }
+  }
+
+  @Test("Many add versions of one file at once, and each of them is there")
+  func manyAtOnce() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "0")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<20 {
+          let source = try fixture.write("\(number)", "\(number)")
+          group.addTask { try await fixture.versions.addVersion(of: file, contentsOf: source) }
+        }
+        try await group.waitForAll()
+      }
+      let versions = try #require(try await fixture.versions.versions(of: file))
+      var texts: Set<String> = []
+      for version in versions {
+        texts.insert(String(decoding: try await fixture.versions.contents(of: version), as: UTF8.self))
+      }
+      #expect(texts == Set((0..<20).map { "\($0)" }))
+      #expect(versions.count == 20)
+    }
+  }
+}
