@@ -49,6 +49,8 @@ let package = Package(
     // What happens in trees of files, alone, for programs that neither coordinate nor query.
     .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface", "SystemThreads"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates", "SystemInterface"]),
+    // Versions of files, and conflicts between them.
+    .library(name: "FileVersions", targets: ["FileVersions"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -122,7 +124,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "FileVersionsTests",
-      dependencies: ["FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface", "VersionStore"],
+      dependencies: [
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface", "VersionStore",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "SwiftRuntimeHooksTests", dependencies: ["SwiftRuntimeHooks", "SystemInterface"], swiftSettings: settings),
@@ -191,7 +195,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FoundationCompatibility",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FileVersions", "FoundationCompatibility",
         "MetadataPredicates", "SystemInterface",
       ],
       swiftSettings: settings),

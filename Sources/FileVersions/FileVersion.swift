@@ -87,6 +87,8 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let isResolved: Bool
   /// Whether it may be removed at any time to get space.
   public let isDiscardable: Bool
+  /// Whether it's what two writers had in common, from which a merge begins.
+  public let isBase: Bool
   /// The kept version, for the store.
   package let stored: StoredVersion?
 
@@ -123,6 +125,7 @@ extension FileVersion {
     isConflict = stored.attributes.isConflict
     isResolved = stored.isResolved
     isDiscardable = stored.isDiscardable
+    isBase = stored.attributes.isBase
     self.stored = stored
   }
 
@@ -142,6 +145,7 @@ extension FileVersion {
     isConflict = false
     isResolved = true
     isDiscardable = false
+    isBase = false
     stored = nil
   }
 

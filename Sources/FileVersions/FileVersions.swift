@@ -46,7 +46,7 @@ public struct FileVersions: Sendable {
   /// - Parameter url: The file.
   /// - Returns: The version; `nil` when nothing is there.
   /// - Throws: ``FileVersionError``.
-  /// - Note: Rules FV-1, CV-01.
+  /// - Note: Rule CV-01.
   public func currentVersion(of url: URL) async throws(FileVersionError) -> FileVersion? {
     try await perform { keeper in try keeper.currentVersion(at: keeper.coordinator.canonicalPath(of: url)) }
   }
@@ -57,7 +57,7 @@ public struct FileVersions: Sendable {
   /// - Returns: The versions; `nil` when nothing is there.
   /// - Throws: ``FileVersionError``.
   /// - Complexity: O(versions).
-  /// - Note: Rules FV-2, CV-02, CV-03.
+  /// - Note: Rules CV-02, CV-03.
   public func versions(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
     try await perform { keeper in try keeper.versions(at: keeper.coordinator.canonicalPath(of: url)) }
   }
@@ -67,7 +67,7 @@ public struct FileVersions: Sendable {
   /// - Parameter url: The file.
   /// - Returns: The versions; `nil` when nothing is there.
   /// - Throws: ``FileVersionError``.
-  /// - Note: Rules FV-3, CV-04.
+  /// - Note: Rule CV-04.
   public func unresolvedConflicts(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
     try await versions(of: url)?.filter { !$0.isResolved }
   }
@@ -79,7 +79,7 @@ public struct FileVersions: Sendable {
   ///   - url: The file.
   /// - Returns: The version; `nil` when it was removed, or is another file's.
   /// - Throws: ``FileVersionError``.
-  /// - Note: Rules FV-5, CV-06.
+  /// - Note: Rule CV-06.
   public func version(_ id: FileVersion.ID, of url: URL) async throws(FileVersionError) -> FileVersion? {
     if id.version == nil { return try await currentVersion(of: url).flatMap { $0.id == id ? $0 : nil } }
     return try await versions(of: url)?.first { $0.id == id }
@@ -109,7 +109,7 @@ public struct FileVersions: Sendable {
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``.
   /// - Complexity: O(bytes) to hash them; their blocks are shared where the file system can.
-  /// - Note: Rules FV-6, CV-07, CV-10.
+  /// - Note: Rules CV-07, CV-10.
   @discardableResult
   public func addVersion(
     of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
@@ -131,7 +131,7 @@ public struct FileVersions: Sendable {
   ///   - parents: The versions that it was made from.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``; nothing was changed then.
-  /// - Note: Rules FV-6, FV-7, CV-08.
+  /// - Note: Rule CV-08.
   @discardableResult
   public func addVersion(
     of url: URL, contentsOf source: URL, byMoving: Bool = false, isConflict: Bool = false,
@@ -160,7 +160,7 @@ public struct FileVersions: Sendable {
   ///   - url: The file; it doesn't have to exist.
   /// - Returns: Where the contents are.
   /// - Throws: ``FileVersionError``; the file is as it was then.
-  /// - Note: Rules FV-19, CV-17, CV-18, CV-20.
+  /// - Note: Rules CV-17, CV-18, CV-20.
   @discardableResult
   public func restore(_ version: FileVersion, to url: URL) async throws(FileVersionError) -> URL {
     try await perform { keeper in try keeper.restore(version, to: url) }
@@ -172,7 +172,7 @@ public struct FileVersions: Sendable {
   ///   - version: A version that's kept.
   ///   - url: The file that it's of.
   /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
-  /// - Note: Rules FV-21, CV-15.
+  /// - Note: Rule CV-15.
   public func remove(_ version: FileVersion, of url: URL) async throws(FileVersionError) {
     try await perform { keeper in
       try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
@@ -188,7 +188,7 @@ public struct FileVersions: Sendable {
   ///   - isSelected: Which of them.
   /// - Returns: The versions that were removed.
   /// - Throws: ``FileVersionError``.
-  /// - Note: Rules FV-22, CV-16.
+  /// - Note: Rule CV-16.
   @discardableResult
   public func removeOtherVersions(
     of url: URL, where isSelected: @escaping @Sendable (FileVersion) -> Bool = { _ in true }
@@ -209,7 +209,7 @@ public struct FileVersions: Sendable {
   ///   - url: The file that it's of.
   /// - Returns: The version as it is now.
   /// - Throws: ``FileVersionError`` with code `.versionIsGone`.
-  /// - Note: Rules FV-16, CV-11, CV-12.
+  /// - Note: Rules CV-11, CV-12.
   @discardableResult
   public func markResolved(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {
     try await perform { keeper in
@@ -221,7 +221,7 @@ public struct FileVersions: Sendable {
 
   // MARK: - Threads
 
-  private func perform<Result: Sendable>(
+  func perform<Result: Sendable>(
     _ body: @escaping @Sendable (VersionKeeper) throws -> Result
   ) async throws(FileVersionError) -> Result {
     let keeper = keeper

@@ -1,9 +1,12 @@
+import ContentHashing
 import FileCoordination
 import FileCoordinationTesting
 import Foundation
+import SystemInterface
 import Testing
 
 @testable import FileVersions
+@testable import VersionStore
 
 /// A directory with files, a store of its own, and a domain of its own.
 private struct Fixture: Sendable {
@@ -51,7 +54,7 @@ struct FileVersionsTests {
     }
   }
 
-  @Test("CV-03, CV-05…CV-07: A version keeps the bytes as they were, is not the current one, and is found again")
+  @Test("CV-03, CV-05…CV-07, CV-21: A version keeps the bytes, isn't the current one, and is found again")
   func keeping() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a.txt", "one")
@@ -127,7 +130,7 @@ struct FileVersionsTests {
     }
   }
 
-  @Test("CV-15, CV-16: The current version can't be removed; the others can, one or all")
+  @Test("CV-06, CV-15, CV-16: The current version can't be removed; the others can, one or all")
   func removing() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a", "1")
@@ -143,6 +146,7 @@ struct FileVersionsTests {
       #expect(!FileManager.default.fileExists(atPath: newest.url.path))
       let again = await #expect(throws: FileVersionError.self) { try await fixture.versions.remove(newest, of: file) }
       #expect(again?.code == .versionIsGone)
+      #expect(try await fixture.versions.version(newest.id, of: file) == nil)
       #expect(try await fixture.versions.removeOtherVersions(of: file).count == 2)
       #expect(try await fixture.versions.versions(of: file) == [])
       #expect(try fixture.text(file) == "3")
@@ -225,5 +229,121 @@ struct FileVersionsTests {
       #expect(texts == Set((0..<20).map { "\($0)" }))
       #expect(versions.count == 20)
     }
+  }
+}
+
+@Suite("Conflicts of files", .timeLimit(.minutes(4)))
+struct FileConflictTests {
+  /// A file with what two others have written, and what all began with.
+  private func withConflict(_ body: (Fixture, URL, [FileVersion]) async throws -> Void) async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.txt", "base")
+      let base = try await fixture.versions.addVersion(of: file)
+      try fixture.write("a.txt", "mine")
+      var others: [FileVersion] = []
+      for text in ["theirs", "hers"] {
+        let source = try fixture.write("source", text)
+        others.append(
+          try await fixture.versions.addVersion(
+            of: file, contentsOf: source, byMoving: true, isConflict: true, parents: [base.id]))
+      }
+      try await body(fixture, file, [base] + others)
+    }
+  }
+
+  @Test("CV-25: A merge gets the current contents, the others and the base; what it returns is the file, once")
+  func merging() async throws {
+    try await withConflict { fixture, file, kept in
+      let isConflict = try await fixture.versions.resolve(at: file) { conflict in
+        #expect(conflict.others == [kept[2], kept[1]] && conflict.base == kept[0])
+        var texts: [String] = []
+        for version in [conflict.base, conflict.current].compactMap(\.self) + conflict.others {
+          texts.append(String(decoding: try await conflict.contents(of: version), as: UTF8.self))
+        }
+        return .merged(Data(texts.joined(separator: " ").utf8))
+      }
+      #expect(isConflict)
+      #expect(try fixture.text(file) == "base mine hers theirs")
+      let left = try #require(try await fixture.versions.versions(of: file))
+      #expect(left.allSatisfy { $0.isResolved } && left.count == 2)
+      #expect(try await fixture.versions.contents(of: left[0]) == Data("mine".utf8))
+      #expect(try await fixture.versions.resolve(at: file) { _ in .current } == false)
+    }
+  }
+
+  @Test("If the decision fails, nothing changes")
+  func failing() async throws {
+    try await withConflict { fixture, file, kept in
+      await #expect(throws: CancellationError.self) {
+        try await fixture.versions.resolve(at: file) { (_: FileConflict) -> FileResolution in
+          throw CancellationError()
+        }
+      }
+      let (text, left) = (try fixture.text(file), try await fixture.versions.unresolvedConflicts(of: file))
+      #expect(text == "mine" && left == [kept[2], kept[1]])
+    }
+  }
+
+  @Test("A version may be chosen, the newest, none, or all of them as files")
+  func choosing() async throws {
+    try await withConflict { fixture, file, kept in
+      try await fixture.versions.resolve(at: file, keepsOthers: true) { _ in .version(kept[1]) }
+      #expect(try fixture.text(file) == "theirs")
+      #expect(try await fixture.versions.versions(of: file)?.count == 4)
+    }
+    try await withConflict { fixture, file, _ in
+      try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: file.path)
+      try await fixture.versions.resolve(at: file) { .newest(of: $0) }
+      #expect(try fixture.text(file) == "hers")
+    }
+    try await withConflict { fixture, file, kept in
+      try await fixture.versions.resolve(at: file) { _ in .all }
+      let names = try FileManager.default.contentsOfDirectory(atPath: fixture.root.path).filter { $0.hasPrefix("a") }
+      #expect(names.sorted() == ["a (conflict of desk 2).txt", "a (conflict of desk).txt", "a.txt"])
+      #expect(try fixture.text(fixture.root.appending(path: "a (conflict of desk 2).txt")) == "theirs")
+      #expect(try await fixture.versions.versions(of: file) == [kept[0]])
+    }
+  }
+}
+
+@Suite("Which versions are kept")
+struct FileVersionRetentionTests {
+  private let now = Date(timeIntervalSince1970: 1_000_000_000)
+
+  /// Versions of certain ages in hours.
+  private func versions(_ ages: [Double], size: Int64 = 10) throws -> [FileVersion] {
+    try ages.map { age in
+      let time = UInt64((1_000_000_000 - age * 3_600) * 1e9)
+      let digits = String(time, radix: 16)
+      let id = String(repeating: "0", count: 16 - digits.count) + digits + "-" + String(repeating: "0", count: 16)
+      let stored = try StoredVersion(
+        id: #require(VersionID(id)), item: .drawn(), attributes: .init(deviceName: "", deviceID: ""), isPackage: false,
+        hash: ContentHash(of: []), size: size, name: SystemPath("a"), mode: 0o644, modificationTime: 0)
+      return FileVersion(stored, at: SystemPath("/none"))
+    }
+  }
+
+  @Test("By count, age and size the oldest go")
+  func limits() throws {
+    let versions = try versions([1, 2, 3, 4])
+    #expect(FileVersionRetention().removals(among: versions, at: now) == [])
+    #expect(FileVersionRetention(countMax: 3).removals(among: versions, at: now) == [versions[3]])
+    #expect(FileVersionRetention(ageMax: 2.5 * 3_600).removals(among: versions, at: now) == [versions[3], versions[2]])
+    #expect(FileVersionRetention(byteCountMax: 39).removals(among: versions, at: now) == [versions[3]])
+    #expect(FileVersionRetention(byteCountMax: 40).removals(among: versions, at: now) == [])
+    #expect(FileVersionRetention(countMax: 0).removals(among: versions, at: now).count == 4)
+  }
+
+  @Test("Thinned out like backups, one of each hour, day and week stays, the newest of it")
+  func thinning() throws {
+    let policy = FileVersionRetention(thinning: .likeBackups)
+    let minutes = try versions((0..<60).map { 30 + Double($0) / 60 })
+    // The hours of the clock: 60 minutes touch two of them.
+    #expect(policy.removals(among: minutes, at: now).count == 58)
+    #expect(!policy.removals(among: minutes, at: now).contains(minutes[0]))
+    let young = try versions((0..<24).map { Double($0) / 2 })
+    #expect(policy.removals(among: young, at: now) == [])
+    let days = try versions((0..<48).map { 24 * 10 + Double($0) })
+    #expect(policy.removals(among: days, at: now).count == 48 - 3)
   }
 }
