@@ -17,11 +17,34 @@ struct FastTierExplorationTests {
   }
 }
 
+@Suite("Exploration of the fast tier where loads may be stale", .serialized)
+struct FastTierMessageExplorationTests {
+  @Test(
+    "Every interleaving with every stale load keeps what a claim promises",
+    arguments: Budget.isLong ? Model.small + Model.largeWithMessages : Model.smallest)
+  func everyInterleaving(model: Model) async {
+    await check(model, .init(memoryModel: .messages(lateCountMax: nil)))
+  }
+
+  @Test("A few interruptions and stale loads keep what a claim promises", arguments: Model.largestWithMessages)
+  func fewInterruptions(model: Model) async {
+    let countMax = Budget.isLong ? 2 : 1
+    await check(model, .init(preemptionCountMax: countMax, memoryModel: .messages(lateCountMax: countMax)))
+  }
+}
+
 @Suite("Exploration of random models of the fast tier", .serialized)
 struct FastTierRandomExplorationTests {
   @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 3, long: 12))
   func randomModel(seed: UInt64) async {
     await check(.random(seed: seed), .init(preemptionCountMax: Budget.isLong ? 2 : 1), mayBeTooLarge: true)
+  }
+
+  @Test("Random models with stale loads keep what a claim promises", arguments: Budget.seeds(normal: 1, long: 8))
+  func randomModelWithStaleLoads(seed: UInt64) async {
+    let limits = Explorer.Limits(
+      preemptionCountMax: Budget.isLong ? 1 : 0, memoryModel: .messages(lateCountMax: Budget.isLong ? 2 : 1))
+    await check(.random(seed: seed), limits, mayBeTooLarge: true)
   }
 }
 
@@ -34,7 +57,7 @@ private func check(_ model: Model, _ limits: Explorer.Limits, mayBeTooLarge: Boo
     let begin = clock.now
     return (model.explore(limits: limits), clock.now - begin)
   }
-  print("\(model): \(result.stateCount) states, \(result.stepCount) steps, \(time)")
+  print("\(model) (\(limits)): \(result.stateCount) states, \(result.stepCount) steps, \(time)")
   #expect(result.endCount > 0)
   if let violation = result.violation {
     return _ = Issue.record("\(violation.message)\n  \(violation.trace.joined(separator: "\n  "))")

@@ -9,7 +9,8 @@ extension Explorer {
       if node == .max {
         lines.append("thread \(thread): store of \(hex(trace[step + 3])) reaches \(rules.place(Int(value)))")
       } else {
-        lines.append("thread \(thread): \(describe(table.operation(of: Int(node)), value))")
+        let late = trace[step + 3] != 0 ? ", not the newest message" : ""
+        lines.append("thread \(thread): \(describe(table.operation(of: Int(node)), value))\(late)")
       }
     }
     return lines
@@ -20,7 +21,7 @@ extension Explorer {
     let first = operation.first
     return switch operation.kind {
     case .done: "done"
-    case .load, .loadRelaxed: "load \(place) = \(hex(result))"
+    case .load: "load \(place) = \(hex(result))"
     case .store: "store \(hex(first)) to \(place)"
     case .exchange: "exchange \(place) \(hex(result)) -> \(hex(first))"
     case .compareExchange:

@@ -2,8 +2,8 @@
 
 /// Explores all interleavings of a model: depth first, each state once.
 ///
-/// A step is a thread's next operation, or that the oldest entry of a thread's store buffer reaches the memory (x86-TSO).
-/// An operation that none of another thread can meet is done together with the one before it.
+/// A step is a thread's next operation. What else can happen depends on the memory, see ``MemoryModel``: that the oldest entry of a
+/// thread's store buffer reaches it, or that an operation misses what others have done. An operation that none of another thread can meet is done together with the one before it.
 final class Explorer {
   struct Result {
     var stateCount = 0
@@ -16,10 +16,15 @@ final class Explorer {
   }
 
   /// The limits of the exploration.
-  struct Limits {
+  struct Limits: CustomStringConvertible {
     /// How often a thread that could go on is interrupted, at most; `nil` for all interleavings.
     var preemptionCountMax: Int?
+    var memoryModel = MemoryModel.storeBuffers
     var stateCountMax = 4_000_000
+
+    var description: String {
+      preemptionCountMax.map { "\(memoryModel), at most \($0) interruptions" } ?? "\(memoryModel)"
+    }
   }
 
   let memory: ModelMemory
@@ -29,14 +34,17 @@ final class Explorer {
   let histories: ThreadHistories
   let table: HistoryTable
   let threadCount: Int
-  /// Four words for each step: thread, node or the greatest word for a flush, result or address, value.
+  let model: MemoryModel
+  let messages: MessageMemory
+  /// Four words for each step: thread, node or the greatest word for a flush, result or address, value or whether something
+  /// was missed.
   let trace = WordStack(capacity: 1 << 20)
   /// The problem in this state.
   private(set) var problem: String?
   private let limits: Limits
   private let preemptionCountMax: UInt64
   private let isBounded: Bool
-  private let seen = DigestSet()
+  private var seen = DigestSet()
   private let cells = Words(count: 4)
   private var result = Result()
 
@@ -65,6 +73,8 @@ final class Explorer {
     isBounded = limits.preemptionCountMax != nil
     preemptionCountMax = UInt64(limits.preemptionCountMax ?? 0)
     threadCount = programs.count
+    model = limits.memoryModel
+    messages = MessageMemory(state, threadCount: programs.count, lateCountMax: limits.memoryModel.lateCountMax)
     histories = ThreadHistories(programs, on: memory)
     table = histories.table
     state[ModelState.lastThread] = .max
@@ -75,6 +85,7 @@ final class Explorer {
     trace.deallocate()
     seen.deallocate()
     cells.deallocate()
+    messages.deallocate()
   }
 
   /// Explores all states.
@@ -82,8 +93,13 @@ final class Explorer {
   /// - Parameter atEnd: Checks a state in which all threads are done; returns the problem in it.
   /// - Returns: The numbers of states and steps, and the problem.
   func explore(atEnd: () -> String? = { nil }) -> Result {
-    for thread in 0..<threadCount { runQuietOperations(thread) }
-    visit(atEnd)
+    let moment = state.moment
+    repeat {
+      cells[Self.isOver] = 0
+      for thread in 0..<threadCount { runQuietOperations(thread) }
+      forgetTheUnreadable()
+      visit(atEnd)
+    } while startsAnew(at: moment)
     result.stateCount = seen.count
     result.stepCount = Int(cells[Self.stepCount])
     result.endCount = Int(cells[Self.endCount])
@@ -91,7 +107,25 @@ final class Explorer {
     return result
   }
 
+  /// Whether it has turned out that messages were left out that can be read.
+  private func startsAnew(at moment: Int) -> Bool {
+    if !messages.takeIncompleteness() { return false }
+    result = Result()
+    forgetProblem()
+    state.goBack(to: moment)
+    trace.truncate(to: 0)
+    seen.deallocate()
+    seen = DigestSet()
+    cells[Self.stepCount] = 0
+    cells[Self.endCount] = 0
+    return true
+  }
+
   private func visit(_ atEnd: () -> String?) {
+    if messages.isIncomplete {
+      cells[Self.isOver] = 1
+      return
+    }
     if cells[Self.isProblem] != 0 { return record(problem ?? "") }
     let digest = state.digest
     if !seen.insert(digest.first, digest.second) { return }
@@ -125,7 +159,7 @@ final class Explorer {
       } else if isRunnable(thread) {
         canGoOn = true
         if mayPreempt || last == UInt64(truncatingIfNeeded: thread) {
-          step(thread, isFlush: false, atEnd)
+          stepInEachWay(thread, atEnd)
           if cells[Self.isOver] != 0 { return -1 }
         }
       }
@@ -139,7 +173,20 @@ final class Explorer {
     return state[ModelState.preemptions] < preemptionCountMax
   }
 
-  private func step(_ thread: Int, isFlush: Bool, _ atEnd: () -> String?) {
+  /// Lets a thread do its next operation, with each message that it can read or write behind.
+  private func stepInEachWay(_ thread: Int, _ atEnd: () -> String?) {
+    var choice = 0
+    var count = 1
+    while choice < count, cells[Self.isOver] == 0 {
+      messages.prepare(choice: choice)
+      count = step(thread, isFlush: false, atEnd)
+      choice &+= 1
+    }
+  }
+
+  /// - Returns: How many ways there are to do the step.
+  @discardableResult
+  private func step(_ thread: Int, isFlush: Bool, _ atEnd: () -> String?) -> Int {
     let moment = state.moment
     let traceCount = trace.count
     if isFlush {
@@ -148,11 +195,20 @@ final class Explorer {
       if isBounded { countPreemption(by: thread) }
       runOperation(thread)
     }
+    let choiceCount = messages.choiceCount
+    forgetTheUnreadable()
     cells[Self.stepCount] = cells[Self.stepCount] &+ 1
     visit(atEnd)
     if cells[Self.isProblem] != 0 { forgetProblem() }
     state.goBack(to: moment)
     trace.truncate(to: traceCount)
+    return choiceCount
+  }
+
+  private func forgetTheUnreadable() {
+    if !model.hasMessages { return }
+    for thread in 0..<threadCount where isDone(thread) { messages.retire(thread) }
+    messages.forgetTheUnreadable()
   }
 
   private func countPreemption(by thread: Int) {
@@ -194,11 +250,12 @@ final class Explorer {
 
   private func runOne(_ thread: Int) {
     let node = node(thread)
+    messages.beginOperation()
     let value = perform(thread, node)
     trace.append(UInt64(truncatingIfNeeded: thread))
     trace.append(UInt64(truncatingIfNeeded: node))
     trace.append(value)
-    trace.append(0)
+    trace.append(messages.isLate ? 1 : 0)
     if cells[Self.isProblem] != 0 { return }
     var next = table.next(node, value)
     if next < 0 { next = histories.addNext(node, value) }

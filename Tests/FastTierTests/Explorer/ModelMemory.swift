@@ -62,7 +62,9 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
     else { return try perform(operation) }
     var operation = operation
     switch change {
-    case .unfenced: return try perform(Operation(kind: .store, address: operation.address, first: operation.first))
+    case .unfenced:
+      return try perform(
+        Operation(kind: .store, address: operation.address, first: operation.first, ordering: .releasing))
     case .unconditional:
       try perform(Operation(kind: .exchange, address: operation.address, first: operation.second))
       return 1
@@ -71,6 +73,7 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
     case .storing(let value): operation.first = value
     case .storingWord(at: let address): operation.first = try perform(Operation(kind: .load, address: address))
     case .after(let earlier): try perform(earlier)
+    case .ordered(let ordering): operation.ordering = ordering
     }
     return try perform(operation)
   }
@@ -78,15 +81,15 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
   func load(_ address: Int) throws(TurnOver) -> UInt64 { try access(Operation(kind: .load, address: address)) }
 
   func loadRelaxed(_ address: Int) throws(TurnOver) -> UInt64 {
-    try access(Operation(kind: .loadRelaxed, address: address))
+    try access(Operation(kind: .load, address: address, ordering: .relaxed))
   }
 
   func storeRelaxed(_ value: UInt64, at address: Int) throws(TurnOver) {
-    try access(Operation(kind: .store, address: address, first: value))
+    try access(Operation(kind: .store, address: address, first: value, ordering: .relaxed))
   }
 
   func storeReleasing(_ value: UInt64, at address: Int) throws(TurnOver) {
-    try access(Operation(kind: .store, address: address, first: value))
+    try access(Operation(kind: .store, address: address, first: value, ordering: .releasing))
   }
 
   func exchange(_ value: UInt64, at address: Int) throws(TurnOver) -> UInt64 {

@@ -1,7 +1,7 @@
 /// The state of a model: words, with a digest of them and the way back.
 ///
 /// First the memory that threads share, word by word; then the records of locks, sleepers and claims; then for each
-/// thread where it is in its history, and its store buffer.
+/// thread where it is in its history, and its store buffer or its view; then the messages of ``MessageMemory``.
 struct ModelState {
   static let threadCountMax = 6
   static let bufferCountMax = 12
@@ -25,9 +25,23 @@ struct ModelState {
   static let inSnapshot = memoryWordCount + 9
   static let lastThread = memoryWordCount + 10
   static let preemptions = memoryWordCount + 11
-  private static let threads = memoryWordCount + 12
-  private static let threadStride = 2 + 2 * bufferCountMax
-  private static let firstDigest = threads + threadStride * threadCountMax
+  /// How many regions were allocated, and where the last ones begin.
+  static let regionCount = memoryWordCount + 12
+  static let regions = memoryWordCount + 13
+  static let regionCountMax = 16
+  private static let threads = regions + regionCountMax
+  private static let threadStride = 7 + 2 * bufferCountMax
+  // Of messages; a view has two words, see ``MessageMemory``.
+  static let entryCount = threads + threadStride * threadCountMax
+  static let lateCount = entryCount + 1
+  static let pendingEvents = entryCount + 2
+  static let lockView = entryCount + 3
+  static let sequentialView = entryCount + 5
+  /// For each word, as a bit, whether the view of its newest message isn't empty.
+  static let viewedWords = entryCount + 7
+  private static let newestViews = viewedWords + memoryWordCount / 64
+  private static let entries = newestViews + 2 * memoryWordCount
+  private static let firstDigest = entries + 4 * (MessageMemory.entryCountMax + 1)
   private static let secondDigest = firstDigest + 1
 
   private let words = Words(count: Self.secondDigest + 1)
@@ -103,5 +117,40 @@ struct ModelState {
   @inline(__always)
   static func bufferCount(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 1 }
   @inline(__always)
-  static func buffer(of thread: Int, _ entry: Int) -> Int { threads &+ thread &* threadStride &+ 2 &+ 2 &* entry }
+  static func view(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 2 }
+  /// What a thread that's woken knows.
+  @inline(__always)
+  static func wakeView(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 4 }
+  /// The events of a thread since it last released anything.
+  @inline(__always)
+  static func ownEvents(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 6 }
+  @inline(__always)
+  static func buffer(of thread: Int, _ entry: Int) -> Int { threads &+ thread &* threadStride &+ 7 &+ 2 &* entry }
+
+  // MARK: Messages
+
+  @inline(__always)
+  static func newestView(of word: Int) -> Int { newestViews &+ 2 &* word }
+
+  // An entry: the word, with a bit that says whether an update follows; the value; the view.
+
+  @inline(__always)
+  static func entryValue(_ index: Int) -> Int { entries &+ 4 &* index &+ 1 }
+  @inline(__always)
+  static func entryView(_ index: Int) -> Int { entries &+ 4 &* index &+ 2 }
+  @inline(__always)
+  func entryWord(_ index: Int) -> Int { Int(truncatingIfNeeded: self[Self.entries &+ 4 &* index] &>> 1) }
+  @inline(__always)
+  func isEntryFollowedByUpdate(_ index: Int) -> Bool { self[Self.entries &+ 4 &* index] & 1 != 0 }
+
+  func setEntry(_ index: Int, _ word: Int, _ value: UInt64, isFollowedByUpdate: Bool) {
+    self[Self.entries + 4 * index] = UInt64(word) << 1 | (isFollowedByUpdate ? 1 : 0)
+    self[Self.entryValue(index)] = value
+  }
+
+  func copyEntry(_ index: Int, to target: Int) {
+    for part in 0..<4 { self[Self.entries + 4 * target + part] = self[Self.entries + 4 * index + part] }
+  }
+
+  func clearEntry(_ index: Int) { for part in 0..<4 { self[Self.entries + 4 * index + part] = 0 } }
 }

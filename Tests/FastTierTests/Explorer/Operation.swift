@@ -4,7 +4,7 @@ struct Operation: Hashable {
     /// The program has ended.
     case done
     // Memory.
-    case load, loadRelaxed, store, exchange, compareExchange, add, allocate, free
+    case load, store, exchange, compareExchange, add, allocate, free
     /// Takes the host's lock; the result names the value that it guards.
     case lock
     /// Puts the value back that `first` names, and releases the lock.
@@ -31,6 +31,7 @@ struct Operation: Hashable {
 
   static let done = Kind.done.rawValue
   static let load = Kind.load.rawValue
+  static let store = Kind.store.rawValue
   static let unlock = Kind.unlock.rawValue
   static let lock = Kind.lock.rawValue
   static let sleep = Kind.sleep.rawValue
@@ -38,7 +39,7 @@ struct Operation: Hashable {
   static let belongingToNext = mask([.begins, .ends, .deregisters])
   /// Kinds by number: those of which no operation of another thread can meet one, now or later.
   static let alwaysQuiet = mask([
-    .store, .loadRelaxed, .allocate, .wake, .granted, .registered, .snapshotBegins, .snapshotEnds, .violation,
+    .allocate, .wake, .granted, .registered, .snapshotBegins, .snapshotEnds, .violation,
   ])
 
   private static func mask(_ kinds: [Kind]) -> UInt64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
@@ -47,6 +48,18 @@ struct Operation: Hashable {
   var address = 0
   var first: UInt64 = 0
   var second: UInt64 = 0
+  /// Of an operation on a word.
+  var ordering = Ordering.sequentiallyConsistent
+}
+
+/// What an operation on a word demands about others, as in C++.
+enum Ordering: UInt64, CaseIterable, Hashable {
+  case relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
+
+  @inline(__always)
+  var acquires: Bool { self != .relaxed && self != .releasing }
+  @inline(__always)
+  var releases: Bool { self != .relaxed && self != .acquiring }
 }
 
 /// A model thread stops here, because the result of its next operation isn't known yet.

@@ -4,7 +4,7 @@
 /// program from its start; from then on the thread is a table. Nodes at which a thread states that it forgets how it
 /// came there are one if they agree in the rest.
 struct HistoryTable {
-  // Eight words for each node: kind, address, first, second, first edge, parent, result in the parent, thread and length.
+  // Eight words for each node: kind, address, first, second, first edge, parent, result in the parent, thread, ordering and length.
   fileprivate let nodes = WordStack(capacity: 1 << 24)
   // Three words for each edge: result, node, next edge.
   fileprivate let edges = WordStack(capacity: 1 << 24)
@@ -20,10 +20,15 @@ struct HistoryTable {
   @inline(__always)
   func second(of node: Int) -> UInt64 { nodes[node &+ 3] }
 
+  @inline(__always)
+  func ordering(of node: Int) -> Ordering {
+    Ordering(rawValue: nodes[node &+ 7] &>> 8 & 0xff) ?? .sequentiallyConsistent
+  }
+
   func operation(of node: Int) -> Operation {
     Operation(
       kind: Operation.Kind(rawValue: kind(of: node)) ?? .done, address: address(of: node), first: first(of: node),
-      second: second(of: node))
+      second: second(of: node), ordering: ordering(of: node))
   }
 
   /// Where the thread is when its operation has had this result; negative if that isn't known yet.
@@ -53,7 +58,7 @@ struct HistoryTable {
     nodes.append(Self.none)
     nodes.append(parent)
     nodes.append(result)
-    nodes.append(UInt64(thread) | UInt64(length) << 8)
+    nodes.append(UInt64(thread) | operation.ordering.rawValue << 8 | UInt64(length) << 16)
     return node
   }
 
@@ -70,7 +75,7 @@ struct HistoryTable {
   }
 
   fileprivate func thread(of node: Int) -> Int { Int(nodes[node + 7] & 0xff) }
-  fileprivate func length(of node: Int) -> Int { Int(nodes[node + 7] >> 8) }
+  fileprivate func length(of node: Int) -> Int { Int(nodes[node + 7] >> 16) }
 
   func deallocate() {
     nodes.deallocate()

@@ -49,6 +49,8 @@ enum OperationChange {
   case storing(UInt64)
   /// The value that is stored is another word's, at that time.
   case storingWord(at: Int)
+  /// It demands less about others.
+  case ordered(Ordering)
   /// Another operation is done first.
   case after(Operation)
 }

@@ -5,7 +5,15 @@ struct TierPlaces {
   enum Place: Hashable {
     /// The state of a slot of this shard.
     case slotState(shard: Int)
+    /// The fingerprint in a slot of this shard.
+    case slotKey(shard: Int)
+    /// How many slots of this shard have ever been used.
+    case usedSlots(shard: Int)
     case strongCounter, shardCount, readingBelowCount, writingBelowCount, version
+    /// Where the current table of interests is.
+    case tablePointer
+    /// A fingerprint in whichever table, or the mask before them.
+    case interestKey
     /// How many items of a fingerprint have which interest, in whichever table.
     case interestCounts
     /// Where a path notes that nothing is above its item.
@@ -28,12 +36,15 @@ struct TierPlaces {
     for shard in 0..<tier.layout.shardCount {
       for slot in 0..<tier.layout.slotsPerShard {
         places[tier.address(shard: shard, slot: slot)] = .slotState(shard: shard)
+        places[tier.address(shard: shard, slot: slot) + ClaimNote.keyOffset] = .slotKey(shard: shard)
       }
+      places[tier.usedSlots(of: shard)] = .usedSlots(shard: shard)
     }
     for key in 0..<UInt64(tier.layout.strongCounterCount) { places[tier.strongCounter(key)] = .strongCounter }
     if memos != 0 {
       for item in ModelItem.allCases { places[memos + 8 * Int(item.rawValue)] = .memo }
     }
+    places[tier.interests.header] = .tablePointer
     places[tier.interests.usedShards] = .shardCount
     places[tier.interests.readingBelowCount] = .readingBelowCount
     places[tier.interests.writingBelowCount] = .writingBelowCount
@@ -44,7 +55,7 @@ struct TierPlaces {
     if let place = places[address] { return place }
     // Header and tables have an even number of words each; in a table these are the mask, a spare word, then pairs of
     // key and counts.
-    let isTable = address >= header + 8 * InterestTable<ModelMemory>.headerWordCount
-    return isTable && (address - header) / 8 % 2 == 1 ? .interestCounts : .other
+    if address < header + 8 * InterestTable<ModelMemory>.headerWordCount { return .other }
+    return (address - header) / 8 % 2 == 1 ? .interestCounts : .interestKey
   }
 }

@@ -204,7 +204,7 @@ extension Explorer {
     let old = address > 0 ? state[address] : 0
     if operation.kind != .free, old == ModelState.poison { note(problem: "freed memory is used") }
     switch operation.kind {
-    case .load, .loadRelaxed: return old
+    case .load: return old
     case .store, .exchange: state[address] = operation.first
     case .add: state[address] = old &+ operation.first
     case .allocate:

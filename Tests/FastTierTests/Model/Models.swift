@@ -9,11 +9,30 @@ extension Model {
     .counterMates,
   ]
 
+  /// For a normal run where loads may be stale, which takes longer.
+  static let smallest: [Model] = [
+    .readerTwoHostWriters, .lateLook, .presenterAndWriter, .again, .handedOver, .chain, .writerAfterWriter,
+    .readerAndPatientWriter, .counterMates,
+  ]
+
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
   static let large: [Model] = [
     .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
     .twoReadersTwoWriters, .writersAfterWriters, .readersOfMates, .moveWithin, .adoptionGrows, .rememberedByTwo,
   ]
+
+  /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings and stale loads.
+  static let largeWithMessages: [Model] = [
+    .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
+  ]
+
+  /// For few interruptions and stale loads: all interleavings have more than three million states.
+  static let largestWithMessages: [Model] =
+    Budget.isLong
+    ? [
+      .twoReadersTwoWriters, .writersAfterWriters, .readersOfMates, .moveWithin, .rememberedByTwo, .adoptionGrows,
+      .deepWriterAmongThree,
+    ] : [.writersAfterWriters]
 
   /// For interleavings with few interruptions, unless they are explored completely.
   static let largest: [Model] = [.deepWriterAmongThree] + (Budget.isLong ? [] : [.twoReadersTwoWriters])
