@@ -9,6 +9,8 @@ struct FastTierFault: Sendable, CustomStringConvertible {
   let name: String
   /// Where the mistake shows.
   let models: [Model]
+  /// The memory in which it shows.
+  var memoryModel = MemoryModel.storeBuffers
   /// What becomes of an operation of the tier; `nil` if it stays as it is.
   var change: @Sendable (TierOperation) -> OperationChange? = { _ in nil }
   /// Replaces steps.
@@ -28,6 +30,17 @@ struct FastTierFault: Sendable, CustomStringConvertible {
     self.name = name
     self.models = models
     self.replaceSteps = replaceSteps
+  }
+
+  /// An ordering that's too weak.
+  init(
+    _ name: String, weakenedTo ordering: Ordering, _ models: Model...,
+    where isConcerned: @escaping @Sendable (TierOperation) -> Bool
+  ) {
+    self.name = "\(name), weakened to \(ordering)"
+    self.models = models
+    memoryModel = .messages(lateCountMax: nil)
+    change = { isConcerned($0) ? .ordered(ordering) : nil }
   }
 
   static let all = readers + writers + adoption + interests + orders + biases + tables + hosts

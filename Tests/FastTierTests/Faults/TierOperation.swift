@@ -30,6 +30,14 @@ struct TierOperation {
   var isOnForeignSlot: Bool {
     if case .slotState(let shard) = place { shard != thread } else { false }
   }
+  var isOnForeignKey: Bool {
+    if case .slotKey(let shard) = place { shard != thread } else { false }
+  }
+  var isOnUsedSlots: Bool {
+    if case .usedSlots = place { true } else { false }
+  }
+  /// Whether it lets a claim go on that was only looked at.
+  var isUnfreezing: Bool { !next.has(SlotState.isAdopted | SlotState.isChallenged | SlotState.isFrozen) }
   var isOnSlot: Bool { isOnOwnSlot || isOnForeignSlot }
 
   /// What it puts into the word: with a slot, the next state.

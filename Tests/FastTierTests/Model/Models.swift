@@ -148,3 +148,83 @@ extension Model {
     [[.read(.file)], [.write(.sibling)], [.deepWrite(.directory)]]
   ) { $0.interestCapacityMin = 1 }
 }
+
+// Two threads each, for what takes no more.
+extension Model {
+  static let firstClaims = Model("the first claims of two threads", [[.read(.file)], [.write(.file)]]) {
+    $0.areShardsAnnounced = false
+  }
+  static let firstClaimAndHostWriter = Model(
+    "the first claim of a thread, and a writer through the host", [[.read(.file)], [.hostWrite(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let smallTable = Model(
+    "the table of interests is replaced by a writer through the host", [[.read(.file)], [.hostWrite(.file)]]
+  ) { $0.interestCapacityMin = 1 }
+  static let smallTableAndPatientReader = Model(
+    "a reader that was refused looks again while the writer through the host replaces the table of interests",
+    [[.patient(.read(.file))], [.hostWrite(.file)]]
+  ) { $0.interestCapacityMin = 1 }
+  static let smallTableAndWriter = Model(
+    "the table of interests is replaced by a reader through the host", [[.write(.file)], [.hostRead(.file)]]
+  ) { $0.interestCapacityMin = 1 }
+  static let rememberedTwice = Model(
+    "a file is written twice while its directory is moved after another",
+    [[.write(.file), .write(.file)], [.nested(.deepWrite(.other), [.deepWrite(.directory)])]]
+  ) { $0.remembersPaths = true }
+  static let readerInMovedDirectory = Model(
+    "a directory is moved while a file in it is read", [[.read(.file)], [.deepWrite(.directory)]])
+  static let writerInMovedDirectory = Model(
+    "a directory is moved while a file in it is written", [[.write(.file)], [.deepWrite(.directory)]])
+  /// The move looks at all claims, those elsewhere too.
+  static let movedElsewhereWhileRead = Model(
+    "a file is read twice while a directory elsewhere is moved", [[.read(.file), .read(.file)], [.deepWrite(.other)]])
+  static let movedElsewhereWhileWritten = Model(
+    "a file is written twice while a directory elsewhere is moved",
+    [[.write(.file), .write(.file)], [.deepWrite(.other)]])
+  /// Three items with interest need a large table, none a small one.
+  static let shrinkingTable = Model(
+    "the table of interests grows and shrinks while a file is read",
+    [[.read(.file)], [.nested(.deepWrite(.other), [.nested(.deepWrite(.directory), [.deepWrite(.sibling)])])]]
+  ) { $0.interestCapacityMin = 1 }
+  /// The slot of the first read is used again.
+  static let slotUsedAgain = Model(
+    "a slot is used for one item after the other", [[.read(.file), .read(.other)], [.write(.file)]])
+  static let slotUsedAgainAndHostWriter = Model(
+    "a slot is used for one item after the other, the first of which is written through the host",
+    [[.read(.file), .read(.other)], [.hostWrite(.file)]])
+  static let slotLooksAgain = Model(
+    "a slot shows a look after a claim", [[.read(.file), .patient(.write(.other))], [.write(.file)], [.read(.other)]])
+  static let secondSlot = Model(
+    "the first claim in a second slot", [[.nested(.read(.other), [.read(.file)])], [.write(.file)]]
+  ) {
+    $0.slotsPerShard = 2
+    $0.areShardsAnnounced = false
+  }
+  /// The move looks at claims that it doesn't concern, and that end meanwhile.
+  static let lookedAt = Model(
+    "a file is read and written while a directory elsewhere is moved",
+    [[.read(.file)], [.write(.file)], [.deepWrite(.other)]])
+  static let shrinkingTableAndWriter = Model(
+    "the table of interests grows and shrinks while a file is written",
+    [[.write(.file)], [.nested(.deepWrite(.other), [.nested(.deepWrite(.directory), [.deepWrite(.sibling)])])]]
+  ) { $0.interestCapacityMin = 1 }
+  /// The writer's shard is announced before its second claim, the reader's perhaps not.
+  static let lateHighShard = Model(
+    "the first claim of a thread behind all others", [[.write(.other), .write(.file)], [.read(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let lateLowShard = Model(
+    "the first claim of a thread before others", [[.read(.file)], [.write(.other), .write(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let lateLowShardAndHostWriter = Model(
+    "the first claim of a thread before one that writes through the host",
+    [[.read(.file)], [.write(.other), .hostWrite(.file)]]
+  ) { $0.areShardsAnnounced = false }
+  static let writerInRememberedDirectory = Model(
+    "a file is written while its directory is moved after another",
+    [[.write(.file)], [.nested(.deepWrite(.other), [.deepWrite(.directory)])]]
+  ) { $0.remembersPaths = true }
+  static let movedByItsReader = Model(
+    "a directory is moved by somebody who has read in it, and who writes at the same time",
+    [[.read(.file), .nested(.write(.stranger), [.deepWrite(.directory)])], [.read(.file)]]
+  ) { $0.slotsPerShard = 2 }
+}
