@@ -207,7 +207,11 @@ final class Explorer {
 
   private func forgetTheUnreadable() {
     if !model.hasMessages { return }
-    for thread in 0..<threadCount where isDone(thread) { messages.retire(thread) }
+    var thread = 0
+    while thread < threadCount {
+      if isDone(thread) { messages.retire(thread) }
+      thread &+= 1
+    }
     messages.forgetTheUnreadable()
   }
 

@@ -100,6 +100,7 @@ struct MessageMemory {
   /// The entries of a word: those from `lower` to before `upper`; a message at `upper` is the newest one.
   private func entries(of word: Int) -> (lower: Int, upper: Int) {
     let count = Int(state[ModelState.entryCount])
+    if count == 0 { return (0, 0) }
     var lower = 0
     while lower < count, state.entryWord(lower) < word { lower &+= 1 }
     var upper = lower
@@ -274,14 +275,21 @@ struct MessageMemory {
   }
 
   private func changeAllViews(_ change: Change) {
-    for thread in 0..<threadCount {
+    var thread = 0
+    while thread < threadCount {
       self.change(change, ModelState.view(of: thread))
       self.change(change, ModelState.wakeView(of: thread))
+      thread &+= 1
     }
     self.change(change, ModelState.lockView)
     self.change(change, ModelState.sequentialView)
-    for index in 0..<Int(state[ModelState.entryCount]) { self.change(change, ModelState.entryView(index)) }
-    for index in 0..<ModelState.memoryWordCount / 64 {
+    var entry = Int(state[ModelState.entryCount])
+    while entry > 0 {
+      entry &-= 1
+      self.change(change, ModelState.entryView(entry))
+    }
+    var index = 0
+    while index < ModelState.memoryWordCount / 64 {
       var bits = state[ModelState.viewedWords + index]
       while bits != 0 {
         let word = index << 6 + bits.trailingZeroBitCount
@@ -289,6 +297,7 @@ struct MessageMemory {
         noteNewestView(of: word)
         bits &= bits &- 1
       }
+      index &+= 1
     }
   }
 
@@ -332,18 +341,21 @@ struct MessageMemory {
   /// Forgets what no thread can read any more, and events that all threads know.
   func forgetTheUnreadable() {
     var hidden = UInt64.max
-    var events = UInt64.max
-    for thread in 0..<threadCount {
+    var events = state[ModelState.pendingEvents]
+    var thread = 0
+    while thread < threadCount {
       hidden &= state[ModelState.view(of: thread)]
-      events &= state[ModelState.view(of: thread) + 1]
+      events &= state[ModelState.view(of: thread) &+ 1]
+      thread &+= 1
     }
     let isOver = state[ModelState.lateCount] == lateCountMax
-    for index in (0..<Int(state[ModelState.entryCount])).reversed() {
+    var index = Int(state[ModelState.entryCount])
+    while index > 0 {
+      index &-= 1
       let isUnreadable = hidden &>> UInt64(index) & 1 != 0
       let isUnreadableInOrder = state[ModelState.sequentialView] &>> UInt64(index) & 1 != 0
       if isOver || isUnreadable || isUnreadableInOrder && !isWeak(state.entryWord(index)) { close(index) }
     }
-    events &= state[ModelState.pendingEvents]
     if events == 0 { return }
     state[ModelState.pendingEvents] &= ~events
     changeAllViews(.forgetEvents(events))
@@ -365,7 +377,11 @@ extension MessageMemory {
   /// Those of the events that have happened and that a thread may not know.
   func unknownEvents(_ events: UInt64, to thread: Int) -> UInt64 {
     var unknown = events & state[ModelState.pendingEvents] & ~state[ModelState.view(of: thread) + 1]
-    for other in 0..<threadCount where other != thread { unknown |= events & state[ModelState.ownEvents(of: other)] }
+    var other = 0
+    while other < threadCount {
+      if other != thread { unknown |= events & state[ModelState.ownEvents(of: other)] }
+      other &+= 1
+    }
     return unknown
   }
 

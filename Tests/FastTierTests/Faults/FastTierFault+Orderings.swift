@@ -1,8 +1,10 @@
+import SeededRandom
+
 @testable import FileCoordination
 
 // Orderings that are weaker than those of the tier, one operation each. On x86 they make no difference: only a memory
-// where loads may be stale shows them. Each is too weak, and no model needs more than the next stronger one: a load that
-// fails when it's acquiring has to be sequentially consistent; an update that fails when it's acquiring has to release.
+// where loads may be stale shows them. Each is too weak: a load that fails when it's acquiring has to be sequentially
+// consistent; an update that fails when it's acquiring has to release, one that fails when it's releasing to acquire.
 
 extension FastTierFault {
   static let weakenedReads: [FastTierFault] = [
@@ -26,10 +28,6 @@ extension FastTierFault {
     FastTierFault("countBelowAtRead", weakenedTo: .acquiring, .readerInMovedDirectory) {
       $0.is(.load, in: .read) && $0.place == .readingBelowCount
     },
-    // A table may be freed while a reader that retreats still looks at it.
-    FastTierFault("retreat", weakenedTo: .acquiring, .shrinkingTable) {
-      $0.is(.compareExchange, in: .read) && $0.isOnSlot
-    },
     // What a claim does may be missed by the next one.
     FastTierFault("end", weakenedTo: .acquiring, .readerAndHostWriter) {
       $0.is(.compareExchange, in: .end) && $0.isOnSlot
@@ -40,9 +38,6 @@ extension FastTierFault {
     },
     FastTierFault("announcedShard", weakenedTo: .acquiringAndReleasing, .firstClaims) {
       $0.operation.kind == .compareExchange && $0.place == .shardCount
-    },
-    FastTierFault("endAfterLook", weakenedTo: .acquiring, .lookedAt) {
-      $0.is(.exchange, in: .free) && $0.isOnSlot
     },
   ]
 
@@ -55,9 +50,6 @@ extension FastTierFault {
     },
     FastTierFault("loweredCounter", weakenedTo: .acquiring, .readerAndPatientWriter) {
       $0.is(.add, in: .end) && $0.place == .strongCounter
-    },
-    FastTierFault("counterAfterLook", weakenedTo: .acquiring, .lookedAt) {
-      $0.is(.add, in: .free) && $0.place == .strongCounter
     },
     FastTierFault("tableAtWrite", weakenedTo: .acquiring, .smallTableAndWriter) {
       $0.is(.load, in: .write) && $0.place == .tablePointer
@@ -83,29 +75,11 @@ extension FastTierFault {
     FastTierFault("slotKeyAtWrite", weakenedTo: .relaxed, .slotUsedAgain) {
       $0.is(.load, in: .write) && $0.isOnForeignKey
     },
-    FastTierFault("takenBack", weakenedTo: .acquiring, .shrinkingTableAndWriter) {
-      $0.is(.exchange, in: .write) && $0.isOnSlot && $0.next.isFree
-    },
     FastTierFault("filledKeyAtWrite", weakenedTo: .relaxed, .again) {
       $0.is(.store, in: .write) && $0.place == .slotKey(shard: $0.thread)
     },
     FastTierFault("ownStateAtWrite", weakenedTo: .relaxed, .writeHandedOver) {
       $0.is(.load, in: .write) && $0.isOnOwnSlot
-    },
-  ]
-
-  static let weakenedLooks: [FastTierFault] = [
-    FastTierFault("shownLook", weakenedTo: .acquiringAndReleasing, .patientReader) {
-      $0.is(.exchange, in: .look) && $0.isOnSlot && $0.next.has(SlotState.isLooking)
-    },
-    FastTierFault("hiddenLook", weakenedTo: .acquiring, .patientReader) {
-      $0.is(.exchange, in: .look) && $0.isOnSlot && $0.next.isFree
-    },
-    FastTierFault("tableAtLook", weakenedTo: .acquiring, .patientReader) {
-      $0.is(.load, in: .look) && $0.place == .tablePointer
-    },
-    FastTierFault("lookKey", weakenedTo: .relaxed, .slotLooksAgain) {
-      $0.is(.store, in: .look) && $0.place == .slotKey(shard: $0.thread)
     },
   ]
 
@@ -123,9 +97,6 @@ extension FastTierFault {
       $0.is(.add, in: .arbiterStep) && $0.place == .writingBelowCount
     },
     FastTierFault("replacedTable", weakenedTo: .acquiring, .smallTable) {
-      $0.is(.exchange, in: .arbiterStep) && $0.place == .tablePointer
-    },
-    FastTierFault("shrunkTable", weakenedTo: .acquiringAndReleasing, .shrinkingTable) {
       $0.is(.exchange, in: .arbiterStep) && $0.place == .tablePointer
     },
     FastTierFault("shardCountAtStep", weakenedTo: .acquiring, .firstClaimAndHostWriter) {
@@ -148,10 +119,45 @@ extension FastTierFault {
     },
   ]
 
-  static let weakened = weakenedReads + weakenedWrites + weakenedLooks + weakenedSteps
+  /// In models that take longer.
+  static let weakenedInLargerModels: [FastTierFault] = [
+    // A table may be freed while a reader that retreats still looks at it.
+    FastTierFault("retreat", weakenedTo: .acquiring, .shrinkingTable) {
+      $0.is(.compareExchange, in: .read) && $0.isOnSlot
+    },
+    FastTierFault("shrunkTable", weakenedTo: .acquiringAndReleasing, .shrinkingTable) {
+      $0.is(.exchange, in: .arbiterStep) && $0.place == .tablePointer
+    },
+    FastTierFault("takenBack", weakenedTo: .acquiring, .shrinkingTableAndWriter) {
+      $0.is(.exchange, in: .write) && $0.isOnSlot && $0.next.isFree
+    },
+    FastTierFault("shownLook", weakenedTo: .acquiringAndReleasing, .patientReader) {
+      $0.is(.exchange, in: .look) && $0.isOnSlot && $0.next.has(SlotState.isLooking)
+    },
+    FastTierFault("hiddenLook", weakenedTo: .acquiring, .patientReader) {
+      $0.is(.exchange, in: .look) && $0.isOnSlot && $0.next.isFree
+    },
+    FastTierFault("tableAtLook", weakenedTo: .acquiring, .patientReader) {
+      $0.is(.load, in: .look) && $0.place == .tablePointer
+    },
+    FastTierFault("endAfterLook", weakenedTo: .acquiring, .lookedAt) {
+      $0.is(.exchange, in: .free) && $0.isOnSlot
+    },
+    FastTierFault("counterAfterLook", weakenedTo: .acquiring, .lookedAt) {
+      $0.is(.add, in: .free) && $0.place == .strongCounter
+    },
+    FastTierFault("lookKey", weakenedTo: .relaxed, .slotLooksAgain) {
+      $0.is(.store, in: .look) && $0.place == .slotKey(shard: $0.thread)
+    },
+  ]
+
+  static let weakened =
+    weakenedReads + weakenedWrites + weakenedSteps + (Budget.isLong ? weakenedInLargerModels : [])
 }
 
-/// An ordering of the tier that is stronger than any model needs.
+/// An ordering of the tier that is stronger than any model needs; it stays, as it costs nothing on x86.
+///
+/// A plain load or store of x86 is acquiring or releasing, and each update is a fence.
 struct UnneededOrdering: Sendable, CustomStringConvertible {
   /// The weaker one that changes nothing.
   let weaker: FastTierFault

@@ -11,8 +11,9 @@ extension Model {
 
   /// For a normal run where loads may be stale, which takes longer.
   static let smallest: [Model] = [
-    .readerTwoHostWriters, .lateLook, .presenterAndWriter, .again, .handedOver, .chain, .writerAfterWriter,
-    .readerAndPatientWriter, .counterMates,
+    .readerTwoHostWriters, .again, .handedOver, .writerAfterWriter, .readerAndPatientWriter, .counterMates,
+    .firstClaims,
+    .smallTableAndPatientReader, .readerInMovedDirectory, .movedElsewhereWhileRead,
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
