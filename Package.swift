@@ -120,7 +120,8 @@ let package = Package(
     .testTarget(
       name: "ContentHashingTests", dependencies: ["ContentHashing", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "VersionStoreTests", dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
+      name: "VersionStoreTests",
+      dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
       swiftSettings: settings),
     .testTarget(
       name: "FileVersionsTests",

@@ -36,7 +36,11 @@ extension VersionStore {
       if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path) }
       return place.item
     }
-    if !creating { return nil }
+    if !creating {
+      // A copy stays one when the file that it was made of is gone.
+      if tag != nil { removeTag(of: path) }
+      return nil
+    }
     let item = ItemID.drawn()
     try settle(PlaceRecord(item, status), at: path)
     try self.tag(path, item)
@@ -81,6 +85,12 @@ extension VersionStore {
   func tag(_ path: SystemPath, _ item: ItemID) throws(VersionStoreError) {
     try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       try files.setExtendedAttribute(Self.tagName, of: file, to: Array(item.description.utf8))
+    }
+  }
+
+  private func removeTag(of path: SystemPath) {
+    try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+      try files.removeExtendedAttribute(Self.tagName, of: file)
     }
   }
 }

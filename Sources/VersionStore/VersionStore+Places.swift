@@ -139,15 +139,25 @@ extension VersionStore {
   /// - Parameters:
   ///   - old: Where it was, as a canonical path.
   ///   - new: Where it is.
-  /// - Throws: The error of a system call. Done again, it completes what was begun.
+  /// - Throws: The error of a system call.
   package func noteMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
+    if try status(of: layout.place(of: old)) == nil { return }
+    let step = step("move-" + String(UInt64.random(in: .min ... .max), radix: 16))
+    try write(Step.move(from: old, to: new).record, to: step)
+    try completeMove(from: old, to: new)
+    try unlink(step)
+  }
+
+  /// Done again, it completes what was begun.
+  func completeMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
     let (source, target) = (layout.place(of: old), layout.place(of: new))
-    guard try status(of: source) != nil else { return }
-    if try status(of: target) == nil {
-      try ensureDirectory(target.parent)
-      try rename(source, to: target)
-    } else {
-      try merge(source, into: target)
+    if try status(of: source) != nil {
+      if try status(of: target) == nil {
+        try ensureDirectory(target.parent)
+        try rename(source, to: target)
+      } else {
+        try merge(source, into: target)
+      }
     }
     for place in try placesWithItems(below: target) { try noteArrival(at: place) }
   }

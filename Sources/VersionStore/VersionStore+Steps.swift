@@ -4,6 +4,8 @@ internal import SystemInterface
 enum Step: Equatable, Sendable {
   /// A version is made; if `source` is there, by moving.
   case add(ItemID, source: SystemPath?, FileIdentity)
+  /// Histories move with their files.
+  case move(from: SystemPath, to: SystemPath)
 
   var record: StoreRecord {
     var record = StoreRecord()
@@ -14,11 +16,19 @@ enum Step: Equatable, Sendable {
       if let source { record.add("source", bytes: source.bytes) }
       record.add("device", identity.device)
       record.add("inode", identity.inode)
+    case .move(let old, let new):
+      record.add("step", "move")
+      record.add("from", bytes: old.bytes)
+      record.add("to", bytes: new.bytes)
     }
     return record
   }
 
   init?(_ record: StoreRecord) {
+    if record.text(of: "step") == "move", let old = record.value(of: "from"), let new = record.value(of: "to") {
+      self = .move(from: SystemPath(bytes: old), to: SystemPath(bytes: new))
+      return
+    }
     guard record.text(of: "step") == "add", let item = record.text(of: "item").flatMap(ItemID.init),
       let device: UInt64 = record.number(of: "device"), let inode: UInt64 = record.number(of: "inode")
     else { return nil }
@@ -59,7 +69,15 @@ extension VersionStore {
       let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
       if isAlive(worker) { continue }
       let step = layout.steps.appending(name)
-      if try status(of: step)?.kind == .directory { try dispose(of: step) } else { try unlink(step) }
+      if try status(of: step)?.kind == .directory {
+        try dispose(of: step)
+      } else {
+        // One that isn't written completely hasn't begun.
+        if let record = try? record(at: step), case .move(let old, let new)? = Step(record) {
+          try completeMove(from: old, to: new)
+        }
+        try unlink(step)
+      }
       count += 1
     }
     return count

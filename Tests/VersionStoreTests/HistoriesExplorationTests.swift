@@ -1,0 +1,198 @@
+import ContentHashing
+import Foundation
+import SeededRandom
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+/// What a store must have, kept in the plainest way.
+private struct Reference {
+  var texts: [String: String] = [:]
+  /// Which history a file has.
+  var histories: [String: Int] = [:]
+  var versions: [Int: [String]] = [:]
+  private var lastHistory = 0
+
+  mutating func history(of name: String) -> Int {
+    if let history = histories[name] { return history }
+    lastHistory += 1
+    histories[name] = lastHistory
+    versions[lastHistory] = []
+    return lastHistory
+  }
+
+  mutating func move(_ old: String, to new: String) {
+    texts[new] = texts.removeValue(forKey: old)
+    if let history = histories.removeValue(forKey: old) { histories[new] = history }
+  }
+}
+
+/// Files that are saved, moved, copied and removed, and versions of them that are added, restored and removed.
+private struct Run {
+  let sandbox: StoreSandbox
+  var random: SplitMix
+  var reference = Reference()
+  var problems: [String] = []
+  /// What was done, for the report.
+  private(set) var log: [String] = []
+
+  private static let names = ["a", "b", "d/a", "d/b"]
+
+  private func text(of name: String) throws -> String { try sandbox.text(sandbox.path(name)) }
+
+  /// Does something, at times in a process that ends in the middle of it, and is done again by the next one as far as that's said.
+  mutating func step() throws {
+    let (name, other) = (random.pick(Self.names), random.pick(Self.names))
+    if reference.texts[name] == nil { return try create(name) }
+    switch random.below(9) {
+    case 0, 1: try save(name)
+    case 2, 3: try add(name)
+    case 4: try move(name, to: other)
+    case 5: try copy(name, to: other)
+    case 6: try delete(name)
+    case 7: try restore(name)
+    default: try remove(name)
+    }
+  }
+
+  private mutating func note(_ operation: String, _ names: String...) {
+    log.append("\(operation) \(names.joined(separator: " "))")
+  }
+
+  private mutating func create(_ name: String) throws {
+    note("create", name)
+    let text = "\(random.below(6))"
+    try sandbox.write(name, text)
+    reference.texts[name] = text
+  }
+
+  private mutating func save(_ name: String) throws {
+    note("save", name)
+    let text = "\(random.below(6))"
+    try random.pick(IdentityTests.Editor.allCases).save(sandbox, name, text)
+    reference.texts[name] = text
+    _ = try sandbox.store().item(at: sandbox.path(name), creating: false)
+  }
+
+  private mutating func add(_ name: String) throws {
+    note("add", name)
+    let byMoving = random.chance(1, in: 4)
+    let source = byMoving ? try sandbox.write("source", reference.texts[name] ?? "") : sandbox.path(name)
+    let history = reference.history(of: name)
+    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: true))
+    let before = try versions(of: item)
+    try mayDie { store in
+      _ = try store.add(contentsOf: source, to: item, StoreSandbox.attributes, byMoving: byMoving)
+    }
+    try sandbox.store().completeMoves(of: item)
+    try? sandbox.files.removeItem(at: sandbox.path("source"))
+    let after = try versions(of: item)
+    if after != before { reference.versions[history]?.append(reference.texts[name] ?? "") }
+  }
+
+  private mutating func move(_ name: String, to new: String) throws {
+    if name == new { return }
+    note("move", name, new)
+    if reference.texts[new] != nil, reference.histories[name] == nil, let history = reference.histories[new] {
+      reference.histories[name] = history
+    }
+    try sandbox.files.moveItem(from: sandbox.path(name), to: sandbox.path(new), replacing: true)
+    if random.chance(1, in: 2) {
+      let (from, to) = (sandbox.path(name), sandbox.path(new))
+      try mayDie { store in try store.noteMove(from: from, to: to) }
+    }
+    reference.histories[new] = nil
+    reference.move(name, to: new)
+    for name in [new, name] { _ = try sandbox.store().item(at: sandbox.path(name), creating: false) }
+  }
+
+  private mutating func copy(_ name: String, to new: String) throws {
+    if reference.texts[new] != nil { return }
+    note("copy", name, new)
+    try sandbox.files.copyItem(from: sandbox.path(name), to: sandbox.path(new), replacing: false)
+    reference.texts[new] = reference.texts[name]
+  }
+
+  private mutating func delete(_ name: String) throws {
+    note("delete", name)
+    let path = sandbox.path(name)
+    try sandbox.files.removeItem(at: path)
+    if random.chance(1, in: 2) { try mayDie { store in try store.noteRemoval(of: path) } }
+    _ = try sandbox.store().item(at: path, creating: false)
+    reference.texts[name] = nil
+    reference.histories[name] = nil
+  }
+
+  private mutating func restore(_ name: String) throws {
+    note("restore", name)
+    guard let history = reference.histories[name], let text = reference.versions[history]?.last else { return }
+    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: false))
+    let version = try #require(try sandbox.store().versions(of: item).last)
+    let path = sandbox.path(name)
+    try mayDie { store in try store.restore(version, to: path) }
+    let now = try self.text(of: name)
+    if now != text, now != reference.texts[name] { problems.append("\(name) is neither restored nor as it was") }
+    reference.texts[name] = now
+    _ = try sandbox.store().item(at: sandbox.path(name), creating: false)
+  }
+
+  private mutating func remove(_ name: String) throws {
+    note("remove", name)
+    guard let history = reference.histories[name], let count = reference.versions[history]?.count, count > 0 else {
+      return
+    }
+    let index = random.below(count)
+    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: false))
+    let version = try sandbox.store().versions(of: item)[index]
+    try mayDie { store in try store.remove(version.id, of: item) }
+    if try sandbox.store().versionIfPresent(version.id, of: item) == nil {
+      reference.versions[history]?.remove(at: index)
+    }
+  }
+
+  private func versions(of item: ItemID) throws -> [VersionID] { try sandbox.store().versions(of: item).map(\.id) }
+
+  private mutating func mayDie(_ body: (VersionStore) throws -> Void) throws {
+    if random.chance(1, in: 2) { return try body(sandbox.store()) }
+    // Beyond the last call it ends in time.
+    try? body(sandbox.store(DyingDoor.dying(atCall: 4 + random.below(60))))
+    try sandbox.store().recover { _ in false }
+  }
+
+  /// Compares everything.
+  mutating func check() throws {
+    let store = try sandbox.store()
+    for (name, text) in reference.texts {
+      if try self.text(of: name) != text { problems.append("\(name) has other contents than '\(text)'") }
+      let item = try store.item(at: sandbox.path(name), creating: false)
+      let found = try item.map { try store.versions(of: $0).map { try sandbox.text(store.path(of: $0)) } }
+      let expected = reference.histories[name].flatMap { reference.versions[$0] }
+      if (found ?? []) != (expected ?? []) {
+        problems.append("\(name) has the versions \(found ?? []), not \(expected ?? [])")
+      }
+    }
+    let stored = try sandbox.tree("store/contents").filter { $0.contains("/") }.count
+    let distinct = Set(reference.versions.values.joined()).count
+    if stored != distinct { problems.append("\(stored) contents are stored of \(distinct)") }
+    if try !sandbox.tree("store/steps").isEmpty { problems.append("a step is left over") }
+  }
+}
+
+@Suite("Histories of files that come and go")
+struct HistoriesExplorationTests {
+  @Test(
+    "Each file has the versions that were kept of it, whatever happens to it, and nothing is left over",
+    arguments: Budget.seeds(normal: 6, long: 200))
+  func randomly(seed: UInt64) async throws {
+    try await withStore { sandbox in
+      try sandbox.write("d/other", "makes the directory")
+      var run = Run(sandbox: sandbox, random: SplitMix(state: seed))
+      for number in 0..<60 where run.problems.isEmpty {
+        try run.step()
+        try run.check()
+        if !run.problems.isEmpty { Issue.record("seed \(seed), step \(number): \(run.problems) after \(run.log)") }
+      }
+    }
+  }
+}
