@@ -33,7 +33,9 @@ public struct FileVersionRetention: Hashable, Sendable {
   public var countMax: Int?
   /// How old versions may be, in seconds.
   public var ageMax: TimeInterval?
-  /// How many bytes versions may have together. Those that are discardable go first.
+  /// How many bytes versions may have together.
+  ///
+  /// Those that are discardable go first.
   public var byteCountMax: Int64?
   /// How versions are thinned out as they grow older; of several that concern a version the one with the highest age counts.
   public var thinning: [Thinning]
