@@ -3,7 +3,7 @@
 
 /// A list that mostly has one element, and then lies where it is.
 public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection,
-  ExpressibleByArrayLiteral
+  RangeReplaceableCollection, ExpressibleByArrayLiteral
 {
   public enum Content: Sendable {
     case one(Element)
@@ -38,6 +38,36 @@ public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, Mu
     }
   }
 
+  /// The only element of a list of one leaves nothing behind that would have to be freed.
+  @discardableResult
+  @inlinable public mutating func remove(at position: Int) -> Element {
+    if case .one(let element) = content {
+      precondition(position == 0, "position \(position) in a list of one")
+      content = .array([])
+      return element
+    }
+    let element = self[position]
+    changeArray { $0.remove(at: position) }
+    return element
+  }
+
+  @inlinable public mutating func removeAll(where isUnwanted: (Element) throws -> Bool) rethrows {
+    switch content {
+    case .one(let element): if try isUnwanted(element) { content = .array([]) }
+    case .array(var elements):
+      if elements.isEmpty { return }
+      content = .array([])
+      try elements.removeAll(where: isUnwanted)
+      content = .array(elements)
+    }
+  }
+
+  @inlinable public mutating func replaceSubrange(
+    _ range: Range<Int>, with elements: some Collection<Element>
+  ) {
+    changeArray { $0.replaceSubrange(range, with: elements) }
+  }
+
   /// Changes the elements as an array of which there is only one copy.
   @inlinable public mutating func changeArray(_ body: (inout ContiguousArray<Element>) -> Void) {
     var elements: ContiguousArray<Element>
@@ -68,4 +98,13 @@ public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, Mu
       }
     }
   }
+}
+
+extension ShortList: Equatable where Element: Equatable {
+  @inlinable public static func == (left: Self, right: Self) -> Bool { left.elementsEqual(right) }
+}
+
+extension ShortList: CustomStringConvertible {
+  /// As an array prints its elements.
+  public var description: String { Array(self).description }
 }

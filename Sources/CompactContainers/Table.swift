@@ -51,6 +51,7 @@ public struct Table<Element: TableElement>: Sendable {
   /// The element at an index that ``index(of:)`` found, until the table changes.
   @inlinable public subscript(at index: Int32) -> Element {
     @inline(__always) unsafeAddress { unsafe elements.address(of: index) }
+    @inline(__always) unsafeMutableAddress { unsafe elements.mutableAddress(of: index) }
   }
 
   /// A copy of the element, which retains what it refers to: who reads only a part of it uses ``index(of:)``.
@@ -72,7 +73,12 @@ public struct Table<Element: TableElement>: Sendable {
 
   @discardableResult
   @inlinable public mutating func remove(_ key: Key) -> Element {
-    let index = present(key)
+    remove(at: present(key))
+  }
+
+  /// Removes the element at an index that ``index(of:)`` found.
+  @discardableResult
+  @inlinable public mutating func remove(at index: Int32) -> Element {
     let value = elements[index]
     elements.remove(index)
     return value

@@ -99,6 +99,18 @@ package struct FileAccessArbiter: Sendable {
     effects = []
     return result
   }
+
+  /// Takes the list of effects of an event back when they have been carried out, so that the next event needs no memory
+  /// for its own.
+  package mutating func reuse(_ list: inout [Effect]) {
+    var list = exchange(&list, with: [])
+    if list.capacity > FileAccessArbiter.keptEffectCountMax { return }
+    list.removeAll(keepingCapacity: true)
+    effects = list
+  }
+
+  /// A longer list of effects isn't kept.
+  private static let keptEffectCountMax = 64
 }
 
 // MARK: - The state

@@ -11,7 +11,8 @@ extension FileAccessArbiter {
   /// Puts a message into the presenter's mailbox and delivers it if the presenter is free.
   @discardableResult
   mutating func enqueue(
-    _ kind: Message.Kind, to presenter: PresenterID, _ origin: Message.Origin, awaitedBy access: AccessID? = nil
+    _ kind: Message.Kind, to presenter: PresenterID, _ origin: Message.Origin, awaitedBy access: AccessID? = nil,
+    negotiation: Int32 = -1
   ) -> MessageID? {
     if mayFold(kind), presenters[presenter].pending.count >= FileAccessArbiter.pendingMessageCountMax {
       presenters[presenter].folded += 1
@@ -19,15 +20,19 @@ extension FileAccessArbiter {
     }
     lastMessage += 1
     let id = MessageID(lastMessage, epoch: epoch)
-    var origin = origin
-    if let cause = origin.access, accesses.find(cause)?.absentPresenters.contains(presenter) == true {
-      origin.wasPassedOver = true
-    }
-    messages.insert(
-      Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now))
+    var message = Message(id: id, presenter: presenter, kind: kind, origin: origin, awaitingAccess: access, since: now)
+    message.negotiation = negotiation
+    if let cause = origin.access, isAbsent(presenter, for: cause) { message.origin.wasPassedOver = true }
+    messages.insert(message)
     presenters[presenter].pending.append(id)
     pump(presenter)
     return id
+  }
+
+  /// Whether an access went on without the presenter, whose queue hadn't begun a question in time.
+  private func isAbsent(_ presenter: PresenterID, for access: AccessID) -> Bool {
+    let access = accesses.index(of: access)
+    return access != Table<Access>.none && accesses[at: access].absentPresenters.contains(presenter)
   }
 
   /// Notifications say that something changed; a presenter with thousands of them waiting has to examine everything
@@ -44,12 +49,15 @@ extension FileAccessArbiter {
 
   /// Delivers the messages that can be delivered now.
   mutating func pump(_ id: PresenterID) {
-    while let position = nextDeliverable(presenters[id]) {
-      let message = presenters[id].pending.remove(at: position)
+    let presenter = presenters.present(id)
+    while !presenters[at: presenter].pending.isEmpty {
+      guard let position = nextDeliverable(presenters[at: presenter]) else {
+        return suspectHeldBack(presenters[at: presenter])
+      }
+      let message = presenters[at: presenter].pending.remove(at: position)
       deliver(message, to: id)
       suspectOwnAccesses(of: id)
     }
-    suspectHeldBack(presenters[id])
   }
 
   /// An access whose question waits for the end of a save may be the one that the save waits for.
@@ -65,6 +73,7 @@ extension FileAccessArbiter {
     if presenter.running.isEmpty {
       guard let first = presenter.pending.first else { return nil }
       // Questions don't wait for the end of a mover, which may wait for them.
+      guard case .itemDidMove = messages[first].kind else { return 0 }
       return isHeldMove(messages[first]) ? presenter.pending.firstIndex { messages[$0].kind.mustBeAnswered } : 0
     }
     guard !presenter.pending.isEmpty, mayBeServed(presenter) else { return nil }
@@ -149,28 +158,28 @@ extension FileAccessArbiter {
 
   func children(of context: ExecutionContext) -> [AccessID] {
     switch context {
-    case .access(let id): accesses.find(id)?.children ?? []
-    case .message(let id): messages.find(id)?.children ?? []
+    case .access(let id):
+      let access = accesses.index(of: id)
+      return access == Table<Access>.none ? [] : accesses[at: access].children
+    case .message(let id):
+      let message = messages.index(of: id)
+      return message == Table<Message>.none ? [] : messages[at: message].children
     }
   }
 
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
-    let isReentrant = !presenters[presenter].running.isEmpty
+    let place = presenters.present(presenter)
+    let isReentrant = !presenters[at: place].running.isEmpty
     // Accesses that wait in the callbacks below wait for this one from now on.
-    for below in presenters[presenter].running {
+    for below in presenters[at: place].running {
       suspects += descendants(of: children(of: .message(below))).filter { accesses.find($0)?.isWaiting == true }
     }
-    messages[id].state = .running(isReentrant: isReentrant)
-    messages[id].since = now
-    messages[id].deliverySequence = lastSequence
-    messages[id].origin.folded = presenters[presenter].folded
-    if presenters[presenter].folded > 0 { presenters[presenter].folded = 0 }
-    presenters[presenter].running.append(id)
-    effects.append(
-      .deliver(
-        Delivery(
-          message: id, presenter: presenter, kind: messages[id].kind, origin: messages[id].origin,
-          isReentrant: isReentrant)))
+    let folded = presenters[at: place].folded
+    if folded > 0 { presenters[at: place].folded = 0 }
+    presenters[at: place].running.append(id)
+    let message = messages.present(id)
+    messages[at: message].noteDelivery(isReentrant: isReentrant, folding: folded, after: lastSequence, at: now)
+    effects.append(.deliver(messages[at: message].delivery(isReentrant: isReentrant)))
   }
 
   /// An access began to wait: the presenters in whose callbacks it was requested can be asked meanwhile.
@@ -241,28 +250,35 @@ extension FileAccessArbiter {
   }
 
   private mutating func finishCallback(_ id: MessageID) -> Message? {
-    guard let message = messages.find(id), message.isUnanswered else { return nil }
-    messages.remove(id)
-    presenters[message.presenter].running.removeAll { $0 == id }
-    presenters[message.presenter].returned.removeAll { $0 == id }
-    presenters[message.presenter].unseenMoves.removeAll { $0.message == id }
-    presenters[message.presenter].dropUselessDetails()
+    let place = messages.index(of: id)
+    guard place != Table<Message>.none, messages[at: place].isUnanswered else { return nil }
+    let message = messages.remove(at: place)
+    presenters[message.presenter].forget(id)
     return message
   }
 
   private mutating func afterCallback(_ message: Message) {
     let presenter = message.presenter
     pump(presenter)
+    advanceReadyAccesses(inside: message)
+    suspectOwnAccesses(of: presenter)
+    let place = presenters.present(presenter)
+    presenters[at: place].dropUselessDetails()
+    forgetIfDone(presenter)
+  }
+
+  private mutating func advanceReadyAccesses(inside message: Message) {
     // Those inside this callback too: it may have been answered before it was over.
     var ready = descendants(of: message.children)
-    for below in presenters[presenter].running { ready += descendants(of: children(of: .message(below))) }
+    for below in presenters[message.presenter].running {
+      ready += descendants(of: children(of: .message(below)))
+    }
     for waiter in ready where accesses.find(waiter)?.phase == .ready { advance(waiter) }
-    suspectOwnAccesses(of: presenter)
-    forgetIfDone(presenter)
   }
 
   /// The accesses of `children` that live, and those requested inside them, parents first.
   func descendants(of children: [AccessID]) -> [AccessID] {
+    if children.isEmpty { return [] }
     var result = children
     var next = 0
     while next < result.count {
@@ -297,9 +313,10 @@ extension FileAccessArbiter {
   }
 
   func origin(of id: AccessID) -> Message.Origin {
-    let access = accesses[id]
+    let access = accesses.present(id)
     return Message.Origin(
-      access: id, client: access.client, purpose: access.purpose, label: access.label,
-      readingOptions: access.readingOptions, isPreparation: access.isPreparation)
+      access: id, client: accesses[at: access].client, purpose: accesses[at: access].purpose,
+      label: accesses[at: access].label, readingOptions: accesses[at: access].readingOptions,
+      isPreparation: accesses[at: access].isPreparation)
   }
 }

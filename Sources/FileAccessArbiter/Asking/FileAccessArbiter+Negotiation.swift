@@ -9,7 +9,7 @@ extension FileAccessArbiter {
     if !isAnyoneConcerned(by: id, withInside: true) { return }
     let concerned = concerned(by: id)
     if refuseEviction(id, asking: concerned) { return }
-    for (presenter, questions, access) in concerned { ask(presenter, questions, access, id) }
+    for (presenter, questions, itemAccess) in concerned { ask(presenter, questions, itemAccess, id) }
     if accesses[id].owesAnswers { waitForAnswers(id) }
   }
 
@@ -25,7 +25,9 @@ extension FileAccessArbiter {
     by id: AccessID
   ) -> [(PresenterID, MessageRules.Questions, ItemAccess)] {
     let access = accesses[id]
-    var found: [PresenterID: (MessageRules.Questions, ItemAccess)] = [:]
+    var found: [(PresenterID, MessageRules.Questions, ItemAccess)] = []
+    // One item concerns a presenter once.
+    var places: [PresenterID: Int]? = access.items.count == 1 ? nil : [:]
     for (index, item) in access.items.enumerated() where !item.isAlias {
       let withInside = MessageRules.concernsInside(item.access, isPreparation: access.isPreparation)
       forEachPresenter(aroundItem: index, of: access, withInside: withInside) { presenter, relation in
@@ -35,16 +37,17 @@ extension FileAccessArbiter {
         if questions.save, isSaving(presenter, for: access) || isSaveWaiting(of: presenter, for: id) {
           questions.save = false
         }
-        if var (merged, first) = found[presenter] {
-          merged.merge(questions)
-          if item.access.isWrite, !first.isWrite { first = item.access }
-          found[presenter] = (merged, first)
+        if let place = places?[presenter] {
+          found[place].1.merge(questions)
+          if item.access.isWrite, !found[place].2.isWrite { found[place].2 = item.access }
         } else {
-          found[presenter] = (questions, item.access)
+          places?[presenter] = found.count
+          found.append((presenter, questions, item.access))
         }
       }
     }
-    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.0, $0.value.1) }
+    if found.count > 1 { found.sort { $0.0 < $1.0 } }
+    return found
   }
 
   /// Own presenters, and presenters of the same purpose, are neither asked nor notified (C-110).
@@ -65,6 +68,7 @@ extension FileAccessArbiter {
   /// Two editors that save by merging would ask each other to save for ever: the presenter's changes are on their way
   /// already.
   private func isSaving(_ presenter: PresenterID, for access: Access) -> Bool {
+    if access.lineage.isEmpty, access.ownPresenter == nil { return false }
     var contexts = contexts(of: access)
     var seen: Set<ExecutionContext> = []
     while let context = contexts.popLast() {
@@ -99,23 +103,20 @@ extension FileAccessArbiter {
     let kinds = questions.messages(for: callbacks)
     if kinds.isEmpty { return }
     accesses[id].negotiations.append(
-      Access.Negotiation(presenter: presenter, remaining: kinds.reversed(), since: now))
+      Access.Negotiation(presenter: presenter, remaining: kinds, since: now))
     askNext(id, accesses[id].negotiationCount - 1, itemAccess)
   }
 
   mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
     let presenter = accesses[id].negotiations[index].presenter
-    var next = accesses[id].negotiations[index].remaining.popLast()
-    while let kind = next, isNeedless(kind, presenter, for: id) {
-      next = accesses[id].negotiations[index].remaining.popLast()
-    }
+    var next = accesses[id].nextQuestion(at: index)
+    while let kind = next, isNeedless(kind, presenter, for: id) { next = accesses[id].nextQuestion(at: index) }
     guard let kind = next else {
       return accesses[id].setOutstanding(nil, at: index)
     }
     var origin = origin(of: id)
     origin.itemAccess = itemAccess ?? accesses[id].items[0].access
-    let message = enqueue(kind, to: presenter, origin, awaitedBy: id)
-    if let message { messages[message].negotiation = Int32(index) }
+    let message = enqueue(kind, to: presenter, origin, awaitedBy: id, negotiation: Int32(index))
     accesses[id].setOutstanding(message, at: index)
   }
 
@@ -130,10 +131,11 @@ extension FileAccessArbiter {
   /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: if
   ///   thousands are asked at once, each answers, and none of these answers can close a cycle.
   mutating func answered(_ message: Message, of id: AccessID) {
-    guard accesses.contains(id), let index = accesses[id].indexOfNegotiation(message) else { return }
-    accesses[id].setOutstanding(nil, at: index)
+    let place = accesses.index(of: id)
+    guard place != Table<Access>.none, let index = accesses[at: place].indexOfNegotiation(message) else { return }
+    accesses[at: place].setOutstanding(nil, at: index)
     askNext(id, index, nil)
-    if !accesses[id].owesAnswers { return advance(id) }
+    if !accesses[at: place].owesAnswers { return advance(id) }
     armBeginningTimer(of: id, for: index)
     if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }
   }
@@ -154,6 +156,7 @@ extension FileAccessArbiter {
 
   /// Takes back questions that no presenter has seen yet; answers to the others are not awaited any more (C-164).
   mutating func withdrawQuestions(of id: AccessID) {
+    if accesses[id].negotiationCount == 0 { return }
     for index in accesses[id].negotiations.indices {
       guard let message = accesses[id].negotiations[index].outstanding else { continue }
       accesses[id].setOutstanding(nil, at: index)

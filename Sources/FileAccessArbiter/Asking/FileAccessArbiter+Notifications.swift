@@ -9,7 +9,7 @@ extension FileAccessArbiter {
   /// reported only to presenters that consented to the end of the item. If it were reported to all, two presenters that
   /// then read the item, and whose saves fail, would notify each other without end.
   mutating func tellOutcomes(of id: AccessID, _ outcomes: [ItemOutcome]) {
-    if accesses[id].isPreparation || !isAnyoneConcerned(by: id, withInside: false) { return }
+    if accesses[id].isPreparation || !isWriting(id) || !isAnyoneConcerned(by: id, withInside: false) { return }
     let access = accesses[id]
     if has(.didChangeAfterReacquirer) { payDebts(of: id) }
     for (index, item) in access.items.enumerated() {
@@ -48,12 +48,16 @@ extension FileAccessArbiter {
 
   /// Whether a write of this access would be reported to any presenter, so that inspecting the items is worth it.
   func isAnyoneToBeTold(of id: AccessID) -> Bool {
-    if !isAnyoneConcerned(by: id, withInside: false) { return false }
+    if !isWriting(id) || !isAnyoneConcerned(by: id, withInside: false) { return false }
     let access = accesses[id]
     return access.items.indices.contains { index in
       access.items[index].access.isWrite && !access.items[index].isAlias
         && !presentersToTell(aroundItem: index, access).isEmpty
     }
+  }
+
+  private func isWriting(_ id: AccessID) -> Bool {
+    accesses[id].items.contains { $0.access.isWrite && !$0.isAlias }
   }
 
   private func presentersToTell(aroundItem index: Int, _ access: Access) -> [(PresenterID, PresenterRelation)] {

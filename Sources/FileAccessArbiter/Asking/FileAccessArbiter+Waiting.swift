@@ -26,8 +26,9 @@ extension FileAccessArbiter {
   }
 
   mutating func enter(_ phase: Access.Phase, _ id: AccessID) {
-    accesses[id].phase = phase
-    accesses[id].phaseSince = now
+    let access = accesses.present(id)
+    accesses[at: access].phase = phase
+    accesses[at: access].phaseSince = now
     disarmTimer(of: id)
   }
 

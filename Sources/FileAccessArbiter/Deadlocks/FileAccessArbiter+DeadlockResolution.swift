@@ -32,7 +32,7 @@ extension FileAccessArbiter {
         break
       }
     }
-    suspects = []
+    if !suspects.isEmpty { suspects.removeAll(keepingCapacity: suspects.capacity <= 64) }
   }
 
   /// - Returns: Whether there's no cycle left that has to be ended by changing a decision, or by failing an access.
@@ -70,22 +70,35 @@ extension FileAccessArbiter {
 
   /// No access waits for the newest one while it queues, unless it's nested in something or went ahead of another.
   private func mayBeInCycle(_ id: AccessID) -> Bool {
-    guard let access = accesses.find(id), access.isWaiting, !has(.cycleNotChecked) else { return false }
-    if access.phase == .asking, access.overtakes.isEmpty, waitsOnlyForCallbacks(access), callbackAbove(id) == nil {
-      return false
-    }
-    return access.phase != .waiting || access.sequence != lastSequence || !access.lineage.isEmpty
-      || !access.overtakes.isEmpty || isPresumablyAwaited(id)
+    let access = accesses.index(of: id)
+    guard access != Table<Access>.none, accesses[at: access].isWaiting, !has(.cycleNotChecked) else { return false }
+    let phase = accesses[at: access].phase
+    let hasOvertaken = !accesses[at: access].overtakes.isEmpty
+    if phase == .asking, !hasOvertaken, waitsOnlyForCallbacks(access), callbackAbove(id) == nil { return false }
+    return phase != .waiting || accesses[at: access].sequence != lastSequence
+      || !accesses[at: access].lineage.isEmpty || hasOvertaken || isPresumablyAwaited(id)
   }
 
   /// Whether an access waits only for callbacks that have begun and have requested nothing, so that no code waits in
   /// them.
-  private func waitsOnlyForCallbacks(_ access: Access) -> Bool {
-    if access.traits.contains(.isOvertaken) { return false }
-    return access.negotiations.allSatisfy { negotiation in
-      guard let message = negotiation.outstanding.flatMap(messages.find) else { return true }
-      return message.children.isEmpty && !mayWait(message)
+  private func waitsOnlyForCallbacks(_ access: Int32) -> Bool {
+    if accesses[at: access].traits.contains(.isOvertaken) { return false }
+    return accesses[at: access].negotiations.allSatisfy { negotiation in
+      guard let id = negotiation.outstanding else { return true }
+      let message = messages.index(of: id)
+      if message == Table<Message>.none { return true }
+      if messages[at: message].state == .pending { return isBusyWithoutWaiting(messages[at: message].presenter) }
+      return messages[at: message].children.isEmpty && !mayWait(messages[at: message])
     }
+  }
+
+  /// Whether a presenter has one callback under way, which waits for nothing: so its next message doesn't, either.
+  private func isBusyWithoutWaiting(_ presenter: PresenterID) -> Bool {
+    let presenter = presenters.present(presenter)
+    guard presenters[at: presenter].ownAccesses.isEmpty, presenters[at: presenter].running.count == 1 else {
+      return false
+    }
+    return messages[presenters[at: presenter].running[0]].children.isEmpty
   }
 
   /// Changes the order of the queues so that accesses can go on that nothing else keeps.

@@ -70,7 +70,9 @@ extension FileAccessArbiter {
 
   /// Searches for cycles through the presenter again: the presumed waits of its callbacks have changed.
   mutating func suspectOwnAccesses(of id: PresenterID) {
-    guard let presenter = presenters.find(id), !presenter.ownAccesses.isEmpty else { return }
+    let place = presenters.index(of: id)
+    if place == Table<Presenter>.none || presenters[at: place].ownAccesses.isEmpty { return }
+    let presenter = presenters[at: place]
     for message in presenter.unanswered + presenter.pending {
       if let access = messages[message].awaitingAccess { suspects.append(access) }
     }

@@ -16,6 +16,7 @@ extension FileAccessArbiter {
   }
 
   mutating func disarmTimer(of id: AccessID) {
+    if accesses[id].hasNoTimer { return }
     disarmBeginningTimer(of: id)
     guard let purpose = accesses[id].armedTimer else { return }
     accesses[id].armedTimer = nil

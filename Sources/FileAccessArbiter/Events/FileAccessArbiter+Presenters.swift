@@ -110,10 +110,10 @@ extension FileAccessArbiter {
 
   /// Drops a removed presenter when it's owed nothing any more.
   mutating func forgetIfDone(_ id: PresenterID) {
-    guard let presenter = presenters.find(id), presenter.isRemoved, presenter.unanswered.isEmpty,
-      presenter.pending.isEmpty, presenter.reacquirersOwed == 0
-    else { return }
-    forget(presenter)
+    let place = presenters.index(of: id)
+    if place == Table<Presenter>.none || !presenters[at: place].isRemoved { return }
+    let presenter = presenters[at: place]
+    if presenter.unanswered.isEmpty, presenter.pending.isEmpty, presenter.reacquirersOwed == 0 { forget(presenter) }
   }
 
   /// Nothing refers to the presenter any more.

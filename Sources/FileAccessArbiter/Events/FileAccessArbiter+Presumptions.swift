@@ -69,7 +69,11 @@ extension FileAccessArbiter {
 extension FileAccessArbiter {
   /// Arms a timer for the first question of the access that mustn't be waited for any longer, if its queue hasn't begun it.
   mutating func armBeginningTimer(of id: AccessID) {
-    guard let due = accesses[id].negotiations.lazy.compactMap(due).min() else { return disarmBeginningTimer(of: id) }
+    var earliest: Timestamp?
+    for negotiation in accesses[id].negotiations {
+      if let due = due(negotiation) { earliest = min(due, earliest ?? due) }
+    }
+    guard let due = earliest else { return disarmBeginningTimer(of: id) }
     if accesses[id].beginningDue == due { return }
     disarmBeginningTimer(of: id)
     accesses[id].beginningDue = due
@@ -93,10 +97,13 @@ extension FileAccessArbiter {
 
   /// Until when the question is waited for if its queue doesn't begin it; `nil` if it's waited for as long as it takes.
   func due(_ negotiation: Access.Negotiation) -> Timestamp? {
-    guard let id = negotiation.outstanding, let message = messages.find(id),
-      !message.hasBegun || has(.beginningIgnored),
-      let patience = message.kind.patience,
-      presenters[negotiation.presenter].callbacks.presumed.contains(message.kind.requiredCallback)
+    guard let id = negotiation.outstanding else { return nil }
+    let presumed = presenters[negotiation.presenter].callbacks.presumed
+    if presumed.isEmpty { return nil }
+    let message = messages.index(of: id)
+    guard message != Table<Message>.none, !messages[at: message].hasBegun || has(.beginningIgnored),
+      let patience = messages[at: message].kind.patience,
+      presumed.contains(messages[at: message].kind.requiredCallback)
     else { return nil }
     return negotiation.since + patience
   }

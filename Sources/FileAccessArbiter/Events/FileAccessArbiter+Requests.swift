@@ -152,6 +152,7 @@ extension FileAccessArbiter {
 
   /// Lets accesses check again whether they can go on, in order of request.
   mutating func wake(_ sleepers: [AccessID]) {
+    if sleepers.isEmpty { return }
     for id in sleepers.filter(accesses.contains).sorted(by: { sequence($0) < sequence($1) }) { advance(id) }
   }
 

@@ -1,3 +1,5 @@
+internal import CompactContainers
+
 /// Which presenter an item concerns, seen from the item.
 enum PresenterRelation: Hashable, Sendable {
   /// Presents the item itself (PI).
@@ -48,28 +50,31 @@ struct MessageRules {
 
     /// The messages for a presenter with `callbacks`: questions that it didn't declare count as answered (C-036,
     /// C-037).
-    func messages(for callbacks: PresenterCallbacks) -> [Message.Kind] {
-      var kinds: [Message.Kind] = []
+    ///
+    /// In reverse order, so that the next is the last.
+    func messages(for callbacks: PresenterCallbacks) -> ShortList<Message.Kind> {
+      var kinds = ShortList<Message.Kind>()
+      func add(_ kind: Message.Kind) { if callbacks.contains(kind.requiredCallback) { kinds.append(kind) } }
+      for path in subitemDeletions.reversed() { add(.accommodateSubitemDeletion(path)) }
+      if accommodateEviction { add(.accommodateEviction) }
+      if accommodateDeletion { add(.accommodateDeletion) }
+      if save { add(.saveChanges) }
       switch relinquish {
       case .none: break
-      case .toReader: kinds.append(.relinquishToReader)
-      case .toWriter: kinds.append(.relinquishToWriter)
+      case .toReader: add(.relinquishToReader)
+      case .toWriter: add(.relinquishToWriter)
       }
-      if save { kinds.append(.saveChanges) }
-      if accommodateDeletion { kinds.append(.accommodateDeletion) }
-      if accommodateEviction { kinds.append(.accommodateEviction) }
-      kinds += subitemDeletions.map(Message.Kind.accommodateSubitemDeletion)
-      return kinds.filter { callbacks.contains($0.requiredCallback) }
+      return kinds
     }
   }
 
   static func questions(
-    _ access: ItemAccess, at path: ItemPath, to relation: PresenterRelation, isPreparation: Bool
+    _ access: ItemAccess, at path: @autoclosure () -> ItemPath, to relation: PresenterRelation, isPreparation: Bool
   ) -> Questions {
     var questions = Questions()
     if relation == .enclosingDirectory {
       let isItsEnd = access == .write(.deleting) || access == .write(.replacing)
-      if isItsEnd { questions.subitemDeletions = [path] }
+      if isItsEnd { questions.subitemDeletions = [path()] }
       return questions
     }
     let isInside = relation == .inside
@@ -86,7 +91,7 @@ struct MessageRules {
       case .merging: questions.save = true
       case .deleting, .replacing:
         if relation == .enclosingPackage {
-          questions.subitemDeletions = [path]
+          questions.subitemDeletions = [path()]
         } else {
           questions.accommodateDeletion = true
         }

@@ -102,7 +102,7 @@ extension FileAccessArbiter.Access {
   struct Negotiation: Sendable {
     let presenter: PresenterID
     /// In reverse order: the next is the last.
-    var remaining: [Message.Kind]
+    var remaining: ShortList<Message.Kind>
     var outstanding: MessageID?
     /// When it was asked first.
     let since: Timestamp
@@ -140,7 +140,7 @@ extension FileAccessArbiter.Access {
     var negotiations: [Negotiation] = []
     /// How many of them have a question outstanding.
     var owedCount = 0
-    var debts: [Debt] = []
+    var debts: ShortList<Debt> = []
     var formerClaims: [FormerClaim] = []
     var unanswered: [String] = []
     var passedOver: [PassedOver] = []
@@ -254,6 +254,9 @@ extension FileAccessArbiter.Access {
     return isAwaited ? index : nil
   }
 
+  /// Takes the next question to a presenter.
+  mutating func nextQuestion(at index: Int) -> Message.Kind? { details[0].negotiations[index].remaining.popLast() }
+
   /// Records the question to a presenter, or that it isn't asked anything.
   mutating func setOutstanding(_ message: MessageID?, at index: Int) {
     let old = details[0].negotiations[index].outstanding
@@ -262,7 +265,7 @@ extension FileAccessArbiter.Access {
   }
 
   /// Reacquirers owed to presenters that relinquished for this access.
-  var debts: [Debt] {
+  var debts: ShortList<Debt> {
     get { details.isEmpty ? [] : details[0].debts }
     _modify {
       needDetails()
@@ -338,6 +341,9 @@ extension FileAccessArbiter.Access {
       yield &details[0].armedTimer
     }
   }
+
+  /// Whether no timer is armed for it.
+  var hasNoTimer: Bool { details.isEmpty || details[0].armedTimer == nil && details[0].beginningDue == nil }
 
   var owesAnswers: Bool { !details.isEmpty && details[0].owedCount > 0 }
   var isWaiting: Bool { phase != .granted }

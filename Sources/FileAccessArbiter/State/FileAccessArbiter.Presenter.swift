@@ -48,13 +48,13 @@ extension FileAccessArbiter {
 extension FileAccessArbiter.Presenter {
   private struct Details: Sendable {
     var observedUbiquityAttributes: Set<String>?
-    var running: [MessageID] = []
-    var returned: [MessageID] = []
-    var pending: [MessageID] = []
+    var running: ShortList<MessageID> = []
+    var returned: ShortList<MessageID> = []
+    var pending: ShortList<MessageID> = []
     var unseenMoves: [FileAccessArbiter.UnseenMove] = []
     var folded = 0
     var reacquirersOwed = 0
-    var ownAccesses: [AccessID] = []
+    var ownAccesses: ShortList<AccessID> = []
     var isRemoved = false
 
     var isUseless: Bool {
@@ -81,7 +81,7 @@ extension FileAccessArbiter.Presenter {
   }
 
   /// Delivered and neither answered nor returned: the callback, and above it those served while it waits.
-  var running: [MessageID] {
+  var running: ShortList<MessageID> {
     get { details.isEmpty ? [] : details[0].running }
     _modify {
       needDetails()
@@ -90,7 +90,7 @@ extension FileAccessArbiter.Presenter {
   }
 
   /// Those whose callbacks have returned and left the answer to a completion handler.
-  var returned: [MessageID] {
+  var returned: ShortList<MessageID> {
     get { details.isEmpty ? [] : details[0].returned }
     _modify {
       needDetails()
@@ -99,10 +99,18 @@ extension FileAccessArbiter.Presenter {
   }
 
   /// Delivered and not answered.
-  var unanswered: [MessageID] { returned + running }
+  var unanswered: ShortList<MessageID> { returned.isEmpty ? running : returned + running }
+
+  /// A callback has been answered.
+  mutating func forget(_ message: MessageID) {
+    if details.isEmpty { return }
+    details[0].running.removeAll { $0 == message }
+    details[0].returned.removeAll { $0 == message }
+    if !details[0].unseenMoves.isEmpty { details[0].unseenMoves.removeAll { $0.message == message } }
+  }
 
   /// Enqueued and not delivered, in order.
-  var pending: [MessageID] {
+  var pending: ShortList<MessageID> {
     get { details.isEmpty ? [] : details[0].pending }
     _modify {
       needDetails()
@@ -147,7 +155,7 @@ extension FileAccessArbiter.Presenter {
   }
 
   /// Live accesses made on its behalf.
-  var ownAccesses: [AccessID] {
+  var ownAccesses: ShortList<AccessID> {
     get { details.isEmpty ? [] : details[0].ownAccesses }
     _modify {
       needDetails()

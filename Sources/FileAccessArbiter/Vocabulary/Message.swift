@@ -94,6 +94,19 @@ package struct Message: TableElement {
 extension Message {
   /// Whether the presenter has it and hasn't answered.
   var isUnanswered: Bool { state != .pending }
+
+  /// The presenter gets it, after `folded` others were left out.
+  mutating func noteDelivery(isReentrant: Bool, folding folded: Int, after sequence: UInt64, at time: Timestamp) {
+    state = .running(isReentrant: isReentrant)
+    since = time
+    deliverySequence = sequence
+    origin.folded = folded
+  }
+
+  /// The order to deliver it.
+  func delivery(isReentrant: Bool) -> Delivery {
+    Delivery(message: id, presenter: presenter, kind: kind, origin: origin, isReentrant: isReentrant)
+  }
 }
 
 extension Message.Kind {

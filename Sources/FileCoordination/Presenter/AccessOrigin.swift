@@ -25,7 +25,8 @@ public struct AccessOrigin: Hashable, Sendable, CustomStringConvertible {
   /// The name of the causing program.
   public let processName: String
   /// The purpose identifier of the causing coordinator.
-  public let purposeIdentifier: String
+  public var purposeIdentifier: String { purpose.text }
+  private let purpose: PurposeName
   /// The label of the causing coordinator.
   public let label: String
   /// The use of the item by the causing access.
@@ -72,15 +73,44 @@ extension AccessOrigin.Kind: CustomStringConvertible {
   }
 }
 
+extension AccessOrigin {
+  fileprivate init(
+    _ origin: Message.Origin, purpose: PurposeName, process: OwnProcess, kind: Kind, isReentrant: Bool
+  ) {
+    processIdentifier = process.processIdentifier
+    processName = process.processName
+    self.purpose = purpose
+    label = origin.label
+    self.kind = kind
+    self.isReentrant = isReentrant
+    // The messages that were left out may have reported a change.
+    isVerified = origin.folded > 0 && origin.verified == false ? nil : origin.verified
+    wasPassedOver = origin.wasPassedOver
+    omittedMessageCount = origin.folded
+  }
+}
+
+/// A purpose identifier, written out only when somebody reads it.
+enum PurposeName: Hashable, Sendable {
+  /// Somebody chose it, or it comes from another process.
+  case given(String)
+  /// That of a coordinator of this process without a chosen one.
+  case numbered(UInt64)
+
+  var text: String {
+    switch self {
+    case .given(let text): text
+    case .numbered(let number): "file-coordination.\(OwnProcess.current.processIdentifier).\(number)"
+    }
+  }
+}
+
 extension Message.Origin {
-  func publicOrigin(purpose: String, process: OwnProcess, isReentrant: Bool) -> AccessOrigin {
+  func publicOrigin(purpose: PurposeName, process: OwnProcess, isReentrant: Bool) -> AccessOrigin {
     AccessOrigin(
-      processIdentifier: isUncoordinated ? 0 : process.processIdentifier,
-      processName: isUncoordinated ? "" : process.processName, purposeIdentifier: isUncoordinated ? "" : purpose,
-      label: label, kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant,
-      // The messages that were left out may have reported a change.
-      isVerified: folded > 0 && verified == false ? nil : verified, wasPassedOver: wasPassedOver,
-      omittedMessageCount: folded)
+      self, purpose: isUncoordinated ? .given("") : purpose,
+      process: isUncoordinated ? OwnProcess(processIdentifier: 0, processName: "") : process,
+      kind: kind(isKnown: process.processIdentifier != 0), isReentrant: isReentrant)
   }
 
   private func kind(isKnown: Bool) -> AccessOrigin.Kind {

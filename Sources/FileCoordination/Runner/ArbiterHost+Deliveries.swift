@@ -60,13 +60,10 @@ extension ArbiterHost {
     if endsNothing(delivery) { return answer(delivery.message, nil, record) }
     let origin = delivery.origin.publicOrigin(
       purpose: addressed.purpose, process: addressed.process, isReentrant: delivery.isReentrant)
-    let lineage = Lineage(.known(.message(delivery.message)), of: self)
+    let callback = CallbackUnderWay(delivery.message, of: self)
+    let lineage = Lineage(.known(.message(delivery.message)), of: self, callback: callback)
     do {
-      let reacquirer = try await Lineage.$current.withValue(lineage) {
-        try await CallbackUnderWay.$inTask.withValue(CallbackUnderWay(delivery.message, of: self)) {
-          try await record.receive(delivery.kind, origin, presenter)
-        }
-      }
+      let reacquirer = try await lineage.surrounding { try await record.receive(delivery.kind, origin, presenter) }
       // The label may show the name of the file.
       if case .itemDidMove = delivery.kind {
         step(.presenterRelabelled(record.id, presenter.presenterLabel.fittingFrame))
@@ -90,7 +87,7 @@ extension ArbiterHost {
   func run(_ reacquirer: @escaping FileReacquirer, _ message: MessageID, _ record: PresenterRecord) {
     Task.detached(name: "reacquirer", executorPreference: executor(of: record)) { [self] in
       let lineage = Lineage(.known(.message(message)), of: self)
-      await Lineage.$current.withValue(lineage) { await reacquirer() }
+      await lineage.surrounding { await reacquirer() }
       if let next = answer(message, nil, record) { await goOn(with: next, count: 1) }
     }
   }

@@ -124,7 +124,7 @@ extension ArbiterHost {
       return state.actions.append(.reacquire(record, delivery.message, reacquirer))
     }
     let process = origin.map { OwnProcess(processIdentifier: $0.processIdentifier, processName: $0.processName) }
-    state.deliver(delivery, to: record, purpose: origin?.purpose ?? "", process: process ?? .current)
+    state.deliver(delivery, to: record, purpose: .given(origin?.purpose ?? ""), process: process ?? .current)
   }
 
   private func answer(_ message: MessageID, _ state: inout State, at time: Timestamp) {

@@ -76,7 +76,7 @@ final class ArbiterHost: Sendable {
   struct AddressedDelivery: Sendable {
     let delivery: Delivery
     let record: PresenterRecord
-    let purpose: String
+    let purpose: PurposeName
     /// The process whose access caused it.
     let process: OwnProcess
     let priority: TaskPriority?
@@ -108,6 +108,9 @@ final class ArbiterHost: Sendable {
   let coverage: DelegationCoverage
   /// Where that is; absent in domains of one process.
   private let coverageWord: SharedWord?
+  private let ownReference = LazyReference<HostReference>()
+  /// Leads to the host as long as it lives.
+  var reference: HostReference { ownReference.load() ?? ownReference.storeIfNil(HostReference(self)) }
   /// Watches files for presenters that observe programs which don't coordinate; made with the first of them.
   let changeBridge = LazyReference<ChangeBridge>()
   /// Puts a watcher in front of the system's that behaves like the system's at its limits.
@@ -197,9 +200,10 @@ final class ArbiterHost: Sendable {
     let time = now
     return state.withLock { state in
       let result = withObstacles(obstacles(state), &state, at: time) { state in
-        let (result, orders) = event(&state, time)
-        carryOut(orders, &state, at: time, because: reason)
-        return result
+        var outcome = event(&state, time)
+        carryOut(outcome.1, &state, at: time, because: reason)
+        state.decider.reuse(&outcome.1)
+        return outcome.0
       }
       return (result, exchange(&state.actions, with: []))
     }
@@ -230,6 +234,7 @@ extension ArbiterHost {
   func carryOut(
     _ orders: Orders, _ state: inout State, at time: Timestamp, because reason: FileCoordinationError? = nil
   ) {
+    if orders.effects.count > 1 { state.actions.reserveCapacity(orders.effects.count) }
     for effect in orders.effects { state.carryOut(effect, at: time) }
     for effect in orders.clientEffects { carryOut(effect, &state, at: time, because: reason) }
     if orders.isEvent, !state.observers.isEmpty, let snapshot = state.decider.stateToShow(at: time) {
@@ -309,10 +314,14 @@ extension ArbiterHost.State {
       }
       return actions.append(.reacquire(record, delivery.message, reacquirer))
     }
-    deliver(delivery, to: record, purpose: name(of: delivery.origin.purpose), process: .current)
+    let id = delivery.origin.purpose
+    let purpose = purposes.name(of: id).map(PurposeName.given) ?? .numbered(id.rawValue)
+    deliver(delivery, to: record, purpose: purpose, process: .current)
   }
 
-  mutating func deliver(_ delivery: Delivery, to record: PresenterRecord, purpose: String, process: OwnProcess) {
+  mutating func deliver(
+    _ delivery: Delivery, to record: PresenterRecord, purpose: PurposeName, process: OwnProcess
+  ) {
     // A waiting access passes its priority on to those that it waits for.
     let priority = delivery.origin.access.flatMap { waiters[$0]?.priority }
     actions.append(
@@ -386,6 +395,6 @@ extension ArbiterHost {
 
 extension ArbiterHost.State {
   func name(of purpose: PurposeID) -> String {
-    purposes.name(of: purpose) ?? "file-coordination.\(OwnProcess.current.processIdentifier).\(purpose.rawValue)"
+    purposes.name(of: purpose) ?? PurposeName.numbered(purpose.rawValue).text
   }
 }

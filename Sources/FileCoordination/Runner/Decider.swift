@@ -27,6 +27,9 @@ struct Decider: Sendable {
     return tellClient { $0.step(event, at: time) }
   }
 
+  /// Takes back the memory of orders that have been carried out.
+  mutating func reuse(_ orders: inout Orders) { if client == nil { arbiter.reuse(&orders.effects) } }
+
   mutating func timerFired(_ timer: ArbiterTimer, at time: Timestamp) -> Orders {
     Orders(arbiter.timerFired(timer, at: time))
   }

@@ -29,14 +29,19 @@ final class Lineage: Sendable {
   private let outerLineage: Lineage?
   /// The task that runs inside of this; zero for a thread.
   let task: UInt
+  /// The presenter's callback that this is, or that it's part of.
+  let callback: CallbackUnderWay?
 
-  init(_ context: Context, ofHost hostNumber: UInt64, in outer: Nesting, task: UInt) {
+  init(
+    _ context: Context, ofHost hostNumber: UInt64, in outer: Nesting, task: UInt, callback: CallbackUnderWay? = nil
+  ) {
     self.context = context
     self.hostNumber = hostNumber
     self.outer = outer
     depth = outer.depth + 1
     if case .lineage(let lineage) = outer.element { outerLineage = lineage } else { outerLineage = nil }
     self.task = task
+    self.callback = callback ?? outerLineage?.callback
   }
 
   /// Of a claim, inside of the surroundings that its slot names.
@@ -46,8 +51,17 @@ final class Lineage: Sendable {
   }
 
   /// Inside of the surroundings of the running code.
-  convenience init(_ context: Context, of host: ArbiterHost) {
+  convenience init(_ context: Context, of host: ArbiterHost, callback: CallbackUnderWay? = nil) {
     let task = CurrentTask.number
-    self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task)
+    self.init(context, ofHost: host.number, in: .current(.current, task: task), task: task, callback: callback)
+  }
+
+  /// Runs code of the running task inside of this.
+  @inline(__always)
+  func surrounding<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    if !RuntimeHooks.areTested { return try await Lineage.$current.withValue(self) { try await body() } }
+    Lineage.binding.push(self)
+    defer { Lineage.binding.pop() }
+    return try await body()
   }
 }

@@ -67,7 +67,7 @@ private struct StateWriter {
     bytes.append(contentsOf: path.bytes)
   }
 
-  mutating func write<Element>(_ list: [Element], _ body: (inout StateWriter, Element) -> Void) {
+  mutating func write<List: Collection>(_ list: List, _ body: (inout StateWriter, List.Element) -> Void) {
     write(list.count)
     for element in list { body(&self, element) }
   }
