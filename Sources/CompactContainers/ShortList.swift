@@ -31,10 +31,15 @@ public struct ShortList<Element: Sendable>: Sendable, RandomAccessCollection, Mu
   }
 
   @inlinable public mutating func append(_ element: Element) {
-    if case .array(let elements) = content, elements.capacity == 0 {
-      content = .one(element)
-    } else {
-      changeArray { $0.append(element) }
+    switch content {
+    case .array(let elements) where elements.capacity == 0: content = .one(element)
+    case .array: changeArray { $0.append(element) }
+    case .one(let first):
+      var elements = ContiguousArray<Element>()
+      elements.reserveCapacity(4)
+      elements.append(first)
+      elements.append(element)
+      content = .array(elements)
     }
   }
 

@@ -34,6 +34,8 @@ public struct Table<Element: TableElement>: Sendable {
   @usableFromInline var elements = HashedSlab<Element>()
   /// The largest key so far: a larger one can't exist, which saves a look at strangers far away in memory.
   @usableFromInline var largest: Key?
+  /// Where the element with that key is, or ``none`` if it has gone: what came last is what most steps are about.
+  @usableFromInline var newest = HashedSlab<Element>.none
 
   @inlinable public init() {}
 
@@ -68,7 +70,8 @@ public struct Table<Element: TableElement>: Sendable {
     } else {
       largest = value.id
     }
-    _ = elements.insert(value)
+    let index = elements.insert(value)
+    if value.id == largest { newest = index }
   }
 
   @discardableResult
@@ -81,11 +84,17 @@ public struct Table<Element: TableElement>: Sendable {
   @inlinable public mutating func remove(at index: Int32) -> Element {
     let value = elements[index]
     elements.remove(index)
+    if index == newest { newest = Self.none }
     return value
   }
 
   /// Where the element is, or ``none``.
-  @inlinable public func index(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
+  @inlinable public func index(of key: Key) -> Int32 {
+    if newest != Self.none, key == largest { return newest }
+    return olderIndex(of: key)
+  }
+
+  @inlinable func olderIndex(of key: Key) -> Int32 { elements.first(withHash: key.tableHash) { $0.id == key } }
 
   /// Where the element is, which has to be there.
   @inlinable public func present(_ key: Key) -> Int32 {

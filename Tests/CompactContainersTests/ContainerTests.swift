@@ -126,6 +126,52 @@ struct ContainerTests {
     #expect(Array(reserved) == Array(0..<count))
   }
 
+  @Test("A short list loses and replaces elements like an array", arguments: 0...4)
+  func shortListChanges(count: Int) {
+    let full = ShortList(0..<count)
+    #expect(full.description == Array(0..<count).description)
+    for position in 0..<count {
+      var (list, array) = (full, Array(0..<count))
+      #expect(list.remove(at: position) == array.remove(at: position))
+      #expect(Array(list) == array && list != full)
+      list.append(7)
+      #expect(Array(list) == array + [7])
+      (list, array) = (full, Array(0..<count))
+      list.removeAll { $0 == position }
+      array.removeAll { $0 == position }
+      #expect(Array(list) == array)
+      (list, array) = (full, Array(0..<count))
+      list.replaceSubrange(position..<count, with: [8, 9])
+      array.replaceSubrange(position..<count, with: [8, 9])
+      #expect(Array(list) == array)
+    }
+    #expect(Array(full + full) == Array(0..<count) + Array(0..<count))
+    #expect(full == ShortList(0..<count))
+  }
+
+  @Test("A table finds the newest element and older ones, and none that has gone")
+  func tableLookup() {
+    struct Named: TableElement {
+      let id: Name
+      var link: Int32 = -1
+    }
+    struct Name: TableKey {
+      let rawValue: UInt64
+      static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+    var table = Table<Named>()
+    let names = (1...40).map { Name(rawValue: $0) }
+    for name in names { table.insert(Named(id: name)) }
+    for name in names { #expect(table.find(name)?.id == name) }
+    for (count, name) in names.reversed().enumerated() {
+      table.remove(name)
+      #expect(!table.contains(name) && table.count == names.count - count - 1)
+      for other in names where other < name { #expect(table.find(other)?.id == other) }
+    }
+    table.insert(Named(id: names[39]))
+    #expect(table.find(names[39])?.id == names[39] && !table.contains(names[0]))
+  }
+
   @Test("Copies of a box share the value until one of them changes it")
   func box() {
     struct Numbers: ~Copyable, Boxed {

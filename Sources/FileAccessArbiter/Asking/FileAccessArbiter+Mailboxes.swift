@@ -172,7 +172,9 @@ extension FileAccessArbiter {
     let isReentrant = !presenters[at: place].running.isEmpty
     // Accesses that wait in the callbacks below wait for this one from now on.
     for below in presenters[at: place].running {
-      suspects += descendants(of: children(of: .message(below))).filter { accesses.find($0)?.isWaiting == true }
+      let children = children(of: .message(below))
+      if children.isEmpty { continue }
+      suspects += descendants(of: children).filter { accesses.find($0)?.isWaiting == true }
     }
     let folded = presenters[at: place].folded
     if folded > 0 { presenters[at: place].folded = 0 }
@@ -271,7 +273,8 @@ extension FileAccessArbiter {
     // Those inside this callback too: it may have been answered before it was over.
     var ready = descendants(of: message.children)
     for below in presenters[message.presenter].running {
-      ready += descendants(of: children(of: .message(below)))
+      let children = children(of: .message(below))
+      if !children.isEmpty { ready += descendants(of: children) }
     }
     for waiter in ready where accesses.find(waiter)?.phase == .ready { advance(waiter) }
   }

@@ -82,6 +82,13 @@ package struct PathFingerprint: Hashable, Sendable {
     return result
   }
 
+  /// The fingerprint of an item.
+  package static func whole(of path: ItemPath, seed: UInt64) -> PathFingerprint {
+    var last = root(seed: seed)
+    unsafe forEachPrefix(of: path.bytes.span.bytes, seed: seed) { last = $0 }
+    return last
+  }
+
   private static let firstFactor = Mixing.goldenFactor
   private static let secondFactor: UInt64 = 0xd6e8_feb8_6659_fd93
 }

@@ -9,8 +9,8 @@ extension ItemPath: NestedItem {}
 
 extension Obstacle where Item == ItemPath {
   init(path: ItemPath, interest: ItemInterest) {
-    let key = PathFingerprint.prefixes(of: path, seed: PathFingerprint.processSeed).last?.rawValue ?? 0
-    self.init(item: path, key: key, interest: interest)
+    let key = PathFingerprint.whole(of: path, seed: PathFingerprint.processSeed)
+    self.init(item: path, key: key.rawValue, interest: interest)
   }
 }
 
