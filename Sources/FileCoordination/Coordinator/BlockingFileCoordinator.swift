@@ -193,7 +193,7 @@ public struct BlockingFileCoordinator: Sendable {
     _ plan: AccessPlan, _ deadlines: AccessDeadlines?
   ) throws(FileCoordinationError) -> GrantedAccess {
     let waiter = try request(plan, deadlines)
-    if waiter.answer == nil { waiter.block(serving: server) }
+    if waiter.answer == nil { waiter.block(serving: server, at: coordinator.host) }
     return try GrantedAccess(coordinator, waiter, plan)
   }
 

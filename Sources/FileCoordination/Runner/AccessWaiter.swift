@@ -1,6 +1,7 @@
 internal import CoordinationService
 internal import FileAccessArbiter
 internal import FoundationEssentials
+internal import Synchronization
 internal import SystemInterface
 
 /// One access between its request and its end, in the host.
@@ -8,6 +9,7 @@ internal import SystemInterface
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `state` | its own lock | the answer comes from whatever thread makes the deciding step, and moves after it |
+/// | `isAnswered` | is atomic | a thread that stays awake polls it, without taking the lock from the one that answers |
 ///
 /// The answer is stored under the lock before the continuation is resumed and read under the lock afterwards; that also
 /// makes it visible to the thread sanitizer.
@@ -49,6 +51,7 @@ final class AccessWaiter: Sendable {
   /// Of the waiting task; `nil` for a thread.
   let priority: TaskPriority?
   private let state = Guarded(State())
+  private let isAnswered = Atomic(false)
 
   init(
     _ id: AccessID, _ items: [AccessPlan.Item], intents: [FileAccessIntent],
@@ -96,6 +99,7 @@ final class AccessWaiter: Sendable {
       state.answer = answer
       return (state.continuation.take(), state.end.take())
     }
+    isAnswered.store(true, ordering: .releasing)
     sleepers.0?.resume()
     sleepers.1?.come()
   }
@@ -116,8 +120,17 @@ final class AccessWaiter: Sendable {
 
   /// Blocks the calling thread until there's an answer.
   ///
-  /// - Parameter server: The work of the thread meanwhile, if any.
-  func block(serving server: (any BlockedThreadServer)? = nil) {
+  /// Without other work the thread stays awake for a moment: a presenter often answers sooner than a thread falls asleep.
+  ///
+  /// - Parameters:
+  ///   - server: The work of the thread meanwhile, if any.
+  ///   - host: Whose waits show how long staying awake pays.
+  func block(serving server: (any BlockedThreadServer)?, at host: ArbiterHost) {
+    if server != nil { return sleep(serving: server) }
+    host.watchfulness.await(by: host.clock, { isAnswered.load(ordering: .acquiring) }, orSleep: { sleep(serving: nil) })
+  }
+
+  private func sleep(serving server: (any BlockedThreadServer)?) {
     let end = WaitEnd()
     let isAnswered = state.withLock { state -> Bool in
       if state.answer != nil { return true }

@@ -108,6 +108,8 @@ final class ArbiterHost: Sendable {
   let coverage: DelegationCoverage
   /// Where that is; absent in domains of one process.
   private let coverageWord: SharedWord?
+  /// How long a thread stays awake that waits for an access.
+  let watchfulness = SharedWatchfulness()
   private let ownReference = LazyReference<HostReference>()
   /// Leads to the host as long as it lives.
   var reference: HostReference { ownReference.load() ?? ownReference.storeIfNil(HostReference(self)) }
