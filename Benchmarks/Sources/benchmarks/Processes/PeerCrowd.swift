@@ -6,7 +6,8 @@ import Synchronization
 /// Many accesses and presenters of one peer.
 final class PeerCrowd: Sendable {
   private let presenters = Mutex<[FilePresenterRegistration]>([])
-  private let idle = Mutex<[IdlePresenter]>([])
+  /// Registrations are weak.
+  private let presented = Mutex<[any FilePresenter]>([])
   private let held = Mutex<[Holder]>([])
 
   private struct Holder: Sendable {
@@ -47,12 +48,31 @@ final class PeerCrowd: Sendable {
   func present(_ count: Int, in directory: String, _ domain: CoordinationDomain) throws {
     for number in 0..<count {
       let presenter = IdlePresenter(URL(filePath: "\(directory)/\(number)"))
-      let registration = try domain.register(presenter)
-      presenters.withLock { $0.append(registration) }
-      // Registration is weak.
-      idle.withLock { $0.append(presenter) }
+      try register(presenter, domain)
     }
   }
+
+  func answer(_ path: String, _ domain: CoordinationDomain) throws {
+    try register(AnsweringPresenter(URL(filePath: path)), domain)
+  }
+
+  private func register(_ presenter: any FilePresenter, _ domain: CoordinationDomain) throws {
+    let registration = try domain.register(presenter)
+    presenters.withLock { $0.append(registration) }
+    presented.withLock { $0.append(presenter) }
+  }
+}
+
+/// A presenter that relinquishes, saves and reacquires, and does nothing with that.
+private final class AnsweringPresenter: FilePresenter {
+  let presentedItemURL: URL?
+  let presenterLabel = "answering"
+  let presentedItemCallbacks = FilePresenterCallbacks.all
+
+  init(_ url: URL) { presentedItemURL = url }
+
+  func relinquishPresentedItem(toReader origin: AccessOrigin) async throws -> FileReacquirer? { {} }
+  func savePresentedItemChanges(origin: AccessOrigin) async throws {}
 }
 
 /// A presenter that receives no question.

@@ -19,6 +19,7 @@ import Synchronization
 /// | `hold-all COUNT DIRECTORY` | writes so many items there until the process ends | `holding` |
 /// | `count-held` | asks for each whether it still holds it | how many |
 /// | `present COUNT DIRECTORY` | presents so many items there | `presenting` |
+/// | `answer PATH` | presents the item, relinquishes it and saves when asked | `answering` |
 struct PeerProgram {
   /// How often a directory has to be used before it's delegated, and a little more.
   static let usesUntilDelegated = 5
@@ -77,6 +78,9 @@ struct PeerProgram {
       let words = path.split(separator: " ", maxSplits: 1).map(String.init)
       try crowd.present(Int(words[0]) ?? 0, in: words[1], coordinator.domain)
       return "presenting"
+    case "answer":
+      try crowd.answer(path, coordinator.domain)
+      return "answering"
     case "hold":
       let held = DispatchSemaphore(value: 0)
       Thread.detachNewThread {

@@ -22,7 +22,7 @@ extension Suite {
 /// The number of one kind of event in claims of each form.
 private struct ClaimCounts: Sendable {
   let failure: String?
-  let lines: [CounterLine]
+  private(set) var lines: [CounterLine]
 
   init(_ counter: EventCounter, _ count: Int, _ tree: TemporaryTree) throws {
     failure = counter.failure()
@@ -46,6 +46,28 @@ private struct ClaimCounts: Sendable {
       },
       try Self.line(counter, "read-by-url-link", "reads by URL, through a link", count) { try linked.read {} },
     ]
+    // The runtime's hook for retains doesn't keep all registers that the code around a retain needs: it crashes Foundation, too.
+    if counter != .retainsAndReleases { lines.append(try Self.askingLine(counter, count, tree.paths[1])) }
+  }
+
+  /// How often a read that asks one presenter may allocate, the jobs of the presenter included.
+  private static let allocationCountMaxOfQuestion = 55
+
+  private static func askingLine(_ counter: EventCounter, _ count: Int, _ path: String) throws -> CounterLine {
+    let domain = CoordinationDomain()
+    let reader = try HandleWorker(path, domain)
+    let presenter = AskedPresenter(path)
+    let registration = try domain.register(presenter)
+    defer { registration.end() }
+    let line = try line(
+      counter, "read-asking-presenter", "reads that ask a presenter to relinquish and save", count,
+      limit: counter == .allocations ? Double(count * allocationCountMaxOfQuestion) : nil
+    ) { try reader.read {} }
+    // The counted reads, and as many before them.
+    if presenter.saveCount != 2 * count {
+      throw BenchmarkFailure("a presenter saved \(presenter.saveCount) times in \(2 * count) reads")
+    }
+    return line
   }
 
   private static func line(

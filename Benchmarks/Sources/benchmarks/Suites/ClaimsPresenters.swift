@@ -15,11 +15,16 @@ extension Suite {
         QueueExecutor()
       }
       audiences.append(audience)
-      cells.append(try readCell("\(count)", "read, \(count) presenter\(count == 1 ? "" : "s")", audience, domain))
+      if count > 1 { cells.append(fanOutCell(count)) }
+      cells.append(
+        try readCell(
+          "\(count)", "read, \(count) presenter\(count == 1 ? "" : "s")", audience, domain,
+          floor: count == 1 ? "hop" : "fan-out-\(count)"))
     }
     let own = try Audience(1, laboratory.tree.paths[15], domain) { nil }
     audiences.append(own)
-    cells.append(try readCell("1-own-threads", "read, 1 presenter on threads of the library", own, domain))
+    cells.append(
+      try readCell("1-own-threads", "read, 1 presenter on threads of the library", own, domain, floor: "hop"))
     report.results += try laboratory.measure(cells)
     for audience in audiences { try audience.checkThatAllWereAsked() }
     report.targets += targets(report, counts)
@@ -36,12 +41,21 @@ extension Suite {
     ) { laboratory in try timedAlone(laboratory) { hop.roundTrip() } }
   }
 
+  private static func fanOutCell(_ count: Int) -> Cell {
+    let queues = QueueFanOut(count)
+    return Cell(
+      id: "claims/presenters/fan-out-\(count)",
+      subject: "hop to \(count) OperationQueues at once, and back from the last", group: group, unit: "ns",
+      isOurs: false
+    ) { laboratory in try timedAlone(laboratory) { queues.roundTrip() } }
+  }
+
   private static func readCell(
-    _ id: String, _ subject: String, _ audience: Audience, _ domain: CoordinationDomain
+    _ id: String, _ subject: String, _ audience: Audience, _ domain: CoordinationDomain, floor: String
   ) throws -> Cell {
     Cell(
       id: "claims/presenters/\(id)", subject: subject, group: group, unit: "ns", isOurs: true,
-      floor: "claims/presenters/hop"
+      floor: "claims/presenters/\(floor)"
     ) { laboratory in
       let worker = try HandleWorker(audience.path, domain)
       return try timedAlone(laboratory) {

@@ -4,7 +4,7 @@ import Glibc
 
 extension Suite {
   static let processes = Suite(
-    name: "processes", summary: "accesses of two and more processes, and their deaths (T-20 to T-23)"
+    name: "processes", summary: "accesses of two and more processes, and their deaths (T-20 to T-25)"
   ) { laboratory, report in
     let field = try Field(laboratory.tree, &report.absent)
     defer { field.end() }
@@ -39,6 +39,9 @@ extension Suite {
       TargetLine(
         "T-23", "a holder killed: until the next grant, in times of the end of a socket",
         ratio: ratio("holder-killed", to: "socket-end"), target: 5, higherIsBetter: false),
+      TargetLine(
+        "T-25", "read of what another process presents, in round trips", ratio: ratio("presented", to: "round-trip"),
+        target: 2.5, higherIsBetter: false),
     ]
   }
 }
@@ -102,6 +105,7 @@ private final class Field: @unchecked Sendable {
         echo.send()
         _ = echo.receive()
       },
+      presentedCell,
       cell("first", "first read of an item") { [self] in
         try FileCoordinator(label: "first", domain: domain).blocking.read(path: fresh()) { _ in }
       },
@@ -117,6 +121,19 @@ private final class Field: @unchecked Sendable {
       samples("holder-killed", "a holder is killed, until the next grant", count: 3) { [self] _ in try holderKilled() },
       samples("socket-end", "the same, until a socket of it ends", isOurs: false, count: 1) { [self] _ in socketEnd },
     ]
+  }
+
+  /// The presenter of the other process does nothing: all time is that of the messages.
+  private var presentedCell: Cell {
+    Cell(
+      id: "processes/presented", subject: "read of what another process presents", group: "processes", unit: "ns",
+      isOurs: true, floor: "processes/round-trip"
+    ) { [self] laboratory in
+      let path = fresh()
+      try peer.ask("answer \(path)")
+      let worker = PathWorker(path, domain)
+      return try timedAlone(laboratory) { try worker.read {} }
+    }
   }
 
   private var databaseCells: [Cell] {
