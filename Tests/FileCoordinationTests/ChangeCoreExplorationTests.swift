@@ -169,6 +169,52 @@ struct ChangeCoreExplorationTests {
     #expect(violation == nil)
   }
 
+  /// One way of things that was once found to go wrong.
+  struct Course: Sendable, CustomTestStringConvertible {
+    /// When something happens.
+    enum Moment: Sendable {
+      /// Everything before has been dealt with.
+      case quiet
+      /// Right after what happened before.
+      case atOnce
+      /// While the process carries out an order, before this call of the system.
+      case during(ChangeOrder, call: Int)
+    }
+
+    let testDescription: String
+    let setting: Setting
+    let happenings: [(moment: Moment, operation: @Sendable (ModelDisk) -> ModelDisk.Operation)]
+  }
+
+  /// Paths are in the top.
+  private static func rename(_ old: String, _ new: String) -> @Sendable (ModelDisk) -> ModelDisk.Operation {
+    { .rename($0.name(old), $0.name(new)) }
+  }
+
+  private static func create(_ path: String) -> @Sendable (ModelDisk) -> ModelDisk.Operation {
+    { .create($0.name(path), .regular) }
+  }
+
+  static let courses = [
+    Course(
+      testDescription: "a file leaves again while it's looked at in the place of another one",
+      setting: Setting(testDescription: "", files: ["a"], presenters: [top, file], messageCountMax: 2),
+      happenings: [
+        (.atOnce, create("c")), (.quiet, rename("c", "a")),
+        (.during(.hold(PresenterID(2), "/r/a"), call: 1), rename("a", "c")),
+      ])
+  ]
+
+  @Test("C-200: What once went wrong goes well", arguments: courses, [false, true])
+  func course(course: Course, timersFireTogether: Bool) async {
+    let violation = await LongRun.run { () -> String? in
+      let explorer = ChangeExplorer(course.setting)
+      explorer.go(course, timersFireTogether: timersFireTogether)
+      return explorer.violation
+    }
+    #expect(violation == nil)
+  }
+
   static let faults: [Setting] = [
     Setting(
       testDescription: "creations that aren't told", files: ["a/"], presenters: [top], kinds: [.create],
@@ -219,6 +265,11 @@ private final class ChangeExplorer: @unchecked Sendable {
     /// For how many steps nothing has happened but what the process does.
     var stepCount = 0
     var trail: [String] = []
+
+    func isAbout(to order: ChangeOrder) -> Bool {
+      var core = world.core
+      return core.next() == order
+    }
   }
 
   /// After so many steps since the last thing happened the process has to be quiet.
@@ -258,6 +309,37 @@ private final class ChangeExplorer: @unchecked Sendable {
         return check(state)
       }
     }
+  }
+
+  /// Goes one way on which everything else is dealt with in between.
+  func go(_ course: ChangeCoreExplorationTests.Course, timersFireTogether: Bool) {
+    var state = start()
+    func proceed() -> Bool {
+      if timersFireTogether, state.world.isWaitingForTime {
+        while !state.world.timers.isEmpty { state.world.fireTimer() }
+      }
+      guard violation == nil, let next = step(state, [])?.next else { return false }
+      state = next
+      return true
+    }
+    for (moment, operation) in course.happenings {
+      switch moment {
+      case .atOnce: break
+      case .quiet: while proceed() {}
+      case .during(let order, let call):
+        while !state.isAbout(to: order), proceed() {}
+        guard let next = step(state, [(call, operation(state.world.disk))])?.next else {
+          violation = "\(order) isn't given after \(state.trail)"
+          return
+        }
+        state = next
+        continue
+      }
+      let now = operation(state.world.disk)
+      state = follower(of: state, "\(now)", countingOne: true) { $0.world.perform(now) }
+    }
+    while proceed() {}
+    check(state)
   }
 
   private func start() -> State {
@@ -375,6 +457,15 @@ private final class ChangeExplorer: @unchecked Sendable {
     hasher.combine(state.isLateOneThere)
     state.world.hash(into: &hasher)
     return hasher.finalize()
+  }
+}
+
+extension ModelDisk {
+  /// A name at a path in the top.
+  fileprivate func name(_ path: String) -> Name {
+    let parts = path.split(separator: "/").map(String.init)
+    let directory = parts.dropLast().reduce(Self.top) { nodes[$0]?.children[$1] ?? $0 }
+    return Name(directory: directory, name: parts[parts.count - 1])
   }
 }
 

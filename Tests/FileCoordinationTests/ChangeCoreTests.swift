@@ -132,6 +132,22 @@ struct ChangeCoreTests {
     #expect(process.system.disk.watches.count == 3)
   }
 
+  @Test("C-200: A change is reported before the move of its item, and a directory before what moves into it")
+  func orderOfConfirmedChanges() {
+    var process = Process(["a", "b"])
+    process.add(1, "/r", observesInside: true)
+    process.tell { $0.confirm(.appeared("/r/c")) }
+    process.tell { $0.confirm(.changed("/r/a")) }
+    process.tell { $0.confirm(.changed("/r/b")) }
+    process.tell { $0.confirm(.moved(from: "/r/a", to: "/r/c/a", replaced: false)) }
+    let output = process.core.takeOutput()
+    #expect(
+      output.confirmedPlaces == [
+        .appeared("/r/c"), .changed("/r/a"), .moved(from: "/r/a", to: "/r/c/a", replaced: false),
+      ])
+    #expect(output.confirmedNews == [.changed("/r/b")])
+  }
+
   #if DEBUG
     @Test(
       "C-202: A rename visits what is inside of the directory, and no presenter elsewhere", arguments: [100, 10_000])

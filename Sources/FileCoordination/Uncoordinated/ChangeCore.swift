@@ -60,17 +60,30 @@ struct ChangeCore: WatchingCore, Sendable {
 
     var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
 
-    /// What lasts and came before everything that was seen: where something is.
-    var confirmedPlaces: [ItemChange] { confirmed.filter { !Self.isNews($0) } }
+    /// What lasts and came before everything that was seen: where something is, and the news that are reported before that.
+    var confirmedPlaces: [ItemChange] { confirmedInTurn.places }
 
     /// What lasts and goes together with what was seen since: a message for both is enough.
-    var confirmedNews: [ItemChange] { confirmed.filter(Self.isNews) }
+    var confirmedNews: [ItemChange] { confirmedInTurn.news }
 
-    private static func isNews(_ change: ItemChange) -> Bool {
-      switch change {
-      case .changed, .appeared: true
-      case .vanished, .moved, .unknown: false
+    /// News of a place are reported before the move that leaves it, whose presenters aren't found there any more, and news of a
+    /// directory before the moves to places inside.
+    private var confirmedInTurn: (places: [ItemChange], news: [ItemChange]) {
+      var (left, aroundTargets) = (Set<ItemPath>(), Set<ItemPath>())
+      var result: (places: [ItemChange], news: [ItemChange]) = ([], [])
+      for change in confirmed.reversed() {
+        switch change {
+        case .changed(let path), .appeared(let path):
+          let isEarly = aroundTargets.contains(path) || path.withAncestors.contains(where: left.contains)
+          if isEarly { result.places.append(change) } else { result.news.append(change) }
+        case .moved(let old, let new, _):
+          left.insert(old)
+          aroundTargets.formUnion(new.ancestors)
+          result.places.append(change)
+        case .vanished, .unknown: result.places.append(change)
+        }
       }
+      return (result.places.reversed(), result.news.reversed())
     }
 
     /// Equal changes of one batch are one, and what has changed and vanished has vanished.

@@ -121,6 +121,11 @@ extension ChangeWorld {
   /// Time passes until the first timer fires.
   mutating func fireTimer() { notes.append(timers.removeFirst()) }
 
+  /// There's nothing to do until time passes.
+  var isWaitingForTime: Bool { turn == nil && notes.isEmpty && answers.isEmpty && isQuiet }
+
+  private var isQuiet: Bool { core.isIdle && core.output.isEmpty && !hasEvents }
+
   var hasEvents: Bool { !disk.queue.isEmpty || !disk.late.isEmpty }
 
   /// Does the next thing that the process does.
