@@ -157,7 +157,7 @@ struct ChangeCoreExplorationTests {
   @Test("C-200: After many changes at random times an observer of a tree knows what is there", arguments: storms)
   func storm(setting: Setting) async {
     let violation = await LongRun.run { () -> String? in
-      for operationCount in 3...6 {
+      for operationCount in 3...8 {
         for seed in 0..<UInt64(50) {
           let explorer = ChangeExplorer(setting)
           explorer.storm(seed: seed, operationCount: operationCount)
@@ -175,6 +175,8 @@ struct ChangeCoreExplorationTests {
     enum Moment: Sendable {
       /// Everything before has been dealt with.
       case quiet
+      /// The same, but no time has passed.
+      case soon
       /// Right after what happened before.
       case atOnce
       /// While the process carries out an order, before this call of the system.
@@ -191,8 +193,10 @@ struct ChangeCoreExplorationTests {
     { .rename($0.name(old), $0.name(new)) }
   }
 
-  private static func create(_ path: String) -> @Sendable (ModelDisk) -> ModelDisk.Operation {
-    { .create($0.name(path), .regular) }
+  private static func create(
+    _ path: String, _ kind: FileKind = .regular
+  ) -> @Sendable (ModelDisk) -> ModelDisk.Operation {
+    { .create($0.name(path), kind) }
   }
 
   static let courses = [
@@ -202,7 +206,13 @@ struct ChangeCoreExplorationTests {
       happenings: [
         (.atOnce, create("c")), (.quiet, rename("c", "a")),
         (.during(.hold(PresenterID(2), "/r/a"), call: 1), rename("a", "c")),
-      ])
+      ]),
+    Course(
+      testDescription: "a file goes to a new directory, which moves before it's reported",
+      setting: Setting(testDescription: "", files: ["a"], presenters: [top]),
+      happenings: [
+        (.atOnce, create("b", .directory)), (.soon, rename("a", "b/a")), (.atOnce, rename("b", "c")),
+      ]),
   ]
 
   @Test("C-200: What once went wrong goes well", arguments: courses, [false, true])
@@ -326,6 +336,7 @@ private final class ChangeExplorer: @unchecked Sendable {
       switch moment {
       case .atOnce: break
       case .quiet: while proceed() {}
+      case .soon: while !state.world.isWaitingForTime, proceed() {}
       case .during(let order, let call):
         while !state.isAbout(to: order), proceed() {}
         guard let next = step(state, [(call, operation(state.world.disk))])?.next else {

@@ -148,6 +148,26 @@ struct ChangeCoreTests {
     #expect(output.confirmedNews == [.changed("/r/b")])
   }
 
+  @Test("C-200: What has moved into a new directory is reported when that has been left alone")
+  func newDirectory() {
+    var process = Process(["a"])
+    process.add(1, "/r", observesInside: true)
+    process.system.disk.perform(.create(name("b"), .directory))
+    process.tell { $0.eventsArrived() }
+    let directory = process.system.disk.directories[1]
+    process.system.disk.perform(.rename(name("a"), name("a", in: directory)))
+    process.tell { $0.eventsArrived() }
+    for change in process.core.takeOutput().seen { process.tell { $0.verifyAgain(change) } }
+    process.tell { $0.settleMove(from: "/r/a") }
+    #expect(process.core.takeOutput().confirmed == [])
+    process.tell { $0.settleChange(at: "/r/b") }
+    process.tell { $0.settleMove(from: "/r/a") }
+    #expect(
+      process.core.takeOutput().confirmedPlaces == [
+        .appeared("/r/b"), .moved(from: "/r/a", to: "/r/b/a", replaced: false),
+      ])
+  }
+
   #if DEBUG
     @Test(
       "C-202: A rename visits what is inside of the directory, and no presenter elsewhere", arguments: [100, 10_000])

@@ -41,7 +41,7 @@ extension ChangeCore {
   mutating func settleChange(at path: ItemPath) {
     requireIdleness()
     guard let unsettled = changes[path] else { return }
-    if unsettled.isRenewed, unsettled.lookCount < Self.lookCountMax {
+    if unsettled.isRenewed || isInNewDirectory(path), unsettled.lookCount < Self.lookCountMax {
       changes[path]?.isRenewed = false
       changes[path]?.lookCount += 1
       return output.unsettledChanges.append(path)
@@ -68,8 +68,40 @@ extension ChangeCore {
     requireIdleness()
     guard var move = moves[old] else { return }
     move.waitCount -= 1
-    moves[old] = move.waitCount == 0 || moves.count > Self.moveCountMax ? nil : move
+    let isTooMany = moves.count > Self.moveCountMax
+    if move.waitCount == 0, !isTooMany, isInNewDirectory(followUnreportedMoves(move.target)) {
+      move.waitCount = 1
+      output.unsettled.append(old)
+    }
+    moves[old] = move.waitCount == 0 || isTooMany ? nil : move
     if moves[old] == nil { order(.look(old), .formerPlace(old, move)) }
+  }
+
+  /// Where a place is by now if a directory around it has moved that was new to everybody: that's reported as the arrival of the
+  /// directory, and never settled as a move.
+  private func followUnreportedMoves(_ place: ItemPath) -> ItemPath {
+    follow(place, directories: { isKnownName($0) ? [] : $0.ancestors }, target: { reportedMoves[$0] })
+  }
+
+  /// Goes along with the moves of directories, the innermost first: one further up came later.
+  private func follow(
+    _ place: ItemPath, directories: (ItemPath) -> [ItemPath], target: (ItemPath) -> ItemPath?
+  ) -> ItemPath {
+    var (place, followed) = (place, Set<ItemPath>())
+    while let old = directories(place).last(where: { target($0) != nil }), let new = target(old),
+      followed.insert(old).inserted
+    {
+      place = place.movedAlong(from: old, to: new)
+    }
+    return place
+  }
+
+  /// Whether a directory around a place has appeared and isn't reported before it has been left alone: what is inside is
+  /// reported after it.
+  private func isInNewDirectory(_ path: ItemPath) -> Bool {
+    path.ancestors.contains { directory in
+      if case .appeared? = changes[directory]?.change { true } else { false }
+    }
   }
 
   /// Another item had taken the place of a moved one, and has moved too: the first one has appeared where it went.
@@ -79,7 +111,9 @@ extension ChangeCore {
 
   /// What was replaced at the target has changed, also if nothing is there any more.
   private func confirmArrival(of move: UnsettledMove) -> Step {
-    move.replaced ? .confirm(.changed(move.target)) : .confirmIfPresent(.appeared(move.target), at: place(of: move))
+    if move.replaced { return .confirm(.changed(move.target)) }
+    let target = followUnreportedMoves(move.target)
+    return .confirmIfPresent(.appeared(target), at: target == move.target ? place(of: move) : target)
   }
 
   mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) {
