@@ -213,6 +213,12 @@ struct ChangeCoreExplorationTests {
       happenings: [
         (.atOnce, create("b", .directory)), (.soon, rename("a", "b/a")), (.atOnce, rename("b", "c")),
       ]),
+    Course(
+      testDescription: "a directory goes into one that has just left it",
+      setting: Setting(
+        testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [directory, Presenter(path: "/r/a/a/a")],
+        messageCountMax: 2),
+      happenings: [(.atOnce, rename("a/a", "b")), (.soon, rename("a", "b/b"))]),
   ]
 
   @Test("C-200: What once went wrong goes well", arguments: courses, [false, true])

@@ -106,10 +106,12 @@ extension ChangeCore {
     }
   }
 
-  /// Where something has arrived: a directory that has been moved may stand for its former place as well, for a while.
+  /// Where something has arrived: a directory that has been moved may stand for its former place as well, for a while, or for
+  /// nothing else if its new one isn't observed.
   private func directory(of arrival: Halves.Arrival, from site: Site) -> ItemPath? {
-    let known = places[arrival.watch].map(\.path)
-    return known.contains(site.directory) ? site.directory : known.last
+    let known = places[arrival.watch]
+    if known.contains(where: { $0.path == site.directory }) { return site.directory }
+    return known.last.map { $0.isLeft ? followMoves($0.path) : $0.path }
   }
 
   func isDeep(_ site: Site) -> Bool { places.place(at: site.directory)?.isDeep ?? false }

@@ -83,6 +83,11 @@ extension ChangeCore {
     follow(place, directories: { isKnownName($0) ? [] : $0.ancestors }, target: { reportedMoves[$0] })
   }
 
+  /// Where a place is by now that was seen to leave, or a directory around it.
+  func followMoves(_ place: ItemPath) -> ItemPath {
+    follow(place, directories: \.withAncestors, target: { moves[$0]?.target ?? reportedMoves[$0] })
+  }
+
   /// Goes along with the moves of directories, the innermost first: one further up came later.
   private func follow(
     _ place: ItemPath, directories: (ItemPath) -> [ItemPath], target: (ItemPath) -> ItemPath?
