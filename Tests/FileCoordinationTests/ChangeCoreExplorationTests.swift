@@ -169,7 +169,8 @@ struct ChangeCoreExplorationTests {
     #expect(violation == nil)
   }
 
-  /// One way of things that was once found to go wrong.
+  /// One way of things that was once found to go wrong, or its beginning: what can follow is explored if the setting has more
+  /// operations.
   struct Course: Sendable, CustomTestStringConvertible {
     /// When something happens.
     enum Moment: Sendable {
@@ -219,6 +220,21 @@ struct ChangeCoreExplorationTests {
         testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [directory, Presenter(path: "/r/a/a/a")],
         messageCountMax: 2),
       happenings: [(.atOnce, rename("a/a", "b")), (.soon, rename("a", "b/b"))]),
+    Course(
+      testDescription: "an observed directory moves, and one inside it right after",
+      setting: Setting(
+        testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [directory, Presenter(path: "/r/a/a/a")],
+        messageCountMax: 2),
+      happenings: [(.atOnce, rename("a", "b")), (.atOnce, rename("b/a", "b/b"))]),
+    Course(
+      testDescription: "a directory moves while an item inside is looked for that has moved",
+      setting: Setting(
+        testDescription: "", files: ["a/", "a/a"], presenters: [top, fileInside], kinds: [.rename],
+        operationCountMax: 3,
+        messageCountMax: 2),
+      happenings: [
+        (.atOnce, rename("a/a", "a/b")), (.during(.find(PresenterID(2), orAt: "/r/a/b"), call: 1), rename("a", "b")),
+      ]),
   ]
 
   @Test("C-200: What once went wrong goes well", arguments: courses, [false, true])
@@ -299,8 +315,10 @@ private final class ChangeExplorer: @unchecked Sendable {
 
   init(_ setting: ChangeCoreExplorationTests.Setting) { self.setting = setting }
 
-  func explore() {
-    var waiting = [start()]
+  func explore() { explore(from: start()) }
+
+  private func explore(from start: State) {
+    var waiting = [start]
     while let state = waiting.popLast(), violation == nil {
       for next in followers(of: state) where seen.insert(key(next)).inserted { waiting.append(next) }
     }
@@ -350,11 +368,13 @@ private final class ChangeExplorer: @unchecked Sendable {
           return
         }
         state = next
+        state.operationCount += 1
         continue
       }
       let now = operation(state.world.disk)
       state = follower(of: state, "\(now)", countingOne: true) { $0.world.perform(now) }
     }
+    if state.operationCount < setting.operationCountMax { return explore(from: state) }
     while proceed() {}
     check(state)
   }

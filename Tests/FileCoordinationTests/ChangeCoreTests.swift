@@ -148,6 +148,20 @@ struct ChangeCoreTests {
     #expect(output.confirmedNews == [.changed("/r/b")])
   }
 
+  @Test("C-200: A presenter that is to follow several moves looks for its item at the last place")
+  func stopovers() {
+    let notes: [ChangeBridge.Note] = [
+      .follow(PresenterID(1), "/r/a"), .follow(PresenterID(2), "/r/b"), .follow(PresenterID(1), "/r/c"),
+      .moveIsSettled(from: "/r/d"), .follow(PresenterID(2), "/r/e"),
+    ]
+    #expect(
+      notes.withStopovers == [
+        .pass(PresenterID(1), "/r/a"), .follow(PresenterID(2), "/r/b"), .follow(PresenterID(1), "/r/c"),
+        .moveIsSettled(from: "/r/d"),
+        .follow(PresenterID(2), "/r/e"),
+      ])
+  }
+
   @Test("C-200: What has moved into a new directory is reported when that has been left alone")
   func newDirectory() {
     var process = Process(["a"])

@@ -18,6 +18,8 @@ final class ChangeBridge: Sendable {
   /// What others report to the reader.
   enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
+    /// The same, but another one comes next: the item has left this place already.
+    case pass(PresenterID, ItemPath)
     case verifyAgain(ItemChange)
     case moveIsSettled(from: ItemPath)
     case changeIsSettled(at: ItemPath)
@@ -82,7 +84,11 @@ extension ChangeBridge {
   /// Deals with what was left before: presenters follow a move before others come to the place that was left.
   private func takeNotes(_ state: State) {
     guard let reader = state.reader else { return }
-    for note in inbox.withLock({ inbox in exchange(&inbox.notes, with: []) }) { reader.tell { $0.take(note) } }
+    for note in notesLeft() { reader.tell { $0.take(note) } }
+  }
+
+  private func notesLeft() -> [Note] {
+    inbox.withLock { inbox in exchange(&inbox.notes, with: []) }.withStopovers
   }
 
   /// The look for one presenter may have found changes that concern others.
@@ -167,7 +173,7 @@ extension ChangeBridge {
       var actions: [ArbiterHost.Action] = []
       // The arbiter's answers about changes come back in notes: at most to look again, and then to follow.
       for _ in 0..<Self.turnCount {
-        let notes = inbox.withLock { inbox in exchange(&inbox.notes, with: []) }
+        let notes = notesLeft()
         for note in notes { state.reader?.tell { $0.take(note) } }
         state.reader?.tell { $0.eventsArrived() }
         guard let output = state.reader?.takeOutput(), !(notes.isEmpty && output.isEmpty) else { break }
@@ -218,6 +224,21 @@ extension Obstacles {
         guard case .moved(_, let place, _) = change else { return nil }
         return Obstacle(path: place, interest: .everything)
       })
+  }
+}
+
+extension Array<ChangeBridge.Note> {
+  /// Of moves that a presenter follows one after the other only the last one leads to a place where its item can be found.
+  var withStopovers: Self {
+    var followers: Set<PresenterID> = []
+    let notes: Self = reversed().map { note in
+      guard case .follow(let id, let path) = note else {
+        followers = []
+        return note
+      }
+      return followers.insert(id).inserted ? note : .pass(id, path)
+    }
+    return notes.reversed()
   }
 }
 

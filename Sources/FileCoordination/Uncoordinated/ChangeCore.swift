@@ -286,17 +286,8 @@ extension ChangeCore {
   /// The item has got its first place, or another one.
   mutating func follow(_ id: PresenterID, to path: ItemPath) {
     requireIdleness()
-    guard let former = presented[id], former.path != path else { return }
-    forgetPlace(of: id)
-    unregister(id)
-    presented[id]?.path = path
-    presented[id]?.hasLeft = false
+    guard let former = relocate(id, to: path) else { return }
     presented[id]?.hasChangedMeanwhile = false
-    register(id)
-    if let old = former.path {
-      reportedMoves[old] = nil
-      followPlaces(from: old, to: path, hasLeft: former.hasLeft)
-    }
     push(.arm(id))
     if former.hasChangedMeanwhile {
       push(.see(former.item?.isDirectory == true ? .unknown(path) : .changed(path)))
@@ -304,6 +295,27 @@ extension ChangeCore {
       push(.seeOther(id, than: former.item))
     }
     push(.prune(former.path))
+  }
+
+  /// The item has been at a place that it has left again.
+  mutating func pass(_ id: PresenterID, _ path: ItemPath) {
+    requireIdleness()
+    if let former = relocate(id, to: path) { push(.prune(former.path)) }
+  }
+
+  /// - Returns: What was known before; `nil` if the presenter isn't known, or has this place already.
+  private mutating func relocate(_ id: PresenterID, to path: ItemPath) -> Presented? {
+    guard let former = presented[id], former.path != path else { return nil }
+    forgetPlace(of: id)
+    unregister(id)
+    presented[id]?.path = path
+    presented[id]?.hasLeft = false
+    register(id)
+    if let old = former.path {
+      reportedMoves[old] = nil
+      followPlaces(from: old, to: path, hasLeft: former.hasLeft)
+    }
+    return former
   }
 
   mutating func remove(_ id: PresenterID) {
@@ -345,6 +357,7 @@ extension ChangeCore {
   mutating func take(_ note: ChangeBridge.Note) {
     switch note {
     case .follow(let id, let path): follow(id, to: path)
+    case .pass(let id, let path): pass(id, path)
     case .verifyAgain(let change): verifyAgain(change)
     case .moveIsSettled(let path): settleMove(from: path)
     case .changeIsSettled(let path): settleChange(at: path)

@@ -99,7 +99,7 @@ extension ChangeWorld {
           callbacks: observesInside ? item.union(inside) : item, path: path), at: 0))
     views[id] = PresenterView(path, observesInside: observesInside, disk)
     formerPaths[id] = [path]
-    turn = .arriving(id, notes)
+    turn = .arriving(id, notes.withStopovers)
     notes = []
   }
 
@@ -175,7 +175,7 @@ extension ChangeWorld {
         fireTimer()
         return (0, "time passes")
       }
-      turn = .notes(notes)
+      turn = .notes(notes.withStopovers)
       notes = []
       return (0, "turn")
     }
