@@ -1,6 +1,7 @@
 import FileCoordinationTesting
 import FileWatching
 import FoundationEssentials
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -120,6 +121,46 @@ struct UncoordinatedChangesLimitsTests {
       let registration = try box.domain.register(presenter)
       let problem = try #require(registration.uncoordinatedChangesProblem)
       #expect(problem.code == .uncoordinatedChangesMissed)
+    }
+  }
+
+  @Test("C-200: After a flood of files that come, are renamed and go, an observer knows what is there")
+  func flood() async throws {
+    try await withSandbox { box in
+      try box.write("d/f")
+      let file = try box.observe("d/f", as: "F")
+      let directory = try box.observe(
+        "d", as: "D", [.itemDidChange, .subitemDidAppear, .subitemDidChange, .subitemDidMove])
+      let known = Guarded<Set<String>>(["f"])
+      @Sendable func look(_ message: RecordedMessage) throws {
+        if message.origin.isVerified == nil || message.origin.omittedMessageCount > 0 {
+          let all = try Set(FileManager.default.contentsOfDirectory(atPath: box.url("d").path))
+          return known.withLock { $0 = all }
+        }
+        for url in message.urls where url != box.url("d") {
+          let isThere = FileManager.default.fileExists(atPath: url.path)
+          _ = known.withLock {
+            isThere ? $0.insert(url.lastPathComponent).inserted : $0.remove(url.lastPathComponent) != nil
+          }
+        }
+      }
+      for callback in [.itemDidChange, .subitemDidAppear, .subitemDidChange, .subitemDidMove]
+        as [RecordedMessage.Callback]
+      {
+        directory.answer(callback) { try look($0) }
+      }
+      for number in 0..<(Budget.isLong ? 20_000 : 1000) {
+        try box.scribble("d/\(number)")
+        try box.renameOver("d/\(number)", "d/\(number)-")
+        if number % 100 != 0 { try box.remove("d/\(number)-") }
+      }
+      try box.scribble("d/f")
+      try box.scribble("d/last")
+      try await file.wait(for: .itemDidChange)
+      try await directory.waitUntil { _ in known.withLock { $0.contains("last") } }
+      try await box.settle(file, directory)
+      let found = try Set(FileManager.default.contentsOfDirectory(atPath: box.url("d").path))
+      #expect(known.withLock { $0 } == found)
     }
   }
 }
