@@ -81,6 +81,9 @@ struct WatchTests {
     let domain = CoordinationDomain.socket(bench.scratch.url.appending(path: "domain/s").path)
     let coordinator = FileCoordinator(label: "provider", domain: domain)
     let url = URL(filePath: bench.path("a"))
+    // This process is the first, and so the one that serves the others: a watcher that served would take messages to the other
+    // one along when it ends.
+    try coordinator.blocking.read(url) { _ in }
     let watchers = try [bench.watch("a", "--json", "--events", "3"), bench.watch("", "--json", "--events", "2")]
     try coordinator.blocking.write(url) { $0.didChangeVersion(.gained, version: "v1") }
     try coordinator.item(at: url, didChangeUbiquityAttributes: ["isUploaded", "isShared"])
