@@ -126,7 +126,8 @@ let package = Package(
     .testTarget(
       name: "FileVersionsTests",
       dependencies: [
-        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface", "VersionStore",
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface",
+        "VersionStore",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -196,7 +197,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FileVersions", "FoundationCompatibility",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FileVersions",
+        "FoundationCompatibility",
         "MetadataPredicates", "SystemInterface",
       ],
       swiftSettings: settings),

@@ -59,9 +59,6 @@ struct ChangeCoreExplorationTests {
     Setting(testDescription: "a directory", files: ["a/", "b"], presenters: [directory]),
     Setting(testDescription: "everything", files: ["a/", "a/a"], presenters: [top]),
     Setting(
-      testDescription: "a file and the directory around it", files: ["a/", "a/a"], presenters: [directory, fileInside],
-      kinds: [.create, .remove, .rename], messageCountMax: 2),
-    Setting(
       testDescription: "torn renames", files: ["a/", "a/a"], presenters: [top, fileInside], kinds: [.remove, .tear],
       messageCountMax: 2),
     Setting(testDescription: "links", files: ["a"], presenters: [file], kinds: [.write, .remove, .link]),
@@ -71,21 +68,8 @@ struct ChangeCoreExplorationTests {
       testDescription: "a presenter that comes to a new directory", files: [], presenters: [top, directory],
       names: ["a"], kinds: [.create], isLastOneLate: true),
     Setting(
-      testDescription: "answers that come late", files: ["a/", "a/a"], presenters: [top, directory],
-      kinds: [.create, .rename], madeKinds: [.directory], answersLate: true),
-    Setting(
-      testDescription: "a directory that leaves the observed one", files: ["a/", "a/a/", "a/a/a"],
-      presenters: [directory, Presenter(path: "/r/a/a/a")], kinds: [.write, .rename], keepsTop: true,
-      messageCountMax: 2),
-    Setting(
       testDescription: "a link in the place of a directory", files: ["a/", "a/a"], filesBeside: ["t/", "t/a"],
       presenters: [fileInside], kinds: [.remove, .rename, .point]),
-    Setting(
-      testDescription: "a link that is swapped", files: ["a/", "a/a"], filesBeside: ["t/", "t/a", "u/", "u/a"],
-      presenters: [top, fileInside], kinds: [.rename, .point], messageCountMax: 2),
-    Setting(
-      testDescription: "one descriptor", files: ["a/", "a/a"], presenters: [fileInside],
-      kinds: [.create, .remove, .rename], handleCountMax: 1),
     Setting(
       testDescription: "one exchange", files: ["a/", "a/a", "b/"], presenters: [top, fileInside], kinds: [.exchange],
       operationCountMax: 1, messageCountMax: 2),
@@ -99,6 +83,22 @@ struct ChangeCoreExplorationTests {
 
   /// Minutes in a debug build.
   static let large = [
+    Setting(
+      testDescription: "answers that come late", files: ["a/", "a/a"], presenters: [top, directory],
+      kinds: [.create, .rename], madeKinds: [.directory], answersLate: true),
+    Setting(
+      testDescription: "a link that is swapped", files: ["a/", "a/a"], filesBeside: ["t/", "t/a", "u/", "u/a"],
+      presenters: [top, fileInside], kinds: [.rename, .point], messageCountMax: 2),
+    Setting(
+      testDescription: "a file and the directory around it", files: ["a/", "a/a"], presenters: [directory, fileInside],
+      kinds: [.create, .remove, .rename], messageCountMax: 2),
+    Setting(
+      testDescription: "a directory that leaves the observed one", files: ["a/", "a/a/", "a/a/a"],
+      presenters: [directory, Presenter(path: "/r/a/a/a")], kinds: [.write, .rename], keepsTop: true,
+      messageCountMax: 2),
+    Setting(
+      testDescription: "one descriptor", files: ["a/", "a/a"], presenters: [fileInside],
+      kinds: [.create, .remove, .rename], handleCountMax: 1),
     Setting(
       testDescription: "torn renames and creations", files: ["a/", "a/a"], presenters: [top, fileInside],
       kinds: [.create, .remove, .tear], messageCountMax: 2),

@@ -355,7 +355,8 @@ extension ServiceScenario {
 
   /// Too large for a normal run.
   static let large: [ServiceScenario] = [
-    .ownRequest, .alone, .lookers, .leaving, .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full, .impatience, .bothKills, .lateness,
+    .ownRequest, .alone, .lookers, .leaving, .writesInPlace, .readers, .brokenConnection, .brokenPresenter, .full,
+    .impatience, .bothKills, .lateness,
     .presenter,
     .presenterAndServiceKill, .mover, .moverAmongReaders, .latePresenter, .lateHolder,
     .stoppedHolder, .stoppedCommitter, .lateCommitter, .lateCommitterAmongStrangers, .lateAnswerAndServiceKill,
