@@ -48,7 +48,7 @@ public struct FileVersions: Sendable {
   /// - Throws: ``FileVersionError``.
   /// - Note: Rule CV-01.
   public func currentVersion(of url: URL) async throws(FileVersionError) -> FileVersion? {
-    try await perform { keeper in try keeper.currentVersion(at: keeper.coordinator.canonicalPath(of: url)) }
+    try await offload { versions throws(FileVersionError) in try versions.currentVersion(of: url) }
   }
 
   /// The versions that are kept of a file, newest first; not what it has now.
@@ -59,7 +59,7 @@ public struct FileVersions: Sendable {
   /// - Complexity: O(versions).
   /// - Note: Rules CV-02, CV-03.
   public func versions(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
-    try await perform { keeper in try keeper.versions(at: keeper.coordinator.canonicalPath(of: url)) }
+    try await offload { versions throws(FileVersionError) in try versions.versions(of: url) }
   }
 
   /// The conflicts of a file that aren't resolved, newest first.
@@ -92,10 +92,7 @@ public struct FileVersions: Sendable {
   /// - Throws: ``FileVersionError`` with code `.versionIsGone`, or `.damagedVersion` if a byte has changed.
   /// - Complexity: O(bytes).
   public func contents(of version: FileVersion) async throws(FileVersionError) -> Data {
-    if version.isCurrent {
-      do { return try await keeper.coordinator.contents(of: version.url) } catch { throw FileVersionError(error) }
-    }
-    return try await perform { keeper in try keeper.contents(of: version) }
+    try await offload { versions throws(FileVersionError) in try versions.contents(of: version) }
   }
 
   // MARK: - Keeping
@@ -114,10 +111,8 @@ public struct FileVersions: Sendable {
   public func addVersion(
     of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
   ) async throws(FileVersionError) -> FileVersion {
-    try await perform { keeper in
-      try keeper.coordinator.blocking.read(url, options: .resolvesSymbolicLink) { access in
-        try keeper.add(access, from: access.canonicalPath, Addition(isConflict: isConflict, parents: parents))
-      }
+    try await offload { versions throws(FileVersionError) in
+      try versions.addVersion(of: url, isConflict: isConflict, parents: parents)
     }
   }
 
@@ -137,15 +132,8 @@ public struct FileVersions: Sendable {
     of url: URL, contentsOf source: URL, byMoving: Bool = false, isConflict: Bool = false,
     parents: [FileVersion.ID] = []
   ) async throws(FileVersionError) -> FileVersion {
-    try await perform { keeper in
-      let addition = Addition(isConflict: isConflict, parents: parents, byMoving: byMoving)
-      let intents = [
-        FileAccessIntent.reading(url, options: .withoutChanges),
-        byMoving ? FileAccessIntent.writing(source, options: .forDeleting) : .reading(source),
-      ]
-      return try keeper.coordinator.blocking.coordinate(intents) { items in
-        try keeper.add(items[0], from: items[1].canonicalPath, addition)
-      }
+    try await offload { versions throws(FileVersionError) in
+      try versions.addVersion(of: url, contentsOf: source, byMoving: byMoving, isConflict: isConflict, parents: parents)
     }
   }
 
@@ -163,7 +151,7 @@ public struct FileVersions: Sendable {
   /// - Note: Rules CV-17, CV-18, CV-20.
   @discardableResult
   public func restore(_ version: FileVersion, to url: URL) async throws(FileVersionError) -> URL {
-    try await perform { keeper in try keeper.restore(version, to: url) }
+    try await offload { versions throws(FileVersionError) in try versions.restore(version, to: url) }
   }
 
   /// Removes a version.
@@ -174,11 +162,7 @@ public struct FileVersions: Sendable {
   /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
   /// - Note: Rule CV-15.
   public func remove(_ version: FileVersion, of url: URL) async throws(FileVersionError) {
-    try await perform { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        try keeper.remove([version], access)
-      }
-    }
+    try await offload { versions throws(FileVersionError) in try versions.remove(version, of: url) }
   }
 
   /// Removes versions of a file, all that are kept unless stated.
@@ -193,12 +177,8 @@ public struct FileVersions: Sendable {
   public func removeOtherVersions(
     of url: URL, where isSelected: @escaping @Sendable (FileVersion) -> Bool = { _ in true }
   ) async throws(FileVersionError) -> [FileVersion] {
-    try await perform { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        let versions = try keeper.versions(at: access.canonicalPath)?.filter(isSelected) ?? []
-        try keeper.remove(versions, access)
-        return versions
-      }
+    try await offload { versions throws(FileVersionError) in
+      try versions.removeOtherVersions(of: url, where: isSelected)
     }
   }
 
@@ -212,14 +192,56 @@ public struct FileVersions: Sendable {
   /// - Note: Rules CV-11, CV-12.
   @discardableResult
   public func markResolved(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {
-    try await perform { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        try keeper.markResolved(version, access)
-      }
+    try await offload { versions throws(FileVersionError) in try versions.markResolved(version, of: url) }
+  }
+
+  /// Allows a version to be removed at any time to get space.
+  ///
+  /// - Parameters:
+  ///   - version: A version that's kept.
+  ///   - url: The file that it's of.
+  /// - Returns: The version as it is now.
+  /// - Throws: ``FileVersionError`` with code `.isCurrent` for what the file has now, or `.versionIsGone`.
+  /// - Note: Rule CV-14.
+  @discardableResult
+  public func markDiscardable(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {
+    try await offload { versions throws(FileVersionError) in try versions.markDiscardable(version, of: url) }
+  }
+
+  /// Lends an empty directory from which files become versions by a rename, and removes it at last.
+  ///
+  /// - Parameters:
+  ///   - url: The file of which they become versions.
+  ///   - body: Makes a file in the directory, and passes it to ``addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``FileVersionError``, or the error thrown by `body`.
+  /// - Note: Rule CV-09.
+  public func withTemporaryDirectory<Result>(for url: URL, _ body: (URL) async throws -> Result) async throws -> Result
+  {
+    let directory = try await offload { versions throws(FileVersionError) in
+      try versions.makeTemporaryDirectory(for: url)
+    }
+    do {
+      let result = try await body(directory)
+      try await perform { keeper in try keeper.removeTemporaryDirectory(directory) }
+      return result
+    } catch {
+      try? await perform { keeper in try keeper.removeTemporaryDirectory(directory) }
+      throw error
     }
   }
 
   // MARK: - Threads
+
+  /// The same calls for threads that may block.
+  public var blocking: BlockingFileVersions { BlockingFileVersions(keeper: keeper) }
+
+  private func offload<Result: Sendable>(
+    _ call: @escaping @Sendable (BlockingFileVersions) throws(FileVersionError) -> Result
+  ) async throws(FileVersionError) -> Result {
+    let versions = blocking
+    return try await Offload.run { () throws(FileVersionError) in try call(versions) }
+  }
 
   func perform<Result: Sendable>(
     _ body: @escaping @Sendable (VersionKeeper) throws -> Result

@@ -46,11 +46,24 @@ extension VersionKeeper {
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
       try store.completeMoves(of: item)
       let stored = try store.add(
-        contentsOf: source, to: item, named: path.lastComponent, attributes, byMoving: addition.byMoving)
+        contentsOf: source, to: item, named: path.lastComponent, attributes,
+        taking: addition.byMoving ? .moving : .copying)
       return FileVersion(stored, at: store.path(of: stored))
     }
     access.didChangeVersion(.gained, version: version.id.description)
     return version
+  }
+
+  /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
+  func keep(_ access: borrowing FileAccess, while replace: (SystemPath) throws -> Void) throws {
+    let path = access.canonicalPath
+    guard try status(of: path)?.kind == .regular else { return try replace(path) }
+    let version = try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
+      try store.completeMoves(of: item)
+      return try store.keep(path, of: item, attributes) { try replace(path) }
+    }
+    access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
   }
 
   func remove(_ versions: [FileVersion], _ access: borrowing FileAccess) throws {
@@ -72,6 +85,25 @@ extension VersionKeeper {
     }
     access.didChangeVersion(.resolved, version: version.id.description)
     return changed
+  }
+
+  func markDiscardable(_ version: FileVersion, at path: SystemPath) throws -> FileVersion {
+    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    return try withStore(at: [path]) { store in
+      let changed = try store.change(stored.id, of: stored.item) { $0.isDiscardable = true }
+      return FileVersion(changed, at: store.path(of: changed))
+    }
+  }
+
+  // MARK: - Directories for new versions
+
+  func makeTemporaryDirectory(for path: SystemPath) throws -> URL {
+    Self.url(of: try store(for: path).makeTemporaryDirectory())
+  }
+
+  func removeTemporaryDirectory(_ url: URL) throws {
+    let path = SystemPath(url.path(percentEncoded: false))
+    if try HostFileSystem().statusIfPresent(of: path) != nil { try HostFileSystem().removeItem(at: path) }
   }
 
   private static func currentVersionError(_ version: FileVersion) -> FileVersionError {

@@ -12,7 +12,7 @@ internal import VersionStore
 /// | --- | --- | --- |
 /// | `recovered` | its own lock | any thread may be the first to use a store |
 final class VersionKeeper: Sendable {
-  private let domain: CoordinationDomain
+  let domain: CoordinationDomain
   let storage: VersionStorage
   let attributes: VersionAttributes
   private let time: @Sendable () -> Int64

@@ -1,6 +1,19 @@
 internal import ContentHashing
 package import SystemInterface
 
+/// How contents get into a store.
+///
+/// The values stand in records of steps.
+package enum Taking: String, Sendable {
+  /// Their blocks are shared or copied.
+  case copying = "add"
+  /// Nothing remains where they were.
+  case moving = "move in"
+  /// The file gets another name in the store: it's about to be replaced by another one, see
+  /// ``VersionStore/keep(_:of:_:whileReplacing:)``.
+  case linking = "replace"
+}
+
 // A version is made in `steps`, where nobody sees it, and gets its place by one rename.
 
 extension VersionStore {
@@ -11,32 +24,37 @@ extension VersionStore {
   ///   - item: The item.
   ///   - name: The name that the version shows; that of `source` unless stated.
   ///   - attributes: What is known of the version.
-  ///   - byMoving: Whether nothing remains at `source`.
+  ///   - taking: How the contents get here.
   /// - Returns: The version.
   /// - Throws: ``VersionStoreError/nothingThere(_:)``, ``VersionStoreError/notAFile(_:)``, or the error of a system call: nothing has
   ///   changed then.
   /// - Complexity: O(bytes) to hash them, and to copy them where the file system can't share blocks.
   package func add(
     contentsOf source: SystemPath, to item: ItemID, named name: SystemPath? = nil, _ attributes: VersionAttributes,
-    byMoving: Bool = false
+    taking: Taking = .copying
   ) throws(VersionStoreError) -> StoredVersion {
     guard let status = try status(of: source) else { throw .nothingThere(source) }
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
     let id = VersionID(at: UInt64(max(time(), 0)), after: try versionIDs(of: item).last)
     let step = step(id.description)
     do throws(VersionStoreError) {
-      try makeStep(step, .add(item, source: byMoving ? source : nil, status.identity))
+      try makeStep(step, .add(item, source: source, status.identity, taking))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
-      let isShared = try fill(step, from: source, as: draft.name, status, byMoving: byMoving)
+      let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let version = try describe(draft, in: step, sharing: !isShared)
       try commit(step, version)
-      if byMoving { try completeMove(of: version, from: source, status.identity) }
-      try? unlink(layout.directory(of: id, of: item).appending(StoreLayout.step))
+      if taking == .linking, isShared { return version }
+      if taking == .moving { try completeMove(of: version, from: source, status.identity) }
+      try? unlink(stepPath(of: version))
       return version
     } catch {
       if try versionIfPresent(id, of: item) == nil { try? undo(step) }
       throw error
     }
+  }
+
+  func stepPath(of version: StoredVersion) -> SystemPath {
+    layout.directory(of: version.id, of: version.item).appending(StoreLayout.step)
   }
 
   /// What is known of a version before its contents were read.
@@ -64,12 +82,13 @@ extension VersionStore {
 
   /// Brings the contents into a step: as another name of the file that's handed over, or as a copy.
   ///
-  /// - Returns: Whether the file has its former name as well until ``completeMove(of:from:_:)``.
+  /// - Returns: Whether the file has its former name as well until ``completeMove(of:from:_:)`` or
+  ///   ``completeReplacement(of:from:_:)``.
   private func fill(
-    _ step: SystemPath, from source: SystemPath, as name: SystemPath, _ status: FileStatus, byMoving: Bool
+    _ step: SystemPath, from source: SystemPath, as name: SystemPath, _ status: FileStatus, _ taking: Taking
   ) throws(VersionStoreError) -> Bool {
     let target = step.appending(StoreLayout.contentsName).appending(name)
-    if byMoving, status.kind == .regular, status.linkCount == 1 {
+    if taking != .copying, status.kind == .regular, status.linkCount == 1 {
       do throws(SystemError) {
         try files.link(source, at: .workingDirectory, to: target, at: .workingDirectory, links: .noFollow)
         return true
@@ -149,6 +168,61 @@ extension VersionStore {
     if version.isPackage { return }
     try seal(path(of: version))
     try share(path(of: version), version.hash)
+  }
+}
+
+extension VersionStore {
+  /// Keeps what a file has while another file takes its place: the old one becomes the version, without being copied.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - item: The item.
+  ///   - attributes: What is known of the version.
+  ///   - replace: Puts another file in its place, if it returns.
+  /// - Returns: The version.
+  /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
+  ///   system call.
+  /// - Complexity: O(bytes), to hash them.
+  package func keep(
+    _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes, whileReplacing replace: () throws -> Void
+  ) throws -> StoredVersion {
+    guard let identity = try status(of: path)?.identity else { throw VersionStoreError.nothingThere(path) }
+    let version = try add(contentsOf: path, to: item, attributes, taking: .linking)
+    do {
+      try replace()
+    } catch {
+      let isReplaced = try status(of: path)?.identity != identity
+      if isReplaced {
+        try completeReplacement(of: version, from: path, identity)
+      } else {
+        try remove(version.id, of: item)
+      }
+      throw error
+    }
+    try completeReplacement(of: version, from: path, identity)
+    return version
+  }
+
+  /// Ends the addition of a file that got another name in the store: another file is in its place now, and nobody writes to it.
+  ///
+  /// If the file wasn't replaced, the version gets a copy of its own. Doing it twice does nothing.
+  func completeReplacement(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let status = try status(of: path) else { return }
+    if status.identity == identity, try self.status(of: source)?.identity == identity {
+      let copy = step("own-" + version.id.description)
+      try unlink(copy)
+      try storing { () throws(SystemError) in
+        try files.copyItem(from: path, to: copy, replacing: false)
+        try files.synchronizeItem(at: copy)
+        try files.rename(copy, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
+      }
+    }
+    try seal(path)
+    try share(path, version.hash)
+    try unlink(stepPath(of: version))
   }
 }
 

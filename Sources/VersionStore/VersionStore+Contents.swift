@@ -44,15 +44,22 @@ extension VersionStore {
         if error.isRefusalOfLinks { return }
         if error.number != .fileExists { throw .system(error) }
       }
-      if try isReplaced(path, by: stored) { return }
+      if try isShared(path, with: stored, hash) { return }
     }
   }
 
   /// - Returns: Whether that's settled; `false` if the stored contents were removed meanwhile.
-  private func isReplaced(_ path: SystemPath, by stored: SystemPath) throws(VersionStoreError) -> Bool {
+  private func isShared(
+    _ path: SystemPath, with stored: SystemPath, _ hash: ContentHash
+  ) throws(VersionStoreError) -> Bool {
     guard let own = try status(of: path), let other = try status(of: stored) else { return false }
-    // What isn't the same was changed by somebody, and is left to be found.
-    if own.identity == other.identity || own.size != other.size { return true }
+    if own.identity == other.identity { return true }
+    // Stored contents that were changed by somebody must not take the place of those that are as they should be.
+    if own.size == other.size, try self.hash(of: stored) == hash { return try replace(path, by: stored) }
+    return try replace(stored, by: path)
+  }
+
+  private func replace(_ path: SystemPath, by stored: SystemPath) throws(VersionStoreError) -> Bool {
     let temporary = step("sharing-" + String(UInt64.random(in: .min ... .max), radix: 16))
     do throws(SystemError) {
       try link(stored, to: temporary)

@@ -1,19 +1,19 @@
-internal import SystemInterface
+package import SystemInterface
 
 /// An operation that may have been cut off.
 enum Step: Equatable, Sendable {
-  /// A version is made; if `source` is there, by moving.
-  case add(ItemID, source: SystemPath?, FileIdentity)
+  /// A version is made.
+  case add(ItemID, source: SystemPath, FileIdentity, Taking)
   /// Histories move with their files.
   case move(from: SystemPath, to: SystemPath)
 
   var record: StoreRecord {
     var record = StoreRecord()
     switch self {
-    case .add(let item, let source, let identity):
-      record.add("step", "add")
+    case .add(let item, let source, let identity, let taking):
+      record.add("step", taking.rawValue)
       record.add("item", item)
-      if let source { record.add("source", bytes: source.bytes) }
+      record.add("source", bytes: source.bytes)
       record.add("device", identity.device)
       record.add("inode", identity.inode)
     case .move(let old, let new):
@@ -29,11 +29,12 @@ enum Step: Equatable, Sendable {
       self = .move(from: SystemPath(bytes: old), to: SystemPath(bytes: new))
       return
     }
-    guard record.text(of: "step") == "add", let item = record.text(of: "item").flatMap(ItemID.init),
-      let device: UInt64 = record.number(of: "device"), let inode: UInt64 = record.number(of: "inode")
+    guard let taking = record.text(of: "step").flatMap(Taking.init),
+      let item = record.text(of: "item").flatMap(ItemID.init),
+      let source = record.value(of: "source"), let device: UInt64 = record.number(of: "device"),
+      let inode: UInt64 = record.number(of: "inode")
     else { return nil }
-    let source = record.value(of: "source").map { SystemPath(bytes: $0) }
-    self = .add(item, source: source, FileIdentity(device: device, inode: inode))
+    self = .add(item, source: SystemPath(bytes: source), FileIdentity(device: device, inode: inode), taking)
   }
 }
 
@@ -52,6 +53,18 @@ extension VersionStore {
       throw .versionIsGone(id)
     }
     try dispose(of: step)
+  }
+
+  /// Makes an empty directory from which files become versions by a rename; it goes when its process has ended.
+  ///
+  /// - Returns: The directory.
+  /// - Throws: The error of a system call.
+  package func makeTemporaryDirectory() throws(VersionStoreError) -> SystemPath {
+    let path = step("new-" + String(UInt64.random(in: .min ... .max), radix: 16))
+    try storing { () throws(SystemError) in
+      try files.makeDirectory(path, at: .workingDirectory, mode: 0o700)
+    }
+    return path
   }
 
   /// Undoes a step that wasn't committed.
@@ -83,7 +96,7 @@ extension VersionStore {
     return count
   }
 
-  /// Completes the moves into the store of an item's versions that a crash has cut off behind the commit.
+  /// Completes what a crash has cut off behind the commit of an item's versions: moves into the store, and replacements.
   ///
   /// - Parameter item: The item.
   /// - Returns: How many there were.
@@ -93,9 +106,14 @@ extension VersionStore {
     var count = 0
     for id in try versionIDs(of: item) {
       let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
-      guard let record = try record(at: path), case .add(_, let source, let identity)? = Step(record) else { continue }
-      if let source, let version = try versionIfPresent(id, of: item) {
-        try completeMove(of: version, from: source, identity)
+      guard let record = try record(at: path), case .add(_, let source, let identity, let taking)? = Step(record)
+      else { continue }
+      if let version = try versionIfPresent(id, of: item) {
+        switch taking {
+        case .copying: break
+        case .moving: try completeMove(of: version, from: source, identity)
+        case .linking: try completeReplacement(of: version, from: source, identity)
+        }
       }
       try unlink(path)
       count += 1

@@ -8,36 +8,6 @@ import Testing
 @testable import FileVersions
 @testable import VersionStore
 
-/// A directory with files, a store of its own, and a domain of its own.
-private struct Fixture: Sendable {
-  let root: URL
-  let domain = CoordinationDomain(CoordinationDomain.Configuration())
-  let versions: FileVersions
-
-  init(_ root: URL) {
-    self.root = root
-    versions = FileVersions(
-      domain: domain, storage: .directory(root.appending(path: "store")), deviceName: "desk", author: "me")
-  }
-
-  @discardableResult
-  func write(_ name: String, _ text: String) throws -> URL {
-    let url = root.appending(path: name)
-    try Data(text.utf8).write(to: url)
-    return url
-  }
-
-  func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
-}
-
-private func withFixture(_ body: (Fixture) async throws -> Void) async throws {
-  let root = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-    .appending(path: "FileVersionsTests.\(UUID())")
-  try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: root) }
-  try await body(Fixture(root))
-}
-
 @Suite("Versions of files", .timeLimit(.minutes(4)))
 struct FileVersionsTests {
   @Test("CV-01, CV-02: What isn't there has no versions; a file without versions has an empty list")

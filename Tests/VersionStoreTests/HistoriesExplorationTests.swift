@@ -83,7 +83,7 @@ private struct Run {
     let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: true))
     let before = try versions(of: item)
     try mayDie { store in
-      _ = try store.add(contentsOf: source, to: item, StoreSandbox.attributes, byMoving: byMoving)
+      _ = try store.add(contentsOf: source, to: item, StoreSandbox.attributes, taking: byMoving ? .moving : .copying)
     }
     try sandbox.store().completeMoves(of: item)
     try? sandbox.files.removeItem(at: sandbox.path("source"))

@@ -53,7 +53,7 @@ struct VersionStoreTests {
     try await withStore { sandbox in
       let file = try sandbox.write("a", "moved", mode: 0o600)
       let store = try sandbox.store()
-      let version = try store.add(contentsOf: file, to: item, StoreSandbox.attributes, byMoving: true)
+      let version = try store.add(contentsOf: file, to: item, StoreSandbox.attributes, taking: .moving)
       #expect(try sandbox.tree("files") == [])
       #expect(try sandbox.text(store.path(of: version)) == "moved")
       #expect(try sandbox.files.statusIfPresent(of: store.path(of: version))?.mode == 0o444)

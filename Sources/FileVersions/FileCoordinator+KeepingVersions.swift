@@ -1,0 +1,123 @@
+public import FileCoordination
+public import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+// The verbs that overwrite a file, with what they overwrite kept. The access is the coordinator's, the versions are the storage's.
+
+extension FileCoordinator {
+  /// Gives a file new contents, like ``FileCoordination/FileCoordinator/replaceContents(of:with:options:deadlines:)``, and keeps the old
+  /// ones as a version.
+  ///
+  /// The old file itself becomes the version: nothing is copied. A crash at any moment leaves the old contents in the file, in a
+  /// version, or in both.
+  ///
+  /// - Parameters:
+  ///   - url: The file; it's made if there's none.
+  ///   - contents: The new contents.
+  ///   - versions: Keeps the old contents; of the same domain as the coordinator.
+  ///   - options: Whether a file that can't be written is replaced.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: `FileCoordinationError` or ``FileVersionError``; the file is as it was, and no version was added.
+  /// - Complexity: O(bytes), to hash the old ones.
+  public func replaceContents(
+    of url: URL, with contents: Data, keepingVersion versions: FileVersions, options: SavingOptions = [],
+    deadlines: AccessDeadlines? = nil
+  ) async throws {
+    let (coordinator, bytes) = (self, Array(contents))
+    try await Offload.run { () throws(any Error) in
+      try coordinator.blocking.write(url, deadlines: deadlines) { access in
+        try versions.keeper.replaceContents(access, bytes, options)
+      }
+    }
+  }
+
+  /// Changes the contents of a file depending on the present ones, like
+  /// ``FileCoordination/FileCoordinator/update(_:options:deadlines:change:)``, and keeps the old ones as a version.
+  ///
+  /// If `change` leaves them as they are, nothing is written and no version is added.
+  ///
+  /// - Parameters:
+  ///   - url: The file. If there's none, `change` gets no bytes, and a file is made when it leaves some.
+  ///   - versions: Keeps the old contents; of the same domain as the coordinator.
+  ///   - options: Whether a file that can't be written is replaced.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - change: Changes the bytes in place, on a thread of the library that may block.
+  /// - Returns: The result of `change`.
+  /// - Throws: `FileCoordinationError`, ``FileVersionError``, or the error thrown by `change`; then the file is as it was, and no
+  ///   version was added.
+  public func update<Result: Sendable>(
+    _ url: URL, keepingVersion versions: FileVersions, options: SavingOptions = [], deadlines: AccessDeadlines? = nil,
+    change: @escaping @Sendable (inout Data) throws -> Result
+  ) async throws -> Result {
+    let coordinator = self
+    return try await Offload.run { () throws(any Error) in
+      try coordinator.blocking.write(url, options: .forMerging, deadlines: deadlines) { access in
+        let old = try HostFileSystem().contentsIfPresent(of: access.canonicalPath)
+        var new = old.map { Data($0) } ?? Data()
+        let result = try change(&new)
+        let bytes = Array(new)
+        if bytes != old ?? [] { try versions.keeper.replaceContents(access, bytes, options) }
+        return result
+      }
+    }
+  }
+
+  /// Writes an item, like ``FileCoordination/FileCoordinator/write(_:options:deadlines:accessor:)-(URL,_,_,_)``, and keeps what it has
+  /// when access is granted as a version.
+  ///
+  /// For accessors that write in place, or to packages: their contents are copied, or their blocks shared, before `accessor` runs.
+  ///
+  /// - Parameters:
+  ///   - url: The item. If there's none, there's nothing to keep.
+  ///   - versions: Keeps the old contents; of the same domain as the coordinator.
+  ///   - options: Why it's written; at most one.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  ///   - accessor: The work to do while the access lasts.
+  /// - Returns: The result of `accessor`.
+  /// - Throws: `FileCoordinationError`, ``FileVersionError`` before `accessor` has run, or the error thrown by `accessor`; the version
+  ///   stays then.
+  public func write<Result>(
+    _ url: URL, keepingVersion versions: FileVersions, options: WritingOptions = .forUpdating,
+    deadlines: AccessDeadlines? = nil, accessor: (borrowing FileAccess) async throws -> Result
+  ) async throws -> Result {
+    try await write(url, options: options, deadlines: deadlines) { access in
+      let path = access.canonicalPath
+      let kept = try await versions.perform { keeper in try keeper.keepIfPresent(at: path) }
+      if let kept { access.didChangeVersion(.gained, version: kept.description) }
+      return try await accessor(access)
+    }
+  }
+}
+
+extension VersionKeeper {
+  func replaceContents(
+    _ access: borrowing FileAccess, _ contents: [UInt8], _ options: FileCoordinator.SavingOptions
+  ) throws {
+    try keep(access) { path in
+      try HostFileSystem().replaceContents(
+        of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required)
+    }
+  }
+
+  /// Keeps what's at a path, if anything is.
+  func keepIfPresent(at path: SystemPath) throws -> FileVersion.ID? {
+    if try HostFileSystem().statusIfPresent(of: path) == nil { return nil }
+    return try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { return nil }
+      try store.completeMoves(of: item)
+      let version = try store.add(contentsOf: path, to: item, attributes)
+      return FileVersion.ID(version.item, version.id)
+    }
+  }
+}
+
+extension HostFileSystem {
+  /// All bytes of a file; `nil` if nothing is there.
+  fileprivate func contentsIfPresent(of path: SystemPath) throws(SystemError) -> [UInt8]? {
+    do throws(SystemError) { return try contents(of: path) } catch let error {
+      if error.number == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+  }
+}

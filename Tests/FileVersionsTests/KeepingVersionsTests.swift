@@ -1,0 +1,232 @@
+import FileCoordination
+import FileCoordinationTesting
+import Foundation
+import SystemInterface
+import Testing
+
+@testable import FileVersions
+@testable import VersionStore
+
+@Suite("Verbs that keep what they overwrite", .timeLimit(.minutes(4)))
+struct KeepingVersionsTests {
+  @Test("Replaced contents are a version, by the file that had them, and the file keeps its permissions")
+  func replacing() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a.txt", "old")
+      try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
+      let inode = try fixture.inode(file)
+      let coordinator = FileCoordinator(domain: fixture.domain)
+      try await coordinator.replaceContents(of: file, with: Data("new".utf8), keepingVersion: fixture.versions)
+      #expect(try fixture.text(file) == "new")
+      let kept = try #require(try await fixture.versions.versions(of: file))
+      #expect(try await fixture.texts(file) == ["old"])
+      #expect(try fixture.inode(kept[0].url) == inode)
+      let modes = try [file, kept[0].url].map {
+        try FileManager.default.attributesOfItem(atPath: $0.path)[.posixPermissions] as? Int
+      }
+      #expect(modes == [0o640, 0o444])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.root.path + "/store/steps") == [])
+      // A file that has other names, which others may write to, is copied.
+      try FileManager.default.linkItem(at: file, to: fixture.root.appending(path: "other"))
+      try await coordinator.replaceContents(of: file, with: Data("newer".utf8), keepingVersion: fixture.versions)
+      try fixture.write("other", "overwritten")
+      #expect(try await fixture.texts(file) == ["new", "old"])
+    }
+  }
+
+  @Test("A file that isn't there has nothing to keep; one that can't be replaced gets no version")
+  func nothingToKeep() async throws {
+    try await withFixture { fixture in
+      let file = fixture.root.appending(path: "a")
+      let coordinator = FileCoordinator(domain: fixture.domain)
+      try await coordinator.replaceContents(of: file, with: Data("1".utf8), keepingVersion: fixture.versions)
+      #expect(try await fixture.versions.versions(of: file) == [])
+      let directory = fixture.root.appending(path: "directory")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+      await #expect(throws: (any Error).self) {
+        try await coordinator.replaceContents(of: directory, with: Data(), keepingVersion: fixture.versions)
+      }
+      #expect(try await fixture.versions.versions(of: directory) == [])
+    }
+  }
+
+  @Test("A failure of what replaces leaves the file, and no version")
+  func failure() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "old")
+      let keeper = fixture.versions.keeper
+      struct Stop: Error {}
+      await #expect(throws: (any Error).self) {
+        try await fixture.versions.perform { _ in
+          try keeper.coordinator.blocking.write(file) { access in try keeper.keep(access) { _ in throw Stop() } }
+        }
+      }
+      #expect(try fixture.text(file) == "old")
+      #expect(try await fixture.versions.versions(of: file) == [])
+      // A program that wrote to the file in place instead doesn't write to the version.
+      try await fixture.versions.perform { _ in
+        try keeper.coordinator.blocking.write(file) { access in
+          try keeper.keep(access) { path in
+            let handle = try FileHandle(forWritingTo: URL(filePath: path.description))
+            try handle.seekToEnd()
+            try handle.close()
+          }
+        }
+      }
+      try fixture.write("a", "new")
+      #expect(try await fixture.texts(file) == ["old"])
+    }
+  }
+
+  @Test("An update keeps what it has changed, and nothing if it leaves it")
+  func updating() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let coordinator = FileCoordinator(domain: fixture.domain)
+      for text in ["2", "", "3"] {
+        try await coordinator.update(file, keepingVersion: fixture.versions) { $0.append(contentsOf: text.utf8) }
+      }
+      #expect(try fixture.text(file) == "123")
+      #expect(try await fixture.texts(file) == ["12", "1"])
+    }
+  }
+
+  @Test("A write in place, and one of a package, keep what was there before")
+  func writing() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "old")
+      let coordinator = FileCoordinator(domain: fixture.domain)
+      try await coordinator.write(file, keepingVersion: fixture.versions) { access in
+        try Data("new".utf8).write(to: access.url)
+      }
+      #expect(try await fixture.texts(file) == ["old"])
+      let package = fixture.root.appending(path: "p.bundle")
+      try FileManager.default.createDirectory(at: package, withIntermediateDirectories: false)
+      try fixture.write("p.bundle/member", "1")
+      try await coordinator.write(package, keepingVersion: fixture.versions) { access in
+        try Data("2".utf8).write(to: access.url.appending(path: "member"))
+      }
+      let kept = try #require(try await fixture.versions.versions(of: package)?.first)
+      #expect(kept.isPackage && kept.size == 1)
+      try await fixture.versions.restore(kept, to: package)
+      #expect(try fixture.text(package.appending(path: "member")) == "1")
+    }
+  }
+
+  @Test("Stored contents that somebody has changed don't take the place of equal ones that come later")
+  func damagedContents() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "same")
+      let damaged = try await fixture.versions.addVersion(of: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: damaged.url.path)
+      try Data("sane".utf8).write(to: damaged.url, options: [])
+      let handle = try FileHandle(forWritingTo: damaged.url)
+      try handle.write(contentsOf: Data("sane".utf8))
+      try handle.close()
+      let intact = try await fixture.versions.addVersion(of: file)
+      #expect(try await fixture.versions.contents(of: intact) == Data("same".utf8))
+      let third = try await fixture.versions.addVersion(of: file)
+      #expect(try fixture.inode(third.url) == fixture.inode(intact.url))
+    }
+  }
+
+  @Test("CV-09: A directory for new versions is empty, on the volume of the store, another one each time, and goes")
+  func temporaryDirectory() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let (versions, first, second) = (fixture.versions, fixture.directories, fixture.directories)
+      try await versions.withTemporaryDirectory(for: file) { directory in
+        await first.set(directory)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+        let source = directory.appending(path: "draft")
+        try Data("2".utf8).write(to: source)
+        let inode = try fixture.inode(source)
+        let version = try await versions.addVersion(of: file, contentsOf: source, byMoving: true)
+        #expect(try fixture.inode(version.url) == inode)
+      }
+      try await versions.withTemporaryDirectory(for: file) { await second.set($0) }
+      let (one, other) = (try #require(await first.url), try #require(await second.url))
+      #expect(one != other)
+      #expect(!FileManager.default.fileExists(atPath: one.path) && !FileManager.default.fileExists(atPath: other.path))
+    }
+  }
+
+  @Test("CV-14: A version becomes discardable; what the file has now doesn't")
+  func discardable() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let version = try await fixture.versions.addVersion(of: file)
+      #expect(!version.isDiscardable)
+      #expect(try await fixture.versions.markDiscardable(version, of: file).isDiscardable)
+      #expect(try await fixture.versions.versions(of: file)?.first?.isDiscardable == true)
+      let current = try #require(try await fixture.versions.currentVersion(of: file))
+      await #expect { try await fixture.versions.markDiscardable(current, of: file) } throws: {
+        ($0 as? FileVersionError)?.code == .isCurrent
+      }
+    }
+  }
+}
+
+@Suite("Changes of versions", .timeLimit(.minutes(4)))
+struct FileVersionChangesTests {
+  @Test("FV-25: The list, and then each change of it, also by others and after a move")
+  func changes() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let others = FileVersions(domain: fixture.domain, storage: fixture.storage, deviceName: "other")
+      let first = try await others.addVersion(of: file)
+      var updates = try fixture.versions.changes(of: file).makeAsyncIterator()
+      #expect(try await updates.next() == .versions([first]))
+      let second = try await others.addVersion(of: file, isConflict: true)
+      #expect(try await updates.next() == .gained(second))
+      try await others.markResolved(second, of: file)
+      guard case .resolved(let resolved) = try await updates.next() else {
+        Issue.record("not resolved")
+        return
+      }
+      #expect(resolved == second && resolved.isResolved)
+      let moved = fixture.root.appending(path: "b")
+      try await FileCoordinator(domain: fixture.domain).move(file, to: moved)
+      #expect(try await updates.next() == .moved(to: moved))
+      try await others.remove(first, of: moved)
+      #expect(try await updates.next() == .lost(first))
+    }
+  }
+
+  @Test("What was added and removed before it's looked at is no change; the deletion of the file loses its versions")
+  func coalesced() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let kept = try await fixture.versions.addVersion(of: file)
+      var updates = try fixture.versions.changes(of: file).makeAsyncIterator()
+      #expect(try await updates.next() == .versions([kept]))
+      let brief = try await fixture.versions.addVersion(of: file)
+      try await fixture.versions.remove(brief, of: file)
+      let last = try await fixture.versions.addVersion(of: file)
+      #expect(try await updates.next() == .gained(last))
+      try await FileCoordinator(domain: fixture.domain).delete(file)
+      #expect(try await updates.next() == .lost(kept))
+      #expect(try await updates.next() == .lost(last))
+    }
+  }
+
+  @Test("FV-24, CV-10: Events of a directory name each file and its version, those of strangers don't")
+  func events() async throws {
+    try await withFixture { fixture in
+      let (file, other) = (try fixture.write("a", "1"), try fixture.write("b", "2"))
+      var events = try fixture.versions.events(at: fixture.root).makeAsyncIterator()
+      let version = try await fixture.versions.addVersion(of: file)
+      var event = try #require(await events.next())
+      #expect(event.change == .gained && event.url == file && event.version == version)
+      #expect(event.origin.label == "file versions")
+      try await FileCoordinator(domain: fixture.domain).write(other) { $0.didChangeVersion(.gained, version: "mine") }
+      try await fixture.versions.remove(version, of: file)
+      event = try #require(await events.next())
+      #expect(event.change == .lost && event.id == version.id && event.version == nil)
+      try await FileCoordinator(domain: fixture.domain)
+        .replaceContents(of: other, with: Data(), keepingVersion: fixture.versions)
+      event = try #require(await events.next())
+      #expect(event.change == .gained && event.url == other && event.version?.size == 1)
+    }
+  }
+}
