@@ -32,6 +32,8 @@ public struct FileVersionError: Error, Sendable, CustomStringConvertible {
     public static let unknownFormat = Code(rawValue: 7)
     /// It can't be done with the contents that the file has now.
     public static let isCurrent = Code(rawValue: 8)
+    /// A file is where one was to be made.
+    public static let fileExists = Code(rawValue: 9)
 
     /// The name of the code.
     public var description: String {
@@ -44,6 +46,7 @@ public struct FileVersionError: Error, Sendable, CustomStringConvertible {
       case .damagedVersion: "damagedVersion"
       case .unknownFormat: "unknownFormat"
       case .isCurrent: "isCurrent"
+      case .fileExists: "fileExists"
       default: "code \(rawValue)"
       }
     }

@@ -130,6 +130,32 @@ extension VersionStore {
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
   }
 
+  /// Notes which files that have histories are gone.
+  ///
+  /// - Parameter path: A canonical path.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(items below the path).
+  package func noteAbsences(below path: SystemPath) throws(VersionStoreError) {
+    for place in try placesWithItems(below: layout.place(of: path)) {
+      let path = layout.path(ofPlace: place)
+      if try status(of: path) == nil, let record = try self.place(at: path) { try leave(place, record.item) }
+    }
+  }
+
+  /// Removes a history whose file is gone.
+  ///
+  /// - Parameter item: The history.
+  /// - Throws: The error of a system call; what's left of it goes when it's called again.
+  package func forget(_ item: GoneItem) throws(VersionStoreError) {
+    for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
+    try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
+    try unlink(layout.record(of: item.item))
+    let directory = layout.directory(of: item.item)
+    try? storing { () throws(SystemError) in
+      try files.unlink(directory, at: .workingDirectory, .emptyDirectory)
+    }
+  }
+
   // MARK: - Files that move
 
   /// Notes that a file or a directory has moved.

@@ -155,6 +155,23 @@ extension VersionStore {
     try names(in: layout.directory(of: item)).compactMap { VersionID($0.description) }
   }
 
+  /// The version that was added last; `nil` if there's none.
+  package func newestVersion(of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
+    guard let id = try versionIDs(of: item).last else { return nil }
+    return try versionIfPresent(id, of: item)
+  }
+
+  /// Whether a file has the contents of a version.
+  ///
+  /// - Complexity: O(1) if its size and time say so, or that it doesn't; else O(bytes).
+  package func has(
+    _ version: StoredVersion, _ path: SystemPath, _ status: FileStatus
+  ) throws(VersionStoreError) -> Bool {
+    if version.isPackage || version.size != status.size { return false }
+    if version.modificationTime == status.modificationTime { return true }
+    return try hash(of: path) == version.hash
+  }
+
   /// A version; `nil` when it was removed.
   package func versionIfPresent(_ id: VersionID, of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
     let path = recordPath(of: id, of: item)

@@ -1,0 +1,98 @@
+internal import FileCoordination
+internal import FileWatching
+public import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+/// A file that's gone, and whose versions are kept.
+///
+/// They are kept until somebody removes them: nothing is forgotten by itself.
+public struct DeletedFile: Hashable, Sendable {
+  /// Where it was.
+  public let url: URL
+  /// When it was missed first: the file is gone at least since then.
+  public let absenceDate: Date
+  /// Its versions, newest first; at least one.
+  public let versions: [FileVersion]
+
+  let gone: GoneItem
+}
+
+extension FileVersions {
+  /// The files below a directory that are gone, and whose versions are kept.
+  ///
+  /// A file that was moved by a program that doesn't coordinate is listed as well, until somebody looks at its versions where it is.
+  ///
+  /// - Parameter directory: The directory; it needn't be there any more.
+  /// - Returns: The files, in the order of their paths, of several at one path the one that was missed last first.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(files below the directory that ever had versions).
+  /// - Note: Rule CV-29.
+  public func deletedFiles(below directory: URL) async throws(FileVersionError) -> [DeletedFile] {
+    try await perform { keeper in try keeper.deletedFiles(below: keeper.path(of: directory)) }
+  }
+
+  /// The file that was at a URL last, and whose versions are kept.
+  ///
+  /// - Parameter url: Where it was.
+  /// - Returns: The file; `nil` if there's none.
+  /// - Throws: ``FileVersionError``.
+  public func deletedFile(at url: URL) async throws(FileVersionError) -> DeletedFile? {
+    try await perform { keeper in
+      let path = try keeper.path(of: url)
+      return try keeper.deletedFiles(below: path).first { $0.gone.path == path }
+    }
+  }
+
+  /// Brings a file that's gone back to where it was, with its history.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - version: The version that it gets; the newest unless stated.
+  /// - Throws: ``FileVersionError`` with code `.fileExists` if another file is there, which has a history of its own.
+  public func recover(_ file: DeletedFile, _ version: FileVersion? = nil) async throws(FileVersionError) {
+    try await perform { keeper in try keeper.recover(file, version ?? file.versions[0]) }
+  }
+
+  /// Removes the versions of a file that's gone; there's no way back.
+  ///
+  /// - Parameter file: The file.
+  /// - Throws: ``FileVersionError``.
+  public func removeVersions(of file: DeletedFile) async throws(FileVersionError) {
+    try await perform { keeper in
+      try keeper.withStore(at: [file.gone.path]) { store in try store.forget(file.gone) }
+    }
+  }
+}
+
+extension VersionKeeper {
+  func deletedFiles(below path: SystemPath) throws -> [DeletedFile] {
+    try withStore(at: [path]) { store in
+      try store.noteAbsences(below: path)
+      let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
+      return try gone.compactMap { item in
+        let versions = try store.versions(of: item.item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
+        guard let url = item.path.url, !versions.isEmpty else { return nil }
+        return DeletedFile(
+          url: url, absenceDate: Date(nanosecondsSince1970: item.time), versions: versions, gone: item)
+      }
+    }
+  }
+
+  func recover(_ file: DeletedFile, _ version: FileVersion) throws {
+    guard let stored = version.stored, stored.item == file.gone.item else {
+      throw FileVersionError(.versionIsGone, "The version \(version.id) isn't one of '\(file.url.path)'.")
+    }
+    try coordinator.blocking.write(file.url, options: .forReplacing) { access in
+      let path = access.canonicalPath
+      if try HostFileSystem().statusIfPresent(of: path) != nil {
+        throw FileVersionError(
+          .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
+      }
+      try withStore(at: [path]) { store in
+        try store.restore(stored, to: path)
+        try store.revive(file.gone, at: path)
+      }
+    }
+  }
+}

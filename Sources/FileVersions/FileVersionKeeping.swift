@@ -1,0 +1,161 @@
+internal import FileCoordination
+internal import FileWatching
+public import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+/// How versions of everything below a directory are kept.
+public struct FileVersionKeeping: Hashable, Sendable {
+  /// Directories of these names aren't entered; patterns such as `*.build` as well.
+  public var excludedNames: [String]
+  /// Which versions go after one was added; none unless stated.
+  public var retention: FileVersionRetention?
+  /// How long changes are gathered, from the first one on, before the file is kept.
+  public var settlingTime: Duration
+
+  /// States how versions are kept.
+  ///
+  /// - Parameters:
+  ///   - excludedNames: Directories of these names, or matching these patterns, aren't entered.
+  ///   - retention: Which versions go after one was added.
+  ///   - settlingTime: How long changes are gathered before a file is kept.
+  public init(
+    excludedNames: [String] = [], retention: FileVersionRetention? = nil, settlingTime: Duration = .seconds(1)
+  ) {
+    self.excludedNames = excludedNames
+    self.retention = retention
+    self.settlingTime = settlingTime
+  }
+
+  /// What was done.
+  public enum Event: Sendable {
+    /// Every file has a version of what it has now; the changes from now on follow.
+    case ready
+    /// What a file has was kept.
+    case kept(URL, FileVersion)
+    /// What a file has couldn't be kept; it's tried again when the file changes.
+    case failed(URL, FileVersionError)
+  }
+}
+
+extension FileVersions {
+  /// Keeps what every file below a directory has, and from then on what it has after each change, by any program.
+  ///
+  /// So there's always a version from before the last change, also if the program that makes it doesn't coordinate: `sed -i`, `git
+  /// checkout`, a script. Presenters aren't asked to save. A file whose newest version has the same contents isn't kept again. What has
+  /// changed while nobody kept versions is kept at the beginning.
+  ///
+  /// ```swift
+  /// for try await event in try versions.keepVersions(below: directory) {
+  ///   if case .kept(let file, _) = event { print("kept", file.path) }
+  /// }
+  /// ```
+  ///
+  /// The work is done while the sequence is iterated, and ends with the iteration.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory. Links inside of it aren't followed; stores of versions aren't entered.
+  ///   - options: How versions are kept.
+  /// - Returns: What was done.
+  /// - Throws: ``FileVersionError`` when the directory can't be watched.
+  /// - Complexity: A thread and a watch for each directory. At the beginning O(files), and O(bytes) of those that have changed.
+  public func keepVersions(
+    below directory: URL, _ options: FileVersionKeeping = FileVersionKeeping()
+  ) throws(FileVersionError) -> FileVersionKeeper {
+    try keeper.throwing { keeper in
+      let root = try keeper.path(of: directory)
+      let store = try keeper.storage.directory(for: root)
+      let names = options.excludedNames + [".file-versions-*"]
+      let watcher = try TreeWatcher(
+        [root], options: ScopeOptions(unenteredNames: names), batchingInterval: options.settlingTime,
+        tellsExisting: true)
+      return FileVersionKeeper(watcher: watcher, versions: self, options: options, root: root, store: store)
+    }
+  }
+}
+
+/// Keeps versions of everything below a directory while it's iterated.
+///
+/// See ``FileVersions/keepVersions(below:_:)``.
+public struct FileVersionKeeper: AsyncSequence, Sendable {
+  let watcher: TreeWatcher
+  let versions: FileVersions
+  let options: FileVersionKeeping
+  let root: SystemPath
+  let store: SystemPath
+
+  /// Begins to keep versions.
+  ///
+  /// - Returns: An iterator; a second one would share the changes with it.
+  public func makeAsyncIterator() -> Iterator { Iterator(keeper: self) }
+
+  /// Keeps one file after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let keeper: FileVersionKeeper
+    /// Files to look at, the next one last.
+    private var paths: [SystemPath] = []
+    private var hasBegun = false
+    private var isReady = false
+
+    init(keeper: FileVersionKeeper) { self.keeper = keeper }
+
+    /// Keeps files until there's something to tell of.
+    ///
+    /// - Returns: What was done; `nil` when the task was cancelled.
+    /// - Throws: ``FileVersionError`` when the directory can't be watched any more.
+    public mutating func next() async throws(FileVersionError) -> FileVersionKeeping.Event? {
+      while !Task.isCancelled {
+        if let path = paths.popLast() {
+          if let event = await keeper.keep(path) { return event }
+        } else if hasBegun, !isReady {
+          isReady = true
+          return .ready
+        } else {
+          var updates = keeper.watcher.updates.makeAsyncIterator()
+          guard let update = hasBegun ? await updates.next() : await keeper.watcher.catchUp() else { break }
+          hasBegun = true
+          paths = update.expandedChanges.reversed().compactMap(keeper.concerned)
+        }
+      }
+      if let error = keeper.watcher.error { throw FileVersionError(error) }
+      return nil
+    }
+  }
+
+  /// The file that has to be looked at after a change.
+  private func concerned(_ change: TreeChange) -> SystemPath? {
+    guard change.kind == .regular, !change.path.isInside(store) else { return nil }
+    return change.path
+  }
+
+  private func keep(_ path: SystemPath) async -> FileVersionKeeping.Event? {
+    guard let url = path.url else { return nil }
+    do {
+      let version = try await versions.perform { keeper in try keeper.keepIfChanged(path, url) }
+      guard let version else { return nil }
+      if let retention = options.retention { try await versions.prune(url, by: retention) }
+      return .kept(url, version)
+    } catch { return .failed(url, FileVersionError(error)) }
+  }
+}
+
+extension VersionKeeper {
+  /// Keeps what a file has, unless its newest version has the same; notes that it's gone if it is.
+  func keepIfChanged(_ path: SystemPath, _ url: URL) throws -> FileVersion? {
+    try coordinator.blocking.read(url, options: .withoutChanges) { access in
+      let isOld = try withStore(at: [path]) { store in
+        guard let status = try HostFileSystem().statusIfPresent(of: path), status.kind == .regular else {
+          // The history waits for its file, or for somebody who recovers it.
+          _ = try store.item(at: path, creating: false)
+          return true
+        }
+        guard let item = try store.item(at: path, creating: false), let newest = try store.newestVersion(of: item)
+        else {
+          return false
+        }
+        return try store.has(newest, path, status)
+      }
+      return isOld ? nil : try add(access, from: path, Addition())
+    }
+  }
+}

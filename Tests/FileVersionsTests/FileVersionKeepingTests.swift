@@ -1,0 +1,138 @@
+import FileCoordination
+import Foundation
+import Testing
+
+@testable import FileVersions
+
+@Suite("Versions of everything below a directory", .timeLimit(.minutes(4)))
+struct FileVersionKeepingTests {
+  private let options = FileVersionKeeping(excludedNames: ["store", "ignored"], settlingTime: .zero)
+
+  private func events(_ fixture: Fixture) throws -> FileVersionKeeper.Iterator {
+    try fixture.versions.keepVersions(below: fixture.root, options).makeAsyncIterator()
+  }
+
+  /// The files that are kept until all are.
+  private func keptAtFirst(_ events: inout FileVersionKeeper.Iterator) async throws -> [String] {
+    var kept: [String] = []
+    while let event = try await events.next() {
+      switch event {
+      case .ready: return kept.sorted()
+      case .kept(let url, _): kept.append(url.lastPathComponent)
+      case .failed(let url, let error): Issue.record("\(url): \(error)")
+      }
+    }
+    return []
+  }
+
+  private func keptNext(_ events: inout FileVersionKeeper.Iterator) async throws -> URL? {
+    guard case .kept(let url, _)? = try await events.next() else { return nil }
+    return url
+  }
+
+  @Test("What every file has is kept, and what a program that doesn't coordinate ruins can be restored")
+  func ruined() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("notes.txt", "all of it\n")
+      try FileManager.default.createDirectory(
+        at: fixture.root.appending(path: "in/ignored"), withIntermediateDirectories: true)
+      try fixture.write("in/b", "b")
+      try fixture.write("in/ignored/c", "c")
+      try FileManager.default.createSymbolicLink(
+        at: fixture.root.appending(path: "link"), withDestinationURL: file)
+      var events = try events(fixture)
+      #expect(try await keptAtFirst(&events) == ["b", "notes.txt"])
+      let sed = try Process.run(URL(filePath: "/usr/bin/sed"), arguments: ["-i", "s/.*//", file.path])
+      sed.waitUntilExit()
+      #expect(try fixture.text(file) == "\n")
+      #expect(try await keptNext(&events) == file)
+      let kept = try #require(try await fixture.versions.versions(of: file))
+      #expect(try await fixture.texts(file) == ["\n", "all of it\n"])
+      try await fixture.versions.restore(kept[1], to: file)
+      #expect(try fixture.text(file) == "all of it\n")
+    }
+  }
+
+  @Test("Equal contents aren't kept twice, and what changed meanwhile is kept at the next beginning")
+  func twice() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      var first = try events(fixture)
+      #expect(try await keptAtFirst(&first) == ["a"])
+      try fixture.write("a", "2")
+      try fixture.write("new", "n")
+      try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: file.path)
+      var second = try events(fixture)
+      #expect(try await keptAtFirst(&second) == ["a", "new"])
+      var third = try events(fixture)
+      #expect(try await keptAtFirst(&third) == [])
+      #expect(try await fixture.texts(file) == ["2", "1"])
+      // The same bytes, written again.
+      try fixture.write("a", "2")
+      try fixture.write("other", "o")
+      #expect(try await keptNext(&third)?.lastPathComponent == "other")
+    }
+  }
+
+  @Test(
+    "CV-29: A file that's deleted has no versions, and can be recovered with its history; a new one at its path has its own"
+  )
+  func deleted() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      var events = try events(fixture)
+      #expect(try await keptAtFirst(&events) == ["a"])
+      try FileManager.default.removeItem(at: file)
+      #expect(try await fixture.versions.versions(of: file) == nil)
+      #expect(try await fixture.versions.unresolvedConflicts(of: file) == nil)
+      let gone = try #require(try await fixture.versions.deletedFile(at: file))
+      #expect(gone.url == file && gone.versions.map(\.name) == ["a"])
+      #expect(try await fixture.versions.deletedFiles(below: fixture.root) == [gone])
+      try fixture.write("a", "2")
+      #expect(try await fixture.versions.versions(of: file) == [])
+      await #expect { try await fixture.versions.recover(gone) } throws: {
+        ($0 as? FileVersionError)?.code == .fileExists
+      }
+      #expect(try fixture.text(file) == "2")
+      try FileManager.default.removeItem(at: file)
+      try await fixture.versions.recover(gone)
+      #expect(try fixture.text(file) == "1")
+      #expect(try await fixture.versions.versions(of: file) == gone.versions)
+      #expect(try await fixture.versions.deletedFiles(below: fixture.root) == [])
+    }
+  }
+
+  @Test("The versions of a deleted file can be removed")
+  func forgotten() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      try await fixture.versions.addVersion(of: file)
+      try await fixture.versions.addVersion(of: file)
+      try FileManager.default.removeItem(at: file)
+      let gone = try #require(try await fixture.versions.deletedFile(at: file))
+      try await fixture.versions.removeVersions(of: gone)
+      #expect(try await fixture.versions.deletedFile(at: file) == nil)
+      for name in ["contents", "items"] {
+        let left = FileManager.default.enumerator(atPath: fixture.root.path + "/store/" + name)?
+          .filter { ($0 as? String).map { $0.count > 3 } ?? false }
+        #expect(left?.isEmpty == true)
+      }
+    }
+  }
+
+  @Test("Old versions go as new ones come, if a policy says so")
+  func retention() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "0")
+      var options = options
+      options.retention = FileVersionRetention(countMax: 2)
+      var events = try fixture.versions.keepVersions(below: fixture.root, options).makeAsyncIterator()
+      #expect(try await keptAtFirst(&events) == ["a"])
+      for number in 1...3 {
+        try fixture.write("a", "number \(number)")
+        #expect(try await keptNext(&events) == file)
+      }
+      #expect(try await fixture.texts(file) == ["number 3", "number 2"])
+    }
+  }
+}
