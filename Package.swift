@@ -126,8 +126,8 @@ let package = Package(
     .testTarget(
       name: "FileVersionsTests",
       dependencies: [
-        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "SystemInterface",
-        "VersionStore",
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "FileWatching",
+        "SystemInterface", "VersionStore",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -133,9 +133,7 @@ public struct BlockingFileVersions: Sendable {
   @available(*, noasync, message: "blocks the thread; call it on 'FileVersions' itself")
   public func remove(_ version: FileVersion, of url: URL) throws(FileVersionError) {
     try keeper.throwing { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        try keeper.remove([version], access)
-      }
+      try keeper.changeVersions(of: url) { access, claimed in try keeper.remove([version], access, claimed) }
     }
   }
 
@@ -154,9 +152,9 @@ public struct BlockingFileVersions: Sendable {
     of url: URL, where isSelected: (FileVersion) -> Bool = { _ in true }
   ) throws(FileVersionError) -> [FileVersion] {
     try keeper.throwing { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        let versions = try keeper.versions(at: access.canonicalPath)?.filter(isSelected) ?? []
-        try keeper.remove(versions, access)
+      try keeper.changeVersions(of: url) { access, claimed in
+        let versions = try keeper.versions(at: access.canonicalPath, claimed)?.filter(isSelected) ?? []
+        try keeper.remove(versions, access, claimed)
         return versions
       }
     }
@@ -175,9 +173,7 @@ public struct BlockingFileVersions: Sendable {
   @discardableResult
   public func markResolved(_ version: FileVersion, of url: URL) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
-      try keeper.coordinator.blocking.write(url, options: .contentIndependentMetadataOnly) { access in
-        try keeper.markResolved(version, access)
-      }
+      try keeper.changeVersions(of: url) { access, claimed in try keeper.markResolved(version, access, claimed) }
     }
   }
 

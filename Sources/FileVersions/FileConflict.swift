@@ -52,6 +52,10 @@ extension FileVersions {
   /// Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless it's a
   /// version already. The others are marked as resolved, and removed unless `keepsOthers`. If `decide` throws, nothing changes.
   ///
+  /// Conflict copies beside the file are others as well if this value was made with `conflictCopies`. Their presenters are asked to
+  /// accommodate the deletion. A copy goes only after its contents are in the store, and stays there as a resolved version unless it's
+  /// the result, was merged into it, or became a file of its own. Copies that appear or change meanwhile stay for the next call.
+  ///
   /// - Parameters:
   ///   - url: The file.
   ///   - keepsOthers: Whether the others stay as versions that are resolved.
@@ -62,18 +66,30 @@ extension FileVersions {
   public func resolve(
     at url: URL, keepsOthers: Bool = false, _ decide: @Sendable (FileConflict) async throws -> FileResolution
   ) async throws -> Bool {
-    let (keeper, versions) = (keeper, self)
-    return try await keeper.coordinator.write(url, options: .forMerging) { access in
-      let path = access.canonicalPath
-      let conflict = try await versions.perform { keeper in try keeper.conflict(at: path, versions) }
-      guard let conflict else { return false }
-      let resolution = try await decide(conflict)
-      let changes = try await versions.perform { keeper in
-        try keeper.carryOut(resolution, of: conflict, at: path, keepsOthers: keepsOthers)
+    let claims = try await perform { keeper in try keeper.claimsOnCopies(of: url) }
+    if claims.isEmpty {
+      return try await keeper.coordinator.write(url, options: .forMerging) { access in
+        try await resolve(access, keepsOthers: keepsOthers, decide)
       }
-      for (change, version) in changes { access.didChangeVersion(change, version: version.description) }
-      return true
     }
+    return try await keeper.coordinator.coordinate([.writing(url, options: .forMerging)] + claims) { items in
+      try await resolve(items[0], copies: items.claimedCopies, keepsOthers: keepsOthers, decide)
+    }
+  }
+
+  private func resolve(
+    _ access: borrowing FileAccess, copies: Set<SystemPath> = [], keepsOthers: Bool,
+    _ decide: @Sendable (FileConflict) async throws -> FileResolution
+  ) async throws -> Bool {
+    let (path, versions) = (access.canonicalPath, self)
+    let conflict = try await perform { keeper in try keeper.conflict(at: path, versions, copies: copies) }
+    guard let conflict else { return false }
+    let resolution = try await decide(conflict)
+    let changes = try await perform { keeper in
+      try keeper.carryOut(resolution, of: conflict, at: path, copies: copies, keepsOthers: keepsOthers)
+    }
+    for (change, version) in changes { access.didChangeVersion(change, version: version.description) }
+    return true
   }
 
   /// Removes versions of a file by a policy.
@@ -95,8 +111,10 @@ extension FileVersions {
 }
 
 extension VersionKeeper {
-  func conflict(at path: SystemPath, _ versions: FileVersions) throws -> FileConflict? {
-    guard let current = try currentVersion(at: path), let kept = try self.versions(at: path) else { return nil }
+  func conflict(
+    at path: SystemPath, _ versions: FileVersions, copies: Set<SystemPath> = []
+  ) throws -> FileConflict? {
+    guard let current = try currentVersion(at: path), let kept = try self.versions(at: path, copies) else { return nil }
     let others = kept.filter { !$0.isResolved }
     guard let oldest = others.last else { return nil }
     let parents = Set(others.flatMap(\.parents))
@@ -107,51 +125,81 @@ extension VersionKeeper {
 
   /// - Returns: What presenters are to be notified of.
   func carryOut(
-    _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, keepsOthers: Bool
+    _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, copies: Set<SystemPath> = [],
+    keepsOthers: Bool
+  ) throws -> [(FileVersionChange, FileVersion.ID)] {
+    try withStore(at: [path]) { store in
+      try carryOut(resolution, of: conflict, at: path, copies: copies, keepsOthers: keepsOthers, in: store)
+    }
+  }
+
+  /// The same while nobody else changes the history.
+  ///
+  /// A crash at any call loses nothing: a copy is beside the file, or a conflict in the store, until the result is written.
+  func carryOut(
+    _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, copies: Set<SystemPath>,
+    keepsOthers: Bool, in store: VersionStore
   ) throws -> [(FileVersionChange, FileVersion.ID)] {
     var changes: [(FileVersionChange, FileVersion.ID)] = []
-    try withStore(at: [path]) { store in
-      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      if resolution.overwrites {
-        let kept = try store.add(contentsOf: path, to: item, attributes)
-        changes.append((.gained, FileVersion.ID(item, kept.id)))
-      }
-      switch resolution {
-      case .current: break
-      case .version(let version): if let stored = version.stored { try store.restore(stored, to: path) }
-      case .merged(let data): try HostFileSystem().replaceContents(of: path, with: Array(data))
-      case .all: for version in conflict.others { try restoreBeside(path, version, store) }
-      }
-      for version in conflict.others {
-        guard let stored = version.stored else { continue }
-        let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
-        _ = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
-        changes.append((.resolved, version.id))
-        if keepsOthers { continue }
-        try store.remove(stored.id, of: stored.item)
-        changes.append((.lost, version.id))
-      }
+    guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
+    var chosen: StoredVersion?
+    if case .version(let version) = resolution, !version.isCurrent {
+      chosen = try stored(version, at: path, claimed: copies, in: store, &changes)
+      if chosen == nil { throw Self.copyIsGone(version) }
+    }
+    var others: [(version: FileVersion, stored: StoredVersion)] = []
+    for version in conflict.others {
+      let isChosen = resolution == .version(version)
+      let stored = isChosen ? chosen : try stored(version, at: path, claimed: copies, in: store, &changes)
+      if let stored { others.append((version, stored)) }
+    }
+    if resolution.overwrites {
+      let kept = try store.add(contentsOf: path, to: item, attributes)
+      changes.append((.gained, FileVersion.ID(item, kept.id)))
+    }
+    switch resolution {
+    case .current: break
+    case .version: if let chosen { try store.restore(chosen, to: path) }
+    case .merged(let data): try store.files.replaceContents(of: path, with: Array(data))
+    case .all: for other in others { try restoreBeside(path, other.stored, store) }
+    }
+    for (version, stored) in others {
+      let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
+      _ = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
+      changes.append((.resolved, FileVersion.ID(item, stored.id)))
+      if keepsOthers || !version.copies.isEmpty && !resolution.has(version) { continue }
+      try store.remove(stored.id, of: stored.item)
+      changes.append((.lost, FileVersion.ID(item, stored.id)))
     }
     return changes
   }
 
-  /// Makes a version a file of its own: `name (conflict of DEVICE 2).txt`.
-  private func restoreBeside(_ path: SystemPath, _ version: FileVersion, _ store: VersionStore) throws {
-    guard let stored = version.stored else { return }
-    let name = path.lastComponent.description
-    let type = path.pathExtension.map { "." + $0 } ?? ""
+  /// Makes a version a file of its own: `name (conflict of DEVICE 2).txt`, or without a device if that isn't known.
+  private func restoreBeside(_ path: SystemPath, _ stored: StoredVersion, _ store: VersionStore) throws {
+    let name = path.lastComponent.bytes
+    let type = path.pathExtension == nil ? [] : name[(name.lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex)...]
     let stem = name.dropLast(type.count)
-    let device = stored.attributes.deviceName.map { $0 == "/" ? "-" : $0 }
+    let device = String(stored.attributes.deviceName.map { $0 == "/" ? "-" : $0 })
+    let conflict = device.isEmpty ? "conflict" : "conflict of \(device)"
     for number in 1... {
       let suffix = number == 1 ? "" : " \(number)"
-      let target = path.parent.appending("\(stem) (conflict of \(String(device))\(suffix))\(type)")
-      if try HostFileSystem().statusIfPresent(of: target) != nil { continue }
+      let target = path.parent.appending(SystemPath(bytes: stem + Array(" (\(conflict)\(suffix))".utf8) + type))
+      if try store.files.statusIfPresent(of: target) != nil { continue }
       return try store.restore(stored, to: target)
     }
   }
 }
 
 extension FileResolution {
+  /// Whether nothing of a version is missing in the result.
+  fileprivate func has(_ version: FileVersion) -> Bool {
+    switch self {
+    case .current: false
+    case .version(let chosen): chosen == version
+    case .merged, .all: true
+    }
+  }
+
   fileprivate var overwrites: Bool {
     switch self {
     case .current, .all: false

@@ -13,11 +13,13 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   /// Finds a version again, also in another process.
   public struct ID: Hashable, Sendable, Codable, LosslessStringConvertible {
     let item: ItemID
-    /// Absent for the contents that the file has now.
+    /// Absent for the contents that the file has now, and for those of a conflict copy beside it.
     let version: VersionID?
+    /// The contents of a conflict copy.
+    let copy: ContentHash?
 
     /// The identifier as text, without blanks.
-    public var description: String { "\(item)/\(version.map(\.description) ?? "current")" }
+    public var description: String { "\(item)/\(version?.description ?? copy?.description ?? "current")" }
 
     /// Reads an identifier.
     ///
@@ -26,13 +28,15 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
       let parts = description.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 2, let item = ItemID(String(parts[0])) else { return nil }
       let version = VersionID(String(parts[1]))
-      if version == nil, parts[1] != "current" { return nil }
-      self.init(item, version)
+      let copy = ContentHash(parts[1])
+      if version == nil, copy == nil, parts[1] != "current" { return nil }
+      self.init(item, version, copy: copy)
     }
 
-    init(_ item: ItemID, _ version: VersionID?) {
+    init(_ item: ItemID, _ version: VersionID?, copy: ContentHash? = nil) {
       self.item = item
       self.version = version
+      self.copy = copy
     }
 
     /// Reads an identifier.
@@ -89,11 +93,15 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let isDiscardable: Bool
   /// Whether it's what two writers had in common, from which a merge begins.
   public let isBase: Bool
+  /// What the name of the conflict copy beside the file says that has these contents; `nil` if there's none.
+  public let conflictCopy: ConflictCopyName?
   /// The kept version, for the store.
   package let stored: StoredVersion?
+  /// The conflict copies beside the file that have these contents, as canonical paths.
+  var copies: [SystemPath] = []
 
   /// Whether it's what the file has now.
-  public var isCurrent: Bool { stored == nil }
+  public var isCurrent: Bool { stored == nil && copies.isEmpty }
 
   /// Compares identifiers.
   ///
@@ -110,7 +118,7 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
 }
 
 extension FileVersion {
-  init(_ stored: StoredVersion, at path: SystemPath) {
+  init(_ stored: StoredVersion, at path: SystemPath, copies: [ConflictCopy] = []) {
     id = ID(stored.item, stored.id)
     url = Self.url(of: path, isDirectory: stored.isPackage)
     name = stored.name.description
@@ -118,7 +126,7 @@ extension FileVersion {
     size = stored.size
     modificationDate = Date(nanosecondsSince1970: stored.modificationTime)
     additionDate = Date(nanosecondsSince1970: Int64(clamping: stored.id.time))
-    deviceName = stored.attributes.deviceName
+    deviceName = stored.attributes.deviceName.isEmpty ? nil : stored.attributes.deviceName
     author = stored.attributes.author
     parents = stored.attributes.parents.map { ID(stored.item, $0) }
     contentHash = stored.hash.description
@@ -126,7 +134,9 @@ extension FileVersion {
     isResolved = stored.isResolved
     isDiscardable = stored.isDiscardable
     isBase = stored.attributes.isBase
+    conflictCopy = copies.first?.name
     self.stored = stored
+    self.copies = copies.map(\.path)
   }
 
   /// What a file has now.
@@ -146,10 +156,11 @@ extension FileVersion {
     isResolved = true
     isDiscardable = false
     isBase = false
+    conflictCopy = nil
     stored = nil
   }
 
-  private static func url(of path: SystemPath, isDirectory: Bool) -> URL {
+  static func url(of path: SystemPath, isDirectory: Bool) -> URL {
     guard let url = path.url(isDirectory: isDirectory) else { preconditionFailure("not an absolute path: \(path)") }
     return url
   }

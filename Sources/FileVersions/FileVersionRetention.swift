@@ -123,7 +123,7 @@ extension FileVersion {
 }
 
 extension FileVersion.ID: Comparable {
-  /// Orders versions of one file by their age; the one that it has now comes last.
+  /// Orders versions of one file by their age; conflict copies beside it and the one that it has now come last.
   ///
   /// - Parameters:
   ///   - first: An identifier.
@@ -133,7 +133,8 @@ extension FileVersion.ID: Comparable {
     switch (first.version, second.version) {
     case (let older?, let newer?): (older, first.item.description) < (newer, second.item.description)
     case (.some, nil): true
-    case (nil, _): false
+    case (nil, .some): false
+    case (nil, nil): first.copy != nil && (second.copy == nil || first.description < second.description)
     }
   }
 }

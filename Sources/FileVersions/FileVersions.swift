@@ -28,13 +28,14 @@ public struct FileVersions: Sendable {
   ///   - storage: Where versions are kept.
   ///   - deviceName: The name of this machine, for people; its host name unless stated.
   ///   - author: The user who saves.
+  ///   - conflictCopies: The sync engines whose conflict copies beside a file are versions of it.
   public init(
     domain: CoordinationDomain = .standard, storage: VersionStorage = .standard, deviceName: String? = nil,
-    author: String? = nil
+    author: String? = nil, conflictCopies: Set<ConflictCopyEngine> = []
   ) {
     let host = ProcessInfo.processInfo.hostName
     let attributes = VersionAttributes(deviceName: deviceName ?? host, deviceID: host, author: author)
-    keeper = VersionKeeper(domain, storage, attributes) {
+    keeper = VersionKeeper(domain, storage, attributes, conflictCopies: conflictCopies) {
       Int64(clamping: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1e9))
     }
   }
@@ -81,8 +82,8 @@ public struct FileVersions: Sendable {
   /// - Throws: ``FileVersionError``.
   /// - Note: Rule CV-06.
   public func version(_ id: FileVersion.ID, of url: URL) async throws(FileVersionError) -> FileVersion? {
-    if id.version == nil { return try await currentVersion(of: url).flatMap { $0.id == id ? $0 : nil } }
-    return try await versions(of: url)?.first { $0.id == id }
+    if id.version == nil, id.copy == nil { return try await currentVersion(of: url).flatMap { $0.id == id ? $0 : nil } }
+    return try await versions(of: url)?.first { $0.id == id || $0.wasTaken(as: id) }
   }
 
   /// The contents of a version of a file.
@@ -258,4 +259,5 @@ struct Addition: Sendable {
   var isConflict = false
   var parents: [FileVersion.ID] = []
   var byMoving = false
+  var isBase = false
 }

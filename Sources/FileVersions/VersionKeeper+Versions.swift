@@ -12,12 +12,13 @@ extension VersionKeeper {
     return item.map { FileVersion(currentOf: $0, at: path, status) }
   }
 
-  func versions(at path: SystemPath) throws -> [FileVersion]? {
+  func versions(at path: SystemPath, _ claimed: Set<SystemPath>? = nil) throws -> [FileVersion]? {
     if try status(of: path) == nil { return nil }
-    return try withStore(at: [path]) { store in
+    let kept: [FileVersion] = try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       return try store.versions(of: item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
     }
+    return try addingCopies(to: kept, at: path, claimed: claimed)
   }
 
   private func status(of path: SystemPath) throws -> FileStatus? {
@@ -28,6 +29,7 @@ extension VersionKeeper {
 
   func contents(of version: FileVersion) throws -> Data {
     let path = SystemPath(version.url.path(percentEncoded: false))
+    if version.stored == nil, !version.copies.isEmpty { return try contents(ofCopies: version) }
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     guard try HostFileSystem().statusIfPresent(of: path) != nil else {
       throw VersionStoreError.versionIsGone(stored.id)
@@ -41,6 +43,7 @@ extension VersionKeeper {
     let path = access.canonicalPath
     var attributes = attributes
     attributes.isConflict = addition.isConflict
+    attributes.isBase = addition.isBase
     attributes.parents = addition.parents.compactMap(\.version)
     let version = try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
@@ -66,24 +69,28 @@ extension VersionKeeper {
     access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
   }
 
-  func remove(_ versions: [FileVersion], _ access: borrowing FileAccess) throws {
+  func remove(_ versions: [FileVersion], _ access: borrowing FileAccess, _ claimed: Set<SystemPath> = []) throws {
     let path = access.canonicalPath
     for version in versions {
-      guard let stored = version.stored else { throw Self.currentVersionError(version) }
+      if version.isCurrent { throw Self.currentVersionError(version) }
+      let stored = try stored(version, access, claimed: claimed)
       try withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }
-      access.didChangeVersion(.lost, version: version.id.description)
+      access.didChangeVersion(.lost, version: FileVersion.ID(stored.item, stored.id).description)
     }
   }
 
-  func markResolved(_ version: FileVersion, _ access: borrowing FileAccess) throws -> FileVersion {
-    guard let stored = version.stored, !stored.isResolved else { return version }
+  func markResolved(
+    _ version: FileVersion, _ access: borrowing FileAccess, _ claimed: Set<SystemPath> = []
+  ) throws -> FileVersion {
+    if version.isResolved { return version }
+    let stored = try stored(version, access, claimed: claimed)
     let path = access.canonicalPath
     let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
     let changed = try withStore(at: [path]) { store in
       let changed = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
       return FileVersion(changed, at: store.path(of: changed))
     }
-    access.didChangeVersion(.resolved, version: version.id.description)
+    access.didChangeVersion(.resolved, version: changed.id.description)
     return changed
   }
 
@@ -113,7 +120,15 @@ extension VersionKeeper {
   // MARK: - Restoring
 
   func restore(_ version: FileVersion, to url: URL) throws -> URL {
-    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    if version.isCurrent { throw Self.currentVersionError(version) }
+    guard let stored = version.stored else {
+      let path = try coordinator.canonicalPath(of: url)
+      return try withSnapshot(ofCopies: version, at: path) { try restore($0, to: url) }
+    }
+    return try restore(stored, to: url)
+  }
+
+  private func restore(_ stored: StoredVersion, to url: URL) throws -> URL {
     let target = Self.url(url, withTypeOf: stored)
     if target == url {
       return try coordinator.blocking.write(url, options: .forMerging) { access in

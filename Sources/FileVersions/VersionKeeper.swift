@@ -15,17 +15,20 @@ final class VersionKeeper: Sendable {
   let domain: CoordinationDomain
   let storage: VersionStorage
   let attributes: VersionAttributes
+  /// The sync engines whose conflict copies beside a file are versions of it.
+  let conflictCopies: Set<ConflictCopyEngine>
   private let time: @Sendable () -> Int64
   /// The stores in which this process has cleared up.
   private let recovered = Guarded<Set<SystemPath>>([])
 
   init(
     _ domain: CoordinationDomain, _ storage: VersionStorage, _ attributes: VersionAttributes,
-    time: @escaping @Sendable () -> Int64
+    conflictCopies: Set<ConflictCopyEngine> = [], time: @escaping @Sendable () -> Int64
   ) {
     self.domain = domain
     self.storage = storage
     self.attributes = attributes
+    self.conflictCopies = conflictCopies
     self.time = time
   }
 

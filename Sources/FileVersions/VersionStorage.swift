@@ -1,3 +1,4 @@
+internal import FileWatching
 public import FoundationEssentials
 internal import SystemInterface
 internal import VersionStore
@@ -30,7 +31,9 @@ public struct VersionStorage: Sendable {
   /// - Parameter url: The directory, by an absolute file URL; made if it isn't there.
   /// - Returns: The storage.
   public static func directory(_ url: URL) -> VersionStorage {
-    VersionStorage(choice: .directory(SystemPath(url.path(percentEncoded: false))))
+    let path = SystemPath(url) ?? SystemPath(url.path(percentEncoded: false))
+    // The URL of a directory ends in a slash, which isn't part of its path.
+    return VersionStorage(choice: .directory(path.parent.appending(path.lastComponent)))
   }
 
   /// The directory for versions of what is at a path.

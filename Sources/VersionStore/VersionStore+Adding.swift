@@ -123,7 +123,7 @@ extension VersionStore {
   }
 
   /// Notes what is at a path and below it, and seals its files.
-  private func collect(
+  func collect(
     _ path: SystemPath, _ inside: SystemPath, _ list: inout MemberList, sharing: Bool
   ) throws(VersionStoreError) {
     guard let status = try status(of: path) else { throw .nothingThere(path) }

@@ -216,7 +216,7 @@ extension VersionStore {
 
   // MARK: - Walking
 
-  private func placesWithItems(below top: SystemPath) throws(VersionStoreError) -> [SystemPath] {
+  func placesWithItems(below top: SystemPath) throws(VersionStoreError) -> [SystemPath] {
     var places: [SystemPath] = []
     try forEachPlace(below: top) { place, names throws(VersionStoreError) in
       if names.contains(SystemPath(StoreLayout.itemName)) { places.append(place) }

@@ -9,7 +9,7 @@ package import SystemInterface
 /// All methods block for the disk.
 package struct VersionStore: Sendable {
   let layout: StoreLayout
-  let files: any FileSystem
+  package let files: any FileSystem
   /// In nanoseconds since 1970.
   let time: @Sendable () -> Int64
   /// Names the process, without a dot: what it's doing has names that end with this.

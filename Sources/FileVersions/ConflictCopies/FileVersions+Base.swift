@@ -1,0 +1,41 @@
+internal import FileCoordination
+public import FoundationEssentials
+internal import VersionStore
+
+extension FileVersions {
+  /// Keeps what a file has as the base of later merges: what all devices have when they are in step.
+  ///
+  /// No sync engine says what the sides of a conflict began with, so a program that merges keeps it: when it opens the file, say, or
+  /// when the engine reports that everything is transferred. ``FileConflict/base`` of the next conflict is the one that was kept last.
+  /// It has to be what *every* side has begun with: a merge from something newer would undo the changes in between.
+  ///
+  /// Presenters save first. As long as the file has a conflict, nobody has what it has now: it's kept as a version like any other then,
+  /// whose ``FileVersion/isBase`` is false. What the last base has isn't kept again.
+  ///
+  /// - Parameter url: The file or package.
+  /// - Returns: The version.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(bytes) to hash them; their blocks are shared where the file system can.
+  /// - Note: Rule CV-36.
+  @discardableResult
+  public func addBase(of url: URL) async throws(FileVersionError) -> FileVersion {
+    try await perform { keeper in
+      try keeper.coordinator.blocking.read(url, options: .resolvesSymbolicLink) { access in
+        try keeper.addBase(access)
+      }
+    }
+  }
+}
+
+extension VersionKeeper {
+  func addBase(_ access: borrowing FileAccess) throws -> FileVersion {
+    let path = access.canonicalPath
+    let kept = try versions(at: path) ?? []
+    let isBase = kept.allSatisfy(\.isResolved)
+    if isBase, let last = kept.first(where: \.isBase) {
+      let hash = try store(for: path).contents(ofItemAt: path)?.hash
+      if last.stored?.hash == hash { return last }
+    }
+    return try add(access, from: path, Addition(isBase: isBase))
+  }
+}
