@@ -127,7 +127,7 @@ let package = Package(
       name: "FileVersionsTests",
       dependencies: [
         "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "FileWatching",
-        "SystemInterface", "VersionStore",
+        "SeededRandom", "SystemInterface", "VersionStore",
       ],
       swiftSettings: settings),
     .testTarget(
