@@ -50,7 +50,7 @@ let package = Package(
     .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface", "SystemThreads"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates", "SystemInterface"]),
     // Versions of files, and conflicts between them.
-    .library(name: "FileVersions", targets: ["FileVersions"]),
+    .library(name: "FileVersions", targets: ["FileVersions", "SystemInterface"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
