@@ -190,6 +190,9 @@ let package = Package(
         "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
+    // Merges conflicts of a sync engine; `.ci/run syncthing` runs it, and an article shows it.
+    .executableTarget(
+      name: "ConflictMerger", dependencies: ["FileVersions"], path: "Tests/ConflictMerger", swiftSettings: settings),
     // Runs the built tool as a child process, also beside presenters of the test.
     .testTarget(
       name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "TestSupport"], swiftSettings: settings),

@@ -20,11 +20,9 @@ enum Package {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// All snippets of the test files, by name.
+  /// All snippets of the test files, and of programs that steps of `.ci/run` run, by name.
   static func snippets() throws -> [String: [Snippet]] {
-    let folder = "Tests/DocumentationTests/Snippets"
-    let names = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
-    let all = try names.sorted().flatMap { Snippet.all(in: try text(of: "\(folder)/\($0)")) }
-    return Dictionary(grouping: all, by: \.name)
+    let sources = ["Tests/DocumentationTests/Snippets", "Tests/ConflictMerger"].flatMap(files)
+    return Dictionary(grouping: try sources.flatMap { Snippet.all(in: try text(of: $0)) }, by: \.name)
   }
 }
