@@ -63,7 +63,7 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
 
   /// Finds the version again.
   public let id: ID
-  /// Where its contents are: the file itself, or a read-only file whose path isn't for people.
+  /// Where its contents are: the file itself, a read-only file whose path isn't for people, or a conflict copy.
   public let url: URL
   /// The name that the file had.
   public let name: String

@@ -57,8 +57,8 @@ public struct FileVersions: Sendable {
   /// - Parameter url: The file.
   /// - Returns: The versions; `nil` when nothing is there.
   /// - Throws: ``FileVersionError``.
-  /// - Complexity: O(versions).
-  /// - Note: Rules CV-02, CV-03.
+  /// - Complexity: O(versions); with engines also O(names in the directory), and O(bytes of conflict copies).
+  /// - Note: Rules CV-02, CV-03, CV-32.
   public func versions(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
     try await offload { versions throws(FileVersionError) in try versions.versions(of: url) }
   }

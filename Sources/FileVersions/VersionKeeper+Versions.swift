@@ -8,12 +8,14 @@ internal import VersionStore
 extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
     guard let status = try status(of: path) else { return nil }
+    try lookAtFile(ofCopy: path)
     let item = try withStore(at: [path]) { store in try store.item(at: path, creating: true) }
     return item.map { FileVersion(currentOf: $0, at: path, status) }
   }
 
   func versions(at path: SystemPath, _ claimed: Set<SystemPath>? = nil) throws -> [FileVersion]? {
     if try status(of: path) == nil { return nil }
+    try lookAtFile(ofCopy: path)
     let kept: [FileVersion] = try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       return try store.versions(of: item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
@@ -45,6 +47,7 @@ extension VersionKeeper {
     attributes.isConflict = addition.isConflict
     attributes.isBase = addition.isBase
     attributes.parents = addition.parents.compactMap(\.version)
+    try lookAtFile(ofCopy: path)
     let version = try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
       try store.completeMoves(of: item)
@@ -122,8 +125,7 @@ extension VersionKeeper {
   func restore(_ version: FileVersion, to url: URL) throws -> URL {
     if version.isCurrent { throw Self.currentVersionError(version) }
     guard let stored = version.stored else {
-      let path = try coordinator.canonicalPath(of: url)
-      return try withSnapshot(ofCopies: version, at: path) { try restore($0, to: url) }
+      return try withSnapshot(ofCopies: version) { try restore($0, to: url) }
     }
     return try restore(stored, to: url)
   }

@@ -256,6 +256,28 @@ struct ConflictCopyTests {
     }
   }
 
+  @Test("CV-32: The history stays with the file when an engine renames it to the copy and puts another one there")
+  func renamedByEngine() async throws {
+    for looksAtCopyFirst in [true, false] {
+      try await withConflictCopies { sandbox in
+        let file = try sandbox.write("a.txt", "base")
+        let base = try await sandbox.versions.addBase(of: file)
+        try FileManager.default.moveItem(at: file, to: sandbox.url(copyName))
+        try sandbox.write("a.txt", "won")
+        if looksAtCopyFirst {
+          #expect(try await sandbox.versions.versions(of: sandbox.url(copyName)) == [])
+          #expect(try await sandbox.versions.currentVersion(of: sandbox.url(copyName)) != nil)
+        }
+        try await sandbox.versions.resolve(at: file) { conflict in
+          #expect(conflict.base == base && conflict.others.count == 1)
+          return .merged(Data("merged".utf8))
+        }
+        #expect(try await sandbox.versions.versions(of: file)?.contains(base) == true)
+        #expect(try sandbox.names() == ["a.txt"])
+      }
+    }
+  }
+
   @Test("CV-32: Names that aren't UTF-8 are names like any other")
   func bytes() async throws {
     try await withConflictCopies { sandbox in

@@ -117,6 +117,29 @@ struct FileConflictsTests {
     }
   }
 
+  @Test(
+    "CV-35: Conflicts in the store stay with the file when an engine renames it to the copy", arguments: [false, true])
+  func renamedByEngine(looksInBetween: Bool) async throws {
+    try await withConflictCopies { sandbox in
+      let file = try sandbox.write("b.txt", "mine")
+      let source = try sandbox.write("source", "theirs")
+      try await sandbox.versions.addVersion(of: file, contentsOf: source, isConflict: true)
+      let link = sandbox.url("../link")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: sandbox.directory)
+      var iterator = sandbox.versions.conflicts(in: link).makeAsyncIterator()
+      _ = try await read(&iterator, sandbox, until: "+ b.txt 0 1")
+      try FileManager.default.moveItem(at: file, to: sandbox.url("b (Jane's conflicted copy 2026-01-02).txt"))
+      // Somebody looks at the moment at which there's no file.
+      if looksInBetween { _ = try await read(&iterator, sandbox, until: "- b.txt") }
+      try sandbox.write("b.txt", "won")
+      var last = try #require(try await iterator.next())
+      while last.conflicts.map(\.copies.count) != [1] { last = try #require(try await iterator.next()) }
+      #expect(last.conflicts.map(\.path) == [sandbox.path("b.txt")])
+      #expect(try await sandbox.conflictTexts("b.txt").count == 2)
+      #expect(try await sandbox.versions.conflicts(in: sandbox.directory).snapshot().map(\.storedConflictCount) == [1])
+    }
+  }
+
   @Test("CV-35: A cancelled task ends its sequence")
   func cancelling() async throws {
     try await withConflictCopies { sandbox in

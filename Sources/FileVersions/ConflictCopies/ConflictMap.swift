@@ -11,6 +11,8 @@ struct ConflictMap: Sendable {
   /// For each file that may have copies the names that may be theirs.
   private var candidates: [SystemPath: Set<ConflictCopyName>] = [:]
   private(set) var conflicts: [SystemPath: ConflictedFile] = [:]
+  /// Files that went with conflicts in the store: what comes to their places may have them again.
+  private var vacated: Set<SystemPath> = []
 
   init(_ engines: Set<ConflictCopyEngine>) { finder = ConflictCopyFinder(engines) }
 
@@ -34,11 +36,17 @@ struct ConflictMap: Sendable {
     for change in changes {
       guard let path = change.currentPath else { continue }
       note(path, isThere: true, &concerned)
-      if case .moved(let old) = change.action, let former = conflicts[old], former.storedConflictCount > 0 {
-        concerned.insert(path)
-        recounted.insert(path)
+      if vacated.remove(path) != nil { recounted.insert(path) }
+      guard case .moved(let old) = change.action, let former = conflicts[old], former.storedConflictCount > 0 else {
+        continue
       }
+      recounted.insert(old)
+      // An engine renames a file to a copy, and puts another one in its place at once: the history stays there.
+      let name = ConflictCopyName(path.lastComponent, engines: finder.engines)
+      if path.parent == old.parent, name?.originalNames.contains(old.lastComponent) == true { continue }
+      recounted.insert(path)
     }
+    concerned.formUnion(recounted)
     var differences: [FileConflictUpdate.Change] = []
     for path in concerned.sorted() {
       let count = recounted.contains(path) ? try storedCount(path) : conflicts[path]?.storedConflictCount ?? 0
@@ -70,6 +78,7 @@ struct ConflictMap: Sendable {
     copies.sort { ($1.modificationTime, $0.path) < ($0.modificationTime, $1.path) }
     let isThere = try HostFileSystem().statusIfPresent(of: path) != nil
     let count = isThere ? storedCount : 0
+    if !isThere, let former, former.storedConflictCount > 0 { vacated.insert(path) }
     if copies.isEmpty && count == 0 {
       conflicts[path] = nil
       return former.map { .ended($0.path) }
@@ -84,7 +93,10 @@ struct ConflictMap: Sendable {
 extension VersionKeeper {
   /// How many conflicts of a file in the store aren't resolved.
   func storedConflictCount(at path: SystemPath) throws -> Int {
-    try withStore(at: [path]) { store in
+    // A look at a place where nothing is would end its history, and an engine may be about to put another file there.
+    if try HostFileSystem().statusIfPresent(of: path) == nil { return 0 }
+    try lookAtFile(ofCopy: path)
+    return try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: false) else { return 0 }
       return try store.versions(of: item).count { !$0.isResolved }
     }

@@ -63,10 +63,17 @@ extension FileConflicts {
       // Registered first: what comes into the store from now on is noted.
       let presenter = ConflictPresenter(directory) { try? coordinator.canonicalPath(of: $0) }
       let registration = try coordinator.domain.register(presenter)
-      let top = try coordinator.canonicalPath(of: directory)
+      let top = try keeper.path(ofDirectory: directory)
       let watcher = try TreeWatcher([top], options: ScopeOptions(unenteredNames: names), tellsExisting: true)
       return ConflictWatch(watcher, presenter, registration)
     }
+  }
+}
+
+extension VersionKeeper {
+  /// The path by which a directory's files are reported, also if the URL is that of a link to it.
+  func path(ofDirectory url: URL) throws -> SystemPath {
+    try HostFileSystem().canonicalPath(of: coordinator.canonicalPath(of: url), resolvingLastComponent: true)
   }
 }
 

@@ -17,7 +17,7 @@ extension FileVersions {
   /// - Parameters:
   ///   - directory: The directory; it doesn't have to be there yet.
   ///   - unenteredNames: Names and patterns of directories below it that aren't entered, such as `.git`. `.stversions`, where Syncthing
-  ///     keeps old files, and stores of versions are never entered.
+  ///     keeps old files, and stores of versions are never entered. Conflicts in the store are listed wherever their files are.
   /// - Returns: The conflicts, now and live.
   /// - Note: Rule CV-35.
   public func conflicts(in directory: URL, unenteredNames: [String] = []) -> FileConflicts {
@@ -123,7 +123,7 @@ public struct FileConflicts: AsyncSequence, Sendable {
       let (updated, differences) = try await conflicts.versions.perform { keeper in
         var (map, dirty) = (map, dirty)
         if all {
-          let top = try keeper.coordinator.canonicalPath(of: directory)
+          let top = try keeper.path(ofDirectory: directory)
           dirty.formUnion(try keeper.filesWithStoredConflicts(below: top))
           dirty.formUnion(map.conflicts.values.filter { $0.storedConflictCount > 0 }.map(\.path))
         }

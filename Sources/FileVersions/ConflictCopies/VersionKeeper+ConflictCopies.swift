@@ -63,6 +63,18 @@ extension VersionKeeper {
     throw Self.copyIsGone(version)
   }
 
+  /// Looks at the file of a conflict copy before the copy.
+  ///
+  /// Engines rename the file to the copy, and put another file in its place. So what had the history has the name of the copy now, and
+  /// the history belongs to the name of the file.
+  func lookAtFile(ofCopy path: SystemPath) throws {
+    guard !conflictCopies.isEmpty, path != .root,
+      let name = ConflictCopyName(path.lastComponent, engines: conflictCopies),
+      let original = try finder.copy(name, in: path.parent)?.original
+    else { return }
+    try withStore(at: [original]) { store in _ = try store.item(at: original, creating: false) }
+  }
+
   // MARK: - Access
 
   /// How many copies one call cares about; the next call cares about the others.
@@ -137,17 +149,16 @@ extension VersionKeeper {
 
   /// A version of a copy's contents that stays a version as long as `body` runs; the copy stays where it is.
   func withSnapshot<Result>(
-    ofCopies version: FileVersion, at path: SystemPath, _ body: (StoredVersion) throws -> Result
+    ofCopies version: FileVersion, _ body: (StoredVersion) throws -> Result
   ) throws -> Result {
     let (item, hash) = (version.id.item, version.contentHash)
-    var attributes = attributes
-    attributes.isConflict = true
     for copy in version.copies {
       guard try HostFileSystem().statusIfPresent(of: copy) != nil else { continue }
-      let snapshot = try withStore(at: [path]) { store in
-        try store.add(contentsOf: copy, to: item, named: path.lastComponent, attributes)
+      // The file is in the same directory.
+      let snapshot = try withStore(at: [copy.parent]) { store in
+        try store.add(contentsOf: copy, to: item, named: SystemPath(version.name), attributes)
       }
-      defer { try? withStore(at: [path]) { store in try store.remove(snapshot.id, of: item) } }
+      defer { try? withStore(at: [copy.parent]) { store in try store.remove(snapshot.id, of: item) } }
       if snapshot.hash.description == hash { return try body(snapshot) }
     }
     throw Self.copyIsGone(version)
