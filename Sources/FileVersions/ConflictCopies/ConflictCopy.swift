@@ -19,10 +19,10 @@ struct ConflictCopy: Hashable, Sendable {
 /// | the same file by another hard link | likewise: it has what the file has, always |
 /// | several files of which it may be a copy, as copies have copies | is one of that which isn't a copy itself |
 struct ConflictCopyFinder: Sendable {
-  let engines: Set<ConflictCopyEngine>
+  let engines: [ConflictCopyEngine]
   private let files = HostFileSystem()
 
-  init(_ engines: Set<ConflictCopyEngine>) { self.engines = engines }
+  init(_ engines: Set<ConflictCopyEngine>) { self.engines = engines.inOrder }
 
   /// The copies of a file, those that were changed last first.
   ///

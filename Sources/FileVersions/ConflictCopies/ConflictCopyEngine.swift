@@ -72,4 +72,6 @@ public struct ConflictCopyEngine: Hashable, Sendable, CustomStringConvertible {
 extension Set<ConflictCopyEngine> {
   /// All engines, rclone without a suffix of its own.
   public static var all: Set<ConflictCopyEngine> { [.syncthing, .nextcloud, .ownCloud, .dropbox, .seafile, .rclone] }
+
+  var inOrder: [ConflictCopyEngine] { sorted { $0.rank < $1.rank } }
 }

@@ -37,7 +37,11 @@ public struct ConflictCopyName: Hashable, Sendable {
   ///   - engines: The engines whose names are recognized.
   /// - Complexity: O(bytes of the name).
   public init?(_ name: SystemPath, engines: Set<ConflictCopyEngine> = .all) {
-    let engines = engines.sorted { $0.rank < $1.rank }
+    self.init(name, engines: engines.inOrder)
+  }
+
+  /// Reads a name of one of the engines, of which the first one counts.
+  init?(_ name: SystemPath, engines: [ConflictCopyEngine]) {
     guard let outermost = Self.layer(of: name.bytes, engines) else { return nil }
     var names: [SystemPath] = []
     var layer: Layer? = outermost
