@@ -106,7 +106,8 @@ let package = Package(
       },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
-      name: "filecoord", dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates"],
+      name: "filecoord",
+      dependencies: ["FileCoordination", "FileMetadata", "FileVersions", "MetadataPredicates", "SystemInterface"],
       swiftSettings: settings),
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),

@@ -21,7 +21,10 @@ final class Workbench {
   var domain: String { "socket:" + scratch.url.appending(path: "domain/s").path }
 
   var environment: [String: String] {
-    ["FILE_COORDINATION_DOMAIN": domain, "NO_COLOR": "1", "FILECOORD": Tool.location?.path ?? "", "ROOT": root]
+    [
+      "FILE_COORDINATION_DOMAIN": domain, "NO_COLOR": "1", "FILECOORD": Tool.location?.path ?? "", "ROOT": root,
+      "XDG_DATA_HOME": scratch.url.appending(path: "data").path,
+    ]
   }
 
   func path(_ name: String) -> String { root + "/" + name }

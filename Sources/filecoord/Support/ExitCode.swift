@@ -24,19 +24,23 @@ struct ExitCode: Hashable, Sendable {
   /// The descriptions in the help.
   static let table: [(code: String, meaning: String)] = [
     ("0", "done"),
-    ("1", "explain: the file isn't free; doctor, tour: something is wrong; query --audit: there are differences"),
+    (
+      "1",
+      "explain: the file isn't free; doctor, tour: something is wrong; query --audit: there are differences; conflicts: there are "
+        + "some; resolve: there was none"
+    ),
     ("64", "the command line was not understood"),
     ("65", "predicate, query: the predicate can't be used"),
-    ("66", "there is no such file"),
+    ("66", "there is no such file, or no such version"),
     ("69", "the other processes of the domain can't be reached"),
     ("70", "an error of a program, perhaps of this one"),
     ("73", "an item exists at the destination"),
-    ("74", "the file system failed"),
+    ("74", "the file system failed, or a version was damaged"),
     ("75", "timed out, a deadlock was refused, or the access was lost: try again"),
     ("77", "the file system doesn't permit it, or a presenter refused"),
     ("78", "FILE_COORDINATION_ACCESS names an access that has ended, or none"),
     ("126, 127", "the command couldn't be run, or wasn't found"),
     ("128+N", "ended by signal N"),
-    ("other", "read, write: the exit status of the command"),
+    ("other", "read, write, diff, resolve: the exit status of the command"),
   ]
 }

@@ -1,6 +1,8 @@
 import FileCoordination
 import FileMetadata
+import FileVersions
 import Glibc
+import SystemInterface
 
 /// The reason why a command failed.
 struct Failure: Error {
@@ -38,6 +40,7 @@ extension Failure {
     switch error {
     case let failure as Failure: self = failure
     case let error as FileCoordinationError: self.init(ExitCode(error), error.description)
+    case let error as FileVersionError: self.init(ExitCode(error), error.description)
     case let error as MetadataQueryError: self.init(ExitCode(error), error.description)
     default: self.init(.software, "\(error)")
     }
@@ -52,6 +55,21 @@ extension ExitCode {
     case .invalidScope: self = .noInput
     case .watchingUnavailable: self = .unavailable
     default: self = .software
+    }
+  }
+
+  fileprivate init(_ error: FileVersionError) {
+    switch error.code {
+    case .noSuchFile, .versionIsGone: self = .noInput
+    case .notAFile, .isCurrent: self = .usage
+    case .damagedVersion, .unknownFormat: self = .inputOutput
+    case .fileExists: self = .cannotCreate
+    default:
+      switch error.underlyingError {
+      case let error as FileCoordinationError: self.init(error)
+      case let error as SystemError: self.init(systemErrorNumber: error.errno)
+      default: self = .software
+      }
     }
   }
 
@@ -72,7 +90,11 @@ extension ExitCode {
   }
 
   private init(systemError error: FileCoordinationError.SystemFailure?) {
-    switch error?.errno {
+    self.init(systemErrorNumber: error?.errno)
+  }
+
+  private init(systemErrorNumber number: Int32?) {
+    switch number {
     case ENOENT, ENOTDIR: self = .noInput
     case EACCES, EPERM, EROFS: self = .notPermitted
     default: self = .inputOutput

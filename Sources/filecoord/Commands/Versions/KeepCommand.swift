@@ -1,0 +1,76 @@
+import FileCoordination
+import FileVersions
+import FoundationEssentials
+
+extension Command {
+  static let keep = Command(
+    name: "keep", operands: "FILE…", operandCount: 1...1000, takesOptionsAnywhere: true, options: [.live, .except, .json, .store],
+    summary: "Keep the present contents of files as versions.",
+    details: """
+      Presenters save first. Contents are stored once, however often they are kept; on file systems that can share blocks a
+      version costs nothing until the file changes. Prints a line for each version like 'filecoord versions'. Continues after a
+      failure, and ends with the code of the first one.
+
+      With --live each FILE is a directory: keeps what every file below it has, and from then on what it has after each change, by
+      any program, also by one that doesn't coordinate. So there's always a version from before the last change. Equal contents
+      aren't kept twice in succession. Prints "keeping versions below PATH" on standard error when all files have a version. What
+      changed while no such command ran is kept when the next one begins. Ends with 0 by SIGINT, SIGTERM or SIGHUP.
+      """,
+    examples: [
+      Example(line: "filecoord keep notes.txt", explanation: "Keeps notes.txt before something risky."),
+      Example(
+        line: "filecoord keep --live --except .git ~/Documents", explanation: "Keeps versions of everything, but for .git."),
+    ],
+    run: { session in
+      let versions = try session.versions
+      if session.invocation.has(.live) { return try await keepLive(session, versions) }
+      var code = ExitCode.success
+      for file in try session.files {
+        do {
+          let version = try await versions.addVersion(of: file)
+          let isJSON = session.invocation.has(.json)
+          let line = isJSON ? VersionText.json(version, number: 1).text : VersionText.line(version, number: 1)
+          Terminal.output.write(line + "\n")
+        } catch {
+          let failure = Failure(error)
+          Terminal.error.write(failure.text)
+          if code == .success { code = failure.code }
+        }
+      }
+      return code
+    })
+
+  private static func keepLive(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
+    let directories = try session.files
+    let options = FileVersionKeeping(excludedNames: session.invocation.texts(.except))
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    return try await session.signals.handling({ _ in end.finish() }) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for directory in directories {
+          group.addTask {
+            for try await event in try versions.keepVersions(below: directory, options) {
+              report(event, of: directory, session)
+            }
+          }
+        }
+        group.addTask { for await _ in ends {} }
+        _ = try await group.next()
+        group.cancelAll()
+      }
+      return .success
+    }
+  }
+
+  private static func report(_ event: FileVersionKeeping.Event, of directory: URL, _ session: Session) {
+    switch event {
+    case .ready: Terminal.error.write("keeping versions below \(directory.pathText.onOneLine)\n")
+    case .kept(let url, let version):
+      let line =
+        session.invocation.has(.json)
+        ? VersionText.json(version, number: 1).text : "\(url.pathText.onOneLine)  \(version.size)"
+      Terminal.output.write(line + "\n")
+    case .failed(let url, let error):
+      Terminal.error.write("\(url.pathText.onOneLine): \(error.description.onOneLine)\n")
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import FileVersions
+import FoundationEssentials
+import SystemInterface
+
+extension Option {
+  static let kept = Option(
+    name: "--keep", kind: .text("newest|current|all|N"),
+    help: "The result: what was changed last, what the file has now, each as a file of its own, or a version by its number.")
+  static let merge = Option(
+    name: "--merge", kind: .text("COMMAND"),
+    help: "Merge by this command for the shell, in which {current}, {base} and {other} stand for files.")
+}
+
+extension Command {
+  static let conflicts = Command(
+    name: "conflicts", operands: "DIR", operandCount: 1...1, takesOptionsAnywhere: true, options: [.live, .events, .json, .copies, .store],
+    summary: "List the files in a directory that several have written at once.",
+    details: """
+      Prints a line for each file below DIR that has versions which are conflicts and aren't resolved: the number of them, and
+      the path. With --live it continues, prints a line again when the number changes, with 0 when all are resolved, and prints
+      "watching DIR" on standard error after the first ones. Ends with 1 if there are conflicts and --live isn't there.
+
+      With --json each line is an object with the members path, conflicts (their number) and copies, the paths of conflict
+      copies beside the file.
+      """,
+    examples: [
+      Example(line: "filecoord conflicts --copies ~/Sync", explanation: "Lists what Syncthing has left for you."),
+      Example(
+        line: "filecoord conflicts --copies --live --json ~/Sync | jq -r .path", explanation: "Prints them as they come."),
+    ],
+    run: { session in try await ConflictPrinter(session).run() })
+
+  static let resolve = Command(
+    name: "resolve", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true, options: [.kept, .merge, .copies, .store],
+    summary: "Settle what several have written into one file at once, without losing a byte.",
+    details: """
+      Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless
+      it's one already, and the others are conflicts no more. Ends with 1 if there was no conflict.
+
+      --merge runs COMMAND once for each of the others, the oldest first. {base} is what they began with, or an empty file if
+      that isn't known; {current} is a copy of the file, and what COMMAND leaves in it is the result. If COMMAND fails, nothing
+      changes, and the exit status is that of COMMAND.
+      """,
+    examples: [
+      Example(line: "filecoord resolve notes.txt --keep newest", explanation: "Takes what was changed last."),
+      Example(
+        line: "filecoord resolve notes.txt --copies --merge 'git merge-file {current} {base} {other}'",
+        explanation: "Merges three ways what Syncthing couldn't."),
+      Example(line: "filecoord resolve notes.txt --keep all", explanation: "Makes each of them a file."),
+    ],
+    run: { session in try await Resolver(session).run() })
+}
+
+/// Prints conflicts.
+private struct ConflictPrinter {
+  private let session: Session
+
+  init(_ session: Session) { self.session = session }
+
+  func run() async throws -> ExitCode {
+    let directory = try URL(file: session.invocation.operands[0])
+    let conflicts = try session.versions.conflicts(in: directory)
+    if session.invocation.has(.live) { return try await watch(conflicts, directory) }
+    let found = try await conflicts.snapshot()
+    for file in found where !print(file.path, file) { break }
+    return found.isEmpty ? .success : .failure
+  }
+
+  private func watch(_ conflicts: FileConflicts, _ directory: URL) async throws -> ExitCode {
+    let work = Task {
+      var isFirst = true
+      var remaining = session.invocation.count(.events)
+      for try await update in conflicts {
+        for change in update.changes {
+          if remaining == 0 { return }
+          remaining = remaining.map { $0 - 1 }
+          if !print(change) { return }
+        }
+        if isFirst { Terminal.error.write("watching \(directory.pathText.onOneLine)\n") }
+        isFirst = false
+        if remaining == 0 { return }
+      }
+    }
+    try await session.signals.handling({ _ in work.cancel() }) { try await work.value }
+    return .success
+  }
+
+  private func print(_ change: FileConflictUpdate.Change) -> Bool {
+    switch change {
+    case .appeared(let file), .changed(let file): print(file.path, file)
+    case .ended(let path): print(path, nil)
+    }
+  }
+
+  private func print(_ path: SystemPath, _ file: ConflictedFile?) -> Bool {
+    let count = file.map { $0.storedConflictCount + $0.copies.count } ?? 0
+    let copies = file?.copyURLs.map { JSON.string($0.pathText) } ?? []
+    let text = String(decoding: path.bytes, as: UTF8.self)
+    let line =
+      session.invocation.has(.json)
+      ? JSON.object([("path", .string(text)), ("conflicts", .integer(count)), ("copies", .array(copies))]).text
+      : "\(count)  \(text.onOneLine)"
+    return Terminal.output.write(line + "\n")
+  }
+}
+
+/// Resolves the conflicts of a file.
+private struct Resolver {
+  private let session: Session
+  private let file: URL
+
+  init(_ session: Session) throws {
+    self.session = session
+    file = try URL(file: session.invocation.operands[0])
+    if session.invocation.has(.kept) == session.invocation.has(.merge) {
+      throw Failure.usage("'resolve' takes either '--keep' or '--merge'").about(.resolve)
+    }
+  }
+
+  func run() async throws -> ExitCode {
+    let versions = try session.versions
+    if try await versions.currentVersion(of: file) == nil { throw Failure.missing(file) }
+    let wasConflict = try await versions.resolve(at: file) { conflict in try await result(conflict, versions) }
+    if !wasConflict { Terminal.error.write("filecoord: '\(file.pathText.onOneLine)' has no conflict\n") }
+    return wasConflict ? .success : .failure
+  }
+
+  private func result(_ conflict: FileConflict, _ versions: FileVersions) async throws -> FileResolution {
+    guard let kept = session.invocation.text(.kept) else { return try await merged(conflict) }
+    switch kept {
+    case "newest": return .newest(of: conflict)
+    case "current": return .current
+    case "all": return .all
+    default:
+      let listed = try await versions.versions(of: file) ?? []
+      return .version(try session.version(Argument(kept), among: listed, of: file))
+    }
+  }
+
+  private func merged(_ conflict: FileConflict) async throws -> FileResolution {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "filecoord-merge-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let current = directory.appending(path: "current"), base = directory.appending(path: "base")
+    try await conflict.contents(of: conflict.current).write(to: current)
+    for (number, other) in conflict.others.reversed().enumerated() {
+      let path = directory.appending(path: "other\(number + 1)")
+      try await conflict.contents(of: other).write(to: path)
+      // The command may have written to it.
+      try await (conflict.base.asyncMap { try await conflict.contents(of: $0) } ?? Data()).write(to: base)
+      try await merge(current, base, path)
+    }
+    return .merged(try Data(contentsOf: current))
+  }
+
+  private func merge(_ current: URL, _ base: URL, _ other: URL) async throws {
+    var command = session.invocation.text(.merge) ?? ""
+    for (name, url) in [("{current}", current), ("{base}", base), ("{other}", other)] {
+      command = command.replacing(name, with: "'\(url.path)'")
+    }
+    let words = ["sh", "-c", command].map { Argument($0) }
+    let code = try await ChildProgram.run(words, environment: [:], signals: session.signals)
+    if code != .success {
+      throw Failure(code, "'\(command.onOneLine)' ended with \(code.rawValue): '\(file.pathText.onOneLine)' is as it was")
+    }
+  }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Result>(_ transform: (Wrapped) async throws -> Result) async rethrows -> Result? {
+    if let self { return try await transform(self) }
+    return nil
+  }
+}

@@ -1,0 +1,62 @@
+import FileVersions
+import FoundationEssentials
+
+extension Option {
+  static let destination = Option(
+    name: "--to", kind: .text("PATH"), help: "Restore to this path instead of that of the file.")
+}
+
+extension Command {
+  static let restore = Command(
+    name: "restore", operands: "FILE [VERSION]", operandCount: 1...2, takesOptionsAnywhere: true, options: [.destination, .copies, .store],
+    summary: "Put a version in the place of a file; what it overwrites is kept as a version first.",
+    details: """
+      Without VERSION it's the newest one. Presenters save first and reload. Prints the path, which has the extension of the
+      version if that's another one. A file that was deleted is restored with its history, if no other file is at its path.
+      \(VersionText.operand)
+      """,
+    examples: [
+      Example(line: "filecoord restore notes.txt", explanation: "Goes back to what was kept last."),
+      Example(line: "filecoord restore notes.txt 4 --to old.txt", explanation: "Puts an old version beside the file."),
+    ],
+    run: { session in
+      let versions = try session.versions
+      let file = try URL(file: session.invocation.operands[0])
+      let target = try session.invocation.text(.destination).map { text throws(Failure) in try URL(file: Argument(text)) }
+      let deleted = try await versions.versions(of: file) == nil ? versions.deletedFile(at: file) : nil
+      if let deleted, target == nil || target == file {
+        let version = try chosen(session, deleted.versions, file)
+        try await versions.recover(deleted, version)
+        Terminal.output.write("\(file.pathText)\n")
+        return .success
+      }
+      let listed = if let deleted { deleted.versions } else { try await session.listed(versions).versions }
+      let restored = try await versions.restore(chosen(session, listed, file), to: target ?? file)
+      Terminal.output.write("\(restored.pathText)\n")
+      return .success
+    })
+
+  private static func chosen(
+    _ session: Session, _ listed: [FileVersion], _ file: URL
+  ) throws(Failure) -> FileVersion {
+    let name = session.invocation.operands.dropFirst().first ?? Argument("1")
+    return try session.version(name, among: listed, of: file)
+  }
+
+  static let remove = Command(
+    name: "remove", operands: "FILE VERSION…", operandCount: 2...1000, takesOptionsAnywhere: true, options: [.copies, .store],
+    summary: "Remove versions of a file; the file itself stays.",
+    details: """
+      There's no way back. If one of the versions doesn't exist, none is removed. \(VersionText.operand)
+      """,
+    examples: [
+      Example(line: "filecoord remove notes.txt 3 4", explanation: "Removes two versions.")
+    ],
+    run: { session in
+      let versions = try session.versions
+      let (file, listed) = try await session.listed(versions)
+      let removed = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      for version in Set(removed) { try await versions.remove(version, of: file) }
+      return .success
+    })
+}

@@ -1,0 +1,59 @@
+import FileVersions
+import FoundationEssentials
+
+extension Option {
+  static let deleted = Option(
+    name: "--deleted", kind: .flag, help: "List files below the directory that are gone, and whose versions are kept.")
+}
+
+extension Command {
+  static let versions = Command(
+    name: "versions", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true, options: [.json, .deleted, .copies, .store],
+    summary: "List the versions that are kept of a file.",
+    details: """
+      Prints a line for each version, the newest first: its number, the time when it was kept, its size in bytes, the machine
+      that saved it, the name that the file had, and in parentheses what else is known of it: conflict, resolved, base, package,
+      discardable. What the file has now is no line. Numbers change when versions are added or removed; identifiers don't.
+
+      With --deleted FILE is a directory. Prints the path, the time when the file was missed first, and the number of versions of
+      each file below it that is gone. 'filecoord restore' brings it back under its path.
+
+      With --json each line is an object with the members number, id, name, size, modified, kept, device, author, sha256, path,
+      package, conflict, resolved, base, discardable and parents; with --deleted with path, missed and versions, which are such
+      objects.
+      """,
+    examples: [
+      Example(line: "filecoord versions notes.txt", explanation: "Lists what is kept of notes.txt."),
+      Example(
+        line: "filecoord versions --json notes.txt | jq -r 'select(.conflict).device'",
+        explanation: "Prints the machines that wrote conflicting versions."),
+      Example(line: "filecoord versions --deleted .", explanation: "Lists files that are gone from here."),
+    ],
+    run: { session in
+      let versions = try session.versions
+      if session.invocation.has(.deleted) { return try await listDeleted(session, versions) }
+      let listed = try await session.listed(versions).versions
+      for (index, version) in listed.enumerated() {
+        let line =
+          session.invocation.has(.json)
+          ? VersionText.json(version, number: index + 1).text : VersionText.line(version, number: index + 1)
+        if !Terminal.output.write(line + "\n") { break }
+      }
+      return .success
+    })
+
+  private static func listDeleted(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
+    for file in try await versions.deletedFiles(below: URL(file: session.invocation.operands[0])) {
+      let numbered = file.versions.enumerated().map { VersionText.json($0.element, number: $0.offset + 1) }
+      let missed = VersionText.date(file.absenceDate)
+      let line =
+        session.invocation.has(.json)
+        ? JSON.object([
+          ("path", .string(file.url.pathText)), ("missed", .string(missed)), ("versions", .array(numbered)),
+        ]).text
+        : "\(file.url.pathText.onOneLine)  \(missed)  \(file.versions.count)"
+      if !Terminal.output.write(line + "\n") { break }
+    }
+    return .success
+  }
+}

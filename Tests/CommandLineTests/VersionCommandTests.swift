@@ -1,0 +1,153 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Versions from the command line", .blocking)
+struct VersionCommandTests {
+  private let bench: Workbench
+  private let file: String
+
+  init() throws {
+    bench = try Workbench()
+    file = try bench.makeFile("notes.txt", "one\ntwo\n")
+  }
+
+  private func output(_ arguments: String...) throws -> String {
+    let result = try Tool.run(arguments, environment: bench.environment)
+    #expect(result.status == 0, "\(result.errors)")
+    return result.output
+  }
+
+  @Test("A version is kept, listed, shown, compared, restored and removed")
+  func all() throws {
+    #expect(try output("versions", file) == "")
+    #expect(try output("keep", file).hasPrefix("1  "))
+    try bench.makeFile("notes.txt", "one\n2\n")
+    #expect(try output("show", file, "1") == "one\ntwo\n")
+    let difference = try bench.run("diff", file, "1")
+    #expect(difference.status == 1 && difference.output.contains("-two\n+2\n"))
+    #expect(try output("restore", file).contains("notes.txt"))
+    #expect(bench.text("notes.txt") == "one\ntwo\n")
+    // What it has overwritten was kept first.
+    #expect(try output("show", file, "1") == "one\n2\n")
+    #expect(try output("diff", file, "2") == "")
+    let lines = try output("versions", "--json", file).split(separator: "\n")
+    let objects = try lines.map {
+      try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(objects.map { $0["number"] as? Int } == [1, 2] && objects.allSatisfy { $0["name"] as? String == "notes.txt" })
+    let id = try #require(objects[1]["id"] as? String)
+    #expect(try output("restore", file, id, "--to", bench.path("old.txt")) == bench.path("old.txt") + "\n")
+    #expect(bench.text("old.txt") == "one\ntwo\n")
+    #expect(try output("remove", file, "1") == "")
+    #expect(try output("versions", file).split(separator: "\n").count == 1)
+  }
+
+  @Test("What doesn't exist is said, with 66, and nothing is changed")
+  func missing() throws {
+    let none = try bench.run("versions", bench.path("none"))
+    #expect(none.status == 66 && none.errors.contains("--deleted"))
+    _ = try output("keep", file)
+    let surplus = try bench.run("show", file, "2")
+    #expect(surplus.status == 66 && surplus.errors.contains("1 (the newest) to 1"))
+    #expect(try bench.run("remove", file, "1", "2").status == 66)
+    #expect(try output("versions", file).split(separator: "\n").count == 1)
+    #expect(try bench.run("keep", bench.path("none"), file).status == 66)
+    #expect(try output("versions", file).split(separator: "\n").count == 2)
+  }
+
+  @Test("A version with a changed byte isn't shown: 74")
+  func damaged() throws {
+    _ = try output("keep", file)
+    let line = try output("versions", "--json", file)
+    let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let path = try #require(object["path"] as? String)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.write(contentsOf: Data("0".utf8))
+    try handle.close()
+    let shown = try bench.run("show", file, "1")
+    #expect(shown.status == 74 && shown.output == "" && shown.errors.contains(path))
+    #expect(try bench.run("restore", file, "1").status == 74)
+    #expect(bench.text("notes.txt") == "one\ntwo\n")
+  }
+
+  @Test("Old versions are purged by rules, after a look at them")
+  func purging() throws {
+    for number in 1...4 {
+      try bench.makeFile("notes.txt", "\(number)")
+      _ = try output("keep", file)
+    }
+    #expect(try output("purge", file) == "")
+    #expect(try output("purge", "--keep", "1", "--dry-run", file).split(separator: "\n").count == 3)
+    #expect(try output("versions", file).split(separator: "\n").count == 4)
+    #expect(try output("purge", "--larger-than", "3", file).split(separator: "\n").count == 1)
+    #expect(try output("purge", "--older-than", "1d", "--keep", "2", file).split(separator: "\n").count == 1)
+    #expect(try output("show", file, "2") == "3")
+    #expect(try bench.run("purge", "--older-than", "soon", file).status == 64)
+    #expect(try bench.run("purge", "--larger-than", "-1", file).status == 64)
+    #expect(try bench.run("purge", "--deleted", bench.root).status == 64)
+  }
+
+  @Test("Deleted files are listed, and restored with their histories, or forgotten")
+  func deleted() throws {
+    _ = try output("keep", file)
+    try FileManager.default.removeItem(atPath: file)
+    let listed = try output("versions", "--deleted", bench.root)
+    #expect(listed.hasPrefix(file + "  ") && listed.hasSuffix("  1\n"))
+    #expect(try output("restore", file) == file + "\n")
+    #expect(bench.text("notes.txt") == "one\ntwo\n")
+    #expect(try output("versions", file).split(separator: "\n").count == 1)
+    #expect(try output("versions", "--deleted", bench.root) == "")
+    try FileManager.default.removeItem(atPath: file)
+    #expect(try output("purge", "--deleted", "--older-than", "0d", bench.root).split(separator: "\n").count == 1)
+    #expect(try output("versions", "--deleted", bench.root) == "")
+    #expect(try bench.run("restore", file).status == 66)
+  }
+
+  @Test("Everything below a directory is kept: what 'sed -i' ruins is restored, and 'watch' tells of each version")
+  func keptDirectory() throws {
+    let keeper = try bench.start("keep", "--live", bench.root)
+    _ = try keeper.errors.line { $0.hasPrefix("keeping versions below ") }
+    let watcher = try bench.watch("")
+    let script = try bench.startScript("sed -i 's/.*//' \"$ROOT/notes.txt\"")
+    #expect(try script.end() == 0)
+    _ = try keeper.output.line { $0.hasPrefix(self.file) && $0.hasSuffix("  2") }
+    _ = try watcher.output.line { $0.contains("version inside gained") && $0.contains(self.file) }
+    #expect(bench.text("notes.txt") == "\n\n")
+    #expect(try output("restore", file, "2") == file + "\n")
+    #expect(bench.text("notes.txt") == "one\ntwo\n")
+    keeper.signal(SIGTERM)
+    #expect(try keeper.end() == 0)
+    watcher.signal(SIGTERM)
+    #expect(try watcher.end() == 0)
+  }
+
+  @Test("Conflict copies are listed, also live, and merged by a program; a merge that fails changes nothing")
+  func conflicts() throws {
+    _ = try output("keep", file)
+    let live = try bench.start("conflicts", "--copies", "--live", bench.root)
+    _ = try live.errors.line { $0.hasPrefix("watching ") }
+    #expect(try output("conflicts", bench.root, "--copies") == "")
+    try bench.makeFile("notes.txt", "one\ntwo\nmine\n")
+    try bench.makeFile("notes.sync-conflict-20260102-030405-ABCDEFG.txt", "theirs\none\ntwo\n")
+    _ = try live.output.line { $0 == "1  \(self.file)" }
+    let listed = try bench.run("conflicts", "--copies", bench.root)
+    #expect(listed.status == 1 && listed.output == "1  \(file)\n")
+    // Not asked for.
+    #expect(try output("conflicts", bench.root) == "")
+    let failed = try bench.run("resolve", file, "--copies", "--merge", "exit 3")
+    #expect(failed.status == 3 && failed.errors.contains("is as it was"))
+    #expect(bench.text("notes.txt") == "one\ntwo\nmine\n")
+    let merge = "cat {other} > {current}; tail -n 1 {base} >> {current}"
+    #expect(try output("resolve", file, "--copies", "--merge", merge) == "")
+    #expect(bench.text("notes.txt")?.hasPrefix("theirs\none\ntwo\n") == true)
+    _ = try live.output.line { $0 == "0  \(self.file)" }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: bench.root) == ["notes.txt"])
+    let none = try bench.run("resolve", file, "--keep", "newest")
+    #expect(none.status == 1 && none.errors.contains("has no conflict"))
+    #expect(try bench.run("resolve", file).status == 64)
+    live.signal(SIGTERM)
+    #expect(try live.end() == 0)
+  }
+}
