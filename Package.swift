@@ -101,7 +101,7 @@ let package = Package(
     .target(
       name: "FoundationCompatibility",
       // On Apple platforms Foundation has all of it, and nothing below is built.
-      dependencies: ["FileCoordination", "FileMetadata", "MetadataPredicates", "SystemInterface"].map {
+      dependencies: ["FileCoordination", "FileMetadata", "FileVersions", "MetadataPredicates", "SystemInterface"].map {
         .target(name: $0, condition: .when(platforms: [.linux]))
       },
       swiftSettings: librarySettings + precedingConcurrency),
@@ -209,8 +209,8 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FoundationCompatibility",
-        "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileVersions", "FileWatching",
+        "FoundationCompatibility", "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

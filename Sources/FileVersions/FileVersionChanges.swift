@@ -198,10 +198,7 @@ extension FileVersions {
 
   /// A version that's kept in the storage for a file, even if its own file is somewhere else by now.
   fileprivate func keptVersion(_ id: FileVersion.ID, near file: URL) async throws -> FileVersion? {
-    try await perform { keeper in
-      guard let version = id.version else { return nil }
-      let store = try keeper.store(for: keeper.path(of: file))
-      return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, at: store.path(of: $0)) }
-    }
+    let versions = VersionsWithinAccess(self)
+    return try await perform { _ in versions.version(named: id.description, near: file) }
   }
 }

@@ -42,13 +42,18 @@ extension VersionKeeper {
   }
 
   func add(_ access: borrowing FileAccess, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
-    let path = access.canonicalPath
+    let version = try add(at: access.canonicalPath, from: source, addition)
+    access.didChangeVersion(.gained, version: version.id.description)
+    return version
+  }
+
+  func add(at path: SystemPath, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
     var attributes = attributes
     attributes.isConflict = addition.isConflict
     attributes.isBase = addition.isBase
     attributes.parents = addition.parents.compactMap(\.version)
     try lookAtFile(ofCopy: path)
-    let version = try withStore(at: [path]) { store in
+    return try withStore(at: [path]) { store in
       guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
       try store.completeMoves(of: item)
       let stored = try store.add(
@@ -56,8 +61,6 @@ extension VersionKeeper {
         taking: addition.byMoving ? .moving : .copying)
       return FileVersion(stored, at: store.path(of: stored))
     }
-    access.didChangeVersion(.gained, version: version.id.description)
-    return version
   }
 
   /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
@@ -87,14 +90,17 @@ extension VersionKeeper {
   ) throws -> FileVersion {
     if version.isResolved { return version }
     let stored = try stored(version, access, claimed: claimed)
-    let path = access.canonicalPath
-    let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
-    let changed = try withStore(at: [path]) { store in
-      let changed = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
-      return FileVersion(changed, at: store.path(of: changed))
-    }
+    let changed = try markResolved(stored, at: access.canonicalPath)
     access.didChangeVersion(.resolved, version: changed.id.description)
     return changed
+  }
+
+  func markResolved(_ version: StoredVersion, at path: SystemPath) throws -> FileVersion {
+    let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
+    return try withStore(at: [path]) { store in
+      let changed = try store.change(version.id, of: version.item) { $0.resolutionTime = $0.resolutionTime ?? time }
+      return FileVersion(changed, at: store.path(of: changed))
+    }
   }
 
   func markDiscardable(_ version: FileVersion, at path: SystemPath) throws -> FileVersion {
@@ -116,7 +122,7 @@ extension VersionKeeper {
     if try HostFileSystem().statusIfPresent(of: path) != nil { try HostFileSystem().removeItem(at: path) }
   }
 
-  private static func currentVersionError(_ version: FileVersion) -> FileVersionError {
+  static func currentVersionError(_ version: FileVersion) -> FileVersionError {
     FileVersionError(.isCurrent, "The version \(version.id) is what the file has now. Pass one that's kept.")
   }
 
@@ -149,7 +155,7 @@ extension VersionKeeper {
   }
 
   /// The name of the file with the extension of the version, if that has another one.
-  private static func url(_ url: URL, withTypeOf version: StoredVersion) -> URL {
+  static func url(_ url: URL, withTypeOf version: StoredVersion) -> URL {
     guard let type = version.name.pathExtension, type != url.pathExtension else { return url }
     return url.deletingPathExtension().appendingPathExtension(type)
   }

@@ -35,7 +35,8 @@ struct VersionCommandTests {
     let objects = try lines.map {
       try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
     }
-    #expect(objects.map { $0["number"] as? Int } == [1, 2] && objects.allSatisfy { $0["name"] as? String == "notes.txt" })
+    #expect(
+      objects.map { $0["number"] as? Int } == [1, 2] && objects.allSatisfy { $0["name"] as? String == "notes.txt" })
     let id = try #require(objects[1]["id"] as? String)
     #expect(try output("restore", file, id, "--to", bench.path("old.txt")) == bench.path("old.txt") + "\n")
     #expect(bench.text("old.txt") == "one\ntwo\n")

@@ -39,6 +39,18 @@ extension FileCoordinator {
     host.step(.ubiquityAttributesChanged(announcement, attributes))
   }
 
+  /// Announces a change of a version of an item to its presenters and to those of what is around it.
+  ///
+  /// Like ``FileAccess/didChangeVersion(_:version:)``, for code that's a step of somebody else's access. Blocks the thread until the
+  /// domain has a service.
+  package func announceVersion(
+    _ change: FileVersionChange, named version: String, at url: URL
+  ) throws(FileCoordinationError) {
+    let announcement = announcement(at: try FileLocation(url, in: fileSystem).path)
+    try host.transport.ensureConnected()
+    host.step(.versionChanged(announcement, change.message, version.fittingFrame))
+  }
+
   /// The presenters, accesses and waits in this coordinator's domain right now.
   ///
   /// Suspends in a domain of many processes, see ``CoordinationDomain/snapshot()-3ccyd``.

@@ -224,13 +224,17 @@ extension GrantedAccess {
     of index: Int, _ change: FileVersionChange, _ version: String
   ) {
     let announcement = coordinator.announcement(at: waiter.path(of: index))
-    let change: Message.VersionChange =
-      switch change {
-      case .gained: .gained
-      case .lost: .lost
-      case .resolved: .resolved
-      }
-    host.step(.versionChanged(announcement, change, version.fittingFrame))
+    host.step(.versionChanged(announcement, change.message, version.fittingFrame))
+  }
+}
+
+extension FileVersionChange {
+  var message: Message.VersionChange {
+    switch self {
+    case .gained: .gained
+    case .lost: .lost
+    case .resolved: .resolved
+    }
   }
 }
 

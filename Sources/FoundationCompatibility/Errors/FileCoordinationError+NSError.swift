@@ -41,7 +41,7 @@
       }
     }
 
-    private static func cocoaCode(
+    static func cocoaCode(
       ofSystemError number: Int32, isReading: Bool
     ) -> CocoaError.Code {
       switch number {

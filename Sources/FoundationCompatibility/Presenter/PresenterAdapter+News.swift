@@ -22,7 +22,7 @@
 
     func presentedItemDidChangeVersion(_ change: FileVersionChange, version: String, origin: AccessOrigin) async {
       guard let url = presentedItemURL else { return }
-      let version = NSFileVersion(url, name: version)
+      let version = await NSFileVersion.announced(version, at: url)
       switch change {
       case .gained: await tell(.itemGain) { $0.presentedItemDidGain(version) }
       case .lost: await tell(.itemLoss) { $0.presentedItemDidLose(version) }
@@ -47,7 +47,7 @@
     func presentedSubitemDidChangeVersion(
       at url: URL, _ change: FileVersionChange, version: String, origin: AccessOrigin
     ) async {
-      let version = NSFileVersion(url, name: version)
+      let version = await NSFileVersion.announced(version, at: url)
       switch change {
       case .gained: await tell(.subitemGain) { $0.presentedSubitem(at: url, didGain: version) }
       case .lost: await tell(.subitemLoss) { $0.presentedSubitem(at: url, didLose: version) }

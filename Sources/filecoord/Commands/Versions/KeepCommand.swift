@@ -4,7 +4,8 @@ import FoundationEssentials
 
 extension Command {
   static let keep = Command(
-    name: "keep", operands: "FILE…", operandCount: 1...1000, takesOptionsAnywhere: true, options: [.live, .except, .json, .store],
+    name: "keep", operands: "FILE…", operandCount: 1...1000, takesOptionsAnywhere: true,
+    options: [.live, .except, .json, .store],
     summary: "Keep the present contents of files as versions.",
     details: """
       Presenters save first. Contents are stored once, however often they are kept; on file systems that can share blocks a
@@ -19,7 +20,8 @@ extension Command {
     examples: [
       Example(line: "filecoord keep notes.txt", explanation: "Keeps notes.txt before something risky."),
       Example(
-        line: "filecoord keep --live --except .git ~/Documents", explanation: "Keeps versions of everything, but for .git."),
+        line: "filecoord keep --live --except .git ~/Documents",
+        explanation: "Keeps versions of everything, but for .git."),
     ],
     run: { session in
       let versions = try session.versions

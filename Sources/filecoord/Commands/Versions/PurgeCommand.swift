@@ -10,7 +10,8 @@ extension Option {
     help: "Remove the oldest versions while they have more bytes together, such as 500M, 2G or 100k.")
   static let thin = Option(
     name: "--thin", kind: .flag,
-    help: "Keep one version for each hour from the second day on, one for each day from the second week on, and one for each "
+    help:
+      "Keep one version for each hour from the second day on, one for each day from the second week on, and one for each "
       + "week from the second month on.")
   static let dryRun = Option(name: "--dry-run", kind: .flag, help: "Print what would be removed, and remove nothing.")
 }
@@ -32,7 +33,8 @@ extension Command {
         line: "filecoord purge --keep 10 --older-than 90d --dry-run notes.txt", explanation: "Shows what would go."),
       Example(line: "filecoord purge --thin *.txt", explanation: "Thins out versions as backups do."),
       Example(
-        line: "filecoord purge --deleted --older-than 30d ~", explanation: "Forgets files that were deleted a month ago."),
+        line: "filecoord purge --deleted --older-than 30d ~",
+        explanation: "Forgets files that were deleted a month ago."),
     ],
     run: { session in
       let (invocation, versions) = (session.invocation, try session.versions)
@@ -43,7 +45,8 @@ extension Command {
       for file in try session.files {
         if invocation.has(.deleted) {
           guard let age = policy.ageMax else { throw Failure.usage("'--deleted' needs '--older-than'") }
-          for deleted in try await versions.deletedFiles(below: file) where -deleted.absenceDate.timeIntervalSinceNow >= age {
+          for deleted in try await versions.deletedFiles(below: file)
+          where -deleted.absenceDate.timeIntervalSinceNow >= age {
             if !isDryRun { try await versions.removeVersions(of: deleted) }
             print(deleted.versions, deleted.url, session)
           }

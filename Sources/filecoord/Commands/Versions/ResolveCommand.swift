@@ -5,7 +5,9 @@ import SystemInterface
 extension Option {
   static let kept = Option(
     name: "--keep", kind: .text("newest|current|all|N"),
-    help: "The result: what was changed last, what the file has now, each as a file of its own, or a version by its number.")
+    help:
+      "The result: what was changed last, what the file has now, each as a file of its own, or a version by its number."
+  )
   static let merge = Option(
     name: "--merge", kind: .text("COMMAND"),
     help: "Merge by this command for the shell, in which {current}, {base} and {other} stand for files.")
@@ -13,7 +15,8 @@ extension Option {
 
 extension Command {
   static let conflicts = Command(
-    name: "conflicts", operands: "DIR", operandCount: 1...1, takesOptionsAnywhere: true, options: [.live, .events, .json, .copies, .store],
+    name: "conflicts", operands: "DIR", operandCount: 1...1, takesOptionsAnywhere: true,
+    options: [.live, .events, .json, .copies, .store],
     summary: "List the files in a directory that several have written at once.",
     details: """
       Prints a line for each file below DIR that has versions which are conflicts and aren't resolved: the number of them, and
@@ -26,12 +29,14 @@ extension Command {
     examples: [
       Example(line: "filecoord conflicts --copies ~/Sync", explanation: "Lists what Syncthing has left for you."),
       Example(
-        line: "filecoord conflicts --copies --live --json ~/Sync | jq -r .path", explanation: "Prints them as they come."),
+        line: "filecoord conflicts --copies --live --json ~/Sync | jq -r .path",
+        explanation: "Prints them as they come."),
     ],
     run: { session in try await ConflictPrinter(session).run() })
 
   static let resolve = Command(
-    name: "resolve", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true, options: [.kept, .merge, .copies, .store],
+    name: "resolve", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true,
+    options: [.kept, .merge, .copies, .store],
     summary: "Settle what several have written into one file at once, without losing a byte.",
     details: """
       Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless
@@ -162,7 +167,8 @@ private struct Resolver {
     let words = ["sh", "-c", command].map { Argument($0) }
     let code = try await ChildProgram.run(words, environment: [:], signals: session.signals)
     if code != .success {
-      throw Failure(code, "'\(command.onOneLine)' ended with \(code.rawValue): '\(file.pathText.onOneLine)' is as it was")
+      throw Failure(
+        code, "'\(command.onOneLine)' ended with \(code.rawValue): '\(file.pathText.onOneLine)' is as it was")
     }
   }
 }

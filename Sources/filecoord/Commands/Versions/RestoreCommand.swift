@@ -8,7 +8,8 @@ extension Option {
 
 extension Command {
   static let restore = Command(
-    name: "restore", operands: "FILE [VERSION]", operandCount: 1...2, takesOptionsAnywhere: true, options: [.destination, .copies, .store],
+    name: "restore", operands: "FILE [VERSION]", operandCount: 1...2, takesOptionsAnywhere: true,
+    options: [.destination, .copies, .store],
     summary: "Put a version in the place of a file; what it overwrites is kept as a version first.",
     details: """
       Without VERSION it's the newest one. Presenters save first and reload. Prints the path, which has the extension of the
@@ -22,7 +23,8 @@ extension Command {
     run: { session in
       let versions = try session.versions
       let file = try URL(file: session.invocation.operands[0])
-      let target = try session.invocation.text(.destination).map { text throws(Failure) in try URL(file: Argument(text)) }
+      let target = try session.invocation.text(.destination).map { text throws(Failure) in try URL(file: Argument(text))
+      }
       let deleted = try await versions.versions(of: file) == nil ? versions.deletedFile(at: file) : nil
       if let deleted, target == nil || target == file {
         let version = try chosen(session, deleted.versions, file)
@@ -44,7 +46,8 @@ extension Command {
   }
 
   static let remove = Command(
-    name: "remove", operands: "FILE VERSION…", operandCount: 2...1000, takesOptionsAnywhere: true, options: [.copies, .store],
+    name: "remove", operands: "FILE VERSION…", operandCount: 2...1000, takesOptionsAnywhere: true,
+    options: [.copies, .store],
     summary: "Remove versions of a file; the file itself stays.",
     details: """
       There's no way back. If one of the versions doesn't exist, none is removed. \(VersionText.operand)

@@ -4,7 +4,8 @@ import FoundationEssentials
 
 extension Command {
   static let show = Command(
-    name: "show", operands: "FILE VERSION", operandCount: 2...2, takesOptionsAnywhere: true, options: [.copies, .store],
+    name: "show", operands: "FILE VERSION", operandCount: 2...2, takesOptionsAnywhere: true,
+    options: [.copies, .store],
     summary: "Print the contents of a version of a file.",
     details: """
       Writes its bytes to standard output, after they were compared with the checksum that was made when they were kept: nothing
@@ -23,7 +24,8 @@ extension Command {
     })
 
   static let diff = Command(
-    name: "diff", operands: "FILE VERSION [VERSION]", operandCount: 2...3, takesOptionsAnywhere: true, options: [.copies, .store],
+    name: "diff", operands: "FILE VERSION [VERSION]", operandCount: 2...3, takesOptionsAnywhere: true,
+    options: [.copies, .store],
     summary: "Compare a version of a file with the file, or with another version.",
     details: """
       Runs diff(1) with -u, or the command in FILECOORD_DIFF, on both, and ends with its exit status: 0 if they are equal, 1 if
@@ -42,7 +44,9 @@ extension Command {
       let named = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
       let first = named[0]
       if let second = named.dropFirst().first { return try await diff(session, first, second, second.url) }
-      return try await session.withAccess([.reading(file)]) { access in try await diff(session, first, nil, access[0].url) }
+      return try await session.withAccess([.reading(file)]) { access in
+        try await diff(session, first, nil, access[0].url)
+      }
     })
 
   private static func diff(

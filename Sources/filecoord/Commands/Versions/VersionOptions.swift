@@ -7,7 +7,8 @@ extension Option {
     help: "Where versions are kept, instead of the directory that's chosen by the volume of the file.")
   static let copies = Option(
     name: "--copies", kind: .flag,
-    help: "Also take the conflict copies of sync engines beside a file as versions that are conflicts: those of Syncthing, "
+    help:
+      "Also take the conflict copies of sync engines beside a file as versions that are conflicts: those of Syncthing, "
       + "Nextcloud, ownCloud, Dropbox, Seafile and rclone.")
 }
 
@@ -34,13 +35,15 @@ extension Session {
   /// The version that an operand names.
   func version(_ name: Argument, among listed: [FileVersion], of file: URL) throws(Failure) -> FileVersion {
     let text = name.text
-    let named = Int(text).map { listed.indices.contains($0 - 1) ? listed[$0 - 1] : nil }
+    let named =
+      Int(text).map { listed.indices.contains($0 - 1) ? listed[$0 - 1] : nil }
       ?? listed.first { $0.id.description == text }
     if let named { return named }
     let known = listed.isEmpty ? "none is kept" : "there are 1 (the newest) to \(listed.count)"
     throw Failure(
       .noInput,
-      "there is no version '\(text.onOneLine)' of '\(file.pathText.onOneLine)': \(known). 'filecoord versions' lists them.")
+      "there is no version '\(text.onOneLine)' of '\(file.pathText.onOneLine)': \(known). 'filecoord versions' lists them."
+    )
   }
 }
 
@@ -48,13 +51,15 @@ extension Failure {
   static func missing(_ file: URL) -> Failure {
     Failure(
       .noInput,
-      "there is no file '\(file.pathText.onOneLine)'. If it was deleted, 'filecoord versions --deleted DIR' finds its versions.")
+      "there is no file '\(file.pathText.onOneLine)'. If it was deleted, 'filecoord versions --deleted DIR' finds its versions."
+    )
   }
 }
 
 /// How versions are shown.
 struct VersionText {
-  static let operand = "VERSION is the number in the list of 'filecoord versions', 1 for the newest, or an identifier from its JSON."
+  static let operand =
+    "VERSION is the number in the list of 'filecoord versions', 1 for the newest, or an identifier from its JSON."
 
   /// One line for a version with a number.
   static func line(_ version: FileVersion, number: Int) -> String {

@@ -8,7 +8,8 @@ extension Option {
 
 extension Command {
   static let versions = Command(
-    name: "versions", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true, options: [.json, .deleted, .copies, .store],
+    name: "versions", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true,
+    options: [.json, .deleted, .copies, .store],
     summary: "List the versions that are kept of a file.",
     details: """
       Prints a line for each version, the newest first: its number, the time when it was kept, its size in bytes, the machine

@@ -1,0 +1,77 @@
+internal import FileCoordination
+package import FoundationEssentials
+internal import SystemInterface
+internal import VersionStore
+
+/// The calls of ``FileVersions`` without an access of their own: the caller has one, or does without.
+///
+/// Each may be one step of a larger write. Presenters are notified of versions that are gained, lost or resolved.
+package struct VersionsWithinAccess: Sendable {
+  private let keeper: VersionKeeper
+  private let coordinator: FileCoordinator
+
+  package init(_ versions: FileVersions) {
+    keeper = versions.keeper
+    coordinator = keeper.coordinator
+  }
+
+  /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
+  package func add(to url: URL, contentsOf source: URL, byMoving: Bool) throws(FileVersionError) -> FileVersion {
+    try keeper.throwing { keeper in
+      let addition = Addition(byMoving: byMoving)
+      let version = try keeper.add(at: keeper.path(of: url), from: keeper.path(of: source), addition)
+      announce(.gained, version.id, at: url)
+      return version
+    }
+  }
+
+  /// See ``FileVersions/restore(_:to:)``.
+  package func restore(_ version: FileVersion, to url: URL, byMoving: Bool) throws(FileVersionError) -> URL {
+    try keeper.throwing { keeper in
+      guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
+      let target = VersionKeeper.url(url, withTypeOf: stored)
+      let (old, path) = (try keeper.path(of: url), try keeper.path(of: target))
+      if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
+      if old != path, try HostFileSystem().statusIfPresent(of: old) != nil {
+        try HostFileSystem().moveItem(from: old, to: path, replacing: true)
+        try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
+      }
+      try keeper.withStore(at: [path]) { store in try store.restore(stored, to: path) }
+      if byMoving { try remove(version, of: target) }
+      return target
+    }
+  }
+
+  /// See ``FileVersions/remove(_:of:)``.
+  package func remove(_ version: FileVersion, of url: URL) throws(FileVersionError) {
+    try keeper.throwing { keeper in
+      guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
+      try keeper.withStore(at: [keeper.path(of: url)]) { store in try store.remove(stored.id, of: stored.item) }
+      announce(.lost, version.id, at: url)
+    }
+  }
+
+  /// See ``FileVersions/markResolved(_:of:)``.
+  package func markResolved(_ version: FileVersion, of url: URL) throws(FileVersionError) -> FileVersion {
+    try keeper.throwing { keeper in
+      guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
+      let changed = try keeper.markResolved(stored, at: keeper.path(of: url))
+      announce(.resolved, version.id, at: url)
+      return changed
+    }
+  }
+
+  /// A version that was announced for a file; `nil` if it isn't kept any more, or is none of this library's.
+  package func version(named name: String, near url: URL) -> FileVersion? {
+    guard let id = FileVersion.ID(name), let version = id.version else { return nil }
+    return try? keeper.throwing { keeper in
+      let store = try keeper.store(for: keeper.path(of: url))
+      return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, at: store.path(of: $0)) }
+    }
+  }
+
+  /// No version is lost if nobody can be notified of it.
+  private func announce(_ change: FileVersionChange, _ id: FileVersion.ID, at url: URL) {
+    try? coordinator.announceVersion(change, named: id.description, at: url)
+  }
+}
