@@ -25,6 +25,53 @@ struct VersionSnippets {
     #expect(try Data(contentsOf: file) == Data("text\nmore".utf8))
   }
 
+  @Test("The examples about saving, directories and changes")
+  func saving() async throws {
+    let place = try Place()
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: ".file-versions-test")))
+    let file = try place.file("a.txt", "old")
+    try await save(file, versions)
+    #expect(try Data(contentsOf: file) == Data("newer".utf8))
+    #expect(try await versions.versions(of: file)?.count == 2)
+    let directory = file.deletingLastPathComponent()
+    let tasks = [
+      Task { try await keep(directory, versions) }, Task { try await follow(file, versions) },
+    ]
+    for task in tasks {
+      task.cancel()
+      try await task.value
+    }
+  }
+
+  private func save(_ file: URL, _ versions: FileVersions) async throws {
+    // snippet: versions-saving
+    let coordinator = FileCoordinator()
+    try await coordinator.replaceContents(of: file, with: Data("new".utf8), keepingVersion: versions)
+    try await coordinator.update(file, keepingVersion: versions) { $0.append(contentsOf: "er".utf8) }
+    // end
+  }
+
+  private func keep(_ directory: URL, _ versions: FileVersions) async throws {
+    // snippet: versions-directory
+    for try await event in try versions.keepVersions(below: directory) {
+      if case .kept(let file, _) = event { print("kept", file.path) }
+    }
+    // end
+  }
+
+  private func follow(_ file: URL, _ versions: FileVersions) async throws {
+    // snippet: versions-changes
+    for try await update in try versions.changes(of: file) {
+      switch update {
+      case .versions(let all): print(all.count, "versions")
+      case .gained(let version): print("kept", version.id)
+      case .lost, .resolved, .moved: break
+      }
+    }
+    // end
+  }
+
   private func resolve(_ file: URL, _ versions: FileVersions) async throws {
     // snippet: versions-resolving
     try await versions.resolve(at: file) { conflict in
