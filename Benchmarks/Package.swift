@@ -27,6 +27,7 @@ let package = Package(
       dependencies: [
         "BenchmarkShims", .product(name: "FileCoordination", package: "swift-file-coordination"),
         .product(name: "FileMetadata", package: "swift-file-coordination"),
+        .product(name: "FileVersions", package: "swift-file-coordination"),
         .product(name: "MetadataPredicates", package: "swift-file-coordination"),
       ],
       swiftSettings: settings),

@@ -1,0 +1,180 @@
+import FileCoordination
+import FileVersions
+import Foundation
+import Glibc
+
+extension Suite {
+  static let versions = Suite(
+    name: "versions", summary: "keeping, listing and saving versions (T-70 to T-72), and hashing (T-73)"
+  ) { laboratory, report in
+    let field = try VersionField(laboratory)
+    defer { field.remove() }
+    report.results += try laboratory.measure(field.cells)
+    report.targets += targets(report)
+  }
+
+  private static func targets(_ report: Report) -> [TargetLine] {
+    func median(_ id: String) -> Double? { report.median("versions/\(id)") }
+    func ratio(_ id: String, to other: String) -> Double? {
+      median(id).flatMap { value in median(other).map { value / $0 } }
+    }
+    return [
+      TargetLine(
+        "T-70 cp", "a version of 100 MiB, in times of cp and sync of the copy", ratio: ratio("add", to: "add/cp"),
+        target: 1.1, higherIsBetter: false),
+      TargetLine(
+        "T-70 moving", "a version of 100 MiB by moving", ratio: median("add-by-moving"), target: 1,
+        higherIsBetter: false, unit: " ms"),
+      TargetLine(
+        "T-71 list", "1,000 versions of one file listed", ratio: median("list"), target: 5, higherIsBetter: false,
+        unit: " ms"),
+      TargetLine(
+        "T-71 open", "a store of 100,000 versions opened", ratio: median("open"), target: 20, higherIsBetter: false,
+        unit: " ms"),
+      TargetLine(
+        "T-72", "a save that keeps a version, in times of one that doesn't",
+        ratio: ratio("save/kept", to: "save/plain"),
+        target: 1.5, higherIsBetter: false),
+      TargetLine(
+        "T-73", "hashing, in times of the speed of sha256sum", ratio: ratio("hash/sha256sum", to: "hash"), target: 4),
+    ]
+  }
+}
+
+/// The files of the suite, and their store.
+private final class VersionField: Sendable {
+  private let directory: URL
+  private let domain = CoordinationDomain()
+  private let versions: FileVersions
+  private let large: URL
+  private let listed: URL
+  private let saved: URL
+  private let isTiny: Bool
+
+  private var size: Int { isTiny ? 1 << 20 : 100 << 20 }
+
+  init(_ laboratory: Laboratory) throws {
+    isTiny = laboratory.settings.isTiny
+    directory = URL(filePath: "\(laboratory.tree.root)/versions")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    versions = FileVersions(domain: domain, storage: .directory(directory.appending(path: "store")))
+    large = directory.appending(path: "large")
+    listed = directory.appending(path: "listed")
+    saved = directory.appending(path: "saved")
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+    try Data(bytes).write(to: large)
+    try Data("text".utf8).write(to: listed)
+    try Data(count: 4096).write(to: saved)
+    for _ in 0..<(isTiny ? 10 : 1000) { try versions.blocking.addVersion(of: listed) }
+    try fillLargeStore(itemCount: isTiny ? 10 : 1000)
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: directory) }
+
+  /// Makes a store of a hundred versions of each of many files, by copies of the records of one version.
+  private func fillLargeStore(itemCount: Int) throws {
+    let store = directory.appending(path: "large-store")
+    let first = FileVersions(domain: domain, storage: .directory(store))
+    let version = try first.blocking.addVersion(of: listed)
+    let record = try Data(contentsOf: version.url.appending(path: "../../record").standardizedFileURL)
+    for item in 0..<itemCount {
+      let number = String(item, radix: 16)
+      let name = String(repeating: "e", count: 32 - number.count) + number
+      for age in 0..<100 {
+        let path = store.appending(path: "items/ee/\(name)/\(String(1_000_000_000_000_000 + age, radix: 16))")
+        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+        try record.write(to: path.appending(path: "record"))
+      }
+    }
+  }
+
+  var cells: [Cell] { adding + listing + saving + hashing }
+
+  private func cell(
+    _ id: String, _ subject: String, _ group: String, isOurs: Bool = true,
+    _ body: @escaping @Sendable () throws -> Double
+  ) -> Cell {
+    .experiment("versions/\(id)", subject, group, isOurs: isOurs, nanoseconds: body)
+  }
+
+  private func shell(_ line: String) throws { _ = try ShellCommand(program: "sh", line: line).time() }
+
+  private var adding: [Cell] {
+    let (group, target) = ("a version of 100 MiB", directory.appending(path: "copy").path)
+    return [
+      cell("add", "add a version", group) { [self] in
+        var added: FileVersion?
+        let time = try time { added = try versions.blocking.addVersion(of: large) }
+        if let added { try versions.blocking.remove(added, of: large) }
+        return time
+      },
+      cell("add-by-moving", "add a version by moving", group) { [self] in
+        let source = try versions.blocking.makeTemporaryDirectory(for: large)
+        defer { try? FileManager.default.removeItem(at: source) }
+        let file = source.appending(path: "f")
+        try shell("cp '\(large.path)' '\(file.path)' && sync '\(file.path)'")
+        var added: FileVersion?
+        let time = try time { added = try versions.blocking.addVersion(of: large, contentsOf: file, byMoving: true) }
+        if let added { try versions.blocking.remove(added, of: large) }
+        return time
+      },
+      cell("add/cp", "cp, and sync of the copy", group, isOurs: false) { [self] in
+        let time = try time { try shell("cp --reflink=auto '\(large.path)' '\(target)' && sync '\(target)'") }
+        unlink(target)
+        return time
+      },
+      cell("add/cp-unsynced", "cp, without waiting for the disk", group, isOurs: false) { [self] in
+        let time = try time { try shell("cp --reflink=auto '\(large.path)' '\(target)'") }
+        unlink(target)
+        return time
+      },
+    ]
+  }
+
+  private var listing: [Cell] {
+    let store = directory.appending(path: "large-store")
+    return [
+      cell("list", "1,000 versions of one file", "listing") { [self] in
+        try time { _ = try versions.blocking.versions(of: listed) }
+      },
+      cell("open", "a store of 100,000 versions, and one of its files", "listing") { [self] in
+        try time {
+          let versions = FileVersions(domain: domain, storage: .directory(store))
+          _ = try versions.blocking.versions(of: listed)
+        }
+      },
+    ]
+  }
+
+  private var saving: [Cell] {
+    let coordinator = FileCoordinator(domain: domain)
+    return [
+      cell("save/plain", "replaceContents", "a save of 4 KiB") { [self] in
+        let contents = Self.contents
+        return try time { try coordinator.blocking.replaceContents(of: saved, with: contents) }
+      },
+      cell("save/kept", "replaceContents, keepingVersion:", "a save of 4 KiB") { [self] in
+        let contents = Self.contents
+        return try time {
+          try coordinator.blocking.replaceContents(of: saved, with: contents, keepingVersion: versions)
+        }
+      },
+    ]
+  }
+
+  /// Other ones each time.
+  private static var contents: Data { Data((0..<4096).map { _ in UInt8.random(in: 0...255) }) }
+
+  private var hashing: [Cell] {
+    [
+      cell("hash", "restoring reads and hashes: the contents of a version", "hashing 100 MiB") { [self] in
+        let version = try versions.blocking.addVersion(of: large)
+        defer { try? versions.blocking.remove(version, of: large) }
+        return try time { try versions.blocking.verify(version) }
+      },
+      cell("hash/sha256sum", "sha256sum", "hashing 100 MiB", isOurs: false) { [self] in
+        try time { try shell("sha256sum '\(large.path)'") }
+      },
+    ]
+  }
+}
