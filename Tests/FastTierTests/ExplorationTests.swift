@@ -37,7 +37,7 @@ struct FastTierMessageExplorationTests {
 struct FastTierRandomExplorationTests {
   @Test("Random models keep what a claim promises", arguments: Budget.seeds(normal: 3, long: 12))
   func randomModel(seed: UInt64) async {
-    await check(.random(seed: seed), .init(preemptionCountMax: Budget.isLong ? 2 : 1), mayBeTooLarge: true)
+    await check(.random(seed: seed), .init(preemptionCountMax: Budget.isComplete ? 2 : 1), mayBeTooLarge: true)
   }
 
   @Test("Random models with stale loads keep what a claim promises", arguments: Budget.seeds(normal: 1, long: 8))

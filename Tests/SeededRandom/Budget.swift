@@ -3,7 +3,9 @@ import Foundation
 /// How much to explore, and from which seeds, from the environment.
 package enum Budget {
   /// `FILE_COORDINATION_SEEDS=long` explores more than a normal run can afford.
-  package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long"
+  package static let isLong = environment("FILE_COORDINATION_SEEDS") == "long" || isComplete
+  /// `FILE_COORDINATION_SEEDS=all` also explores what takes minutes by itself, which a check of each change can't afford.
+  package static let isComplete = environment("FILE_COORDINATION_SEEDS") == "all"
   /// `FILE_COORDINATION_CHURN=<n>` lets files change beside live queries for so many seconds.
   package static let churnDuration = environment("FILE_COORDINATION_CHURN").flatMap(Int.init).map(Duration.seconds)
   /// `FILE_COORDINATION_SEED=<n>` replays one seed.

@@ -17,10 +17,14 @@ extension Model {
   ]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings.
-  static let large: [Model] = [
-    .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
-    .twoReadersTwoWriters, .writersAfterWriters, .readersOfMates, .moveWithin, .adoptionGrows, .rememberedByTwo,
-  ]
+  static let large: [Model] =
+    [
+      .readerTwoWriters, .deepWriter, .presenter, .snapshot, .nested, .announcement, .remembered, .patientWriter,
+      .writersAfterWriters, .moveWithin, .adoptionGrows,
+    ] + (Budget.isComplete ? tensOfMillions : [])
+
+  /// For `FILE_COORDINATION_SEEDS=all`: a minute each, with all interleavings.
+  private static let tensOfMillions: [Model] = [.twoReadersTwoWriters, .readersOfMates, .rememberedByTwo]
 
   /// For `FILE_COORDINATION_SEEDS=long`, with all interleavings and stale loads.
   static let largeWithMessages: [Model] = [
@@ -36,7 +40,8 @@ extension Model {
     ] : [.writersAfterWriters]
 
   /// For interleavings with few interruptions, unless they are explored completely.
-  static let largest: [Model] = [.deepWriterAmongThree] + (Budget.isLong ? [] : [.twoReadersTwoWriters])
+  static let largest: [Model] =
+    [.deepWriterAmongThree] + (Budget.isComplete ? [] : Budget.isLong ? tensOfMillions : [.twoReadersTwoWriters])
 
   static let readerAndWriter = Model("a reader and a writer of one item", [[.read(.file)], [.write(.file)]])
   static let readerAndHostWriter = Model(
