@@ -51,6 +51,17 @@ public struct BlockingFileVersions: Sendable {
     }
   }
 
+  /// Compares a version with the hash that was made when it was kept.
+  ///
+  /// See ``FileVersions/verify(_:)``.
+  ///
+  /// - Parameter version: A version that's kept.
+  /// - Throws: ``FileVersionError``.
+  @available(*, noasync, message: "blocks the thread; call it on 'FileVersions' itself")
+  public func verify(_ version: FileVersion) throws(FileVersionError) {
+    try keeper.throwing { keeper in try keeper.verify(version) }
+  }
+
   // MARK: - Keeping
 
   /// Keeps the contents of a file as a version: presenters save them first.

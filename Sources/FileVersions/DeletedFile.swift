@@ -54,13 +54,13 @@ extension FileVersions {
     try await perform { keeper in try keeper.recover(file, version ?? file.versions[0]) }
   }
 
-  /// Removes the versions of a file that's gone; there's no way back.
+  /// Removes the versions of a file that's gone, unless it's there again; there's no way back.
   ///
   /// - Parameter file: The file.
   /// - Throws: ``FileVersionError``.
   public func removeVersions(of file: DeletedFile) async throws(FileVersionError) {
     try await perform { keeper in
-      try keeper.withStore(at: [file.gone.path]) { store in try store.forget(file.gone) }
+      _ = try keeper.withStore(at: [file.gone.path]) { store in try store.forget(file.gone) }
     }
   }
 }
@@ -85,12 +85,21 @@ extension VersionKeeper {
     }
     try coordinator.blocking.write(file.url, options: .forReplacing) { access in
       let path = access.canonicalPath
-      if try HostFileSystem().statusIfPresent(of: path) != nil {
-        throw FileVersionError(
-          .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
-      }
       try withStore(at: [path]) { store in
-        try store.restore(stored, to: path)
+        guard try store.isGone(file.gone) else {
+          throw FileVersionError(
+            .fileExists,
+            "The file that was at '\(path)' isn't gone any more, or its versions are. List the deleted files again.")
+        }
+        // One with the same contents is what a crash has left in the middle of this.
+        if let there = try store.contents(ofItemAt: path) {
+          if there.hash != stored.hash {
+            throw FileVersionError(
+              .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
+          }
+        } else {
+          try store.restore(stored, to: path)
+        }
         try store.revive(file.gone, at: path)
       }
     }

@@ -49,12 +49,12 @@ public enum FileResolution: Hashable, Sendable {
 extension FileVersions {
   /// Resolves the conflicts of a file in one step: writes the result, and takes the others off the list.
   ///
-  /// Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless it's a
-  /// version already. The others are marked as resolved, and removed unless `keepsOthers`. If `decide` throws, nothing changes.
+  /// Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version.
+  /// The others are marked as resolved. Those that are the result, were merged into it, or became files of their own, are removed unless
+  /// `keepsOthers`; the others stay as resolved versions. If `decide` throws, nothing changes.
   ///
   /// Conflict copies beside the file are others as well if this value was made with `conflictCopies`. Their presenters are asked to
-  /// accommodate the deletion. A copy goes only after its contents are in the store, and stays there as a resolved version unless it's
-  /// the result, was merged into it, or became a file of its own. Copies that appear or change meanwhile stay for the next call.
+  /// accommodate the deletion. A copy goes only after its contents are in the store. Copies that appear or change meanwhile stay for the next call.
   ///
   /// - Parameters:
   ///   - url: The file.
@@ -167,7 +167,7 @@ extension VersionKeeper {
       let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
       _ = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
       changes.append((.resolved, FileVersion.ID(item, stored.id)))
-      if keepsOthers || !version.copies.isEmpty && !resolution.has(version) { continue }
+      if keepsOthers || !resolution.has(version) { continue }
       try store.remove(stored.id, of: stored.item)
       changes.append((.lost, FileVersion.ID(item, stored.id)))
     }

@@ -24,11 +24,10 @@ extension FileCoordinator {
     of url: URL, with contents: Data, keepingVersion versions: FileVersions, options: SavingOptions = [],
     deadlines: AccessDeadlines? = nil
   ) async throws {
-    let (coordinator, bytes) = (self, Array(contents))
+    let coordinator = self
     try await Offload.run { () throws(any Error) in
-      try coordinator.blocking.write(url, deadlines: deadlines) { access in
-        try versions.keeper.replaceContents(access, bytes, options)
-      }
+      try coordinator.blocking.replaceContents(
+        of: url, with: contents, keepingVersion: versions, options: options, deadlines: deadlines)
     }
   }
 
@@ -87,6 +86,28 @@ extension FileCoordinator {
       if let kept { access.didChangeVersion(.gained, version: kept.description) }
       return try await accessor(access)
     }
+  }
+}
+
+extension BlockingFileCoordinator {
+  /// Gives a file new contents, and keeps the old ones as a version; blocks until that's done.
+  ///
+  /// See ``FileCoordination/FileCoordinator/replaceContents(of:with:keepingVersion:options:deadlines:)``.
+  ///
+  /// - Parameters:
+  ///   - url: The file; it's made if there's none.
+  ///   - contents: The new contents.
+  ///   - versions: Keeps the old contents; of the same domain as the coordinator.
+  ///   - options: Whether a file that can't be written is replaced.
+  ///   - deadlines: How long to wait; those of the coordinator unless stated.
+  /// - Throws: `FileCoordinationError` or ``FileVersionError``; the file is as it was, and no version was added.
+  @available(*, noasync, message: "blocks the thread; use 'try await coordinator.replaceContents'")
+  public func replaceContents(
+    of url: URL, with contents: Data, keepingVersion versions: FileVersions,
+    options: FileCoordinator.SavingOptions = [], deadlines: AccessDeadlines? = nil
+  ) throws {
+    let bytes = Array(contents)
+    try write(url, deadlines: deadlines) { access in try versions.keeper.replaceContents(access, bytes, options) }
   }
 }
 

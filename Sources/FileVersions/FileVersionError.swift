@@ -34,6 +34,8 @@ public struct FileVersionError: Error, Sendable, CustomStringConvertible {
     public static let isCurrent = Code(rawValue: 8)
     /// A file is where one was to be made.
     public static let fileExists = Code(rawValue: 9)
+    /// The version is another file's.
+    public static let otherFile = Code(rawValue: 10)
 
     /// The name of the code.
     public var description: String {
@@ -47,6 +49,7 @@ public struct FileVersionError: Error, Sendable, CustomStringConvertible {
       case .unknownFormat: "unknownFormat"
       case .isCurrent: "isCurrent"
       case .fileExists: "fileExists"
+      case .otherFile: "otherFile"
       default: "code \(rawValue)"
       }
     }
@@ -77,6 +80,11 @@ extension FileVersionError {
       self.init(
         .unknownFormat,
         "The store '\(path)' was made by a later release of this library: its format is '\(text)'. Use that release.")
+    case .notAStore(let path):
+      self.init(
+        .unknownFormat,
+        "'\(path)' isn't a store of versions, and isn't empty. Choose another directory, which is made if it isn't there."
+      )
     case .damaged(let path):
       self.init(
         .damagedVersion,
@@ -84,7 +92,8 @@ extension FileVersionError {
           + "file from a backup.")
     case .versionIsGone(let id):
       self.init(.versionIsGone, "The version \(id) was removed. List the versions again.")
-    case .nothingThere(let path): self.init(.noSuchFile, "Nothing is at '\(path)'.")
+    case .nothingThere(let path):
+      self.init(.noSuchFile, "Nothing is at '\(path)'. If it was deleted, 'deletedFiles(below:)' finds its versions.")
     case .notAFile(let path):
       self.init(
         .notAFile,

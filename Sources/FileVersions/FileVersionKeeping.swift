@@ -29,7 +29,7 @@ public struct FileVersionKeeping: Hashable, Sendable {
 
   /// What was done.
   public enum Event: Sendable {
-    /// Every file has a version of what it has now; the changes from now on follow.
+    /// Every file has a version of what it has now, but for those that failed; the changes from now on follow.
     case ready
     /// What a file has was kept.
     case kept(URL, FileVersion)
@@ -65,7 +65,8 @@ extension FileVersions {
     try keeper.throwing { keeper in
       let root = try keeper.path(of: directory)
       let store = try keeper.storage.directory(for: root)
-      let names = options.excludedNames + [".file-versions-*"]
+      let inside = store.isInside(root) ? [store.lastComponent.description] : []
+      let names = options.excludedNames + [".file-versions-*"] + inside
       let watcher = try TreeWatcher(
         [root], options: ScopeOptions(unenteredNames: names), batchingInterval: options.settlingTime,
         tellsExisting: true)

@@ -3,8 +3,8 @@ internal import VersionStore
 
 /// How many versions are kept, and which of them go first.
 ///
-/// A version goes if any of the limits says so. Conflicts that aren't resolved stay. What two writers had in common, from which a merge
-/// begins, goes only with the last conflict of its file.
+/// A version goes if any of the limits says so. Conflicts that aren't resolved stay. So does what two writers had in common last, from
+/// which a merge begins, and as long as there are such conflicts everything that they had in common before.
 ///
 /// ```swift
 /// let policy = FileVersionRetention(countMax: 100, thinning: .likeBackups)
@@ -64,7 +64,8 @@ public struct FileVersionRetention: Hashable, Sendable {
   /// - Returns: The versions that go, oldest first.
   public func removals(among versions: [FileVersion], at date: Date) -> [FileVersion] {
     let conflictsRemain = versions.contains { !$0.isResolved }
-    var kept = versions.filter { $0.isResolved && !($0.isBase && conflictsRemain) && !$0.isCurrent }
+    let newestBase = versions.filter(\.isBase).max { $0.id < $1.id }
+    var kept = versions.filter { $0.isResolved && !($0.isBase && conflictsRemain) && $0 != newestBase && !$0.isCurrent }
       .sorted { $0.id < $1.id }
     var removed: [FileVersion] = []
     func remove(where isSelected: (FileVersion) -> Bool) {

@@ -63,6 +63,18 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.versions(of: url) }
   }
 
+  /// The records of a file's versions in which a byte has changed.
+  ///
+  /// These versions aren't listed; their contents may be intact.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: The records, which are files of the store.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(versions).
+  public func damagedRecords(of url: URL) async throws(FileVersionError) -> [URL] {
+    try await perform { keeper in try keeper.damagedRecords(at: keeper.path(of: url)) }
+  }
+
   /// The conflicts of a file that aren't resolved, newest first.
   ///
   /// - Parameter url: The file.
@@ -94,6 +106,16 @@ public struct FileVersions: Sendable {
   /// - Complexity: O(bytes).
   public func contents(of version: FileVersion) async throws(FileVersionError) -> Data {
     try await offload { versions throws(FileVersionError) in try versions.contents(of: version) }
+  }
+
+  /// Compares a version with the hash that was made when it was kept, every member of a package as well.
+  ///
+  /// - Parameter version: A version that's kept.
+  /// - Throws: ``FileVersionError`` with code `.damagedVersion` and the first file that has changed, `.versionIsGone`, or `.isCurrent` for
+  ///   what the file has now.
+  /// - Complexity: O(bytes).
+  public func verify(_ version: FileVersion) async throws(FileVersionError) {
+    try await offload { versions throws(FileVersionError) in try versions.verify(version) }
   }
 
   // MARK: - Keeping

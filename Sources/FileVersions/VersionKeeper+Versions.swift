@@ -1,4 +1,5 @@
 internal import FileCoordination
+internal import FileWatching
 internal import FoundationEssentials
 internal import SystemInterface
 internal import VersionStore
@@ -23,6 +24,13 @@ extension VersionKeeper {
     return try addingCopies(to: kept, at: path, claimed: claimed)
   }
 
+  func damagedRecords(at path: SystemPath) throws -> [URL] {
+    try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: false) else { return [] }
+      return try store.listing(of: item).damaged.map(Self.url)
+    }
+  }
+
   private func status(of path: SystemPath) throws -> FileStatus? {
     guard let status = try HostFileSystem().statusIfPresent(of: path) else { return nil }
     guard status.kind == .regular || status.kind == .directory else { throw VersionStoreError.notAFile(path) }
@@ -30,7 +38,7 @@ extension VersionKeeper {
   }
 
   func contents(of version: FileVersion) throws -> Data {
-    let path = SystemPath(version.url.path(percentEncoded: false))
+    let path = Self.path(of: version)
     if version.stored == nil, !version.copies.isEmpty { return try contents(ofCopies: version) }
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     guard try HostFileSystem().statusIfPresent(of: path) != nil else {
@@ -39,6 +47,42 @@ extension VersionKeeper {
     let bytes = try HostFileSystem().contents(of: path)
     if !stored.isOf(bytes) { throw VersionStoreError.damaged(path) }
     return Data(bytes)
+  }
+
+  func verify(_ version: FileVersion) throws {
+    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    let store = try VersionStore(at: Self.store(of: version), worker: Self.worker, time: time)
+    guard try store.versionIfPresent(stored.id, of: stored.item) != nil else {
+      throw VersionStoreError.versionIsGone(stored.id)
+    }
+    try store.verify(stored)
+  }
+
+  /// Where the contents of a version are, byte by byte.
+  static func path(of version: FileVersion) -> SystemPath {
+    guard let path = SystemPath(version.url) else { preconditionFailure("not a file URL: \(version.url)") }
+    return path
+  }
+
+  /// Keeps others from changing a history meanwhile that has to be that of a file.
+  func withHistory<Result>(
+    of version: StoredVersion, at path: SystemPath, _ body: (VersionStore) throws -> Result
+  ) throws -> Result {
+    try withStore(at: [path]) { store in
+      if let item = try store.item(at: path, creating: false), item != version.item {
+        throw FileVersionError(
+          .otherFile,
+          "The version \(version.item)/\(version.id) isn't one of '\(path)'. List the versions of that file.")
+      }
+      return try body(store)
+    }
+  }
+
+  /// The directory of the store that a version is in: five levels above it.
+  private static func store(of version: FileVersion) -> SystemPath {
+    var path = path(of: version)
+    for _ in 0..<6 { path = path.parent }
+    return path
   }
 
   func add(_ access: borrowing FileAccess, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
@@ -80,7 +124,7 @@ extension VersionKeeper {
     for version in versions {
       if version.isCurrent { throw Self.currentVersionError(version) }
       let stored = try stored(version, access, claimed: claimed)
-      try withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }
+      try withHistory(of: stored, at: path) { store in try store.remove(stored.id, of: stored.item) }
       access.didChangeVersion(.lost, version: FileVersion.ID(stored.item, stored.id).description)
     }
   }
@@ -97,7 +141,7 @@ extension VersionKeeper {
 
   func markResolved(_ version: StoredVersion, at path: SystemPath) throws -> FileVersion {
     let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
-    return try withStore(at: [path]) { store in
+    return try withHistory(of: version, at: path) { store in
       let changed = try store.change(version.id, of: version.item) { $0.resolutionTime = $0.resolutionTime ?? time }
       return FileVersion(changed, at: store.path(of: changed))
     }
@@ -105,7 +149,7 @@ extension VersionKeeper {
 
   func markDiscardable(_ version: FileVersion, at path: SystemPath) throws -> FileVersion {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
-    return try withStore(at: [path]) { store in
+    return try withHistory(of: stored, at: path) { store in
       let changed = try store.change(stored.id, of: stored.item) { $0.isDiscardable = true }
       return FileVersion(changed, at: store.path(of: changed))
     }
@@ -148,6 +192,7 @@ extension VersionKeeper {
       FileAccessIntent.writing(url, options: .forMoving), FileAccessIntent.writing(target, options: .forReplacing),
     ]
     return try coordinator.blocking.coordinate(intents) { items in
+      try withStore(at: [items[1].canonicalPath]) { store in try store.verify(stored) }
       try rename(items[0], to: items[1])
       try restore(stored, items[1])
       return items[1].url

@@ -31,13 +31,19 @@ package struct VersionsWithinAccess: Sendable {
       guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
       let target = VersionKeeper.url(url, withTypeOf: stored)
       let (old, path) = (try keeper.path(of: url), try keeper.path(of: target))
+      try keeper.verify(version)
       if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
       if old != path, try HostFileSystem().statusIfPresent(of: old) != nil {
         try HostFileSystem().moveItem(from: old, to: path, replacing: true)
         try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
+        if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
       }
       try keeper.withStore(at: [path]) { store in try store.restore(stored, to: path) }
-      if byMoving { try remove(version, of: target) }
+      if byMoving {
+        // It may be another file's.
+        try keeper.withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }
+        announce(.lost, version.id, at: target)
+      }
       return target
     }
   }
@@ -46,7 +52,9 @@ package struct VersionsWithinAccess: Sendable {
   package func remove(_ version: FileVersion, of url: URL) throws(FileVersionError) {
     try keeper.throwing { keeper in
       guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
-      try keeper.withStore(at: [keeper.path(of: url)]) { store in try store.remove(stored.id, of: stored.item) }
+      try keeper.withHistory(of: stored, at: keeper.path(of: url)) { store in
+        try store.remove(stored.id, of: stored.item)
+      }
       announce(.lost, version.id, at: url)
     }
   }

@@ -17,9 +17,9 @@ final class VersionKeeper: Sendable {
   let attributes: VersionAttributes
   /// The sync engines whose conflict copies beside a file are versions of it.
   let conflictCopies: Set<ConflictCopyEngine>
-  private let time: @Sendable () -> Int64
+  let time: @Sendable () -> Int64
   /// The stores in which this process has cleared up.
-  private let recovered = Guarded<Set<SystemPath>>([])
+  private static let recovered = Guarded<Set<SystemPath>>([])
 
   init(
     _ domain: CoordinationDomain, _ storage: VersionStorage, _ attributes: VersionAttributes,
@@ -38,7 +38,11 @@ final class VersionKeeper: Sendable {
   /// The store for what is at a path.
   func store(for path: SystemPath) throws -> VersionStore {
     let store = try VersionStore(at: storage.directory(for: path), worker: Self.worker, time: time)
-    if recovered.withLock({ $0.insert(store.root).inserted }) { try store.recover(isAlive: Self.isAlive) }
+    if !Self.recovered.withLock({ $0.contains(store.root) }) {
+      let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
+      try Self.blocking(coordinator, [steps]) { _ = try store.recover(isAlive: Self.isAlive) }
+      Self.recovered.withLock { _ = $0.insert(store.root) }
+    }
     return store
   }
 
@@ -51,7 +55,19 @@ final class VersionKeeper: Sendable {
     let intents = paths.map { path in
       FileAccessIntent.writing(Self.url(of: store.place(of: path)), options: .forMerging)
     }
-    return try Self.blocking(coordinator, intents) { try body(store) }
+    return try Self.blocking(coordinator, intents) {
+      for path in paths { try adoptHistory(of: path, into: store) }
+      return try body(store)
+    }
+  }
+
+  /// Takes over the history of a file that has come from another volume.
+  private func adoptHistory(of path: SystemPath, into store: VersionStore) throws {
+    guard let item = try store.unknownItem(at: path) else { return }
+    for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
+      let other = try VersionStore(at: directory, worker: Self.worker, time: time)
+      if try store.adopt(item, from: other) { return }
+    }
   }
 
   private static func blocking<Result>(
@@ -67,18 +83,24 @@ final class VersionKeeper: Sendable {
 
   // MARK: - Processes
 
-  private static let worker = name(of: ProcessIdentity(of: HostProcess.processIdentifier))
+  /// Where the numbers of processes are those of this one, and what it is there; `nil` without proc(5).
+  private static let room: String? = {
+    let link = try? HostFileSystem().readLink(SystemPath("/proc/self/ns/pid"), at: .workingDirectory)
+    return link.map { $0.description.filter(\.isNumber) }
+  }()
 
-  private static func name(of process: ProcessIdentity?) -> String {
-    process.map { "\($0.pid)-\($0.startTime)" } ?? "\(HostProcess.processIdentifier)-"
+  static let worker =
+    name(of: ProcessIdentity(of: HostProcess.processIdentifier)) ?? "\(HostProcess.processIdentifier)"
+
+  private static func name(of process: ProcessIdentity?) -> String? {
+    guard let process, let room else { return nil }
+    return "\(process.pid)-\(process.startTime)-\(room)"
   }
 
-  /// Whether the process of that name runs.
-  ///
-  /// Without proc(5) it's taken to.
+  /// Whether the process of that name may be running: one of another container, whose number says nothing here, may be.
   private static func isAlive(_ worker: String) -> Bool {
-    let pid = worker.split(separator: "-").first.flatMap { Int32($0) }
-    guard let pid, !worker.hasSuffix("-") else { return true }
+    let parts = worker.split(separator: "-")
+    guard parts.count == 3, let pid = Int32(parts[0]), let room, parts[2] == room else { return true }
     return name(of: ProcessIdentity(of: pid)) == worker
   }
 }

@@ -17,6 +17,8 @@ public struct VersionStorage: Sendable {
   private enum Choice: Sendable {
     case standard
     case directory(SystemPath)
+    /// For tests: as if each of them were on a volume of its own.
+    case volumes([SystemPath])
   }
 
   private let choice: Choice
@@ -42,8 +44,36 @@ public struct VersionStorage: Sendable {
     case .directory(let directory):
       try Self.ensureDirectory(directory.parent)
       return directory
+    case .volumes(let tops):
+      let top = tops.first { path.isInside($0) } ?? tops[0]
+      return top.appending("file-versions")
     case .standard: return try Self.standardDirectory(for: path)
     }
+  }
+
+  /// The directories for other volumes: histories may have come from there with their files.
+  func otherDirectories(than directory: SystemPath) throws(SystemError) -> [SystemPath] {
+    let all: [SystemPath] =
+      switch choice {
+      case .directory: []
+      case .volumes(let tops): tops.map { $0.appending("file-versions") }
+      case .standard: try Self.standardDirectories()
+      }
+    return all.filter { $0 != directory }
+  }
+
+  static func volumes(_ tops: [SystemPath]) -> VersionStorage { VersionStorage(choice: .volumes(tops)) }
+
+  private static func standardDirectories() throws(SystemError) -> [SystemPath] {
+    let user = HostUser.effectiveUserID
+    let directories = MountTable.mounts.map { $0.path.appending(".file-versions-\(user)") }
+    let files = HostFileSystem()
+    let own = directories.filter { directory in
+      // Another user's, or a link: not ours.
+      guard let status = try? files.statusIfPresent(of: directory) else { return false }
+      return status.kind == .directory && status.owner == user
+    }
+    return try [dataHome().appending("file-versions")] + own
   }
 
   private static func standardDirectory(for path: SystemPath) throws(SystemError) -> SystemPath {
@@ -64,6 +94,8 @@ public struct VersionStorage: Sendable {
       try RuntimeDirectory.makePrivate(directory, owners: [user])
       return directory
     } catch {
+      // It may work the next time: until then nothing is kept elsewhere, where it wouldn't be found.
+      if error.isOne(of: .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noSpace) { throw error }
       // Read-only, another user's, or planted: the contents are copied.
       return home.appending("file-versions")
     }

@@ -48,7 +48,12 @@ extension VersionStore {
       try? unlink(stepPath(of: version))
       return version
     } catch {
-      if try versionIfPresent(id, of: item) == nil { try? undo(step) }
+      if try versionIfPresent(id, of: item) == nil {
+        try? undo(step)
+      } else if taking == .moving, try self.status(of: source)?.identity == status.identity {
+        // It can't be taken from where it is.
+        try? remove(id, of: item)
+      }
       throw error
     }
   }
@@ -137,11 +142,13 @@ extension VersionStore {
       }
     case .directory:
       list.add(inside, status, nil)
+      if sharing { try openDirectory(path) }
       for name in try names(in: path) {
         try collect(path.appending(name), inside.bytes.isEmpty ? name : inside.appending(name), &list, sharing: sharing)
       }
     case .symbolicLink:
-      list.add(inside, status, nil)
+      let target = try storing { () throws(SystemError) in try files.readLink(path, at: .workingDirectory) }
+      list.add(inside, status, nil, target: target)
     case .fifo, .socket, .characterDevice, .blockDevice, .unknown:
       throw .notAFile(path)
     }
@@ -168,6 +175,45 @@ extension VersionStore {
     if version.isPackage { return }
     try seal(path(of: version))
     try share(path(of: version), version.hash)
+  }
+
+  /// Ends a move into the store that a crash has cut off, any time later.
+  ///
+  /// The source may have been changed, or be another file with the same number: only what the version has is removed.
+  func recoverMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let there = try contents(ofItemAt: source)
+    let isSource = try status(of: source)?.identity == identity
+    if isSource, there?.hash == version.hash {
+      do throws(VersionStoreError) { return try completeMove(of: version, from: source, identity) } catch {
+        // It stays where it is as well, by a link or as a copy.
+        try makeOwn(version)
+        return
+      }
+    }
+    // Nobody was told that it's kept: if the file was changed by the name that it still has, that's all there is of it.
+    if isSource, try status(of: path(of: version))?.identity == identity {
+      return try remove(version.id, of: version.item)
+    }
+    if version.isPackage { return }
+    if try hash(of: path(of: version)) == version.hash {
+      try seal(path(of: version))
+      try share(path(of: version), version.hash)
+    }
+  }
+
+  /// Gives a version whose file has other names outside of the store a file of its own.
+  func makeOwn(_ version: StoredVersion) throws(VersionStoreError) {
+    let (path, copy) = (path(of: version), step("own-" + version.id.description))
+    if version.isPackage { return }
+    try unlink(copy)
+    try storing { () throws(SystemError) in
+      try files.copyItem(from: path, to: copy, replacing: false)
+      try files.synchronizeItem(at: copy)
+      try files.rename(copy, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
+    }
+    try seal(path)
   }
 }
 
@@ -211,18 +257,25 @@ extension VersionStore {
   ) throws(VersionStoreError) {
     let path = path(of: version)
     guard let status = try status(of: path) else { return }
-    if status.identity == identity, try self.status(of: source)?.identity == identity {
-      let copy = step("own-" + version.id.description)
-      try unlink(copy)
-      try storing { () throws(SystemError) in
-        try files.copyItem(from: path, to: copy, replacing: false)
-        try files.synchronizeItem(at: copy)
-        try files.rename(copy, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
-      }
-    }
-    try seal(path)
+    // It wasn't replaced, or has moved away.
+    if status.identity == identity, status.linkCount > 1 { try makeOwn(version) } else { try seal(path) }
     try share(path, version.hash)
     try unlink(stepPath(of: version))
+  }
+
+  /// Ends a replacement that a crash has cut off, any time later: if the file wasn't replaced, it may have been changed since.
+  func recoverReplacement(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let status = try status(of: path) else { return }
+    if status.identity == identity, status.linkCount > 1 { try makeOwn(version) }
+    if try hash(of: path) == version.hash {
+      try completeReplacement(of: version, from: source, identity)
+    } else {
+      // The file has what was kept, or what was made of it.
+      try remove(version.id, of: version.item)
+    }
   }
 }
 
@@ -235,7 +288,7 @@ struct MemberList {
 
   var bytes: [UInt8] { Array(text.utf8) }
 
-  mutating func add(_ path: SystemPath, _ status: FileStatus, _ hash: ContentHash?) {
+  mutating func add(_ path: SystemPath, _ status: FileStatus, _ hash: ContentHash?, target: SystemPath? = nil) {
     let kind =
       switch status.kind {
       case .directory: "directory"
@@ -244,7 +297,8 @@ struct MemberList {
       }
     let mode = String(status.mode, radix: 8)
     let contents = hash.map { " \(status.size) \(status.modificationTime) \($0)" } ?? ""
-    text += "\(kind) \(mode) \(PercentEncoding.encode(path.bytes))\(contents)\n"
+    let link = target.map { " \(PercentEncoding.encode($0.bytes))" } ?? ""
+    text += "\(kind) \(mode) \(PercentEncoding.encode(path.bytes))\(contents)\(link)\n"
     if let hash {
       size += status.size
       hashOfOnly = hashOfOnly ?? hash

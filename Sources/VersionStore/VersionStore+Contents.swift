@@ -21,11 +21,23 @@ extension VersionStore {
     }
   }
 
-  /// Lets nobody write to a file of the store.
+  /// Lets nobody write to a file of the store, and takes off what isn't contents: other versions may share it.
   func seal(_ path: SystemPath) throws(VersionStoreError) {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+        let names = (try? files.extendedAttributes(of: file)) ?? []
+        // Those of security modules may have to stay.
+        for name in names { try? files.removeExtendedAttribute(name, of: file) }
         try files.setMode(of: file, to: Self.readOnly)
+      }
+    }
+  }
+
+  /// Lets the user change what is in a directory of a version; the permissions that it had are in the list of members.
+  func openDirectory(_ path: SystemPath) throws(VersionStoreError) {
+    try storing { () throws(SystemError) in
+      try files.withDescriptor(path, flags: [.directory, .noFollow]) { (directory) throws(SystemError) in
+        try files.setMode(of: directory, to: 0o700)
       }
     }
   }
@@ -55,7 +67,11 @@ extension VersionStore {
     guard let own = try status(of: path), let other = try status(of: stored) else { return false }
     if own.identity == other.identity { return true }
     // Stored contents that were changed by somebody must not take the place of those that are as they should be.
-    if own.size == other.size, try self.hash(of: stored) == hash { return try replace(path, by: stored) }
+    do throws(VersionStoreError) {
+      if own.size == other.size, try self.hash(of: stored) == hash { return try replace(path, by: stored) }
+    } catch .system(let error) where error.isAbsence {
+      return false
+    }
     return try replace(stored, by: path)
   }
 
@@ -77,29 +93,53 @@ extension VersionStore {
   }
 
   /// Removes the directory of a version that isn't listed any more, and contents that no other version has.
+  ///
+  /// Its own names go first, then those in `contents` that are the last ones, and at the end what says which these are.
   func dispose(of directory: SystemPath) throws(VersionStoreError) {
-    let contents = directory.appending(StoreLayout.contentsName)
-    for name in try names(in: contents) { try releaseContents(of: contents.appending(name)) }
-    try storing { () throws(SystemError) in
-      try files.withDescriptor(directory.parent, flags: .directory) { (parent) throws(SystemError) in
-        try files.removeTree(directory.lastComponent, at: parent, overridingMode: true)
+    let hashes = try contentsOfVersion(in: directory)
+    try removeTree(directory.appending(StoreLayout.contentsName))
+    for hash in hashes { try releaseContents(hash) }
+    try removeTree(directory)
+  }
+
+  /// The hashes of a version's files by its records, or by the files if those aren't written yet.
+  private func contentsOfVersion(in directory: SystemPath) throws(VersionStoreError) -> Set<ContentHash> {
+    if let record = try? record(at: directory.appending(StoreLayout.record)), let version = StoredVersion(record) {
+      if !version.isPackage { return [version.hash] }
+      if let list = try? contents(of: directory.appending(StoreLayout.members)) {
+        return Set(Member.members(in: list).compactMap { $0?.contents?.hash })
       }
+    }
+    var hashes: Set<ContentHash> = []
+    try addHashes(below: directory.appending(StoreLayout.contentsName), to: &hashes)
+    return hashes
+  }
+
+  private func addHashes(below path: SystemPath, to hashes: inout Set<ContentHash>) throws(VersionStoreError) {
+    guard let status = try status(of: path) else { return }
+    if status.kind == .directory {
+      for name in try names(in: path) { try addHashes(below: path.appending(name), to: &hashes) }
+    } else if status.kind == .regular, status.linkCount > 1, let hash = try? hash(of: path) {
+      hashes.insert(hash)
     }
   }
 
-  private func releaseContents(of path: SystemPath) throws(VersionStoreError) {
-    guard let status = try status(of: path) else { return }
-    if status.kind == .directory {
-      for name in try names(in: path) { try releaseContents(of: path.appending(name)) }
-    } else if status.kind == .regular {
-      if status.linkCount == 2 {
-        let stored = layout.contents(of: try hash(of: path))
-        // If another version has got them meanwhile, it keeps them by its own name.
-        if try self.status(of: stored)?.identity == status.identity { try unlink(stored) }
+  private func removeTree(_ path: SystemPath) throws(VersionStoreError) {
+    do throws(SystemError) {
+      try files.withDescriptor(path.parent, flags: .directory) { (parent) throws(SystemError) in
+        try files.removeTree(path.lastComponent, at: parent, overridingMode: true)
       }
-      // The next member with the same contents may be the last one.
-      try unlink(path)
+    } catch {
+      if !error.isAbsence { throw .system(error) }
     }
+  }
+
+  /// Removes stored contents that no version has.
+  ///
+  /// If a version gets them at this moment, it keeps them by its own name.
+  private func releaseContents(_ hash: ContentHash) throws(VersionStoreError) {
+    let stored = layout.contents(of: hash)
+    if let status = try status(of: stored), status.linkCount == 1 { try unlink(stored) }
   }
 }
 

@@ -12,7 +12,7 @@ extension VersionStore {
   /// | an item, or none | the same item, or the file is the one that was there | goes on |
   /// | nothing | an item with another file | goes on: a program has put a new file in the place of the old one |
   /// | an item that's gone from where it was | none | has moved here with its file |
-  /// | an item that's where it was | none | stays there: this is a copy, which begins its own |
+  /// | an item whose former place has a file | none | stays there: this is a copy or a backup, which begins its own |
   /// | an item | another one | the former if that is gone from where it was, else the latter |
   ///
   /// If nothing is there, the file of a history is gone. Without extended attributes a history follows moves that are noted, and new
@@ -24,10 +24,17 @@ extension VersionStore {
   /// - Returns: The item; `nil` if it has no history, or nothing is there.
   /// - Throws: The error of a system call.
   package func item(at path: SystemPath, creating: Bool) throws(VersionStoreError) -> ItemID? {
-    let place = try place(at: path)
+    var place = try place(at: path)
     guard let status = try status(of: path), status.kind == .regular || status.kind == .directory else {
-      if let place { try leave(layout.place(of: path), place.item) }
+      if let place, try isOnVolume(path, place) { try leave(layout.place(of: path), place.item) }
       return nil
+    }
+    if let former = place, let last = try lastPath(of: former.item), last != path,
+      try self.place(at: last)?.item == former.item
+    {
+      // It was settled elsewhere, and then came a crash.
+      try unlink(layout.place(of: path).appending(StoreLayout.itemName))
+      place = nil
     }
     let tag = tag(of: path)
     if let tag, tag != place?.item, try hasMovedHere(tag) { return try move(tag, to: path, status, from: place) }
@@ -53,8 +60,8 @@ extension VersionStore {
       // Its place is another's, or its file was gone: if the store has its history at all, it's here again.
       return try status(of: layout.directory(of: item)) != nil
     }
-    guard let status = try status(of: last) else { return true }
-    return !place.isOf(status) && tag(of: last) != item
+    // A file that's there goes on with the history: it was saved by way of another file, and this is its copy or its backup.
+    return try status(of: last) == nil
   }
 
   private func move(

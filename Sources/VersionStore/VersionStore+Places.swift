@@ -125,6 +125,7 @@ extension VersionStore {
   /// - Throws: ``VersionStoreError/nothingThere(_:)``, or the error of a system call.
   package func revive(_ item: GoneItem, at path: SystemPath) throws(VersionStoreError) {
     guard let status = try status(of: path) else { throw .nothingThere(path) }
+    if let former = try place(at: path), former.item != item.item { try leave(layout.place(of: path), former.item) }
     try settle(PlaceRecord(item.item, status), at: path)
     try tag(path, item.item)
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
@@ -138,15 +139,46 @@ extension VersionStore {
   package func noteAbsences(below path: SystemPath) throws(VersionStoreError) {
     for place in try placesWithItems(below: layout.place(of: path)) {
       let path = layout.path(ofPlace: place)
-      if try status(of: path) == nil, let record = try self.place(at: path) { try leave(place, record.item) }
+      guard try status(of: path) == nil, let record = try self.place(at: path) else { continue }
+      if try isOnVolume(path, record) { try leave(place, record.item) }
     }
+  }
+
+  /// Whether what is around a path is on the volume that the file was on: one that isn't mounted hides its files.
+  func isOnVolume(_ path: SystemPath, _ place: PlaceRecord) throws(VersionStoreError) -> Bool {
+    var around = path.parent
+    while true {
+      if let status = try status(of: around) { return status.device == place.identity.device }
+      if around == .root { return false }
+      around = around.parent
+    }
+  }
+
+  /// Whether the file of a history is still gone.
+  package func isGone(_ item: GoneItem) throws(VersionStoreError) -> Bool {
+    if try status(of: goneRecord(of: item)) == nil { return false }
+    guard let last = try lastPath(of: item.item) else { return true }
+    return try place(at: last)?.item != item.item
+  }
+
+  private func goneRecord(of item: GoneItem) -> SystemPath {
+    layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description)
   }
 
   /// Removes a history whose file is gone.
   ///
   /// - Parameter item: The history.
+  /// - Returns: Whether it was gone still; otherwise nothing is removed.
   /// - Throws: The error of a system call; what's left of it goes when it's called again.
-  package func forget(_ item: GoneItem) throws(VersionStoreError) {
+  @discardableResult
+  package func forget(_ item: GoneItem) throws(VersionStoreError) -> Bool {
+    if try !isGone(item) { return false }
+    try removeHistory(item)
+    return true
+  }
+
+  /// Removes a history wherever its file is.
+  func removeHistory(_ item: GoneItem) throws(VersionStoreError) {
     for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
@@ -168,7 +200,7 @@ extension VersionStore {
   /// - Throws: The error of a system call.
   package func noteMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
     if try status(of: layout.place(of: old)) == nil { return }
-    let step = step("move-" + String(UInt64.random(in: .min ... .max), radix: 16))
+    let step = step(Self.moveName + String(UInt64.random(in: .min ... .max), radix: 16))
     try write(Step.move(from: old, to: new).record, to: step)
     try completeMove(from: old, to: new)
     try unlink(step)

@@ -107,13 +107,18 @@ extension VersionStore {
     let path = layout.directory(of: version.id, of: version.item).appending(StoreLayout.members)
     let bytes = try contents(of: path)
     if ContentHash(of: bytes) != version.hash { throw .damaged(path) }
-    let members = bytes.split(separator: UInt8(ascii: "\n")).map(Member.init(line:))
+    let members = Member.members(in: bytes)
     if members.contains(nil) { throw .damaged(path) }
     return members.compactMap(\.self)
   }
 }
 
 extension Member {
+  /// Reads a list; `nil` for lines that aren't members.
+  static func members(in list: [UInt8]) -> [Member?] {
+    list.split(separator: UInt8(ascii: "\n")).map(Member.init(line:))
+  }
+
   /// The line that ``MemberList`` has made.
   fileprivate init?(line: ArraySlice<UInt8>) {
     let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {

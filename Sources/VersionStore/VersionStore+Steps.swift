@@ -79,22 +79,39 @@ extension VersionStore {
   package func recover(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Int {
     var count = 0
     for name in try names(in: layout.steps) {
-      let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
-      if isAlive(worker) { continue }
       let step = layout.steps.appending(name)
-      if try status(of: step)?.kind == .directory {
-        try dispose(of: step)
-      } else {
-        // One that isn't written completely hasn't begun.
-        if let record = try? record(at: step), case .move(let old, let new)? = Step(record) {
-          try completeMove(from: old, to: new)
-        }
-        try unlink(step)
+      guard let status = try status(of: step), !isInUse(name, status, isAlive) else { continue }
+      do throws(VersionStoreError) {
+        try recover(step, status)
+        count += 1
+      } catch {
+        // Somebody else clears up as well, or it can't be removed. Whatever it is, it's in nobody's way.
       }
-      count += 1
     }
     return count
   }
+
+  private func isInUse(_ name: SystemPath, _ status: FileStatus, _ isAlive: (_ worker: String) -> Bool) -> Bool {
+    let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
+    // What a save leaves behind says no process.
+    if name.bytes.starts(with: ".".utf8) { return time() - status.modificationTime < 3_600_000_000_000 }
+    return isAlive(worker)
+  }
+
+  private func recover(_ step: SystemPath, _ status: FileStatus) throws(VersionStoreError) {
+    if status.kind == .directory { return try dispose(of: step) }
+    // One that isn't written completely hasn't begun.
+    if step.lastComponent.bytes.starts(with: Self.moveName.utf8), status.size < 1 << 16,
+      let record = try record(at: step), case .move(let old, let new)? = Step(record)
+    {
+      // What is there again has a history of its own.
+      if try self.status(of: old) == nil { try completeMove(from: old, to: new) }
+    }
+    try unlink(step)
+  }
+
+  /// The beginning of the name of a step in which histories move.
+  static let moveName = "move-"
 
   /// Completes what a crash has cut off behind the commit of an item's versions: moves into the store, and replacements.
   ///
@@ -111,8 +128,8 @@ extension VersionStore {
       if let version = try versionIfPresent(id, of: item) {
         switch taking {
         case .copying: break
-        case .moving: try completeMove(of: version, from: source, identity)
-        case .linking: try completeReplacement(of: version, from: source, identity)
+        case .moving: try recoverMove(of: version, from: source, identity)
+        case .linking: try recoverReplacement(of: version, from: source, identity)
         }
       }
       try unlink(path)

@@ -45,7 +45,14 @@ package struct VersionStore: Sendable {
 
   private func create() throws(VersionStoreError) {
     try ensureDirectory(layout.root)
-    for directory in [layout.contents, layout.items, layout.places, layout.steps] { try ensureDirectory(directory) }
+    let directories = [layout.contents, layout.items, layout.places, layout.steps]
+    // Those that a crash has left without their format, and the file that it's written to.
+    let known = Set(directories.map(\.lastComponent))
+    let isForeign = try names(in: layout.root).contains {
+      !known.contains($0) && !$0.bytes.starts(with: ".".utf8) && $0 != layout.format.lastComponent
+    }
+    if isForeign { throw .notAStore(layout.root) }
+    for directory in directories { try ensureDirectory(directory) }
     try storing { () throws(SystemError) in
       try files.replaceContents(of: layout.format, with: Array(Self.format.utf8))
     }
@@ -139,16 +146,27 @@ extension VersionStore {
 // MARK: - Versions
 
 extension VersionStore {
-  /// The versions of an item, oldest first.
+  /// The versions of an item, oldest first, but for those whose records aren't what they were.
   ///
-  /// - Throws: ``VersionStoreError/damaged(_:)`` if a record isn't what it was.
   /// - Complexity: O(versions of the item).
   package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
+    try listing(of: item).versions
+  }
+
+  /// The versions of an item, oldest first, and the records that aren't what they were.
+  ///
+  /// - Complexity: O(versions of the item).
+  package func listing(
+    of item: ItemID
+  ) throws(VersionStoreError) -> (versions: [StoredVersion], damaged: [SystemPath]) {
     var versions: [StoredVersion] = []
+    var damaged: [SystemPath] = []
     for id in try versionIDs(of: item) {
-      if let version = try versionIfPresent(id, of: item) { versions.append(version) }
+      do throws(VersionStoreError) {
+        if let version = try versionIfPresent(id, of: item) { versions.append(version) }
+      } catch .damaged(let path) { damaged.append(path) }
     }
-    return versions
+    return (versions, damaged)
   }
 
   func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
@@ -168,7 +186,9 @@ extension VersionStore {
     _ version: StoredVersion, _ path: SystemPath, _ status: FileStatus
   ) throws(VersionStoreError) -> Bool {
     if version.isPackage || version.size != status.size { return false }
-    if version.modificationTime == status.modificationTime { return true }
+    // A second write within the same tick of the file system's clock doesn't show.
+    let isSettled = Int64(clamping: version.id.time) - version.modificationTime > 2_000_000_000
+    if isSettled, version.modificationTime == status.modificationTime { return true }
     return try hash(of: path) == version.hash
   }
 

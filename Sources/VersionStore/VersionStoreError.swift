@@ -2,12 +2,14 @@ package import SystemInterface
 
 /// Why the store couldn't do what it was asked for.
 ///
-/// Neither the item nor the store was changed.
+/// The item wasn't changed. Of the store, at most what the next one that uses it undoes or completes.
 package enum VersionStoreError: Error, Hashable, Sendable {
   /// A system call failed.
   case system(SystemError)
   /// The store was made by a later release.
   case unknownFormat(SystemPath, String)
+  /// The directory has something else in it.
+  case notAStore(SystemPath)
   /// A file of the store isn't what it was: a byte has changed. It's neither handed out nor removed.
   case damaged(SystemPath)
   /// There's no such version any more.

@@ -102,6 +102,65 @@ struct FileVersionKeepingTests {
     }
   }
 
+  @Test(
+    "A history that has come back isn't removed with the deleted files, and one that comes back leaves that of a newer file"
+  )
+  func comeBack() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let version = try await fixture.versions.addVersion(of: file)
+      let aside = fixture.root.appending(path: "b")
+      try FileManager.default.moveItem(at: file, to: aside)
+      let gone = try #require(try await fixture.versions.deletedFile(at: file))
+      #expect(try await fixture.versions.versions(of: aside) == [version])
+      try await fixture.versions.removeVersions(of: gone)
+      #expect(try await fixture.versions.versions(of: aside) == [version])
+      await #expect { try await fixture.versions.recover(gone) } throws: {
+        ($0 as? FileVersionError)?.code == .fileExists
+      }
+      // A version of one file isn't removed as one of another.
+      try fixture.write("a", "2")
+      try await fixture.versions.addVersion(of: file)
+      await #expect { try await fixture.versions.remove(version, of: file) } throws: {
+        ($0 as? FileVersionError)?.code == .otherFile
+      }
+      #expect(try await fixture.texts(aside) == ["1"])
+    }
+  }
+
+  @Test("A changed byte in one record hides one version, which is named")
+  func damagedRecord() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let first = try await fixture.versions.addVersion(of: file)
+      let second = try await fixture.versions.addVersion(of: file)
+      let record = first.url.deletingLastPathComponent().deletingLastPathComponent().appending(path: "record")
+      var bytes = try Data(contentsOf: record)
+      bytes[10] ^= 1
+      try bytes.write(to: record)
+      #expect(try await fixture.versions.versions(of: file) == [second])
+      #expect(try await fixture.versions.damagedRecords(of: file).map(\.path) == [record.path])
+      try await fixture.versions.addVersion(of: file)
+      #expect(try await fixture.texts(file) == ["1", "1"])
+    }
+  }
+
+  @Test("A directory that's no store, and isn't empty, isn't made one")
+  func foreignDirectory() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let directory = fixture.root.appending(path: "project/steps/1-2.3")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      try fixture.write("project/mine", "mine")
+      let versions = FileVersions(
+        domain: fixture.domain, storage: .directory(fixture.root.appending(path: "project")))
+      await #expect { try await versions.addVersion(of: file) } throws: {
+        ($0 as? FileVersionError)?.code == .unknownFormat
+      }
+      #expect(FileManager.default.fileExists(atPath: directory.path))
+    }
+  }
+
   @Test("The versions of a deleted file can be removed")
   func forgotten() async throws {
     try await withFixture { fixture in

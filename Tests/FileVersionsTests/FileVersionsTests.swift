@@ -276,6 +276,54 @@ struct FileConflictTests {
   }
 }
 
+@Suite("Versions of files that move to another volume", .timeLimit(.minutes(4)))
+struct VolumeTests {
+  @Test("The history goes along with a coordinated move")
+  func move() async throws {
+    try await withFixture { fixture in
+      let tops = ["one", "two"].map { fixture.root.appending(path: $0) }
+      for top in tops { try FileManager.default.createDirectory(at: top, withIntermediateDirectories: false) }
+      let versions = FileVersions(domain: fixture.domain, storage: .volumes(tops.map { SystemPath($0.path) }))
+      let (old, new) = (try fixture.write("one/a", "1"), tops[1].appending(path: "b"))
+      let kept = try await versions.addVersion(of: old)
+      // As a move between volumes does it.
+      try await FileCoordinator(domain: fixture.domain).copy(old, to: new)
+      try await FileCoordinator(domain: fixture.domain).delete(old)
+      let moved = try #require(try await versions.versions(of: new))
+      #expect(moved.map(\.id) == [kept.id] && moved[0].url.path.hasPrefix(tops[1].path))
+      #expect(try await versions.contents(of: moved[0]) == Data("1".utf8))
+      #expect(try await versions.versions(of: old) == nil)
+      #expect(try await versions.deletedFiles(below: tops[0]) == [])
+    }
+  }
+
+  @Test("The contents of a version come piece by piece, of a damaged one not at all")
+  func pieces() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "0123456789")
+      let version = try await fixture.versions.addVersion(of: file)
+      var pieces: [String] = []
+      for try await piece in fixture.versions.bytes(of: version, pieceSize: 4) {
+        pieces.append(String(decoding: piece, as: UTF8.self))
+      }
+      #expect(pieces == ["0123", "4567", "89"])
+      try await fixture.versions.verify(version)
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: version.url.path)
+      let handle = try FileHandle(forWritingTo: version.url)
+      try handle.write(contentsOf: Data("X".utf8))
+      try handle.close()
+      var damaged = fixture.versions.bytes(of: version).makeAsyncIterator()
+      await #expect { try await damaged.next() } throws: { ($0 as? FileVersionError)?.code == .damagedVersion }
+      await #expect { try await fixture.versions.verify(version) } throws: {
+        ($0 as? FileVersionError)?.code == .damagedVersion
+      }
+      try await fixture.versions.remove(version, of: file)
+      var gone = fixture.versions.bytes(of: version).makeAsyncIterator()
+      await #expect { try await gone.next() } throws: { ($0 as? FileVersionError)?.code == .versionIsGone }
+    }
+  }
+}
+
 @Suite("Which versions are kept")
 struct FileVersionRetentionTests {
   private let now = Date(timeIntervalSince1970: 1_000_000_000)

@@ -89,6 +89,7 @@ struct FileVersionTests {
       let replaced = try version.replaceItem(at: other, options: .byMoving)
       #expect(replaced == box.url("b.txt") && version.localizedName == "a.txt")
       #expect(try box.text(replaced) == "1" && !FileManager.default.fileExists(atPath: other.path))
+      #expect(try NSFileVersion.otherVersionsOfItem(at: replaced)?.map { try box.text($0.url) } == ["3"])
       #expect(NSFileVersion.otherVersionsOfItem(at: file)?.contains(version) == false)
       #expect(throws: CocoaError.self) { try version.replaceItem(at: file) }
       #expect(try box.text(file) == "1")

@@ -29,7 +29,8 @@ let earlier = [
 /// As people write them today; `Swift5` has links to them.
 let current = [
   "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
-  "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout", "LinkedFolder",
+  "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout",
+  "LinkedFolder",
   "MainQueuePresenter", "MovedDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes", "PresenterQueues",
   "QueryDelegate", "RemovedInDeinit", "ReplacedFiles", "SearchForms", "Strangers",
   "SubclassedCoordinator", "ThrowingWrappers",

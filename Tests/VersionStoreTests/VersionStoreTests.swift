@@ -1,4 +1,5 @@
 import ContentHashing
+import Foundation
 import SystemInterface
 import Testing
 
@@ -7,6 +8,55 @@ import Testing
 @Suite("A store of versions", .timeLimit(.minutes(4)))
 struct VersionStoreTests {
   private let item = ItemID.drawn()
+
+  @Test("A package whose directories can't be written is kept twice, removed, and restored as it was")
+  func readOnlyDirectories() async throws {
+    try await withStore { sandbox in
+      let store = try sandbox.store()
+      try sandbox.write("p/in/1", "one")
+      let inner = sandbox.path("p/in").description
+      try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: inner)
+      let item = ItemID.drawn()
+      let versions = try (0..<2).map { _ in
+        try store.add(contentsOf: sandbox.path("p"), to: item, StoreSandbox.attributes)
+      }
+      let kept = store.path(of: versions[0]).appending("in").description
+      #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o700)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: inner)
+      try store.restore(versions[0], to: sandbox.path("p"))
+      #expect(try FileManager.default.attributesOfItem(atPath: inner)[.posixPermissions] as? Int == 0o555)
+      for version in versions { try store.remove(version.id, of: item) }
+      #expect(try sandbox.tree("store").filter { $0.hasPrefix("contents/") && $0.count > 60 } == [])
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: inner)
+    }
+  }
+
+  @Test("After a crash in the middle of a move, a source that was changed since stays", arguments: [false, true])
+  func editedAfterCrash(isReplacing: Bool) async throws {
+    try await withStore { sandbox in
+      let source = try sandbox.write("a", "first")
+      let item = ItemID.drawn()
+      let store = try sandbox.store()
+      let taking: Taking = isReplacing ? .linking : .moving
+      let callCount = try DyingDoor.callCount { door in
+        _ = try sandbox.store(door).add(contentsOf: source, to: item, StoreSandbox.attributes, taking: taking)
+      }
+      for number in 1...callCount {
+        try sandbox.write("a", "text")
+        let before = try store.versions(of: item)
+        _ = try? sandbox.store(DyingDoor.dying(atCall: number)).add(
+          contentsOf: source, to: item, StoreSandbox.attributes, taking: taking)
+        let wasThere = try HostFileSystem().statusIfPresent(of: source) != nil
+        // In place, by whatever name it still has.
+        try sandbox.write("a", "edited")
+        try store.recover { _ in false }
+        try store.completeMoves(of: item)
+        #expect(try sandbox.text(source) == "edited", "call \(number)")
+        for version in try store.versions(of: item) { try store.verify(version) }
+        if wasThere { #expect(try store.versions(of: item).count <= before.count + 1) }
+      }
+    }
+  }
 
   @Test("A version keeps the bytes as they were, is read-only, and is listed in order of time (CV-07, CV-21)")
   func adding() async throws {
@@ -96,7 +146,9 @@ struct VersionStoreTests {
       var bytes = try sandbox.files.contents(of: record)
       bytes[10] ^= 1
       try sandbox.files.replaceContents(of: record, with: bytes)
-      #expect(throws: VersionStoreError.damaged(record)) { try store.versions(of: item) }
+      #expect(throws: VersionStoreError.damaged(record)) { try store.versionIfPresent(version.id, of: item) }
+      let listing = try store.listing(of: item)
+      #expect(listing.versions == [] && listing.damaged == [record])
     }
   }
 

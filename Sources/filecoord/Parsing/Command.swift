@@ -45,7 +45,8 @@ struct Command: Sendable {
 
   /// All commands, in the order of help.
   static let all: [Command] = [
-    .read, .write, .move, .copy, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .versions, .keep, .show, .diff,
+    .read, .write, .move, .copy, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .versions, .keep, .show,
+    .diff,
     .restore, .remove, .purge, .conflicts, .resolve, .doctor, .serve, .tour, .completion, .help,
   ]
 }

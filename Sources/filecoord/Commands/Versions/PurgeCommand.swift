@@ -26,7 +26,8 @@ extension Command {
       what two writers had in common as long as there are such conflicts. Prints a line for each version that goes.
 
       With --deleted each FILE is a directory: removes all versions of files below it that were missed first as long ago as
-      --older-than says.
+      --older-than says. A file that another program has moved is missed as well, until 'filecoord versions' is asked for it
+      where it is.
       """,
     examples: [
       Example(

@@ -42,6 +42,7 @@ extension Command {
       let versions = try session.versions
       let (file, listed) = try await session.listed(versions)
       let named = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      for version in named where version.contentHash != nil { try await versions.verify(version) }
       let first = named[0]
       if let second = named.dropFirst().first { return try await diff(session, first, second, second.url) }
       return try await session.withAccess([.reading(file)]) { access in
@@ -53,7 +54,7 @@ extension Command {
     _ session: Session, _ first: FileVersion, _ second: FileVersion?, _ path: URL
   ) async throws -> ExitCode {
     var words: [String] = []
-    if let chosen = ProcessInfo.processInfo.environment["FILECOORD_DIFF"] {
+    if let chosen = ProcessInfo.processInfo.environment["FILECOORD_DIFF"], chosen.contains(where: { $0 != " " }) {
       words = chosen.split(separator: " ").map(String.init)
     } else {
       words = ["diff", "-u"]

@@ -40,7 +40,11 @@ extension Command {
           ? VersionText.json(version, number: index + 1).text : VersionText.line(version, number: index + 1)
         if !Terminal.output.write(line + "\n") { break }
       }
-      return .success
+      let damaged = try await versions.damagedRecords(of: URL(file: session.invocation.operands[0]))
+      for record in damaged {
+        Terminal.error.write("filecoord: a version isn't listed, because a byte of '\(record.pathText)' has changed\n")
+      }
+      return damaged.isEmpty ? .success : .inputOutput
     })
 
   private static func listDeleted(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {

@@ -1,0 +1,72 @@
+internal import ContentHashing
+package import SystemInterface
+
+// A file that has moved to another volume takes its history along: from the store of the former volume to that of the new one.
+
+extension VersionStore {
+  /// The item that a file is by its tag, if this store doesn't know either of them.
+  ///
+  /// - Parameter path: A canonical path.
+  /// - Returns: The item; `nil` if there's no tag, or if it's known here.
+  /// - Throws: The error of a system call.
+  package func unknownItem(at path: SystemPath) throws(VersionStoreError) -> ItemID? {
+    if try place(at: path) != nil { return nil }
+    guard let item = tag(of: path), try status(of: layout.directory(of: item)) == nil else { return nil }
+    return item
+  }
+
+  /// Whether there's a store in a directory.
+  package static func exists(at root: SystemPath, files: any FileSystem = HostFileSystem()) -> Bool {
+    (try? files.statusIfPresent(of: StoreLayout(root: root).format)) != nil
+  }
+
+  /// Takes a history over from another store, if its file isn't there any more.
+  ///
+  /// A crash leaves the history in the other store, in both, or in this one. Contents that other versions have as well are stored once.
+  ///
+  /// - Parameters:
+  ///   - item: The history; unknown here.
+  ///   - other: The store that may have it.
+  /// - Returns: Whether it was there.
+  /// - Throws: The error of a system call; the history is in the other store then.
+  /// - Complexity: O(bytes of all versions).
+  package func adopt(_ item: ItemID, from other: VersionStore) throws(VersionStoreError) -> Bool {
+    guard try other.status(of: other.layout.directory(of: item)) != nil else { return false }
+    let last = try other.lastPath(of: item)
+    if let last, try other.place(at: last)?.item == item, other.tag(of: last) == item { return false }
+    let step = step("adopt-" + item.description)
+    if try status(of: step) != nil { try dispose(of: step) }
+    try storing { () throws(SystemError) in
+      try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
+    }
+    for id in try other.versionIDs(of: item) {
+      try storing { () throws(SystemError) in
+        try files.copyItem(
+          from: other.layout.directory(of: id, of: item), to: step.appending(SystemPath(id.description)),
+          replacing: false)
+      }
+    }
+    try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
+    let directory = layout.directory(of: item)
+    try ensureDirectory(directory.parent)
+    try rename(step, to: directory)
+    try synchronizeNames(in: directory.parent)
+    for version in try versions(of: item) { try shareAll(path(of: version)) }
+    try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
+    if let last, try other.place(at: last)?.item == item {
+      try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))
+    }
+    return true
+  }
+
+  /// Seals files that were copied, and stores equal ones once.
+  private func shareAll(_ path: SystemPath) throws(VersionStoreError) {
+    guard let status = try status(of: path) else { return }
+    if status.kind == .directory {
+      for name in try names(in: path) { try shareAll(path.appending(name)) }
+    } else if status.kind == .regular {
+      try seal(path)
+      try share(path, hash(of: path))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import SeededRandom
+import SystemInterface
+import Testing
+
+@testable import VersionStore
+
+@Suite("Histories that move to another store")
+struct AdoptingTests {
+  /// Two stores as if of two volumes; a file with two versions has moved from the first to the second, with its tag.
+  private struct Scene {
+    let (first, second): (VersionStore, VersionStore)
+    let item: ItemID
+    let path: SystemPath
+
+    init(_ sandbox: StoreSandbox, _ door: any FileSystem = HostFileSystem(), copying: Bool = false) throws {
+      first = try sandbox.store()
+      second = try VersionStore(at: sandbox.root.appending("other"), files: door, worker: "2", time: { 9 })
+      let old = try sandbox.write("a", "one")
+      item = try #require(try first.item(at: old, creating: true))
+      _ = try first.add(contentsOf: old, to: item, StoreSandbox.attributes)
+      try sandbox.write("a", "two")
+      _ = try first.add(contentsOf: old, to: item, StoreSandbox.attributes)
+      path = sandbox.path("moved")
+      try HostFileSystem().copyItem(from: old, to: path, replacing: false)
+      if !copying { try HostFileSystem().removeItem(at: old) }
+    }
+  }
+
+  @Test("All versions come along, each contents once, and the former store has nothing any more")
+  func adopted() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      #expect(try scene.second.unknownItem(at: scene.path) == scene.item)
+      let former = try scene.first.versions(of: scene.item)
+      #expect(try scene.second.adopt(scene.item, from: scene.first))
+      #expect(try scene.second.item(at: scene.path, creating: false) == scene.item)
+      let versions = try scene.second.versions(of: scene.item)
+      #expect(versions == former && versions.count == 2)
+      for version in versions {
+        try scene.second.verify(version)
+        let status = try HostFileSystem().status(
+          of: scene.second.path(of: version), at: .workingDirectory, links: .noFollow)
+        #expect(status.mode == 0o444 && status.linkCount == 2)
+      }
+      #expect(try scene.first.versions(of: scene.item) == [])
+      #expect(try scene.first.goneItems(below: sandbox.path("")) == [])
+      #expect(try sandbox.tree("store").filter { $0.hasPrefix("contents/") && $0.count > 60 } == [])
+      #expect(try scene.second.unknownItem(at: scene.path) == nil)
+    }
+  }
+
+  @Test("A copy on another volume doesn't take the history away")
+  func copied() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox, copying: true)
+      #expect(try !scene.second.adopt(scene.item, from: scene.first))
+      #expect(try scene.first.versions(of: scene.item).count == 2)
+    }
+  }
+
+  @Test("A store that doesn't know the history has nothing to give")
+  func unknown() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      #expect(try !scene.first.adopt(scene.item, from: scene.second))
+      #expect(try scene.first.versions(of: scene.item).count == 2)
+    }
+  }
+
+  @Test(
+    "A crash at any call leaves the history in one store or in both, and the next look completes it",
+    arguments: [false, true])
+  func deaths(fails: Bool) async throws {
+    let callCount = try await withStore { sandbox in
+      let scene = try Scene(sandbox)
+      return try DyingDoor.callCount { door in
+        let store = try VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 })
+        _ = try store.adopt(scene.item, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
+      }
+    }
+    for number in stride(from: 1, through: callCount, by: Budget.isLong ? 1 : 5) {
+      try await withStore { sandbox in
+        let scene = try Scene(sandbox)
+        let door: any FileSystem = fails ? DyingDoor.failing(atCall: number) : DyingDoor.dying(atCall: number)
+        _ = try? VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 }).adopt(
+          scene.item, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
+        for store in [scene.first, scene.second] { try store.recover { _ in false } }
+        if try scene.second.unknownItem(at: scene.path) != nil {
+          #expect(try scene.second.adopt(scene.item, from: scene.first), "call \(number)")
+        }
+        #expect(try scene.second.item(at: scene.path, creating: false) == scene.item, "call \(number)")
+        let versions = try scene.second.versions(of: scene.item)
+        #expect(versions.count == 2, "call \(number)")
+        for version in versions { try scene.second.verify(version) }
+        #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [], "call \(number)")
+      }
+    }
+  }
+}
