@@ -80,7 +80,7 @@ public struct BlockingFileVersions: Sendable {
     of url: URL, isConflict: Bool = false, parents: [FileVersion.ID] = []
   ) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
-      try keeper.coordinator.blocking.read(url, options: .resolvesSymbolicLink) { access in
+      try keeper.coordinator.blocking.read(url) { access in
         try keeper.add(access, from: access.canonicalPath, Addition(isConflict: isConflict, parents: parents))
       }
     }

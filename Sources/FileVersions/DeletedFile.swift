@@ -44,7 +44,7 @@ extension FileVersions {
     }
   }
 
-  /// Brings a file that's gone back to where it was, with its history.
+  /// Brings a file that's gone back to where it was, with its history; directories around it are made if they are gone too.
   ///
   /// - Parameters:
   ///   - file: The file.
@@ -85,6 +85,8 @@ extension VersionKeeper {
     }
     try coordinator.blocking.write(file.url, options: .forReplacing) { access in
       let path = access.canonicalPath
+      try FileManager.default.createDirectory(
+        at: Self.url(of: path.parent), withIntermediateDirectories: true)
       try withStore(at: [path]) { store in
         guard try store.isGone(file.gone) else {
           throw FileVersionError(

@@ -8,7 +8,7 @@ internal import VersionStore
 /// ```swift
 /// let versions = FileVersions()
 /// try await versions.addVersion(of: file)              // before something risky
-/// for version in try await versions.versions(of: file) { print(version.name, version.modificationDate) }
+/// for version in try await versions.versions(of: file) ?? [] { print(version.name, version.modificationDate) }
 /// try await versions.restore(version, to: file)        // what it overwrites becomes a version first
 /// ```
 ///

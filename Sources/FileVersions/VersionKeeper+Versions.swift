@@ -92,6 +92,7 @@ extension VersionKeeper {
   }
 
   func add(at path: SystemPath, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
+    if try status(of: path) == nil { throw VersionStoreError.nothingThere(path) }
     var attributes = attributes
     attributes.isConflict = addition.isConflict
     attributes.isBase = addition.isBase
@@ -192,11 +193,21 @@ extension VersionKeeper {
       FileAccessIntent.writing(url, options: .forMoving), FileAccessIntent.writing(target, options: .forReplacing),
     ]
     return try coordinator.blocking.coordinate(intents) { items in
+      try checkFree(items[1].canonicalPath, for: items[0].canonicalPath)
       try withStore(at: [items[1].canonicalPath]) { store in try store.verify(stored) }
       try rename(items[0], to: items[1])
       try restore(stored, items[1])
       return items[1].url
     }
+  }
+
+  /// A file gets the extension of a version only where no other file has that name.
+  func checkFree(_ target: SystemPath, for file: SystemPath) throws {
+    if try HostFileSystem().statusIfPresent(of: target) == nil { return }
+    throw FileVersionError(
+      .fileExists,
+      "'\(file)' would become '\(target)', with the extension of the version, and another file is there. Move that away, or restore "
+        + "the version to a path with its extension.")
   }
 
   /// The name of the file with the extension of the version, if that has another one.

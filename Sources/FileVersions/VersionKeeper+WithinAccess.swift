@@ -32,6 +32,7 @@ package struct VersionsWithinAccess: Sendable {
       let target = VersionKeeper.url(url, withTypeOf: stored)
       let (old, path) = (try keeper.path(of: url), try keeper.path(of: target))
       try keeper.verify(version)
+      if old != path, try HostFileSystem().statusIfPresent(of: old) != nil { try keeper.checkFree(path, for: old) }
       if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
       if old != path, try HostFileSystem().statusIfPresent(of: old) != nil {
         try HostFileSystem().moveItem(from: old, to: path, replacing: true)

@@ -82,13 +82,13 @@ public struct VersionStorage: Sendable {
     var top = path.parent
     while try files.statusIfPresent(of: top) == nil, top != .root { top = top.parent }
     let device = try files.status(of: top, at: .workingDirectory, links: .follow).device
+    let user = HostUser.effectiveUserID
     if try files.status(of: home, at: .workingDirectory, links: .follow).device == device {
-      return home.appending("file-versions")
+      return try privateDirectory(home, user)
     }
     while top != .root, try files.status(of: top.parent, at: .workingDirectory, links: .follow).device == device {
       top = top.parent
     }
-    let user = HostUser.effectiveUserID
     let directory = top.appending(".file-versions-\(user)")
     do throws(SystemError) {
       try RuntimeDirectory.makePrivate(directory, owners: [user])
@@ -97,8 +97,15 @@ public struct VersionStorage: Sendable {
       // It may work the next time: until then nothing is kept elsewhere, where it wouldn't be found.
       if error.isOne(of: .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noSpace) { throw error }
       // Read-only, another user's, or planted: the contents are copied.
-      return home.appending("file-versions")
+      return try privateDirectory(home, user)
     }
+  }
+
+  /// Nobody else may have made it, and nobody else may use it.
+  private static func privateDirectory(_ home: SystemPath, _ user: UInt32) throws(SystemError) -> SystemPath {
+    let directory = home.appending("file-versions")
+    try RuntimeDirectory.makePrivate(directory, owners: [user])
+    return directory
   }
 
   private static func dataHome() throws(SystemError) -> SystemPath {

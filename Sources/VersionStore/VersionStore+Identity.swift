@@ -37,7 +37,9 @@ extension VersionStore {
       place = nil
     }
     let tag = tag(of: path)
-    if let tag, tag != place?.item, try hasMovedHere(tag) { return try move(tag, to: path, status, from: place) }
+    if let tag, tag != place?.item, try hasMovedHere(tag, status) {
+      return try move(tag, to: path, status, from: place)
+    }
     if let place {
       if tag != place.item { try self.tag(path, place.item) }
       if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path) }
@@ -55,13 +57,15 @@ extension VersionStore {
   }
 
   /// Whether a file with the tag of an item is that item and no copy: it isn't any more where it was.
-  private func hasMovedHere(_ item: ItemID) throws(VersionStoreError) -> Bool {
+  private func hasMovedHere(_ item: ItemID, _ status: FileStatus) throws(VersionStoreError) -> Bool {
     guard let last = try lastPath(of: item), let place = try place(at: last), place.item == item else {
       // Its place is another's, or its file was gone: if the store has its history at all, it's here again.
-      return try status(of: layout.directory(of: item)) != nil
+      return try self.status(of: layout.directory(of: item)) != nil
     }
     // A file that's there goes on with the history: it was saved by way of another file, and this is its copy or its backup.
-    return try status(of: last) == nil
+    // Unless a link leads from there to here.
+    guard let former = try self.status(of: last) else { return true }
+    return former.identity == status.identity && status.linkCount == 1
   }
 
   private func move(

@@ -56,10 +56,12 @@ extension VersionStore {
   package func place(of path: SystemPath) -> SystemPath { layout.place(of: path) }
 
   func place(at path: SystemPath) throws(VersionStoreError) -> PlaceRecord? {
-    let file = layout.place(of: path).appending(StoreLayout.itemName)
-    guard let record = try record(at: file) else { return nil }
-    guard let place = PlaceRecord(record) else { throw .damaged(file) }
-    return place
+    // One that's damaged is written anew: the tag of the file says which item it is.
+    try recordIfIntact(at: layout.place(of: path).appending(StoreLayout.itemName)).flatMap(PlaceRecord.init)
+  }
+
+  private func recordIfIntact(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
+    do throws(VersionStoreError) { return try record(at: path) } catch .damaged { return nil }
   }
 
   /// Lets an item be at a path from now on.
@@ -76,7 +78,7 @@ extension VersionStore {
 
   /// Where an item was settled last; it may have moved with a directory since.
   func lastPath(of item: ItemID) throws(VersionStoreError) -> SystemPath? {
-    try record(at: layout.record(of: item))?.value(of: "path").map { SystemPath(bytes: $0) }
+    try recordIfIntact(at: layout.record(of: item))?.value(of: "path").map { SystemPath(bytes: $0) }
   }
 
   // MARK: - Files that are gone
@@ -110,7 +112,7 @@ extension VersionStore {
     try forEachPlace(below: layout.place(of: path)) { place, names throws(VersionStoreError) in
       for name in names where name.description.hasPrefix(StoreLayout.goneName) {
         guard let item = ItemID(String(name.description.dropFirst(StoreLayout.goneName.count))) else { continue }
-        let time: Int64? = try record(at: place.appending(name))?.number(of: "time")
+        let time: Int64? = try recordIfIntact(at: place.appending(name))?.number(of: "time")
         found.append(GoneItem(item: item, path: layout.path(ofPlace: place), time: time ?? 0))
       }
     }
@@ -139,7 +141,8 @@ extension VersionStore {
   package func noteAbsences(below path: SystemPath) throws(VersionStoreError) {
     for place in try placesWithItems(below: layout.place(of: path)) {
       let path = layout.path(ofPlace: place)
-      guard try status(of: path) == nil, let record = try self.place(at: path) else { continue }
+      let kind = try status(of: path)?.kind
+      guard kind != .regular, kind != .directory, let record = try self.place(at: path) else { continue }
       if try isOnVolume(path, record) { try leave(place, record.item) }
     }
   }

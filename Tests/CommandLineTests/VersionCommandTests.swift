@@ -73,6 +73,50 @@ struct VersionCommandTests {
     #expect(bench.text("notes.txt") == "one\ntwo\n")
   }
 
+  @Test("What can't be written, shown or restored is said, and every command has its help")
+  func refusals() throws {
+    _ = try output("keep", file)
+    for name in ["versions", "keep", "show", "diff", "restore", "remove", "purge", "conflicts", "resolve"] {
+      #expect(try output("help", name).contains("filecoord \(name)"))
+    }
+    let script = try bench.startScript("\"$FILECOORD\" show \"$ROOT/notes.txt\" 1 > /dev/full")
+    #expect(try script.end() == 74)
+    // Another file has the name that a version would give to this one.
+    try FileManager.default.moveItem(atPath: file, toPath: bench.path("notes.md"))
+    #expect(try output("versions", bench.path("notes.md")).split(separator: "\n").count == 1)
+    try bench.makeFile("notes.txt", "another")
+    let occupied = try bench.run("restore", bench.path("notes.md"))
+    #expect(occupied.status == 73 && occupied.errors.contains("Move that away"))
+    #expect(bench.text("notes.txt") == "another" && bench.text("notes.md") == "one\ntwo\n")
+    try FileManager.default.createSymbolicLink(atPath: bench.path("link"), withDestinationPath: "notes.txt")
+    for name in ["keep", "versions"] { #expect(try bench.run(name, bench.path("link")).status == 64) }
+  }
+
+  @Test("A deleted file comes back with the directories around it, also if a link is where it was")
+  func deletedDirectories() throws {
+    try FileManager.default.createDirectory(atPath: bench.path("d/e"), withIntermediateDirectories: true)
+    let inner = try bench.makeFile("d/e/a", "inner")
+    for path in [file, inner] { _ = try output("keep", path) }
+    try FileManager.default.removeItem(atPath: bench.path("d"))
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "nowhere")
+    let listed = try output("versions", "--deleted", bench.root)
+    #expect(listed.contains(inner + "  ") && listed.contains(file + "  "))
+    #expect(try output("restore", inner) == inner + "\n")
+    #expect(bench.text("d/e/a") == "inner")
+    #expect(try output("versions", inner).split(separator: "\n").count == 1)
+  }
+
+  @Test("A directory that moved keeps the histories in it, also if a link leads there from its old place")
+  func linkedDirectory() throws {
+    try FileManager.default.createDirectory(atPath: bench.path("d"), withIntermediateDirectories: true)
+    _ = try output("keep", bench.makeFile("d/a", "1"))
+    try FileManager.default.moveItem(atPath: bench.path("d"), toPath: bench.path("e"))
+    try FileManager.default.createSymbolicLink(atPath: bench.path("d"), withDestinationPath: "e")
+    #expect(try output("versions", bench.path("e/a")).split(separator: "\n").count == 1)
+    #expect(try output("versions", bench.path("d/a")).split(separator: "\n").count == 1)
+  }
+
   @Test("Old versions are purged by rules, after a look at them")
   func purging() throws {
     for number in 1...4 {
@@ -144,6 +188,8 @@ struct VersionCommandTests {
     #expect(try output("resolve", file, "--copies", "--merge", merge) == "")
     #expect(bench.text("notes.txt")?.hasPrefix("theirs\none\ntwo\n") == true)
     _ = try live.output.line { $0 == "0  \(self.file)" }
+    // What the merge was made of can be looked at still.
+    #expect(try output("versions", file).contains("(resolved)"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.root) == ["notes.txt"])
     let none = try bench.run("resolve", file, "--keep", "newest")
     #expect(none.status == 1 && none.errors.contains("has no conflict"))

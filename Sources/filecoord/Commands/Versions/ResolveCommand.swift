@@ -40,7 +40,8 @@ extension Command {
     summary: "Settle what several have written into one file at once, without losing a byte.",
     details: """
       Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version, unless
-      it's one already, and the others are conflicts no more. Ends with 1 if there was no conflict.
+      it's one already, and the others stay as versions that are resolved: 'filecoord versions' lists them. Ends with 1 if there
+      was no conflict.
 
       --merge runs COMMAND once for each of the others, the oldest first. {base} is what they began with, or an empty file if
       that isn't known; {current} is a copy of the file, and what COMMAND leaves in it is the result. If COMMAND fails, nothing
@@ -125,7 +126,9 @@ private struct Resolver {
   func run() async throws -> ExitCode {
     let versions = try session.versions
     if try await versions.currentVersion(of: file) == nil { throw Failure.missing(file) }
-    let wasConflict = try await versions.resolve(at: file) { conflict in try await result(conflict, versions) }
+    let wasConflict = try await versions.resolve(at: file, keepsOthers: true) { conflict in
+      try await result(conflict, versions)
+    }
     if !wasConflict { Terminal.error.write("filecoord: '\(file.pathText.onOneLine)' has no conflict\n") }
     return wasConflict ? .success : .failure
   }
@@ -156,7 +159,10 @@ private struct Resolver {
       try await (conflict.base.asyncMap { try await conflict.contents(of: $0) } ?? Data()).write(to: base)
       try await merge(current, base, path)
     }
-    return .merged(try Data(contentsOf: current))
+    guard let result = try? Data(contentsOf: current) else {
+      throw Failure(.failure, "the command has removed {current}: '\(file.pathText.onOneLine)' is as it was")
+    }
+    return .merged(result)
   }
 
   private func merge(_ current: URL, _ base: URL, _ other: URL) async throws {

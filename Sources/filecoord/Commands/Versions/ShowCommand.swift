@@ -1,6 +1,7 @@
 import FileCoordination
 import FileVersions
 import FoundationEssentials
+import Glibc
 
 extension Command {
   static let show = Command(
@@ -19,8 +20,14 @@ extension Command {
       let versions = try session.versions
       let (file, listed) = try await session.listed(versions)
       let version = try session.version(session.invocation.operands[1], among: listed, of: file)
-      Terminal.output.write(Array(try await versions.contents(of: version)))
-      return .success
+      if version.isPackage {
+        throw Failure(
+          .usage,
+          "version \(session.invocation.operands[1].text) is a package; its files are in '\(version.url.pathText)'")
+      }
+      let bytes = Array(try await versions.contents(of: version))
+      if Terminal.output.write(bytes) || errno == EPIPE { return .success }
+      throw Failure(.inputOutput, "couldn't write all of it: \(String(cString: strerror(errno)))")
     })
 
   static let diff = Command(
