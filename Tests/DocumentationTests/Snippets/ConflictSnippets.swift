@@ -4,7 +4,7 @@ import Foundation
 import SystemInterface
 import Testing
 
-@Suite("The code about conflict copies", .serialized, .timeLimit(.minutes(1)))
+@Suite("The code about conflict copies", .serialized, .timeLimit(.minutes(4)))
 struct ConflictSnippets {
   @Test("Conflicts are listed live")
   func listing() async throws {
