@@ -20,8 +20,16 @@ class Watcher: NSObject, NSFilePresenter, @unchecked Sendable {
 
   func presentedSubitemDidAppear(at url: URL) { note("+\(url.lastPathComponent)") }
   func presentedSubitemDidChange(at url: URL) { note(url.lastPathComponent) }
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
+    // An atomic write that was seen before its end.
+    if oldURL.lastPathComponent.contains(Self.temporary) { note("+\(newURL.lastPathComponent)") }
+  }
+
+  /// In the names of the files that Foundation writes to before it renames them.
+  private static let temporary = ".dat.nosync"
 
   private func note(_ line: String) {
+    if line.contains(Self.temporary) { return }
     condition.lock()
     lines.append(line)
     condition.broadcast()
