@@ -25,7 +25,7 @@ struct ConflictCopyExplorationTests {
   private static let copies = ["a.sync-conflict-20260102-030405-ABCDEFG.txt", "a.txt.conflict1"]
   private static let theirs = ["hers", "theirs"]
   /// In a long run each call, otherwise some.
-  private static let step = Budget.isLong ? 1 : 7
+  private static let step = Budget.isLong ? 1 : 19
 
   private func prepare(_ sandbox: ConflictCopySandbox) async throws -> FileConflict {
     let file = try sandbox.write("a.txt", "base")

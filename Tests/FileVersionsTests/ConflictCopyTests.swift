@@ -298,7 +298,7 @@ struct ConflictCopyTests {
   }
 }
 
-@Suite("What others have in common with a file", .timeLimit(.minutes(1)))
+@Suite("What others have in common with a file", .timeLimit(.minutes(4)))
 struct MergeBaseTests {
   @Test("CV-36: A base is kept if there's no conflict, and the newest is that of the next one")
   func bases() async throws {

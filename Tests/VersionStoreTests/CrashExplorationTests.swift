@@ -84,7 +84,7 @@ struct CrashExplorationTests {
     #expect(before != after)
     let between = try await intermediate(operation, item)
     var ends: [String: Int] = [:]
-    for number in 1...callCount {
+    for number in explored(callCount) {
       try await withStore { sandbox in
         try operation.prepare(sandbox, item)
         try? operation.run(sandbox, DyingDoor.dying(atCall: number), item)
@@ -109,7 +109,7 @@ struct CrashExplorationTests {
       return (before, try state(sandbox, item), callCount)
     }
     let between = try await intermediate(operation, item)
-    for number in 1...callCount {
+    for number in explored(callCount) {
       try await withStore { sandbox in
         try operation.prepare(sandbox, item)
         try? operation.run(sandbox, DyingDoor.failing(atCall: number), item)

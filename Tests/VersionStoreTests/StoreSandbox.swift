@@ -1,6 +1,7 @@
 import ContentHashing
 import Foundation
 import Synchronization
+import SeededRandom
 import SystemInterface
 import Testing
 
@@ -44,6 +45,11 @@ struct StoreSandbox: Sendable {
       return "\(name) \(String(status.mode, radix: 8)) \(status.kind == .regular ? status.linkCount : 0) \(text)"
     }
   }
+}
+
+/// The calls at which something goes wrong: all of them in a long run, and every fourth in a normal one, the first and the last too.
+func explored(_ callCount: Int) -> [Int] {
+  (1...callCount).filter { Budget.isLong || $0 % 4 == 0 || $0 == 1 || $0 == callCount }
 }
 
 func withStore<Result>(_ body: (StoreSandbox) async throws -> Result) async throws -> Result {
