@@ -94,7 +94,7 @@ extension VersionStore {
   private func isInUse(_ name: SystemPath, _ status: FileStatus, _ isAlive: (_ worker: String) -> Bool) -> Bool {
     let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
     // What a save leaves behind says no process.
-    if name.bytes.starts(with: ".".utf8) { return time() - status.modificationTime < 3_600_000_000_000 }
+    if name.bytes.starts(with: ".".utf8) { return status.modificationTime > time() - 3_600_000_000_000 }
     return isAlive(worker)
   }
 

@@ -187,7 +187,7 @@ extension VersionStore {
   ) throws(VersionStoreError) -> Bool {
     if version.isPackage || version.size != status.size { return false }
     // A second write within the same tick of the file system's clock doesn't show.
-    let isSettled = Int64(clamping: version.id.time) - version.modificationTime > 2_000_000_000
+    let isSettled = version.modificationTime < Int64(clamping: version.id.time) - 2_000_000_000
     if isSettled, version.modificationTime == status.modificationTime { return true }
     return try hash(of: path) == version.hash
   }
