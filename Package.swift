@@ -196,7 +196,8 @@ let package = Package(
       name: "ConflictMerger", dependencies: ["FileVersions"], path: "Tests/ConflictMerger", swiftSettings: settings),
     // Runs the built tool as a child process, also beside presenters of the test.
     .testTarget(
-      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "TestSupport"], swiftSettings: settings),
+      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "SeededRandom", "TestSupport"],
+      swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(
       name: "DocumentationTests",

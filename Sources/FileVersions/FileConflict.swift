@@ -88,7 +88,7 @@ extension FileVersions {
     let changes = try await perform { keeper in
       try keeper.carryOut(resolution, of: conflict, at: path, copies: copies, keepsOthers: keepsOthers)
     }
-    for (change, version) in changes { access.didChangeVersion(change, version: version.description) }
+    for change in changes { change.announce(by: access) }
     return true
   }
 
@@ -127,7 +127,7 @@ extension VersionKeeper {
   func carryOut(
     _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, copies: Set<SystemPath> = [],
     keepsOthers: Bool
-  ) throws -> [(FileVersionChange, FileVersion.ID)] {
+  ) throws -> [VersionChange] {
     try withStore(at: [path]) { store in
       try carryOut(resolution, of: conflict, at: path, copies: copies, keepsOthers: keepsOthers, in: store)
     }
@@ -139,8 +139,8 @@ extension VersionKeeper {
   func carryOut(
     _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, copies: Set<SystemPath>,
     keepsOthers: Bool, in store: VersionStore
-  ) throws -> [(FileVersionChange, FileVersion.ID)] {
-    var changes: [(FileVersionChange, FileVersion.ID)] = []
+  ) throws -> [VersionChange] {
+    var changes: [VersionChange] = []
     guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
     var chosen: StoredVersion?
     if case .version(let version) = resolution, !version.isCurrent {
@@ -155,7 +155,7 @@ extension VersionKeeper {
     }
     if resolution.overwrites {
       let kept = try store.add(contentsOf: path, to: item, attributes)
-      changes.append((.gained, FileVersion.ID(item, kept.id)))
+      changes.append(VersionChange(.gained, FileVersion.ID(item, kept.id)))
     }
     switch resolution {
     case .current: break
@@ -164,12 +164,12 @@ extension VersionKeeper {
     case .all: for other in others { try restoreBeside(path, other.stored, store) }
     }
     for (version, stored) in others {
-      let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
+      let time = time()
       _ = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
-      changes.append((.resolved, FileVersion.ID(item, stored.id)))
+      changes.append(VersionChange(.resolved, FileVersion.ID(item, stored.id)))
       if keepsOthers || !resolution.has(version) { continue }
       try store.remove(stored.id, of: stored.item)
-      changes.append((.lost, FileVersion.ID(item, stored.id)))
+      changes.append(VersionChange(.lost, FileVersion.ID(item, stored.id)))
     }
     return changes
   }

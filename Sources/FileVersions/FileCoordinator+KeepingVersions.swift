@@ -1,7 +1,6 @@
 public import FileCoordination
 public import FoundationEssentials
 internal import SystemInterface
-internal import VersionStore
 
 // The verbs that overwrite a file, with what they overwrite kept. The access is the coordinator's, the versions are the storage's.
 
@@ -118,17 +117,6 @@ extension VersionKeeper {
     try keep(access) { path in
       try HostFileSystem().replaceContents(
         of: path, with: contents, permission: options.contains(.replacesReadOnly) ? .ignored : .required)
-    }
-  }
-
-  /// Keeps what's at a path, if anything is.
-  func keepIfPresent(at path: SystemPath) throws -> FileVersion.ID? {
-    if try HostFileSystem().statusIfPresent(of: path) == nil { return nil }
-    return try withStore(at: [path]) { store in
-      guard let item = try store.item(at: path, creating: true) else { return nil }
-      try store.completeMoves(of: item)
-      let version = try store.add(contentsOf: path, to: item, attributes)
-      return FileVersion.ID(version.item, version.id)
     }
   }
 }

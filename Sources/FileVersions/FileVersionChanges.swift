@@ -18,7 +18,7 @@ public enum FileVersionUpdate: Hashable, Sendable {
 
 /// The versions of a file, and then their changes, without a gap.
 ///
-/// Begins with ``FileVersionUpdate/versions(_:)``; whoever applies what follows has the versions as they are. Compares lists rather
+/// Begins with ``FileVersionUpdate/versions(_:)``; a list to which what follows is applied has the versions as they are. Compares lists rather
 /// than counting messages: what one process has missed or a crash has cut off is found with the next change.
 ///
 /// ```swift
@@ -102,7 +102,7 @@ public struct FileVersionEvent: Sendable {
   public let id: FileVersion.ID
   /// The version as it's kept; `nil` once it was removed.
   public let version: FileVersion?
-  /// Who did it.
+  /// The access that changed it.
   public let origin: AccessOrigin
 }
 

@@ -78,7 +78,7 @@ extension VersionKeeper {
     }
   }
 
-  /// The directory of the store that a version is in: five levels above it.
+  /// The directory of the store that a version is in: six levels above its contents.
   private static func store(of version: FileVersion) -> SystemPath {
     var path = path(of: version)
     for _ in 0..<6 { path = path.parent }
@@ -98,9 +98,7 @@ extension VersionKeeper {
     attributes.isBase = addition.isBase
     attributes.parents = addition.parents.compactMap(\.version)
     try lookAtFile(ofCopy: path)
-    return try withStore(at: [path]) { store in
-      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      try store.completeMoves(of: item)
+    return try withItem(at: path) { store, item in
       let stored = try store.add(
         contentsOf: source, to: item, named: path.lastComponent, attributes,
         taking: addition.byMoving ? .moving : .copying)
@@ -108,14 +106,31 @@ extension VersionKeeper {
     }
   }
 
+  /// Keeps what's at a path, if anything is.
+  func keepIfPresent(at path: SystemPath) throws -> FileVersion.ID? {
+    if try HostFileSystem().statusIfPresent(of: path) == nil { return nil }
+    return try withItem(at: path) { store, item in
+      FileVersion.ID(item, try store.add(contentsOf: path, to: item, attributes).id)
+    }
+  }
+
+  /// Adds to the history of what is at a path, which begins if there's none.
+  private func withItem<Result>(
+    at path: SystemPath, _ body: (VersionStore, ItemID) throws -> Result
+  ) throws -> Result {
+    try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
+      try store.completeMoves(of: item)
+      return try body(store, item)
+    }
+  }
+
   /// Keeps what a file has while it's replaced, if it's there; at no moment neither the file nor the store has it.
   func keep(_ access: borrowing FileAccess, while replace: (SystemPath) throws -> Void) throws {
     let path = access.canonicalPath
     guard try status(of: path)?.kind == .regular else { return try replace(path) }
-    let version = try withStore(at: [path]) { store in
-      guard let item = try store.item(at: path, creating: true) else { throw VersionStoreError.nothingThere(path) }
-      try store.completeMoves(of: item)
-      return try store.keep(path, of: item, attributes) { try replace(path) }
+    let version = try withItem(at: path) { store, item in
+      try store.keep(path, of: item, attributes) { try replace(path) }
     }
     access.didChangeVersion(.gained, version: FileVersion.ID(version.item, version.id).description)
   }
@@ -141,7 +156,7 @@ extension VersionKeeper {
   }
 
   func markResolved(_ version: StoredVersion, at path: SystemPath) throws -> FileVersion {
-    let time = Int64(Date.now.timeIntervalSince1970 * 1e9)
+    let time = time()
     return try withHistory(of: version, at: path) { store in
       let changed = try store.change(version.id, of: version.item) { $0.resolutionTime = $0.resolutionTime ?? time }
       return FileVersion(changed, at: store.path(of: changed))
@@ -185,7 +200,8 @@ extension VersionKeeper {
     let target = Self.url(url, withTypeOf: stored)
     if target == url {
       return try coordinator.blocking.write(url, options: .forMerging) { access in
-        try restore(stored, access)
+        let path = access.canonicalPath
+        try restore(stored, inPlaceOf: path, to: path) { change in change.announce(by: access) }
         return access.url
       }
     }
@@ -193,16 +209,34 @@ extension VersionKeeper {
       FileAccessIntent.writing(url, options: .forMoving), FileAccessIntent.writing(target, options: .forReplacing),
     ]
     return try coordinator.blocking.coordinate(intents) { items in
-      try checkFree(items[1].canonicalPath, for: items[0].canonicalPath)
-      try withStore(at: [items[1].canonicalPath]) { store in try store.verify(stored) }
-      try rename(items[0], to: items[1])
-      try restore(stored, items[1])
+      let (old, new) = (items[0].canonicalPath, items[1].canonicalPath)
+      let wasThere = try status(of: old) != nil
+      try restore(stored, inPlaceOf: old, to: new) { change in change.announce(by: items[1]) }
+      if wasThere { try items[0].didMove(to: items[1].url) }
       return items[1].url
     }
   }
 
+  /// Puts the contents of a version in the place of a file, which gets another name if it's to have another extension.
+  ///
+  /// What they overwrite becomes a version first.
+  func restore(
+    _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
+  ) throws {
+    if old != path {
+      try checkFree(path, for: old)
+      try withStore(at: [path]) { store in try store.verify(version) }
+      if try status(of: old) != nil {
+        try HostFileSystem().moveItem(from: old, to: path, replacing: false)
+        try withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
+      }
+    }
+    if let kept = try keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
+    try withStore(at: [path]) { store in try store.restore(version, to: path) }
+  }
+
   /// A file gets the extension of a version only where no other file has that name.
-  func checkFree(_ target: SystemPath, for file: SystemPath) throws {
+  private func checkFree(_ target: SystemPath, for file: SystemPath) throws {
     if try HostFileSystem().statusIfPresent(of: target) == nil { return }
     throw FileVersionError(
       .fileExists,
@@ -215,19 +249,17 @@ extension VersionKeeper {
     guard let type = version.name.pathExtension, type != url.pathExtension else { return url }
     return url.deletingPathExtension().appendingPathExtension(type)
   }
+}
 
-  private func rename(_ file: borrowing FileAccess, to target: borrowing FileAccess) throws {
-    let (old, new) = (file.canonicalPath, target.canonicalPath)
-    if try status(of: old) == nil { return }
-    if try status(of: new) != nil { _ = try add(target, from: new, Addition()) }
-    try HostFileSystem().moveItem(from: old, to: new, replacing: true)
-    try withStore(at: [old, new]) { store in try store.noteMove(from: old, to: new) }
-    try file.didMove(to: target.url)
+/// What presenters are to be notified of.
+struct VersionChange {
+  let change: FileVersionChange
+  let id: FileVersion.ID
+
+  init(_ change: FileVersionChange, _ id: FileVersion.ID) {
+    self.change = change
+    self.id = id
   }
 
-  private func restore(_ version: StoredVersion, _ access: borrowing FileAccess) throws {
-    let path = access.canonicalPath
-    if try status(of: path) != nil { _ = try add(access, from: path, Addition()) }
-    try withStore(at: [path]) { store in try store.restore(version, to: path) }
-  }
+  func announce(by access: borrowing FileAccess) { access.didChangeVersion(change, version: id.description) }
 }

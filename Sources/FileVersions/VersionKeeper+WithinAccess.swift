@@ -30,16 +30,10 @@ package struct VersionsWithinAccess: Sendable {
     try keeper.throwing { keeper in
       guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
       let target = VersionKeeper.url(url, withTypeOf: stored)
-      let (old, path) = (try keeper.path(of: url), try keeper.path(of: target))
-      try keeper.verify(version)
-      if old != path, try HostFileSystem().statusIfPresent(of: old) != nil { try keeper.checkFree(path, for: old) }
-      if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
-      if old != path, try HostFileSystem().statusIfPresent(of: old) != nil {
-        try HostFileSystem().moveItem(from: old, to: path, replacing: true)
-        try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
-        if let kept = try keeper.keepIfPresent(at: path) { announce(.gained, kept, at: target) }
+      let path = try keeper.path(of: target)
+      try keeper.restore(stored, inPlaceOf: keeper.path(of: url), to: path) { change in
+        announce(change.change, change.id, at: target)
       }
-      try keeper.withStore(at: [path]) { store in try store.restore(stored, to: path) }
       if byMoving {
         // It may be another file's.
         try keeper.withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }

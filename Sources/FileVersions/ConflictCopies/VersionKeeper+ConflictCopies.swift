@@ -106,7 +106,7 @@ extension VersionKeeper {
   /// - Returns: `nil` if there's no copy any more with the contents that the version was listed for.
   func stored(
     _ version: FileVersion, at path: SystemPath, claimed: Set<SystemPath>, in store: VersionStore,
-    _ changes: inout [(FileVersionChange, FileVersion.ID)]
+    _ changes: inout [VersionChange]
   ) throws -> StoredVersion? {
     guard !version.copies.isEmpty, let hash = version.contentHash.flatMap({ ContentHash($0) }) else {
       return version.stored
@@ -114,7 +114,7 @@ extension VersionKeeper {
     let item = version.id.item
     try store.completeMoves(of: item)
     var attributes = attributes
-    // Who wrote a copy is known at most from its name.
+    // The author of a copy is known at most from its name.
     (attributes.deviceName, attributes.deviceID) = ("", "")
     (attributes.author, attributes.isConflict) = (version.author, true)
     var kept = version.stored
@@ -125,7 +125,7 @@ extension VersionKeeper {
         try store.remove(taken.id, of: item)
         continue
       }
-      changes.append((.gained, FileVersion.ID(item, taken.id)))
+      changes.append(VersionChange(.gained, FileVersion.ID(item, taken.id)))
       // What somebody has written at that moment is another version, and a conflict still.
       if taken.hash == hash { kept = taken }
     }
@@ -138,11 +138,11 @@ extension VersionKeeper {
   ) throws -> StoredVersion {
     if let stored = version.stored, version.copies.isEmpty { return stored }
     let path = access.canonicalPath
-    var changes: [(FileVersionChange, FileVersion.ID)] = []
+    var changes: [VersionChange] = []
     let stored: StoredVersion? = try withStore(at: [path]) { store in
       try self.stored(version, at: path, claimed: claimed, in: store, &changes)
     }
-    for (change, version) in changes { access.didChangeVersion(change, version: version.description) }
+    for change in changes { change.announce(by: access) }
     guard let stored else { throw Self.copyIsGone(version) }
     return stored
   }

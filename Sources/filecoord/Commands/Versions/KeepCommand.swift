@@ -29,10 +29,7 @@ extension Command {
       var code = ExitCode.success
       for file in try session.files {
         do {
-          let version = try await versions.addVersion(of: file)
-          let isJSON = session.invocation.has(.json)
-          let line = isJSON ? VersionText.json(version, number: 1).text : VersionText.line(version, number: 1)
-          Terminal.output.write(line + "\n")
+          VersionText.write(try await versions.addVersion(of: file), number: 1, session)
         } catch {
           let failure = Failure(error)
           Terminal.error.write(failure.text)

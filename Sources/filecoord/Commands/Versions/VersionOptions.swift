@@ -61,8 +61,18 @@ struct VersionText {
   static let operand =
     "VERSION is the number in the list of 'filecoord versions', 1 for the newest, or an identifier from its JSON."
 
+  /// Prints a version on a line.
+  ///
+  /// - Returns: Whether somebody reads it.
+  @discardableResult
+  static func write(_ version: FileVersion, number: Int, _ session: Session) -> Bool {
+    let isJSON = session.invocation.has(.json)
+    return Terminal.output.write(
+      (isJSON ? json(version, number: number).text : line(version, number: number)) + "\n")
+  }
+
   /// One line for a version with a number.
-  static func line(_ version: FileVersion, number: Int) -> String {
+  private static func line(_ version: FileVersion, number: Int) -> String {
     let marks = [
       version.isConflict ? (version.isResolved ? "resolved" : "conflict") : nil, version.isBase ? "base" : nil,
       version.isPackage ? "package" : nil, version.isDiscardable ? "discardable" : nil,

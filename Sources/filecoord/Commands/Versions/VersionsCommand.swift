@@ -35,10 +35,7 @@ extension Command {
       if session.invocation.has(.deleted) { return try await listDeleted(session, versions) }
       let listed = try await session.listed(versions).versions
       for (index, version) in listed.enumerated() {
-        let line =
-          session.invocation.has(.json)
-          ? VersionText.json(version, number: index + 1).text : VersionText.line(version, number: index + 1)
-        if !Terminal.output.write(line + "\n") { break }
+        if !VersionText.write(version, number: index + 1, session) { break }
       }
       let damaged = try await versions.damagedRecords(of: URL(file: session.invocation.operands[0]))
       for record in damaged {
