@@ -124,9 +124,11 @@ struct DomainClockTests {
   func timeOfDay() async throws {
     try await withPlace { clock, socket, _ in
       func serve(at timeOfDay: UInt64) throws {
-        let right = try #require(try MeetingGround.at(socket).tryToServe())
-        let service = try ServiceHost.start(
-          right, packageExtensions: [], after: nil, clock: DomainClock(clock, timeOfDay: { timeOfDay }))
+        let ground = MeetingGround.at(socket)
+        let right = try #require(try ground.tryToServe())
+        let setting = ServiceHost.Setting(
+          ground: ground, packageExtensions: [], clock: DomainClock(clock, timeOfDay: { timeOfDay }))
+        let service = try ServiceHost.start(right, setting)
         service.stop()
       }
       try serve(at: 1 << 42)

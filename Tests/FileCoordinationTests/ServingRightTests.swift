@@ -110,13 +110,14 @@ struct ServingRightTests {
   func unwatchedName(name: String) throws {
     try withDirectory { root, ground in
       let right = try #require(try ground.tryToServe())
-      let service = try ServiceHost.start(
-        right, packageExtensions: [], isDedicated: true, clock: DomainClock(HostClock.shared)
-      ) { () throws(SystemError) in
+      var setting = ServiceHost.Setting(
+        ground: ground, packageExtensions: [], clock: DomainClock(HostClock.shared), isDedicated: true)
+      setting.listen = { right throws(SystemError) in
         let listener = try LocalListener(binding: right.place.address)
         #expect(unlink(root.appending(path: "\(Self.usual)/\(name)").path) == 0)
         return listener
       }
+      let service = try ServiceHost.start(right, setting)
       service.waitUntilEnd()
       let next = try #require(try ground.tryToServe())
       next.release()

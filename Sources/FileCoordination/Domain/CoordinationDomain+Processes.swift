@@ -60,8 +60,8 @@ public final class CoordinationServer: Sendable {
 
   /// Waits until the service has ended, on the calling thread.
   ///
-  /// It ends when it's stopped, or by itself when its lock or its socket, by which others find it, is removed: then
-  /// call ``CoordinationDomain/serve()`` again.
+  /// It ends when it's stopped, or by itself when its lock or its socket, by which others find it, is removed and it can't make
+  /// it again, or serves nobody: then call ``CoordinationDomain/serve()`` again.
   public func waitUntilEnd() { service.waitUntilEnd() }
 
   /// Ends the service; the processes elect another one and report their accesses and presenters to it.
@@ -83,15 +83,17 @@ extension CoordinationDomain {
     let right = try ground.waitToServe(
       packageExtensions: configuration.agreement.sorted(), inherited: inherited != nil, by: host.clock)
     do throws(SystemError) {
-      let service = try ServiceHost.start(
-        right, packageExtensions: configuration.agreement.sorted(), isDedicated: true, clock: host.clock
-      ) { () throws(SystemError) in
-        guard let inherited else { return try LocalListener(binding: right.place.address) }
-        let listener = try LocalListener(inherited: inherited)
-        try listener.check(isAtOneOf: right.places.map(\.address))
-        return listener
+      var setting = ServiceHost.Setting(
+        ground: ground, packageExtensions: configuration.agreement.sorted(), clock: host.clock, isDedicated: true)
+      if let inherited {
+        setting.hasInheritedSocket = true
+        setting.listen = { right throws(SystemError) in
+          let listener = try LocalListener(inherited: inherited)
+          try listener.check(isAtOneOf: right.places.map(\.address))
+          return listener
+        }
       }
-      return CoordinationServer(service)
+      return CoordinationServer(try ServiceHost.start(right, setting))
     } catch { throw .unreachable(right.place, error) }
   }
 }
@@ -117,8 +119,14 @@ extension MeetingGround {
     var nextAsk = clock.now
     var askPause = Self.askInterval, lookPause = Self.lookInterval
     var asked: Int32?
+    // Since when no process serves, as far as the locks tell.
+    var freeSince: MonotonicTime?
     while true {
-      if isUsualPlaceFree, let right = try tryToServe() { return right }
+      freeSince = isUsualPlaceFree ? freeSince ?? clock.now : nil
+      if let since = freeSince {
+        let isPatient = since.duration(to: clock.now) < Self.timeToNotice
+        if let right = try tryToServe(displacing: !isPatient) { return right }
+      }
       // With an inherited socket whoever connects there reaches this process.
       if !isInherited, clock.now >= nextAsk {
         let process = askToServe(packageExtensions)

@@ -159,7 +159,8 @@ extension LinkReader {
   private mutating func elect(since start: MonotonicTime) throws(FileCoordinationError) -> Bool {
     let former = link.service.withLock { $0 }
     if former?.hasJustGivenWay == true || defers(since: start) { return false }
-    guard let right = try link.ground.tryToServe() else { return false }
+    let isPatient = start.duration(to: link.clock.now) < MeetingGround.timeToNotice
+    guard let right = try link.ground.tryToServe(displacing: !isPatient) else { return false }
     // It would run out of them again, and again, and the reason would never be reported.
     if let shortage = former?.takeShortage() {
       right.release()
@@ -167,8 +168,9 @@ extension LinkReader {
       throw .unreachable(right.place, shortage)
     }
     do throws(SystemError) {
-      let service = try ServiceHost.start(
-        right, packageExtensions: link.packageExtensions, after: former, clock: link.clock)
+      let setting = ServiceHost.Setting(
+        ground: link.ground, packageExtensions: link.packageExtensions, clock: link.clock)
+      let service = try ServiceHost.start(right, setting, after: former)
       link.service.withLock { $0 = service }
       ExitDrain.add(link)
       return true

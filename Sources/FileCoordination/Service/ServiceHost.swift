@@ -32,71 +32,106 @@ final class ServiceHost: Sendable {
     self.handOverCount = Atomic(handOverCount)
   }
 
-  /// Serves from now on.
-  ///
-  /// - Parameters:
-  ///   - right: The right to serve, kept until the service stops; given up when this throws.
-  ///   - packageExtensions: The packages of the domain.
-  ///   - former: The last service of the process.
-  ///   - clock: Of the domain: deadlines of all its processes are kept by it.
-  /// - Returns: The running service.
-  /// - Throws: `SystemError` when no process can connect there.
-  static func start(
-    _ right: ServingRight, packageExtensions: [String], after former: ServiceHost?, clock: DomainClock
-  ) throws(SystemError) -> ServiceHost {
-    let count = former?.handOverCount.load(ordering: .acquiring) ?? 0
-    return try start(
-      right, packageExtensions: packageExtensions, isDedicated: false, handOverCount: count, clock: clock
-    ) { () throws(SystemError) in
+  /// What a service is started with.
+  struct Setting: Sendable {
+    /// Where the domain's processes meet.
+    let ground: MeetingGround
+    /// The packages of the domain.
+    let packageExtensions: [String]
+    /// Of the domain: deadlines of all its processes are kept by it.
+    let clock: DomainClock
+    /// Whether the process only serves.
+    var isDedicated = false
+    /// Whether another program, such as a service manager, has made the socket.
+    var hasInheritedSocket = false
+    /// Listens at a place.
+    var listen: @Sendable (ServingRight) throws(SystemError) -> LocalListener = { right throws(SystemError) in
       try LocalListener(binding: right.place.address)
     }
   }
 
-  /// Serves on a socket that another program may have made, such as a service manager.
+  /// Serves from now on.
+  ///
+  /// - Parameters:
+  ///   - right: The right to serve, kept until the service stops; given up when this throws.
+  ///   - setting: What it's started with.
+  ///   - former: The last service of the process.
+  /// - Returns: The running service.
+  /// - Throws: `SystemError` when no process can connect there.
   static func start(
-    _ right: ServingRight, packageExtensions: [String], isDedicated: Bool, handOverCount: Int = 0, clock: DomainClock,
-    listening makeListener: () throws(SystemError) -> LocalListener
+    _ right: ServingRight, _ setting: Setting, after former: ServiceHost? = nil
   ) throws(SystemError) -> ServiceHost {
     do throws(SystemError) {
-      return try begin(right, packageExtensions, isDedicated: isDedicated, handOverCount, clock, makeListener)
+      let handOverCount = former?.handOverCount.load(ordering: .acquiring) ?? 0
+      let host = ServiceHost(try ReadinessPoller(), handOverCount: handOverCount, clock: setting.clock)
+      try host.begin(right, setting)
+      return host
     } catch {
       right.release()
       throw error
     }
   }
 
-  private static func begin(
-    _ right: ServingRight, _ packageExtensions: [String], isDedicated: Bool, _ handOverCount: Int,
-    _ clock: DomainClock, _ makeListener: () throws(SystemError) -> LocalListener
-  ) throws(SystemError) -> ServiceHost {
+  private func begin(_ right: ServingRight, _ setting: Setting) throws(SystemError) {
+    let (core, listener) = try prepare(right, setting, carrying: [])
+    let handOverCount = handOverCount.load(ordering: .acquiring)
+    let code = HostThread.tryStart(name: "coord-service") {
+      self.run(
+        ServiceLoop(
+          core, right, listener, self.poller, isDedicated: setting.isDedicated, handOverCount: handOverCount,
+          clock: self.clock), right, setting)
+    }
+    if code == 0 { return }
+    poller.remove(listener)
+    listener.close(removingName: true)
+    throw .noThread(errno: code)
+  }
+
+  /// - Parameters:
+  ///   - right: The right to serve.
+  ///   - setting: What it's started with.
+  ///   - carried: The sessions that an earlier service of this process served until its names were removed.
+  /// - Returns: The state of a service, and where it listens.
+  /// - Throws: `SystemError` when no process can connect there.
+  private func prepare(
+    _ right: ServingRight, _ setting: Setting, carrying carried: Set<UInt64>
+  ) throws(SystemError) -> (ServiceCore, LocalListener) {
     // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
     let epoch = try right.nextEpoch(atLeast: clock.timeOfDay())
     // Before anybody can connect: whoever has connected already has a session.
     let sessions = try right.liveSessions()
     let core = ServiceCore(
-      epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: packageExtensions,
-      expecting: sessions, at: clock.now.nanoseconds)
-    let poller = try ReadinessPoller()
-    let listener = try makeListener()
-    let host = ServiceHost(poller, handOverCount: handOverCount, clock: clock)
+      epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: setting.packageExtensions,
+      expecting: sessions.union(carried), at: clock.now.nanoseconds)
+    let listener = try setting.listen(right)
     try poller.add(listener, token: ServiceLoop.listenerToken, awaiting: .readable)
-    let code = HostThread.tryStart(name: "coord-service") {
-      var loop = ServiceLoop(
-        core, right, listener, poller, isDedicated: isDedicated, handOverCount: handOverCount, clock: clock)
-      loop.run(until: { host.isStopping.load(ordering: .acquiring) })
-      if loop.isHandedOver {
-        host.shortage.withLock { $0 = loop.shortage }
-        host.handOverCount.add(1, ordering: .releasing)
-        host.gaveWayAt.store(clock.now.nanoseconds, ordering: .releasing)
-      }
-      // The next service may be elected only when this one grants nothing any more.
-      right.release()
-      host.ended.signal()
+    return (core, listener)
+  }
+
+  /// On the service's thread.
+  private func run(_ first: ServiceLoop, _ firstRight: ServingRight, _ setting: Setting) {
+    var (loop, right) = (first, firstRight)
+    while true {
+      loop.run(until: { isStopping.load(ordering: .acquiring) })
+      let sessions = loop.sessions
+      let mayGoOn = loop.isDisplaced && !setting.hasInheritedSocket && !sessions.isEmpty
+      let renewed = mayGoOn ? right.renewed(at: setting.ground, by: clock) : nil
+      loop.close()
+      guard let renewed else { break }
+      right = renewed
+      guard let (core, listener) = try? prepare(right, setting, carrying: sessions) else { break }
+      loop = ServiceLoop(
+        core, right, listener, poller, isDedicated: setting.isDedicated,
+        handOverCount: handOverCount.load(ordering: .acquiring), carriedSessions: sessions, clock: clock)
     }
-    if code == 0 { return host }
-    poller.remove(listener)
-    listener.close(removingName: true)
-    throw .noThread(errno: code)
+    if loop.isHandedOver {
+      shortage.withLock { $0 = loop.shortage }
+      handOverCount.add(1, ordering: .releasing)
+      gaveWayAt.store(clock.now.nanoseconds, ordering: .releasing)
+    }
+    // The next service may be elected only when this one grants nothing any more.
+    right.release()
+    ended.signal()
   }
 
   /// Waits until the service has ended, by itself or because it was stopped.

@@ -44,14 +44,19 @@ struct ServiceLoop {
   private var succession: Succession?
   /// A step that must come before further grants has failed: nothing more is sent to any process.
   private var isBroken = false
+  /// Whether the names are gone by which others find the service, so that it goes on, if it may, under new ones.
+  private(set) var isDisplaced = false
+  /// Of processes that an earlier service of this process served when its names were removed, with the files of these sessions.
+  private let carriedSessions: Set<UInt64>
   /// Of processes whose connections have ended; their files go when the processes have.
   private var endedSessions: Set<UInt64> = []
 
   init(
     _ core: ServiceCore, _ right: ServingRight, _ listener: LocalListener, _ poller: ReadinessPoller, isDedicated: Bool,
-    handOverCount: Int, clock: DomainClock
+    handOverCount: Int, carriedSessions: Set<UInt64> = [], clock: DomainClock
   ) {
     self.clock = clock
+    self.carriedSessions = carriedSessions
     self.isDedicated = isDedicated
     succession = isDedicated ? nil : Succession(handOverCount: handOverCount)
     self.core = core
@@ -62,26 +67,36 @@ struct ServiceLoop {
     names = ServiceNames(right, listener, poller)
   }
 
+  /// Serves until it's stopped, hands over, or can't go on.
+  ///
+  /// Call ``close()`` then.
   mutating func run(until isStopping: () -> Bool) {
     var events: [ReadinessPoller.Event] = []
     // The removal of a name before it was watched is reported by no event.
-    isBroken = !names.areKept()
+    checkNames()
     while !isStopping(), !isHandedOver, !isBroken {
       // A poller that can't wait any more is of no use: the next process that needs a service elects another one.
       guard (try? wait(into: &events)) != nil else { break }
       for event in events {
         switch event.token {
         case Self.listenerToken: accept()
-        // Another service may have been elected already: from here on only that one grants anything.
-        case ServiceNames.token: isBroken = isBroken || !names.areKept()
+        case ServiceNames.token: checkNames()
         default: serve(ClientID(event.token), event)
         }
       }
       lookAtClock()
       flush()
     }
-    close()
   }
+
+  /// Another service may have been elected when a name is gone: from there on only that one grants anything.
+  private mutating func checkNames() {
+    if isBroken || names.areKept() { return }
+    (isBroken, isDisplaced) = (true, true)
+  }
+
+  /// The sessions that it serves, and those that it expects.
+  var sessions: Set<UInt64> { core.awaitedSessions.union(connections.keys.compactMap { core.session(of: $0) }) }
 
   private mutating func wait(into events: inout [ReadinessPoller.Event]) throws(SystemError) {
     let (poller, deadline, clock) = (poller, nextLook, clock)
@@ -102,7 +117,8 @@ struct ServiceLoop {
     flush()
   }
 
-  private mutating func close() {
+  /// Ends the connections; the processes search for the next service.
+  mutating func close() {
     drain()
     names.stopWatching(poller)
     listener.close(removingName: true)
@@ -338,7 +354,8 @@ extension ServiceLoop {
   }
 
   private mutating func carryOut(_ looks: ServiceCore.Looks) {
-    let ended = looks.sessions.filter { !right.isAlive($0) }
+    // Whoever has lost its file lives, as far as anybody can tell, until it has come back or is late.
+    let ended = looks.sessions.filter { !carriedSessions.contains($0) && !right.isAlive($0) }
     if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: clock.now.nanoseconds)) }
     // The kernel notifies only the parent of a process when the process is stopped.
     guard let processes = looks.processes else { return }

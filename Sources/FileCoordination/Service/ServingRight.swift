@@ -6,17 +6,25 @@ struct ServingRight: Sendable {
   /// In the order of their names.
   let places: [MeetingPlace]
   private let locks: [HeldLock]
+  /// A name for the first place that nobody can remove; `nil` if there's none to be had.
+  private var name: AbstractName?
 
-  fileprivate init(_ places: [MeetingPlace], _ locks: [HeldLock]) {
+  fileprivate init(_ places: [MeetingPlace], _ locks: [HeldLock], _ name: AbstractName? = nil) {
     self.places = places
     self.locks = locks
+    self.name = name
   }
 
   /// Where to listen.
   var place: MeetingPlace { places[0] }
 
   /// Lets the next one be elected.
-  func release() { for lock in locks { lock.release() } }
+  func release() {
+    name?.release()
+    releaseLocks()
+  }
+
+  private func releaseLocks() { for lock in locks { lock.release() } }
 
   /// Whether others still find the locks by their names.
   var isKept: Bool { locks.allSatisfy(\.hasItsName) }
@@ -37,15 +45,70 @@ struct ServingRight: Sendable {
 
 // MARK: - Election
 
+extension ServingRight {
+  /// How often the serving process tries to get new places, a millisecond after each other.
+  private static let renewalCountMax = 100
+
+  /// The right to serve at places of the same names, which somebody has removed.
+  ///
+  /// Processes that were served notice the removal when their connections end. If the serving process asks before it ends them, no
+  /// other is elected that wouldn't know of their accesses: not even one that comes now, because this one still has its name.
+  ///
+  /// - Parameters:
+  ///   - ground: Where the places are.
+  ///   - clock: By which it waits for others, which may have taken the locks for a moment.
+  /// - Returns: The right; `nil` if another process has it, or no place can be made.
+  func renewed(at ground: MeetingGround, by clock: DomainClock) -> ServingRight? {
+    if isKept { return self }
+    // Those that are still found would be taken by this process.
+    releaseLocks()
+    for _ in 0..<Self.renewalCountMax {
+      // Whoever removes the places may be about to remove the next one.
+      if let right = try? ground.tryToLock() { return right.named(name) }
+      clock.wait(until: clock.now.advanced(by: .milliseconds(1)))
+    }
+    return nil
+  }
+
+  /// Whether no process has ever served there, or somebody has removed the places since.
+  fileprivate var isNew: Bool { locks.allSatisfy { (try? $0.readCounter()) == 0 } }
+
+  /// The same with a name.
+  fileprivate func named(_ name: AbstractName?) -> ServingRight { ServingRight(places, locks, name) }
+
+  /// Takes the name.
+  ///
+  /// - Returns: Whether no other process has it. When that can't be found out the answer is yes: it's a precaution.
+  fileprivate mutating func takeName() -> Bool {
+    do throws(SystemError) {
+      name = try AbstractName.take(Array("file-coordination ".utf8) + place.lock.path.bytes)
+      return name != nil
+    } catch { return true }
+  }
+}
+
 extension MeetingGround {
   /// How often further places may be made meanwhile.
   private static let lookCountMax = 16
+  /// How long a process that serves is given to notice that its places were removed; it's notified at once, if it runs.
+  static let timeToNotice = Duration.milliseconds(200)
 
   /// Takes the right to serve, if no process has it.
   ///
+  /// - Parameter displacing: Whether to take it also while another process runs that had it until somebody removed the places: it
+  ///   hasn't noticed for ``timeToNotice``.
   /// - Returns: The right; `nil` if another process has it, or is about to take it.
   /// - Throws: ``FileCoordinationError`` with code `.domainUnreachable`.
-  func tryToServe() throws(FileCoordinationError) -> ServingRight? {
+  func tryToServe(displacing: Bool = false) throws(FileCoordinationError) -> ServingRight? {
+    guard var right = try tryToLock() else { return nil }
+    // A process that ends gives up its name before its locks, so another one's is of a removed place.
+    if right.takeName() || displacing || !right.isNew { return right }
+    right.release()
+    return nil
+  }
+
+  /// Takes the locks of all places.
+  fileprivate func tryToLock() throws(FileCoordinationError) -> ServingRight? {
     var places = try places()
     for _ in 0..<Self.lookCountMax {
       guard let locks = try Self.tryLock(places) else { return nil }
