@@ -23,20 +23,30 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter text: 64 lower-case hexadecimal digits; anything else isn't a hash.
   package init?(_ text: some StringProtocol) {
-    guard text.utf8.count == 64,
-      text.utf8.allSatisfy({
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
-      })
-    else { return nil }
-    var words: [UInt64] = []
-    var rest = text[...]
-    while !rest.isEmpty {
-      guard let word = UInt64(rest.prefix(16), radix: 16) else { return nil }
-      words.append(word)
-      rest = rest.dropFirst(16)
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    var count = 0
+    for byte in text.utf8 {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      switch count >> 4 {
+      case 0: words.0 = words.0 << 4 | UInt64(digit)
+      case 1: words.1 = words.1 << 4 | UInt64(digit)
+      case 2: words.2 = words.2 << 4 | UInt64(digit)
+      case 3: words.3 = words.3 << 4 | UInt64(digit)
+      default: return nil
+      }
+      count += 1
     }
-    self.words = (words[0], words[1], words[2], words[3])
+    if count != 64 { return nil }
+    self.words = words
   }
+
+  /// The first eight bytes: enough to find out whether a short text was changed by accident.
+  package var prefix: UInt64 { words.0 }
 
   /// 64 lower-case hexadecimal digits.
   package var description: String {

@@ -23,9 +23,11 @@ package struct VersionID: Hashable, Comparable, Sendable, LosslessStringConverti
   package let description: String
 
   package init?(_ description: String) {
-    let parts = description.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ $0.count == 16 && $0.allSatisfy(isLowerHexadecimal) }) else {
-      return nil
+    guard description.utf8.count == 33 else { return nil }
+    var position = 0
+    for byte in description.utf8 {
+      guard position == 16 ? byte == UInt8(ascii: "-") : isLowerHexadecimal(byte) else { return nil }
+      position += 1
     }
     self.description = description
   }

@@ -25,28 +25,45 @@ struct StoreRecord: Equatable, Sendable {
 
   /// The lines as they stand in a file.
   var bytes: [UInt8] {
-    let text = lines.map { "\($0.key): \(PercentEncoding.encode($0.value))\n" }.joined()
-    return Array((text + "\(Self.checkKey): \(Self.check(of: text))\n").utf8)
+    let text = Array(lines.map { "\($0.key): \(PercentEncoding.encode($0.value))\n" }.joined().utf8)
+    return text + "\(Self.checkKey): ".utf8 + Self.check(of: text) + [Self.newline]
   }
 
-  private static func check(of text: String) -> String {
-    String(ContentHash(of: Array(text.utf8)).description.prefix(16))
+  /// The first digits of the hash.
+  private static func check(of bytes: [UInt8]) -> [UInt8] {
+    let prefix = ContentHash(of: bytes).prefix
+    return (0..<16).map { index in
+      let digit = UInt8(truncatingIfNeeded: prefix >> (60 - 4 * UInt64(index)) & 15)
+      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
   }
+
+  private static let newline = UInt8(ascii: "\n")
+  private static let separator = Array(": ".utf8)
 
   init() {}
 
   /// Reads a record; `nil` if a byte of it was changed or is missing.
   init?(_ bytes: [UInt8]) {
-    let text = String(decoding: bytes, as: UTF8.self)
-    var rest = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard rest.popLast() == "", let last = rest.popLast() else { return nil }
-    let checked = text.dropLast(last.utf8.count + 1)
-    guard last == "\(Self.checkKey): \(Self.check(of: String(checked)))" else { return nil }
-    for line in rest {
-      guard let colon = line.firstRange(of: ": "),
-        let value = PercentEncoding.decode(line[colon.upperBound...].utf8)
-      else { return nil }
-      lines.append((String(line[..<colon.lowerBound]), value))
+    guard bytes.last == Self.newline else { return nil }
+    let end = (bytes.dropLast().lastIndex(of: Self.newline) ?? -1) + 1
+    guard let check = Self.line(bytes[end..<bytes.count - 1]), check.key == Self.checkKey,
+      check.value == Self.check(of: Array(bytes[..<end]))
+    else { return nil }
+    lines.reserveCapacity(24)
+    for line in bytes[..<end].split(separator: Self.newline, omittingEmptySubsequences: false).dropLast() {
+      guard let line = Self.line(line) else { return nil }
+      lines.append(line)
     }
+  }
+
+  private static func line(_ bytes: ArraySlice<UInt8>) -> (key: String, value: [UInt8])? {
+    guard let colon = bytes.firstIndex(of: separator[0]), bytes[(colon + 1)...].first == separator[1] else {
+      return nil
+    }
+    let key = String(decoding: bytes[..<colon], as: UTF8.self)
+    let value = bytes[(colon + 2)...]
+    if !value.contains(UInt8(ascii: "%")) { return (key, Array(value)) }
+    return PercentEncoding.decode(value).map { (key, $0) }
   }
 }

@@ -42,8 +42,11 @@ extension VersionStore {
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
       let version = try describe(draft, in: step, sharing: !isShared)
+      // From the commit on there's nothing to complete.
+      if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
       try commit(step, version)
       if taking == .linking, isShared { return version }
+      if taking == .copying { return version }
       if taking == .moving { try completeMove(of: version, from: source, status.identity) }
       try? unlink(stepPath(of: version))
       return version
@@ -81,7 +84,7 @@ extension VersionStore {
 
   private func makeStep(_ step: SystemPath, _ kind: Step) throws(VersionStoreError) {
     try ensureDirectory(step)
-    try write(kind.record, to: step.appending(StoreLayout.step))
+    try writeDraft(kind.record.bytes, to: step.appending(StoreLayout.step))
     try ensureDirectory(step.appending(StoreLayout.contentsName))
   }
 
@@ -115,15 +118,13 @@ extension VersionStore {
     var list = MemberList()
     try collect(top, SystemPath(bytes: []), &list, sharing: sharing)
     if draft.status.kind == .directory {
-      try storing { () throws(SystemError) in
-        try files.replaceContents(of: step.appending(StoreLayout.members), with: list.bytes)
-      }
+      try writeDraft(list.bytes, to: step.appending(StoreLayout.members))
     }
     let version = StoredVersion(
       id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: draft.status.kind == .directory,
       hash: draft.status.kind == .directory ? ContentHash(of: list.bytes) : list.hashOfOnly ?? ContentHash(of: []),
       size: list.size, name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
-    try write(version.record, to: step.appending(StoreLayout.record))
+    try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
     return version
   }
 

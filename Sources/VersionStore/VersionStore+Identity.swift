@@ -41,8 +41,8 @@ extension VersionStore {
       return try move(tag, to: path, status, from: place)
     }
     if let place {
-      if tag != place.item { try self.tag(path, place.item) }
-      if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path) }
+      let isTagged = tag == place.item || self.tag(path, place.item)
+      if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path, isTagged: isTagged) }
       return place.item
     }
     if !creating {
@@ -51,8 +51,9 @@ extension VersionStore {
       return nil
     }
     let item = ItemID.drawn()
-    try settle(PlaceRecord(item, status), at: path)
-    try self.tag(path, item)
+    // A tag of an item that isn't anywhere is none.
+    let isTagged = self.tag(path, item)
+    try settle(PlaceRecord(item, status), at: path, isTagged: isTagged)
     return item
   }
 
@@ -73,7 +74,7 @@ extension VersionStore {
   ) throws(VersionStoreError) -> ItemID {
     if let former { try leave(layout.place(of: path), former.item) }
     let last = try lastPath(of: item)
-    try settle(PlaceRecord(item, status), at: path)
+    try settle(PlaceRecord(item, status), at: path, isTagged: true)
     if let last, last != path {
       let place = layout.place(of: last)
       if try self.place(at: last)?.item == item { try unlink(place.appending(StoreLayout.itemName)) }
@@ -93,10 +94,14 @@ extension VersionStore {
   }
 
   /// Tags a file; where that can't be, its place alone says which item it is.
-  func tag(_ path: SystemPath, _ item: ItemID) throws(VersionStoreError) {
-    try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+  ///
+  /// - Returns: Whether it's tagged.
+  @discardableResult
+  func tag(_ path: SystemPath, _ item: ItemID) -> Bool {
+    let done: Void? = try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       try files.setExtendedAttribute(Self.tagName, of: file, to: Array(item.description.utf8))
     }
+    return done != nil
   }
 
   private func removeTag(of path: SystemPath) {

@@ -60,20 +60,27 @@ extension VersionStore {
     try recordIfIntact(at: layout.place(of: path).appending(StoreLayout.itemName)).flatMap(PlaceRecord.init)
   }
 
-  private func recordIfIntact(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
+  func recordIfIntact(at path: SystemPath) throws(VersionStoreError) -> StoreRecord? {
     do throws(VersionStoreError) { return try record(at: path) } catch .damaged { return nil }
   }
 
   /// Lets an item be at a path from now on.
-  func settle(_ place: PlaceRecord, at path: SystemPath) throws(VersionStoreError) {
+  ///
+  /// - Parameter isTagged: Whether the file has the item's tag, so that it's found again by that if the power fails at this moment.
+  func settle(_ place: PlaceRecord, at path: SystemPath, isTagged: Bool) throws(VersionStoreError) {
     let directory = layout.place(of: path)
     try ensureDirectory(directory)
     try ensureDirectory(layout.directory(of: place.item))
     // First where the item is: who looks for it there finds out that the place isn't its own yet.
     var record = StoreRecord()
     record.add("path", bytes: path.bytes)
-    try write(record, to: layout.record(of: place.item))
-    try write(place.record, to: directory.appending(StoreLayout.itemName))
+    if isTagged {
+      try writeLoosely(record, to: layout.record(of: place.item))
+      try writeLoosely(place.record, to: directory.appending(StoreLayout.itemName))
+    } else {
+      try write(record, to: layout.record(of: place.item))
+      try write(place.record, to: directory.appending(StoreLayout.itemName))
+    }
   }
 
   /// Where an item was settled last; it may have moved with a directory since.
@@ -128,8 +135,7 @@ extension VersionStore {
   package func revive(_ item: GoneItem, at path: SystemPath) throws(VersionStoreError) {
     guard let status = try status(of: path) else { throw .nothingThere(path) }
     if let former = try place(at: path), former.item != item.item { try leave(layout.place(of: path), former.item) }
-    try settle(PlaceRecord(item.item, status), at: path)
-    try tag(path, item.item)
+    try settle(PlaceRecord(item.item, status), at: path, isTagged: tag(path, item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
   }
 

@@ -123,7 +123,8 @@ extension VersionStore {
     var count = 0
     for id in try versionIDs(of: item) {
       let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
-      guard let record = try record(at: path), case .add(_, let source, let identity, let taking)? = Step(record)
+      guard let record = try recordIfIntact(at: path),
+        case .add(_, let source, let identity, let taking)? = Step(record)
       else { continue }
       if let version = try versionIfPresent(id, of: item) {
         switch taking {
