@@ -112,7 +112,7 @@ let package = Package(
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
     // What tests of several targets need.
-    .systemLibrary(name: "CTestShims", path: "Tests/CTestShims"),
+    .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(
       name: "TestSupport", dependencies: ["CTestShims", "SystemInterface"], path: "Tests/TestSupport",
       swiftSettings: settings),

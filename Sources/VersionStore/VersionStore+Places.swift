@@ -66,7 +66,11 @@ extension VersionStore {
 
   /// Lets an item be at a path from now on.
   ///
-  /// - Parameter isTagged: Whether the file has the item's tag, so that it's found again by that if the power fails at this moment.
+  /// - Parameters:
+  ///   - place: The item, and which file has it.
+  ///   - path: Where that is, as a canonical path.
+  ///   - isTagged: Whether the file has the item's tag, so that it's found again by that if the power fails at this moment.
+  /// - Throws: The error of a system call.
   func settle(_ place: PlaceRecord, at path: SystemPath, isTagged: Bool) throws(VersionStoreError) {
     let directory = layout.place(of: path)
     try ensureDirectory(directory)
