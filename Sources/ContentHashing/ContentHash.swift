@@ -22,10 +22,15 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   /// Reads the text of a hash.
   ///
   /// - Parameter text: 64 lower-case hexadecimal digits; anything else isn't a hash.
-  package init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) { self.init(hexadecimal: Array(text.utf8)) }
+
+  /// Reads 64 hexadecimal digits in lower case.
+  ///
+  /// - Parameter digits: The digits as text; `nil` if they are anything else.
+  package init?(hexadecimal digits: [UInt8]) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     var count = 0
-    for byte in text.utf8 {
+    for byte in digits {
       let digit: UInt8
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")

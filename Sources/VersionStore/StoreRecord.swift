@@ -51,9 +51,11 @@ struct StoreRecord: Equatable, Sendable {
       check.value == Self.check(of: Array(bytes[..<end]))
     else { return nil }
     lines.reserveCapacity(24)
-    for line in bytes[..<end].split(separator: Self.newline, omittingEmptySubsequences: false).dropLast() {
-      guard let line = Self.line(line) else { return nil }
+    var start = 0
+    for index in 0..<end where bytes[index] == Self.newline {
+      guard let line = Self.line(bytes[start..<index]) else { return nil }
       lines.append(line)
+      start = index + 1
     }
   }
 

@@ -83,7 +83,8 @@ extension StoredVersion {
   init?(_ record: StoreRecord) {
     guard let id = record.text(of: "version").flatMap(VersionID.init),
       let item = record.text(of: "item").flatMap(ItemID.init), let kind = record.text(of: "kind"),
-      let hash = record.text(of: "sha256").flatMap({ ContentHash($0) }), let size: Int64 = record.number(of: "size"),
+      let hash = record.value(of: "sha256").flatMap({ ContentHash(hexadecimal: $0) }),
+      let size: Int64 = record.number(of: "size"),
       let name = record.value(of: "name"), let mode = record.text(of: "mode").flatMap({ UInt32($0, radix: 8) }),
       let modificationTime: Int64 = record.number(of: "modified"), let deviceID = record.text(of: "device"),
       let deviceName = record.text(of: "device-name")

@@ -54,8 +54,11 @@ package final class TemporaryTree: Sendable {
 
   /// Waits until files that are changed get a later time than those that have been.
   package func waitForFileTime() {
-    let start = CoarseClock.fileTime
-    while CoarseClock.fileTime <= start + CoarseClock.resolution { HostThread.yield() }
+    // A file may have been given a finer time, and a processor that was taken away may have missed several ticks.
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let start = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    while CoarseClock.fileTime <= start { HostThread.yield() }
   }
 
   package func link(_ old: SystemPath, to new: SystemPath) throws {

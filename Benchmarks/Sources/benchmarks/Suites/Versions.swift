@@ -137,6 +137,19 @@ private final class VersionField: Sendable {
       cell("list", "1,000 versions of one file", "listing") { [self] in
         try time { _ = try versions.blocking.versions(of: listed) }
       },
+      cell("list/read", "their records opened, read and closed", "listing", isOurs: false) { [self] in
+        let records = try versions.blocking.versions(of: listed).filter { !$0.isCurrent }.map { version in
+          version.url.appending(path: "../../record").standardizedFileURL.path
+        }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        return time {
+          for record in records {
+            let file = open(record, O_RDONLY | O_CLOEXEC)
+            _ = read(file, &buffer, buffer.count)
+            close(file)
+          }
+        }
+      },
       cell("open", "a store of 100,000 versions, and one of its files", "listing") { [self] in
         try time {
           let versions = FileVersions(domain: domain, storage: .directory(store))
