@@ -55,9 +55,7 @@ package final class TemporaryTree: Sendable {
   /// Waits until files that are changed get a later time than those that have been.
   package func waitForFileTime() {
     // A file may have been given a finer time, and a processor that was taken away may have missed several ticks.
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    let start = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    let start = Int64(Date.now.timeIntervalSince1970 * 1e9) + 1000
     while CoarseClock.fileTime <= start { HostThread.yield() }
   }
 
