@@ -76,6 +76,11 @@ extension FileVersionError {
   init(_ error: VersionStoreError) {
     switch error {
     case .system(let error): self.init(.fileSystem, error.description, underlyingError: error)
+    case .unknownFormat(let path, ""):
+      self.init(
+        .unknownFormat,
+        "The file 'format' of the store '\(path)' is empty, so it doesn't say which release made the store. If it was this one, copy "
+          + "the file of that name from another store.")
     case .unknownFormat(let path, let text):
       self.init(
         .unknownFormat,

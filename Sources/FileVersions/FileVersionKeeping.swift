@@ -64,6 +64,11 @@ extension FileVersions {
   ) throws(FileVersionError) -> FileVersionKeeper {
     try keeper.throwing { keeper in
       let root = try keeper.path(of: directory)
+      if let status = try HostFileSystem().statusIfPresent(of: root), status.kind != .directory {
+        throw SystemError(
+          call: "keepVersions", paths: [root], errno: SystemError.Number.notADirectory.rawValue,
+          advice: "Versions are kept of the files below a directory. Keep those of one file by 'addVersion(of:)'.")
+      }
       let store = try keeper.storage.directory(for: root)
       let inside = store.isInside(root) ? [store.lastComponent.description] : []
       let names = options.excludedNames + [".file-versions-*"] + inside

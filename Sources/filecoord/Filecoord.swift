@@ -15,7 +15,9 @@ struct Filecoord {
     do throws(Failure) {
       let invocation = try Parser.parse(Argument.ofProcess)
       do {
-        return try await invocation.command.run(Session(invocation, signals))
+        let code = try await invocation.command.run(Session(invocation, signals))
+        if code == .success { try Terminal.checkOutput() }
+        return code
       } catch {
         throw Failure(error).about(invocation.command)
       }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// Standard output or standard error, with colour where it's a terminal.
 struct Terminal: Sendable {
@@ -16,6 +17,9 @@ struct Terminal: Sendable {
 
   /// The usual width of a terminal that doesn't report its own.
   private static let usualWidth = 80
+
+  /// Why some of the output isn't where it should be, if not because its reader has gone.
+  private static let lostOutput = Mutex<Int32?>(nil)
 
   private let descriptor: Int32
   /// Whether it's shown while it's written.
@@ -48,6 +52,14 @@ struct Terminal: Sendable {
   @discardableResult
   func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
+  /// Checks that all output is where it should be.
+  ///
+  /// - Throws: ``Failure`` with code 74.
+  static func checkOutput() throws(Failure) {
+    guard let number = lostOutput.withLock({ $0 }) else { return }
+    throw Failure(.inputOutput, "couldn't write all of the output: \(String(cString: strerror(number)))")
+  }
+
   /// Writes bytes, likewise.
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
@@ -55,8 +67,11 @@ struct Terminal: Sendable {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      // The reader has gone, and can't be notified of that.
-      if count <= 0 { return false }
+      // The reader has gone, and can't be notified of that, or the disk is full, which is reported at the end.
+      if count <= 0 {
+        if errno != EPIPE, descriptor == STDOUT_FILENO { Self.lostOutput.withLock { [errno] in $0 = $0 ?? errno } }
+        return false
+      }
       rest = rest.dropFirst(count)
     }
     return true

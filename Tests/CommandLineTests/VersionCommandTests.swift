@@ -79,8 +79,16 @@ struct VersionCommandTests {
     for name in ["versions", "keep", "show", "diff", "restore", "remove", "purge", "conflicts", "resolve"] {
       #expect(try output("help", name).contains("filecoord \(name)"))
     }
-    let script = try bench.startScript("\"$FILECOORD\" show \"$ROOT/notes.txt\" 1 > /dev/full")
-    #expect(try script.end() == 74)
+    for command in [
+      "show \"$ROOT/notes.txt\" 1", "versions \"$ROOT/notes.txt\"", "tree",
+      "query --in \"$ROOT\" \"kMDItemFSName LIKE '*'\"",
+    ] {
+      let script = try bench.startScript("\"$FILECOORD\" \(command) > /dev/full")
+      #expect(try script.end() == 74, "\(command)")
+      #expect(script.errors.text.contains("couldn't write all of the output"), "\(script.errors.text)")
+    }
+    let live = try bench.run("keep", "--live", file)
+    #expect(live.status == 66 && live.errors.contains("below a directory"))
     // Another file has the name that a version would give to this one.
     try FileManager.default.moveItem(atPath: file, toPath: bench.path("notes.md"))
     #expect(try output("versions", bench.path("notes.md")).split(separator: "\n").count == 1)
