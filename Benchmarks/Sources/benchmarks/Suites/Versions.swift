@@ -138,9 +138,8 @@ private final class VersionField: Sendable {
         try time { _ = try versions.blocking.versions(of: listed) }
       },
       cell("list/read", "their records opened, read and closed", "listing", isOurs: false) { [self] in
-        let records = try versions.blocking.versions(of: listed).filter { !$0.isCurrent }.map { version in
-          version.url.appending(path: "../../record").standardizedFileURL.path
-        }
+        let kept = try versions.blocking.versions(of: listed) ?? []
+        let records = kept.map { $0.url.appending(path: "../../record").standardizedFileURL.path }
         var buffer = [UInt8](repeating: 0, count: 4096)
         return time {
           for record in records {
