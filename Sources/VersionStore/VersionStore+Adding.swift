@@ -170,12 +170,25 @@ extension VersionStore {
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
     // Something else may have been put there meanwhile.
-    if try status(of: source)?.identity == identity {
-      try storing { () throws(SystemError) in try files.removeItem(at: source) }
+    let isThere = try status(of: source)?.identity == identity
+    if version.isPackage {
+      if isThere { try rename(source, to: removal(of: version, at: source)) }
+      return try removeRest(of: version, at: source)
     }
-    if version.isPackage { return }
+    if isThere { try storing { () throws(SystemError) in try files.removeItem(at: source) } }
     try seal(path(of: version))
     try share(path(of: version), version.hash)
+  }
+
+  /// Where a package is while it's removed member by member: nobody is to take a part of it for the whole.
+  private func removal(of version: StoredVersion, at source: SystemPath) -> SystemPath {
+    source.parent.appending(".moved-" + version.id.description)
+  }
+
+  private func removeRest(of version: StoredVersion, at source: SystemPath) throws(VersionStoreError) {
+    let rest = removal(of: version, at: source)
+    if try status(of: rest) == nil { return }
+    try storing { () throws(SystemError) in try files.removeItem(at: rest) }
   }
 
   /// Ends a move into the store that a crash has cut off, any time later.
@@ -184,6 +197,7 @@ extension VersionStore {
   func recoverMove(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
+    if version.isPackage { try removeRest(of: version, at: source) }
     let there = try contents(ofItemAt: source)
     let isSource = try status(of: source)?.identity == identity
     if isSource, there?.hash == version.hash {

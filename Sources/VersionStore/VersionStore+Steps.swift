@@ -129,7 +129,12 @@ extension VersionStore {
       if let version = try versionIfPresent(id, of: item) {
         switch taking {
         case .copying: break
-        case .moving: try recoverMove(of: version, from: source, identity)
+        case .moving:
+          do throws(VersionStoreError) { try recoverMove(of: version, from: source, identity) } catch {
+            // Some of a package can't be removed where it was: that's tried again.
+            if version.isPackage { continue }
+            throw error
+          }
         case .linking: try recoverReplacement(of: version, from: source, identity)
         }
       }
