@@ -115,9 +115,6 @@ extern ssize_t copy_file_range(int from, int64_t *from_offset, int to, int64_t *
                                unsigned int flags);
 extern ssize_t getdents64(int directory, void *buffer, size_t length);
 
-/// sync_file_range(2) with SYNC_FILE_RANGE_WRITE, for the whole file.
-static inline int shim_begin_writing(int file) { return (int)syscall(SYS_sync_file_range, file, 0L, 0L, 2); }
-
 /// ioctl_ficlone(2): shares the whole contents of `from` with `to`.
 static inline int shim_clone(int to, int from) { return ioctl(to, 0x40049409 /* FICLONE */, from); }
 

@@ -135,7 +135,7 @@ extension VersionStore {
     guard let status = try status(of: path) else { throw .nothingThere(path) }
     switch status.kind {
     case .regular:
-      let hash = try hash(of: path, isNew: sharing)
+      let hash = try hash(of: path)
       list.add(inside, status, hash)
       if sharing {
         try seal(path)

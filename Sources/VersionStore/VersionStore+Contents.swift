@@ -7,16 +7,9 @@ extension VersionStore {
   static let readOnly: UInt32 = 0o444
 
   /// Hashes a file of the store.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - isNew: Whether it's to be synchronized afterwards: the disk can begin meanwhile.
-  /// - Returns: The hash.
-  /// - Throws: The error of a system call.
-  func hash(of path: SystemPath, isNew: Bool = false) throws(VersionStoreError) -> ContentHash {
+  func hash(of path: SystemPath) throws(VersionStoreError) -> ContentHash {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
-        if isNew { files.beginSynchronizing(file) }
         var hasher = ContentHasher()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {

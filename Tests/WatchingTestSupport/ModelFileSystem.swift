@@ -17,7 +17,6 @@ extension ModelFileSystem {
     throw unknown("seek")
   }
   package func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError) { throw unknown("truncate") }
-  package func beginSynchronizing(_ descriptor: FileDescriptor) {}
   package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("synchronize") }
   package func clone(_ source: FileDescriptor, to target: FileDescriptor) throws(SystemError) { throw unknown("clone") }
   package func copyRange(

@@ -36,9 +36,6 @@ package protocol FileSystem: Sendable {
   /// Cuts or extends (with a hole) a file to `size` bytes. See ftruncate(2).
   func truncate(_ descriptor: FileDescriptor, to size: Int64) throws(SystemError)
 
-  /// Begins to bring the contents of a file to the disk, and waits for nothing. See sync_file_range(2), SYNC_FILE_RANGE_WRITE.
-  func beginSynchronizing(_ descriptor: FileDescriptor)
-
   /// Waits until data and metadata of a file, or the names in a directory, are on the disk. See fsync(2).
   func synchronize(_ descriptor: FileDescriptor) throws(SystemError)
 

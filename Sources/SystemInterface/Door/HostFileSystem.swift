@@ -89,9 +89,6 @@ extension HostFileSystem {
     try checked(.truncate) { ftruncate(descriptor.rawValue, off_t(size)) }
   }
 
-  /// sync_file_range(2): a file system that can't do it writes when it's synchronized.
-  package func beginSynchronizing(_ descriptor: FileDescriptor) { _ = shim_begin_writing(descriptor.rawValue) }
-
   /// fsync(2).
   package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
     try checked(.synchronize) { fsync(descriptor.rawValue) }

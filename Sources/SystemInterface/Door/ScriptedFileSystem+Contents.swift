@@ -64,9 +64,6 @@ extension ScriptedFileSystem {
     }
   }
 
-  /// sync_file_range(2): neither logged nor scripted, because nothing depends on it.
-  package func beginSynchronizing(_ descriptor: FileDescriptor) { base.beginSynchronizing(descriptor) }
-
   /// Logged and scripted, then fsync(2).
   package func synchronize(_ descriptor: FileDescriptor) throws(SystemError) {
     try run(.synchronize, on: descriptor) { (base, _, _) throws(SystemError) in

@@ -50,7 +50,7 @@ package enum ScriptedAction: Hashable, Sendable {
 /// | the log | a mutex | the number of a call is its place in the log |
 /// | the paths of open descriptors | a mutex | calls on a descriptor are logged with its path |
 package final class ScriptedFileSystem: FileSystem {
-  let base: any FileSystem
+  private let base: any FileSystem
   private let script: @Sendable (ScriptedCall) -> ScriptedAction
   private let calls = Guarded<[ScriptedCall]>([])
   private let openPaths = Guarded<[FileDescriptor: SystemPath]>([:])
