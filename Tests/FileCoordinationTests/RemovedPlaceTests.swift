@@ -6,8 +6,8 @@ import Testing
 /// As a tool that cleans up temporary directories does it.
 @Suite("A meeting place that somebody removes while its processes run", .timeLimit(.minutes(2)))
 struct RemovedPlaceTests {
-  @Test("Nobody is granted what others hold, also if no file of their sessions is left", arguments: 0..<12)
-  func stillHeld(round: Int) async throws {
+  @Test("Nobody is granted what others hold, also if no file of their sessions is left", arguments: 0..<12, [1, 8])
+  func stillHeld(round: Int, removalCount: Int) async throws {
     try await withTemporaryDirectory { root in
       let place = root.appending(path: "place", directoryHint: .isDirectory)
       try FileManager.default.createDirectory(
@@ -19,9 +19,11 @@ struct RemovedPlaceTests {
       try await server.read(root.appending(path: "other")) { _ in }
       let holder = FileCoordinator(label: "holder", domain: .socket(socket))
       try await holder.write(file) { access in
-        for name in try FileManager.default.contentsOfDirectory(atPath: place.path) {
-          // The service removes its socket itself when it notices.
-          try? FileManager.default.removeItem(at: place.appending(path: name))
+        for _ in 0..<removalCount {
+          // The service removes its socket itself when it notices, and makes new files at any moment.
+          for name in (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? [] {
+            try? FileManager.default.removeItem(at: place.appending(path: name))
+          }
         }
         await withTaskGroup(of: FileCoordinationError.Code?.self) { group in
           // A process that was served before, and one that comes now.

@@ -20,6 +20,10 @@ struct LinkReader: ~Copyable {
   private var shortageCount = 0
   /// A longer row isn't for a moment: the waits end with the error.
   private static let shortageCountMax = 1
+  /// How often in a row something wasn't there that had just been made.
+  private var absenceCount = 0
+  /// Somebody may be removing the files of the place; a directory that's missing for longer is an error.
+  private static let absenceCountMax = 5
   /// How long a process searches for a service, or tries to become one, before it gives up.
   private static let patience = Duration.seconds(10)
   /// How long a process that has a terminal leaves it to others to be elected, when a service has ended.
@@ -141,6 +145,7 @@ extension LinkReader {
       switch try link.ground.connect() {
       case .served(let place, let stream):
         do throws(SystemError) { try join(place) } catch { throw .unreachable(place, error) }
+        absenceCount = 0
         return .connected(place, stream)
       case .nobody(let place, let error):
         return try elect(since: start) ? .elected : .notYet(.unreachable(place, error))
@@ -150,7 +155,9 @@ extension LinkReader {
         throw reason
       }
     } catch {
-      if let cause = error.underlyingError as? SystemError, mayPass(cause) { return .notYet(error) }
+      guard let cause = error.underlyingError as? SystemError else { throw error }
+      absenceCount = cause.isAbsence ? absenceCount + 1 : 0
+      if mayPass(cause) || cause.isAbsence && absenceCount <= Self.absenceCountMax { return .notYet(error) }
       throw error
     }
   }

@@ -108,18 +108,37 @@ final class ServiceHost: Sendable {
     return (core, listener)
   }
 
+  /// The state of a service that goes on at new places, and where it listens; `nil` if others serve by now, or nothing can be made there.
+  private func renew(
+    _ right: inout ServingRight, _ setting: Setting, carrying sessions: Set<UInt64>
+  ) -> (ServiceCore, LocalListener)? {
+    for _ in 0..<Self.renewalCountMax {
+      guard let renewed = right.renewed(at: setting.ground, by: clock) else { return nil }
+      right = renewed
+      if let next = try? prepare(right, setting, carrying: sessions) { return next }
+      clock.wait(until: clock.now.advanced(by: .milliseconds(1)))
+    }
+    return nil
+  }
+
+  /// How often the service tries to go on at new places in a row: somebody may be removing those, too.
+  private static let renewalCountMax = 50
+
   /// On the service's thread.
   private func run(_ first: ServiceLoop, _ firstRight: ServingRight, _ setting: Setting) {
     var (loop, right) = (first, firstRight)
+    // How often in a row no process came before the places were gone again.
+    var vainCount = 0
     while true {
       loop.run(until: { isStopping.load(ordering: .acquiring) })
       let sessions = loop.sessions
-      let mayGoOn = loop.isDisplaced && !setting.hasInheritedSocket && !sessions.isEmpty
-      let renewed = mayGoOn ? right.renewed(at: setting.ground, by: clock) : nil
+      vainCount = loop.hasConnections ? 0 : vainCount + 1
+      let mayGoOn =
+        loop.isDisplaced && !setting.hasInheritedSocket && !sessions.isEmpty && vainCount < Self.renewalCountMax
+      // No other process is elected before this one has ended the connections.
+      if mayGoOn, let renewed = right.renewed(at: setting.ground, by: clock) { right = renewed }
       loop.close()
-      guard let renewed else { break }
-      right = renewed
-      guard let (core, listener) = try? prepare(right, setting, carrying: sessions) else { break }
+      guard mayGoOn, let (core, listener) = renew(&right, setting, carrying: sessions) else { break }
       loop = ServiceLoop(
         core, right, listener, poller, isDedicated: setting.isDedicated,
         handOverCount: handOverCount.load(ordering: .acquiring), carriedSessions: sessions, clock: clock)

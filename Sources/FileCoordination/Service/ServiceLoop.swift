@@ -95,6 +95,9 @@ struct ServiceLoop {
     (isBroken, isDisplaced) = (true, true)
   }
 
+  /// Whether any process is connected.
+  var hasConnections: Bool { !connections.isEmpty }
+
   /// The sessions that it serves, and those that it expects.
   var sessions: Set<UInt64> { core.awaitedSessions.union(connections.keys.compactMap { core.session(of: $0) }) }
 
