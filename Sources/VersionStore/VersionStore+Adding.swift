@@ -45,8 +45,8 @@ extension VersionStore {
       // From the commit on there's nothing to complete.
       if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
       try commit(step, version)
-      if taking == .linking, isShared { return version }
-      if taking == .copying { return version }
+      // A replacement that shares the file ends when the other file is there.
+      if taking == .copying || taking == .linking && isShared { return version }
       if taking == .moving { try completeMove(of: version, from: source, status.identity) }
       try? unlink(stepPath(of: version))
       return version
@@ -172,7 +172,13 @@ extension VersionStore {
     // Something else may have been put there meanwhile.
     let isThere = try status(of: source)?.identity == identity
     if version.isPackage {
-      if isThere { try rename(source, to: removal(of: version, at: source)) }
+      if isThere {
+        // Nothing has that name. Not every file system can check that.
+        try storing { () throws(SystemError) in
+          try files.rename(
+            source, at: .workingDirectory, to: removal(of: version, at: source), at: .workingDirectory, .replacing)
+        }
+      }
       return try removeRest(of: version, at: source)
     }
     if isThere { try storing { () throws(SystemError) in try files.removeItem(at: source) } }

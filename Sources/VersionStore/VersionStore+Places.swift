@@ -78,13 +78,9 @@ extension VersionStore {
     // First where the item is: who looks for it there finds out that the place isn't its own yet.
     var record = StoreRecord()
     record.add("path", bytes: path.bytes)
-    if isTagged {
-      try writeLoosely(record, to: layout.record(of: place.item))
-      try writeLoosely(place.record, to: directory.appending(StoreLayout.itemName))
-    } else {
-      try write(record, to: layout.record(of: place.item))
-      try write(place.record, to: directory.appending(StoreLayout.itemName))
-    }
+    let write = isTagged ? writeLoosely : write
+    try write(record, layout.record(of: place.item))
+    try write(place.record, directory.appending(StoreLayout.itemName))
   }
 
   /// Where an item was settled last; it may have moved with a directory since.

@@ -27,7 +27,7 @@ struct VersionKillTests {
     }
   }
 
-  /// Kills a process at some moment of its life.
+  /// Kills a process at some moment of its life: the moment is what's random, and no event is awaited.
   private func killSomewhere(_ tool: RunningTool, _ random: inout SplitMix) {
     usleep(UInt32(random.next() % 120_000))
     tool.kill()

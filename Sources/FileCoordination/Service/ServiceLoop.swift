@@ -357,7 +357,7 @@ extension ServiceLoop {
   }
 
   private mutating func carryOut(_ looks: ServiceCore.Looks) {
-    // Whoever has lost its file lives, as far as anybody can tell, until it has come back or is late.
+    // A process whose file was removed counts as alive until it has come back or is late: its file can't say that it has ended.
     let ended = looks.sessions.filter { !carriedSessions.contains($0) && !right.isAlive($0) }
     if !ended.isEmpty { carryOut(core.sessionsEnded(ended, at: clock.now.nanoseconds)) }
     // The kernel notifies only the parent of a process when the process is stopped.

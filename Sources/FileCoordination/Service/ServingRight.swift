@@ -63,7 +63,7 @@ extension ServingRight {
     // Those that are still found would be taken by this process.
     releaseLocks()
     for _ in 0..<Self.renewalCountMax {
-      // Whoever removes the places may be about to remove the next one.
+      // An error may be due to the program that removes the places: it may be removing this one as well.
       if let right = try? ground.tryToLock() { return right.named(name) }
       clock.wait(until: clock.now.advanced(by: .milliseconds(1)))
     }
