@@ -41,6 +41,23 @@ struct PresumptionTests {
     harness.finish()
   }
 
+  @Test("After a standstill of the process, in which no queue could run, the wait begins anew")
+  func standstill() {
+    let harness = ArbiterHarness()
+    _ = harness.presenter(at: "/f", callbacks: presuming([.relinquishToReader, .saveChanges]))
+    let reader = harness.read("/f")
+    // It was stopped for a minute, and then once more for a little less than counts.
+    harness.fire(.beginning, of: reader, after: 60_000_000_000)
+    #expect(harness.isWaiting(reader))
+    #expect(harness.beginningDelays == [1_000_000_000, 1_000_000_000])
+    harness.fire(.beginning, of: reader, after: 1_250_000_000)
+    #expect(harness.isWaiting(reader), "the save is waited for as well")
+    #expect(harness.beginningDelays.last == 3_750_000_000)
+    harness.fire(.beginning, of: reader, after: 3_750_000_000)
+    #expect(harness.isGranted(reader))
+    harness.finish()
+  }
+
   @Test("A callback that has begun is waited for as ever, and so is a known one")
   func begun() {
     let harness = ArbiterHarness()

@@ -6,7 +6,8 @@ internal import CompactContainers
 // shows nothing, and most such classes have written nothing. So a question by a presumed callback is waited for without
 // a bound only once the queue has begun to run it. Before that it's waited for as long as `Message.Kind.patience` says,
 // from when the access first asked that presenter; then the access goes on. The message stays in its place and is
-// delivered when the queue runs.
+// delivered when the queue runs. While the arbiter's own process stands still, the queue can't run either, so the
+// waiting begins anew then.
 
 extension FileAccessArbiter {
   /// The presenter's queue has begun to run the callback: from now on the answer is waited for like any other.
@@ -108,10 +109,18 @@ extension FileAccessArbiter {
     return negotiation.since + patience
   }
 
+  /// A timer that fires later than this shows that the process stood still: it was stopped, or its machine was.
+  static var latenessMax: Timestamp { 250_000_000 }
+
   mutating func questionsAreLate(_ id: AccessID) {
-    let time = max(now, accesses[id].beginningDue ?? now)
+    let due = accesses[id].beginningDue ?? now
     accesses[id].beginningDue = nil
-    passOverQuestions(of: id, dueBy: time)
+    if now - due > Self.latenessMax {
+      // The queue may not have run since it was asked.
+      for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].since = now }
+      return armBeginningTimer(of: id)
+    }
+    passOverQuestions(of: id, dueBy: max(now, due))
     if !accesses[id].owesAnswers { return advance(id) }
     armBeginningTimer(of: id)
     // Of the questions that follow, one may be waited for as long as it takes.

@@ -104,8 +104,8 @@ extension FileAccessArbiter.Access {
     /// In reverse order: the next is the last.
     var remaining: ShortList<Message.Kind>
     var outstanding: MessageID?
-    /// When it was asked first.
-    let since: Timestamp
+    /// When it was asked first; if the process stood still since, the end of that.
+    var since: Timestamp
   }
 
   /// The reacquirer that came with the answer to `message`.
