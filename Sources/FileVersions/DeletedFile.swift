@@ -67,7 +67,7 @@ extension FileVersions {
 
 extension VersionKeeper {
   func deletedFiles(below path: SystemPath) throws -> [DeletedFile] {
-    try withStore(at: [path]) { store in
+    try withStoreIfPresent(at: path, otherwise: []) { store in
       try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
       return try gone.compactMap { item in

@@ -1,3 +1,4 @@
+internal import ContentHashing
 internal import FileCoordination
 public import FoundationEssentials
 internal import SystemInterface
@@ -51,7 +52,8 @@ extension FileVersions {
   ///
   /// Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version.
   /// The others are marked as resolved. Those that are the result, were merged into it, or became files of their own, are removed unless
-  /// `keepsOthers`; the others stay as resolved versions. If `decide` throws, nothing changes.
+  /// `keepsOthers`; the others stay as resolved versions. If `decide` throws, nothing changes. If the process ends in the middle, the
+  /// next look at the versions finds the conflicts resolved if the file has the result, and otherwise all of them.
   ///
   /// Conflict copies beside the file are others as well if this value was made with `conflictCopies`. Their presenters are asked to
   /// accommodate the deletion. A copy goes only after its contents are in the store. Copies that appear or change meanwhile stay for the next call.
@@ -92,7 +94,7 @@ extension FileVersions {
     return true
   }
 
-  /// Removes versions of a file by a policy.
+  /// Removes versions of a file by a policy, at once: they can't be brought back.
   ///
   /// - Parameters:
   ///   - url: The file.
@@ -106,7 +108,10 @@ extension FileVersions {
   ) async throws(FileVersionError) -> [FileVersion] {
     let removals = Set(policy.removals(among: try await versions(of: url) ?? [], at: .now))
     if isDryRun || removals.isEmpty { return removals.sorted { $0.id < $1.id } }
-    return try await removeOtherVersions(of: url) { removals.contains($0) }
+    return try await perform { keeper in
+      let keeper = keeper.removingAtOnce
+      return try BlockingFileVersions(keeper: keeper).removeOtherVersions(of: url) { removals.contains($0) }
+    }
   }
 }
 
@@ -157,21 +162,30 @@ extension VersionKeeper {
       let kept = try store.add(contentsOf: path, to: item, attributes)
       changes.append(VersionChange(.gained, FileVersion.ID(item, kept.id)))
     }
+    let unneeded = keepsOthers ? [] : others.filter { resolution.has($0.version) }
+    let step = ConflictResolution(
+      result: result(of: resolution, chosen), resolved: others.map(\.stored.id), removed: unneeded.map(\.stored.id),
+      time: time())
+    try store.resolve(step, of: item, at: path) {
+      switch resolution {
+      case .current: break
+      case .version: if let chosen { try store.restore(chosen, to: path) }
+      case .merged(let data): try store.files.replaceContents(of: path, with: Array(data))
+      case .all: for other in others { try restoreBeside(path, other.stored, store) }
+      }
+    }
+    try forgetRemovals(in: store, of: item)
+    return changes + step.resolved.map { VersionChange(.resolved, FileVersion.ID(item, $0)) }
+      + step.removed.map { VersionChange(.lost, FileVersion.ID(item, $0)) }
+  }
+
+  /// The contents that a file gets; `nil` if it stays as it is.
+  private func result(of resolution: FileResolution, _ chosen: StoredVersion?) -> ContentHash? {
     switch resolution {
-    case .current: break
-    case .version: if let chosen { try store.restore(chosen, to: path) }
-    case .merged(let data): try store.files.replaceContents(of: path, with: Array(data))
-    case .all: for other in others { try restoreBeside(path, other.stored, store) }
+    case .current, .all: nil
+    case .version: chosen?.hash
+    case .merged(let data): ContentHash(of: Array(data))
     }
-    for (version, stored) in others {
-      let time = time()
-      _ = try store.change(stored.id, of: stored.item) { $0.resolutionTime = $0.resolutionTime ?? time }
-      changes.append(VersionChange(.resolved, FileVersion.ID(item, stored.id)))
-      if keepsOthers || !resolution.has(version) { continue }
-      try store.remove(stored.id, of: stored.item)
-      changes.append(VersionChange(.lost, FileVersion.ID(item, stored.id)))
-    }
-    return changes
   }
 
   /// Makes a version a file of its own: `name (conflict of DEVICE 2).txt`, or without a device if that isn't known.

@@ -77,13 +77,16 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let additionDate: Date?
   /// The name of the machine that saved it.
   public let deviceName: String?
+  /// Names that machine for good; its other names may change.
+  public let deviceID: String?
   /// The user who saved it.
   public let author: String?
   /// The versions that its contents were made from.
   public let parents: [ID]
   /// The SHA-256 of its contents, as 64 hexadecimal digits; of a package, of the list of its members.
   ///
-  /// `nil` for the contents that the file has now.
+  /// Of the contents that the file has now, it's known if the newest version has the same; otherwise it's `nil`, and
+  /// ``FileVersions/contentHash(of:)`` reads them.
   public let contentHash: String?
   /// Whether it stems from two writers that collided.
   public let isConflict: Bool
@@ -127,6 +130,7 @@ extension FileVersion {
     modificationDate = Date(nanosecondsSince1970: stored.modificationTime)
     additionDate = Date(nanosecondsSince1970: Int64(clamping: stored.id.time))
     deviceName = stored.attributes.deviceName.isEmpty ? nil : stored.attributes.deviceName
+    deviceID = stored.attributes.deviceID.isEmpty ? nil : stored.attributes.deviceID
     author = stored.attributes.author
     parents = stored.attributes.parents.map { ID(stored.item, $0) }
     contentHash = stored.hash.description
@@ -139,8 +143,11 @@ extension FileVersion {
     self.copies = copies.map(\.path)
   }
 
-  /// What a file has now.
-  init(currentOf item: ItemID, at path: SystemPath, _ status: FileStatus) {
+  /// What a file has now, which `saver` has saved unless the newest version is known to have the same.
+  init(
+    currentOf item: ItemID, at path: SystemPath, _ status: FileStatus, by saver: VersionAttributes,
+    after newest: StoredVersion?, isKept: Bool
+  ) {
     id = ID(item, nil)
     url = Self.url(of: path, isDirectory: status.kind == .directory)
     name = path.lastComponent.description
@@ -148,10 +155,12 @@ extension FileVersion {
     size = status.size
     modificationDate = Date(nanosecondsSince1970: status.modificationTime)
     additionDate = nil
-    deviceName = nil
-    author = nil
-    parents = []
-    contentHash = nil
+    let saver = isKept ? newest?.attributes ?? saver : saver
+    deviceName = saver.deviceName.isEmpty ? nil : saver.deviceName
+    deviceID = saver.deviceID.isEmpty ? nil : saver.deviceID
+    author = saver.author
+    parents = newest.map { [ID(item, $0.id)] } ?? []
+    contentHash = isKept ? newest?.hash.description : nil
     isConflict = false
     isResolved = true
     isDiscardable = false

@@ -16,7 +16,8 @@ internal import VersionStore
 /// moves and through saves by any program, and isn't shared by copies. Any number of processes may use it; a crash at any moment
 /// loses nothing and leaves nothing behind.
 ///
-/// All methods suspend; the work is done on threads of the library. Presenters of the file, and of what is around it, are notified of
+/// All methods suspend; the work is done on threads of the library. Each wait has a deadline. When the task is cancelled, a wait ends with
+/// an error of code `.coordination`; work on the disk that has begun is completed. Presenters of the file, and of what is around it, are notified of
 /// each version that's gained, lost or resolved.
 public struct FileVersions: Sendable {
   let keeper: VersionKeeper
@@ -29,13 +30,20 @@ public struct FileVersions: Sendable {
   ///   - deviceName: The name of this machine, for people; its host name unless stated.
   ///   - author: The user who saves.
   ///   - conflictCopies: The sync engines whose conflict copies beside a file are versions of it.
+  ///   - removalWindow: How long a version that was removed can be brought back. Until then it takes space. Without a window it's gone
+  ///     at once.
+  ///   - deadlines: How long a call may wait for accesses and presenters; those of the domain unless stated.
   public init(
     domain: CoordinationDomain = .standard, storage: VersionStorage = .standard, deviceName: String? = nil,
-    author: String? = nil, conflictCopies: Set<ConflictCopyEngine> = []
+    author: String? = nil, conflictCopies: Set<ConflictCopyEngine> = [],
+    removalWindow: Duration = .seconds(7 * 24 * 60 * 60), deadlines: AccessDeadlines? = nil
   ) {
     let host = ProcessInfo.processInfo.hostName
-    let attributes = VersionAttributes(deviceName: deviceName ?? host, deviceID: host, author: author)
-    keeper = VersionKeeper(domain, storage, attributes, conflictCopies: conflictCopies) {
+    let attributes = VersionAttributes(
+      deviceName: deviceName ?? host, deviceID: DeviceIdentity.identifier(hostName: host), author: author)
+    keeper = VersionKeeper(
+      domain, storage, attributes, conflictCopies: conflictCopies, deadlines: deadlines, removalWindow: removalWindow
+    ) {
       Int64(clamping: UInt64(max(Date.now.timeIntervalSince1970, 0) * 1e9))
     }
   }
@@ -177,7 +185,7 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.restore(version, to: url) }
   }
 
-  /// Removes a version.
+  /// Removes a version; ``recover(_:of:)`` brings it back as long as the window for that lasts.
   ///
   /// - Parameters:
   ///   - version: A version that's kept.
@@ -188,7 +196,7 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.remove(version, of: url) }
   }
 
-  /// Removes versions of a file, all that are kept unless stated.
+  /// Removes versions of a file, all that are kept unless stated; ``recover(_:of:)`` brings them back as long as the window lasts.
   ///
   /// - Parameters:
   ///   - url: The file.
@@ -202,6 +210,32 @@ public struct FileVersions: Sendable {
   ) async throws(FileVersionError) -> [FileVersion] {
     try await offload { versions throws(FileVersionError) in
       try versions.removeOtherVersions(of: url, where: isSelected)
+    }
+  }
+
+  /// The versions of a file that were removed and can be brought back, the one that was removed last first.
+  ///
+  /// Their contents can be read, and ``recover(_:of:)`` brings them back.
+  ///
+  /// - Parameter url: The file.
+  /// - Returns: The versions; `nil` when nothing is there.
+  /// - Throws: ``FileVersionError``.
+  /// - Complexity: O(removed versions).
+  public func removedVersions(of url: URL) async throws(FileVersionError) -> [FileVersion]? {
+    try await perform { keeper in try keeper.removedVersions(at: keeper.path(of: url)) }
+  }
+
+  /// Brings a version back that was removed.
+  ///
+  /// - Parameters:
+  ///   - version: A version that was removed.
+  ///   - url: The file that it's of.
+  /// - Returns: The version, which has the same identifier.
+  /// - Throws: ``FileVersionError`` with code `.versionIsGone` if the window for bringing it back has ended.
+  @discardableResult
+  public func recover(_ version: FileVersion, of url: URL) async throws(FileVersionError) -> FileVersion {
+    try await perform { keeper in
+      try keeper.changeVersions(of: url) { access, _ in try keeper.recover(version, access) }
     }
   }
 
@@ -262,17 +296,20 @@ public struct FileVersions: Sendable {
   private func offload<Result: Sendable>(
     _ call: @escaping @Sendable (BlockingFileVersions) throws(FileVersionError) -> Result
   ) async throws(FileVersionError) -> Result {
-    let versions = blocking
-    return try await Offload.run { () throws(FileVersionError) in try call(versions) }
+    try await perform { keeper in try call(BlockingFileVersions(keeper: keeper)) }
   }
 
   func perform<Result: Sendable>(
     _ body: @escaping @Sendable (VersionKeeper) throws -> Result
   ) async throws(FileVersionError) -> Result {
-    let keeper = keeper
-    return try await Offload.run { () throws(FileVersionError) in
-      do { return try body(keeper) } catch { throw FileVersionError(error) }
+    let cancellation = CallCancellation()
+    let keeper = keeper.cancellable(by: cancellation)
+    let outcome = await withTaskCancellationHandler {
+      await Offload.run { Swift.Result { try body(keeper) } }
+    } onCancel: {
+      cancellation.cancel()
     }
+    do { return try outcome.get() } catch { throw FileVersionError(error) }
   }
 }
 

@@ -10,14 +10,45 @@ extension VersionKeeper {
   func currentVersion(at path: SystemPath) throws -> FileVersion? {
     guard let status = try status(of: path) else { return nil }
     try lookAtFile(ofCopy: path)
-    let item = try withStore(at: [path]) { store in try store.item(at: path, creating: true) }
-    return item.map { FileVersion(currentOf: $0, at: path, status) }
+    return try withStore(at: [path]) { store in
+      guard let item = try store.item(at: path, creating: true) else { return nil }
+      let newest = try store.newestVersion(of: item)
+      return FileVersion(
+        currentOf: item, at: path, status, by: attributes, after: newest,
+        isKept: newest.map { store.surelyHas($0, status) } ?? false)
+    }
+  }
+
+  func removedVersions(at path: SystemPath) throws -> [FileVersion]? {
+    if try status(of: path) == nil { return nil }
+    return try withStoreIfPresent(at: path, otherwise: []) { store in
+      guard let item = try store.item(at: path, creating: false) else { return [] }
+      try forgetRemovals(in: store, of: item)
+      return try store.removedVersions(of: item).map { FileVersion($0.version, at: store.path(of: $0)) }
+    }
+  }
+
+  func recover(_ version: FileVersion, _ access: borrowing FileAccess) throws -> FileVersion {
+    guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    let back = try withHistory(of: stored, at: access.canonicalPath) { store in
+      let stored = try store.reinstate(stored.id, of: stored.item)
+      return FileVersion(stored, at: store.path(of: stored))
+    }
+    access.didChangeVersion(.gained, version: back.id.description)
+    return back
+  }
+
+  /// Removes a version; without a window it can't be brought back.
+  func remove(_ version: StoredVersion, from store: VersionStore) throws {
+    if removalWindow <= .zero { return try store.remove(version.id, of: version.item) }
+    try store.retire(version.id, of: version.item)
+    try forgetRemovals(in: store, of: version.item)
   }
 
   func versions(at path: SystemPath, _ claimed: Set<SystemPath>? = nil) throws -> [FileVersion]? {
     if try status(of: path) == nil { return nil }
     try lookAtFile(ofCopy: path)
-    let kept: [FileVersion] = try withStore(at: [path]) { store in
+    let kept: [FileVersion] = try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       return try store.versions(of: item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
     }
@@ -25,7 +56,7 @@ extension VersionKeeper {
   }
 
   func damagedRecords(at path: SystemPath) throws -> [URL] {
-    try withStore(at: [path]) { store in
+    try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       return try store.listing(of: item).damaged.map(Self.url)
     }
@@ -78,11 +109,11 @@ extension VersionKeeper {
     }
   }
 
-  /// The directory of the store that a version is in: six levels above its contents.
+  /// The directory of the store that a version is in: six levels above its contents, or five if it was removed.
   private static func store(of version: FileVersion) -> SystemPath {
     var path = path(of: version)
-    for _ in 0..<6 { path = path.parent }
-    return path
+    for _ in 0..<4 { path = path.parent }
+    return path.lastComponent == SystemPath("removed") ? path.parent : path.parent.parent
   }
 
   func add(_ access: borrowing FileAccess, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
@@ -140,7 +171,7 @@ extension VersionKeeper {
     for version in versions {
       if version.isCurrent { throw Self.currentVersionError(version) }
       let stored = try stored(version, access, claimed: claimed)
-      try withHistory(of: stored, at: path) { store in try store.remove(stored.id, of: stored.item) }
+      try withHistory(of: stored, at: path) { store in try remove(stored, from: store) }
       access.didChangeVersion(.lost, version: FileVersion.ID(stored.item, stored.id).description)
     }
   }
@@ -223,16 +254,18 @@ extension VersionKeeper {
   func restore(
     _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
   ) throws {
+    // A task that's cancelled from here on would leave half of it.
+    let keeper = cancellable(by: nil)
     if old != path {
       try checkFree(path, for: old)
       try withStore(at: [path]) { store in try store.verify(version) }
       if try status(of: old) != nil {
         try HostFileSystem().moveItem(from: old, to: path, replacing: false)
-        try withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
+        try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
       }
     }
-    if let kept = try keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
-    try withStore(at: [path]) { store in try store.restore(version, to: path) }
+    if let kept = try keeper.keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
+    try keeper.withStore(at: [path]) { store in try store.restore(version, to: path) }
   }
 
   /// A file gets the extension of a version only where no other file has that name.

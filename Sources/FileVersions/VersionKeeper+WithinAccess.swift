@@ -48,7 +48,7 @@ package struct VersionsWithinAccess: Sendable {
     try keeper.throwing { keeper in
       guard let stored = version.stored else { throw VersionKeeper.currentVersionError(version) }
       try keeper.withHistory(of: stored, at: keeper.path(of: url)) { store in
-        try store.remove(stored.id, of: stored.item)
+        try keeper.remove(stored, from: store)
       }
       announce(.lost, version.id, at: url)
     }

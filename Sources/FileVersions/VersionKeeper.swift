@@ -18,32 +18,70 @@ final class VersionKeeper: Sendable {
   /// The sync engines whose conflict copies beside a file are versions of it.
   let conflictCopies: Set<ConflictCopyEngine>
   let time: @Sendable () -> Int64
+  /// How long accesses may wait; those of the domain unless stated.
+  let deadlines: AccessDeadlines?
+  /// How long a version that was removed can be brought back.
+  let removalWindow: Duration
+  /// Ends the waits of the call that it's for.
+  private let cancellation: CallCancellation?
   /// The stores in which this process has cleared up.
   private static let recovered = Guarded<Set<SystemPath>>([])
 
   init(
     _ domain: CoordinationDomain, _ storage: VersionStorage, _ attributes: VersionAttributes,
-    conflictCopies: Set<ConflictCopyEngine> = [], time: @escaping @Sendable () -> Int64
+    conflictCopies: Set<ConflictCopyEngine> = [], deadlines: AccessDeadlines? = nil,
+    removalWindow: Duration = .zero, cancellation: CallCancellation? = nil, time: @escaping @Sendable () -> Int64
   ) {
     self.domain = domain
     self.storage = storage
     self.attributes = attributes
     self.conflictCopies = conflictCopies
+    self.deadlines = deadlines
+    self.removalWindow = removalWindow
+    self.cancellation = cancellation
     self.time = time
   }
 
+  /// The same for one call, whose waits end when its task is cancelled; or for what mustn't be cut off, with `nil`.
+  func cancellable(by cancellation: CallCancellation?) -> VersionKeeper {
+    copy(removalWindow: removalWindow, cancellation: cancellation)
+  }
+
+  /// The same, but what it removes can't be brought back.
+  var removingAtOnce: VersionKeeper { copy(removalWindow: .zero, cancellation: cancellation) }
+
+  private func copy(removalWindow: Duration, cancellation: CallCancellation?) -> VersionKeeper {
+    VersionKeeper(
+      domain, storage, attributes, conflictCopies: conflictCopies, deadlines: deadlines, removalWindow: removalWindow,
+      cancellation: cancellation, time: time)
+  }
+
   /// Another one for each operation: accesses of one coordinator don't wait for each other.
-  var coordinator: FileCoordinator { FileCoordinator(label: "file versions", domain: domain) }
+  var coordinator: FileCoordinator {
+    let coordinator = FileCoordinator(label: "file versions", domain: domain, deadlines: deadlines)
+    cancellation?.end(coordinator)
+    return coordinator
+  }
 
   /// The store for what is at a path.
   func store(for path: SystemPath) throws -> VersionStore {
     let store = try VersionStore(at: storage.directory(for: path), worker: Self.worker, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
-      try Self.blocking(coordinator, [steps]) { _ = try store.recover(isAlive: Self.isAlive) }
+      try Self.blocking(coordinator, [steps]) {
+        if try store.recover(isAlive: Self.isAlive) > 0 { try store.sweepContents() }
+        try forgetRemovals(in: store)
+      }
       Self.recovered.withLock { _ = $0.insert(store.root) }
     }
     return store
+  }
+
+  /// Removes versions for good that were removed longer ago than the window for bringing them back.
+  func forgetRemovals(in store: VersionStore, of item: ItemID? = nil) throws {
+    let (seconds, attoseconds) = removalWindow.components
+    let window = Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))
+    try store.forgetRemovals(before: time().subtractingReportingOverflow(window).partialValue, of: item)
   }
 
   /// Keeps others from changing the histories at some paths, and below them, meanwhile.
@@ -59,6 +97,14 @@ final class VersionKeeper: Sendable {
       for path in paths { try adoptHistory(of: path, into: store) }
       return try body(store)
     }
+  }
+
+  /// The same, but only if there are versions of anything at all: a look makes no store.
+  func withStoreIfPresent<Result>(
+    at path: SystemPath, otherwise nothing: Result, _ body: (VersionStore) throws -> Result
+  ) throws -> Result {
+    if try !storage.hasStore(for: path) { return nothing }
+    return try withStore(at: [path], body)
   }
 
   /// Takes over the history of a file that has come from another volume.

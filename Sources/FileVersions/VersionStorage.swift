@@ -38,17 +38,24 @@ public struct VersionStorage: Sendable {
     return VersionStorage(choice: .directory(path.parent.appending(path.lastComponent)))
   }
 
-  /// The directory for versions of what is at a path.
-  func directory(for path: SystemPath) throws(SystemError) -> SystemPath {
+  /// The directory for versions of what is at a path; if `making`, those around it are made, and itself where others could plant it.
+  func directory(for path: SystemPath, making: Bool = true) throws(SystemError) -> SystemPath {
     switch choice {
     case .directory(let directory):
-      try Self.ensureDirectory(directory.parent)
+      if making { try Self.ensureDirectory(directory.parent) }
       return directory
     case .volumes(let tops):
       let top = tops.first { path.isInside($0) } ?? tops[0]
       return top.appending("file-versions")
-    case .standard: return try Self.standardDirectory(for: path)
+    case .standard: return try Self.standardDirectory(for: path, making: making)
     }
+  }
+
+  /// Whether there's a store that may have versions of what is at a path: on its volume, or on the one that it has come from.
+  func hasStore(for path: SystemPath) throws(SystemError) -> Bool {
+    let own = try directory(for: path, making: false)
+    if VersionStore.exists(at: own) { return true }
+    return try otherDirectories(than: own).contains { VersionStore.exists(at: $0) }
   }
 
   /// The directories for other volumes: histories may have come from there with their files.
@@ -76,28 +83,31 @@ public struct VersionStorage: Sendable {
     return try [dataHome().appending("file-versions")] + own
   }
 
-  private static func standardDirectory(for path: SystemPath) throws(SystemError) -> SystemPath {
+  private static func standardDirectory(for path: SystemPath, making: Bool) throws(SystemError) -> SystemPath {
     let files = HostFileSystem()
     let home = try dataHome()
+    let own = { (directory: SystemPath, user: UInt32) throws(SystemError) -> SystemPath in
+      making ? try privateDirectory(directory, user) : directory.appending("file-versions")
+    }
     var top = path.parent
     while try files.statusIfPresent(of: top) == nil, top != .root { top = top.parent }
     let device = try files.status(of: top, at: .workingDirectory, links: .follow).device
     let user = HostUser.effectiveUserID
     if try files.status(of: home, at: .workingDirectory, links: .follow).device == device {
-      return try privateDirectory(home, user)
+      return try own(home, user)
     }
     while top != .root, try files.status(of: top.parent, at: .workingDirectory, links: .follow).device == device {
       top = top.parent
     }
     let directory = top.appending(".file-versions-\(user)")
     do throws(SystemError) {
-      try RuntimeDirectory.makePrivate(directory, owners: [user])
+      if making { try RuntimeDirectory.makePrivate(directory, owners: [user]) }
       return directory
     } catch {
       // It may work the next time: until then nothing is kept elsewhere, where it wouldn't be found.
       if error.isOne(of: .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noSpace) { throw error }
       // Read-only, another user's, or planted: the contents are copied.
-      return try privateDirectory(home, user)
+      return try own(home, user)
     }
   }
 

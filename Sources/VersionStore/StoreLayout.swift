@@ -9,6 +9,8 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
 ///     items/12/1234…/item                   where the item is
+///     items/12/1234…/resolving              what is done to conflicts when their file has got the result
+///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
 ///     places/home/me/a.txt/=item            which item is at `/home/me/a.txt`
 ///     steps/…                               what's being done; after a crash, what is to be undone or completed
 struct StoreLayout: Sendable {
@@ -18,6 +20,7 @@ struct StoreLayout: Sendable {
   var contents: SystemPath { root.appending("contents") }
   var items: SystemPath { root.appending("items") }
   var places: SystemPath { root.appending("places") }
+  var removed: SystemPath { root.appending("removed") }
   var steps: SystemPath { root.appending("steps") }
 
   func contents(of hash: ContentHash) -> SystemPath {
@@ -29,6 +32,11 @@ struct StoreLayout: Sendable {
   }
 
   func record(of item: ItemID) -> SystemPath { directory(of: item).appending("item") }
+
+  func resolution(of item: ItemID) -> SystemPath { directory(of: item).appending("resolving") }
+
+  /// The directory of an item's versions that were removed.
+  func removals(of item: ItemID) -> SystemPath { removed.appending(item.description) }
 
   func directory(of version: VersionID, of item: ItemID) -> SystemPath {
     directory(of: item).appending(version.description)

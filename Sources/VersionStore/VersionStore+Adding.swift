@@ -158,7 +158,7 @@ extension VersionStore {
   private func commit(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
     let directory = layout.directory(of: version.item)
-    try ensureDirectory(directory)
+    try ensureDurableDirectory(directory)
     try rename(step, to: layout.directory(of: version.id, of: version.item))
     try synchronizeNames(in: directory)
   }

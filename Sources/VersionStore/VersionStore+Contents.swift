@@ -134,6 +134,18 @@ extension VersionStore {
     }
   }
 
+  /// Removes all stored contents that no version has: a crash in the middle of a removal may leave some.
+  ///
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(stored contents).
+  package func sweepContents() throws(VersionStoreError) {
+    for part in try names(in: layout.contents) {
+      for name in try names(in: layout.contents.appending(part)) {
+        if let hash = ContentHash(name.description) { try releaseContents(hash) }
+      }
+    }
+  }
+
   /// Removes stored contents that no version has.
   ///
   /// If a version gets them at this moment, it keeps them by its own name.

@@ -15,8 +15,9 @@ extension VersionStore {
   /// | an item whose former place has a file | none | stays there: this is a copy or a backup, which begins its own |
   /// | an item | another one | the former if that is gone from where it was, else the latter |
   ///
-  /// If nothing is there, the file of a history is gone. Without extended attributes a history follows moves that are noted, and new
-  /// files in the place of old ones.
+  /// If nothing is there, the file of a history is gone. A new file without a tag that comes within ``gracePeriod`` goes on with the
+  /// history, unless the removal was noted, or listed: editors rename the old file before they write the new one. Without extended attributes a
+  /// history follows moves that are noted, and new files in the place of old ones.
   ///
   /// - Parameters:
   ///   - path: A canonical path.
@@ -24,9 +25,15 @@ extension VersionStore {
   /// - Returns: The item; `nil` if it has no history, or nothing is there.
   /// - Throws: The error of a system call.
   package func item(at path: SystemPath, creating: Bool) throws(VersionStoreError) -> ItemID? {
+    guard let item = try find(path, creating: creating) else { return nil }
+    try completeResolution(of: item, at: path)
+    return item
+  }
+
+  private func find(_ path: SystemPath, creating: Bool) throws(VersionStoreError) -> ItemID? {
     var place = try place(at: path)
     guard let status = try status(of: path), status.kind == .regular || status.kind == .directory else {
-      if let place, try isOnVolume(path, place) { try leave(layout.place(of: path), place.item) }
+      if let place, try isOnVolume(path, place) { try leave(layout.place(of: path), place.item, isMissed: true) }
       return nil
     }
     if let former = place, let last = try lastPath(of: former.item), last != path,
@@ -45,6 +52,12 @@ extension VersionStore {
       if !place.isOf(status) { try settle(PlaceRecord(place.item, status), at: path, isTagged: isTagged) }
       return place.item
     }
+    if tag != nil {
+      // A copy is no save.
+      try confirmAbsence(at: path)
+    } else if let item = try itemMissed(at: path, status) {
+      return item
+    }
     if !creating {
       // A copy stays one when the file that it was made of is gone.
       if tag != nil { removeTag(of: path) }
@@ -55,6 +68,18 @@ extension VersionStore {
     let isTagged = self.tag(path, item)
     try settle(PlaceRecord(item, status), at: path, isTagged: isTagged)
     return item
+  }
+
+  /// In nanoseconds: a file that comes back within it after it was missed is the same item.
+  static let gracePeriod: Int64 = 2_000_000_000
+
+  /// The history of a file that was missed at a path a moment ago: it goes on.
+  private func itemMissed(at path: SystemPath, _ status: FileStatus) throws(VersionStoreError) -> ItemID? {
+    let missed = try goneItems(at: path).filter { $0.isMissed && $0.time > time() - Self.gracePeriod }
+    guard let last = missed.max(by: { $0.time < $1.time }), try isGone(last), try lastPath(of: last.item) == path
+    else { return nil }
+    try revive(last, at: path)
+    return last.item
   }
 
   /// Whether a file with the tag of an item is that item and no copy: it isn't any more where it was.

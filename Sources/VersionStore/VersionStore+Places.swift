@@ -49,6 +49,15 @@ package struct GoneItem: Hashable, Sendable {
   package let path: SystemPath
   /// When that was noticed, in nanoseconds since 1970.
   package let time: Int64
+  /// Whether it was only missed by a look, so that it may be about to come back.
+  package let isMissed: Bool
+
+  package init(item: ItemID, path: SystemPath, time: Int64, isMissed: Bool = false) {
+    self.item = item
+    self.path = path
+    self.time = time
+    self.isMissed = isMissed
+  }
 }
 
 extension VersionStore {
@@ -73,8 +82,8 @@ extension VersionStore {
   /// - Throws: The error of a system call.
   func settle(_ place: PlaceRecord, at path: SystemPath, isTagged: Bool) throws(VersionStoreError) {
     let directory = layout.place(of: path)
-    try ensureDirectory(directory)
-    try ensureDirectory(layout.directory(of: place.item))
+    if isTagged { try ensureDirectory(directory) } else { try ensureDurableDirectory(directory) }
+    try ensureDurableDirectory(layout.directory(of: place.item))
     // First where the item is: who looks for it there finds out that the place isn't its own yet.
     var record = StoreRecord()
     record.add("path", bytes: path.bytes)
@@ -101,11 +110,18 @@ extension VersionStore {
   }
 
   /// Ends an item's stay at a place; its history is listed as one that's gone.
-  func leave(_ place: SystemPath, _ item: ItemID) throws(VersionStoreError) {
-    var record = StoreRecord()
-    record.add("time", time())
-    try write(record, to: place.appending(StoreLayout.goneName + item.description))
+  func leave(_ place: SystemPath, _ item: ItemID, isMissed: Bool = false) throws(VersionStoreError) {
+    try noteGone(item, from: place, at: time(), isMissed: isMissed)
     try unlink(place.appending(StoreLayout.itemName))
+  }
+
+  private func noteGone(
+    _ item: ItemID, from place: SystemPath, at time: Int64, isMissed: Bool
+  ) throws(VersionStoreError) {
+    var record = StoreRecord()
+    record.add("time", time)
+    if isMissed { record.add("missed", "yes") }
+    try write(record, to: place.appending(StoreLayout.goneName + item.description))
   }
 
   /// The histories below a path whose files are gone.
@@ -117,11 +133,26 @@ extension VersionStore {
   package func goneItems(below path: SystemPath) throws(VersionStoreError) -> [GoneItem] {
     var found: [GoneItem] = []
     try forEachPlace(below: layout.place(of: path)) { place, names throws(VersionStoreError) in
-      for name in names where name.description.hasPrefix(StoreLayout.goneName) {
-        guard let item = ItemID(String(name.description.dropFirst(StoreLayout.goneName.count))) else { continue }
-        let time: Int64? = try recordIfIntact(at: place.appending(name))?.number(of: "time")
-        found.append(GoneItem(item: item, path: layout.path(ofPlace: place), time: time ?? 0))
-      }
+      found += try goneItems(at: place, names)
+    }
+    return found
+  }
+
+  /// The histories whose files were at a path and are gone.
+  func goneItems(at path: SystemPath) throws(VersionStoreError) -> [GoneItem] {
+    let place = layout.place(of: path)
+    return try goneItems(at: place, names(in: place))
+  }
+
+  private func goneItems(at place: SystemPath, _ names: [SystemPath]) throws(VersionStoreError) -> [GoneItem] {
+    var found: [GoneItem] = []
+    for name in names where name.description.hasPrefix(StoreLayout.goneName) {
+      guard let item = ItemID(String(name.description.dropFirst(StoreLayout.goneName.count))) else { continue }
+      let record = try recordIfIntact(at: place.appending(name))
+      found.append(
+        GoneItem(
+          item: item, path: layout.path(ofPlace: place), time: record?.number(of: "time") ?? 0,
+          isMissed: record?.value(of: "missed") != nil))
     }
     return found
   }
@@ -139,7 +170,7 @@ extension VersionStore {
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
   }
 
-  /// Notes which files that have histories are gone.
+  /// Notes which files that have histories are gone: they aren't only missed from now on.
   ///
   /// - Parameter path: A canonical path.
   /// - Throws: The error of a system call.
@@ -151,6 +182,17 @@ extension VersionStore {
       guard kind != .regular, kind != .directory, let record = try self.place(at: path) else { continue }
       if try isOnVolume(path, record) { try leave(place, record.item) }
     }
+    for gone in try goneItems(below: path) { try confirmAbsence(of: gone) }
+  }
+
+  /// Lets no history go on any more that was missed at a path.
+  func confirmAbsence(at path: SystemPath) throws(VersionStoreError) {
+    for gone in try goneItems(at: path) { try confirmAbsence(of: gone) }
+  }
+
+  private func confirmAbsence(of gone: GoneItem) throws(VersionStoreError) {
+    if !gone.isMissed { return }
+    try noteGone(gone.item, from: layout.place(of: gone.path), at: gone.time, isMissed: false)
   }
 
   /// Whether what is around a path is on the volume that the file was on: one that isn't mounted hides its files.
@@ -189,6 +231,8 @@ extension VersionStore {
   /// Removes a history wherever its file is.
   func removeHistory(_ item: GoneItem) throws(VersionStoreError) {
     for id in try versionIDs(of: item.item) { try remove(id, of: item.item) }
+    try forgetRemovals(before: .max, of: item.item)
+    try unlink(layout.resolution(of: item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
     let directory = layout.directory(of: item.item)
@@ -210,7 +254,10 @@ extension VersionStore {
   package func noteMove(from old: SystemPath, to new: SystemPath) throws(VersionStoreError) {
     if try status(of: layout.place(of: old)) == nil { return }
     let step = step(Self.moveName + String(UInt64.random(in: .min ... .max), radix: 16))
-    try write(Step.move(from: old, to: new).record, to: step)
+    // One that isn't written completely hasn't begun.
+    try writeDraft(Step.move(from: old, to: new).record.bytes, to: step)
+    try storing { () throws(SystemError) in try files.synchronizeItem(at: step) }
+    try synchronizeNames(in: layout.steps)
     try completeMove(from: old, to: new)
     try unlink(step)
   }

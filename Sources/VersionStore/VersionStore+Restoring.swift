@@ -22,7 +22,7 @@ extension VersionStore {
         return try files.replaceContents(of: path, withContentsOf: source, mode: version.mode)
       }
       // The package that's there makes room in the last step.
-      let temporary = path.parent.appending(StoreLayout.restoring + version.id.description)
+      let temporary = restoringPath(of: version.id, for: path)
       do throws(SystemError) {
         try files.replaceContents(of: temporary, withContentsOf: source, mode: version.mode)
         try files.moveItem(from: temporary, to: path, replacing: true)
@@ -33,13 +33,18 @@ extension VersionStore {
     }
   }
 
+  /// Where contents are made that are then moved to a path: in a step, which is removed after a crash, if that's on the same volume.
+  private func restoringPath(of id: VersionID, for path: SystemPath) -> SystemPath {
+    let name = StoreLayout.restoring + id.description + "-" + String(UInt64.random(in: .min ... .max), radix: 16)
+    let target = try? status(of: path.parent)?.device
+    let own = try? status(of: layout.steps)?.device
+    return target == own ? step(String(name.dropFirst())) : path.parent.appending(name)
+  }
+
   private func restorePackage(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
-    let temporary = path.parent.appending(StoreLayout.restoring + version.id.description)
+    let temporary = restoringPath(of: version.id, for: path)
     let source = self.path(of: version)
     do throws(VersionStoreError) {
-      if try status(of: temporary) != nil {
-        try storing { () throws(SystemError) in try files.removeItem(at: temporary) }
-      }
       try storing { () throws(SystemError) in try files.copyItem(from: source, to: temporary, replacing: false) }
       for member in try members(of: version).reversed() { try open(member, below: temporary) }
       try storing { () throws(SystemError) in try files.moveItem(from: temporary, to: path, replacing: true) }

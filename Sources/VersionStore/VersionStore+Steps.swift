@@ -42,19 +42,6 @@ extension VersionStore {
   /// Where this process does something that has a name.
   func step(_ name: String) -> SystemPath { layout.step("\(name).\(worker)") }
 
-  /// Removes a version, and contents that no other one has.
-  ///
-  /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
-  package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
-    let step = step(id.description + "-removed")
-    do throws(VersionStoreError) {
-      try rename(layout.directory(of: id, of: item), to: step)
-    } catch .system(let error) where error.isAbsence {
-      throw .versionIsGone(id)
-    }
-    try dispose(of: step)
-  }
-
   /// Makes an empty directory from which files become versions by a rename; it goes when its process has ended.
   ///
   /// - Returns: The directory.
@@ -102,7 +89,7 @@ extension VersionStore {
     if status.kind == .directory { return try dispose(of: step) }
     // One that isn't written completely hasn't begun.
     if step.lastComponent.bytes.starts(with: Self.moveName.utf8), status.size < 1 << 16,
-      let record = try record(at: step), case .move(let old, let new)? = Step(record)
+      let record = try recordIfIntact(at: step), case .move(let old, let new)? = Step(record)
     {
       // What is there again has a history of its own.
       if try self.status(of: old) == nil { try completeMove(from: old, to: new) }

@@ -47,7 +47,7 @@ package struct VersionStore: Sendable {
     try ensureDirectory(layout.root)
     let directories = [layout.contents, layout.items, layout.places, layout.steps]
     // Those that a crash has left without their format, and the file that it's written to.
-    let known = Set(directories.map(\.lastComponent))
+    let known = Set((directories + [layout.removed]).map(\.lastComponent))
     let isForeign = try names(in: layout.root).contains {
       !known.contains($0) && !$0.bytes.starts(with: ".".utf8) && $0 != layout.format.lastComponent
     }
@@ -121,6 +121,14 @@ extension VersionStore {
       try ensureDirectory(path.parent)
       try storing { () throws(SystemError) in try makeDirectory(path) }
     }
+  }
+
+  /// Makes a directory that's on the disk when this returns, like those around it that had to be made.
+  func ensureDurableDirectory(_ path: SystemPath) throws(VersionStoreError) {
+    if try status(of: path) != nil { return }
+    if path.parent != layout.root { try ensureDurableDirectory(path.parent) }
+    try ensureDirectory(path)
+    try synchronizeNames(in: path.parent)
   }
 
   /// Another process may make it at the same time.
@@ -236,10 +244,16 @@ extension VersionStore {
     _ version: StoredVersion, _ path: SystemPath, _ status: FileStatus
   ) throws(VersionStoreError) -> Bool {
     if version.isPackage || version.size != status.size { return false }
+    if surelyHas(version, status) { return true }
+    return try hash(of: path) == version.hash
+  }
+
+  /// Whether a file has the contents of a version by its size and time, which may not say so although it has.
+  package func surelyHas(_ version: StoredVersion, _ status: FileStatus) -> Bool {
     // A second write within the same tick of the file system's clock doesn't show.
     let isSettled = version.modificationTime < Int64(clamping: version.id.time) - 2_000_000_000
-    if isSettled, version.modificationTime == status.modificationTime { return true }
-    return try hash(of: path) == version.hash
+    return isSettled && !version.isPackage && version.size == status.size
+      && version.modificationTime == status.modificationTime
   }
 
   /// A version; `nil` when it was removed.

@@ -42,6 +42,10 @@ struct VersionCommandTests {
     #expect(bench.text("old.txt") == "one\ntwo\n")
     #expect(try output("remove", file, "1") == "")
     #expect(try output("versions", file).split(separator: "\n").count == 1)
+    #expect(try output("versions", "--removed", file).hasPrefix("1  "))
+    #expect(try output("recover", file, "1") == "")
+    #expect(try output("versions", file).split(separator: "\n").count == 2)
+    #expect(try output("versions", "--removed", file) == "")
   }
 
   @Test("What doesn't exist is said, with 66, and nothing is changed")
@@ -52,6 +56,7 @@ struct VersionCommandTests {
     let surplus = try bench.run("show", file, "2")
     #expect(surplus.status == 66 && surplus.errors.contains("1 (the newest) to 1"))
     #expect(try bench.run("remove", file, "1", "2").status == 66)
+    #expect(try bench.run("recover", file, "1").status == 66)
     #expect(try output("versions", file).split(separator: "\n").count == 1)
     #expect(try bench.run("keep", bench.path("none"), file).status == 66)
     #expect(try output("versions", file).split(separator: "\n").count == 2)
@@ -76,7 +81,7 @@ struct VersionCommandTests {
   @Test("What can't be written, shown or restored is said, and every command has its help")
   func refusals() throws {
     _ = try output("keep", file)
-    for name in ["versions", "keep", "show", "diff", "restore", "remove", "purge", "conflicts", "resolve"] {
+    for name in ["versions", "keep", "show", "diff", "restore", "remove", "recover", "purge", "conflicts", "resolve"] {
       #expect(try output("help", name).contains("filecoord \(name)"))
     }
     for command in [

@@ -9,10 +9,10 @@ import Testing
 struct CrashExplorationTests {
   /// An operation on a store with two versions, one of which has the contents that are added.
   enum Operation: CaseIterable, Sendable {
-    case add, addEqual, addPackage, move, movePackage, replace, replaceEqual, remove, removeShared
+    case add, addEqual, addPackage, move, movePackage, replace, replaceEqual, remove, removeShared, retire, reinstate
 
     /// Those of a normal run, or all.
-    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .replaceEqual, .removeShared]
+    static let explored = Budget.isLong ? allCases : [.addEqual, .move, .replaceEqual, .removeShared, .reinstate]
 
     /// The state before it.
     func prepare(_ sandbox: StoreSandbox, _ item: ItemID) throws {
@@ -26,6 +26,7 @@ struct CrashExplorationTests {
       try sandbox.write("a", self == .addEqual || self == .replaceEqual ? "shared" : "new", mode: 0o640)
       try sandbox.write("p/1", "shared", mode: 0o600)
       try sandbox.write("p/in/2", "two")
+      if self == .reinstate { try store.retire(#require(store.versions(of: item).first).id, of: item) }
     }
 
     func run(_ sandbox: StoreSandbox, _ door: any FileSystem, _ item: ItemID) throws {
@@ -45,6 +46,8 @@ struct CrashExplorationTests {
         }
       case .remove: try store.remove(#require(store.versions(of: item).first).id, of: item)
       case .removeShared: try store.remove(#require(store.versions(of: item).last).id, of: item)
+      case .retire: try store.retire(#require(store.versions(of: item).first).id, of: item)
+      case .reinstate: _ = try store.reinstate(#require(store.removedVersions(of: item).first).version.id, of: item)
       }
     }
   }
@@ -65,11 +68,12 @@ struct CrashExplorationTests {
     let versions = try store.versions(of: item)
     for version in versions { try store.verify(version) }
     let texts = try versions.map { $0.isPackage ? "package \($0.size)" : try sandbox.text(store.path(of: $0)) }
+    let removed = try store.removedVersions(of: item).map { try sandbox.text(store.path(of: $0)) }
     let rest = try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.hasPrefix("contents/") }
       .filter { $0.split(separator: "/").count > 2 || $0.hasPrefix("steps/") }
     // What a save that was cut off leaves beside its file goes with the next one.
     let files = try sandbox.tree("files").filter { !$0.contains(".fcsave") }
-    return "\(texts) \(rest) \(files)"
+    return "\(texts) removed \(removed) \(rest) \(files)"
   }
 
   @Test("It's the state before or after, and nothing is left over", arguments: Operation.explored)
@@ -84,7 +88,8 @@ struct CrashExplorationTests {
     #expect(before != after)
     let between = try await intermediate(operation, item)
     var ends: [String: Int] = [:]
-    for number in explored(callCount) {
+    // The last call may be what makes it so.
+    for number in explored(callCount) + [callCount + 1] {
       try await withStore { sandbox in
         try operation.prepare(sandbox, item)
         try? operation.run(sandbox, DyingDoor.dying(atCall: number), item)

@@ -12,6 +12,8 @@ private struct Reference {
   /// Which history a file has.
   var histories: [String: Int] = [:]
   var versions: [Int: [String]] = [:]
+  /// Those of files that were missed a moment ago: a new file there goes on with one.
+  var missed: [String: Int] = [:]
   private var lastHistory = 0
 
   mutating func history(of name: String) -> Int {
@@ -39,10 +41,24 @@ private struct Run {
 
   private static let names = ["a", "b", "d/a", "d/b"]
 
+  /// In nanoseconds; within the grace period for most steps.
+  private var now: Int64 = 1_000
+
+  init(sandbox: StoreSandbox, random: SplitMix) {
+    self.sandbox = sandbox
+    self.random = random
+  }
+
+  private func store(_ door: (any FileSystem)? = nil) throws -> VersionStore { try sandbox.store(door, at: now) }
+
   private func text(of name: String) throws -> String { try sandbox.text(sandbox.path(name)) }
 
   /// Does something, at times in a process that ends in the middle of it, and is done again by the next one as far as that's said.
   mutating func step() throws {
+    if random.chance(1, in: 3) {
+      now += VersionStore.gracePeriod
+      reference.missed = [:]
+    }
     let (name, other) = (random.pick(Self.names), random.pick(Self.names))
     if reference.texts[name] == nil { return try create(name) }
     switch random.below(9) {
@@ -65,6 +81,8 @@ private struct Run {
     let text = "\(random.below(6))"
     try sandbox.write(name, text)
     reference.texts[name] = text
+    reference.histories[name] = reference.missed.removeValue(forKey: name)
+    _ = try store().item(at: sandbox.path(name), creating: false)
   }
 
   private mutating func save(_ name: String) throws {
@@ -72,7 +90,7 @@ private struct Run {
     let text = "\(random.below(6))"
     try random.pick(IdentityTests.Editor.allCases).save(sandbox, name, text)
     reference.texts[name] = text
-    _ = try sandbox.store().item(at: sandbox.path(name), creating: false)
+    _ = try store().item(at: sandbox.path(name), creating: false)
   }
 
   private mutating func add(_ name: String) throws {
@@ -80,12 +98,12 @@ private struct Run {
     let byMoving = random.chance(1, in: 4)
     let source = byMoving ? try sandbox.write("source", reference.texts[name] ?? "") : sandbox.path(name)
     let history = reference.history(of: name)
-    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: true))
+    let item = try #require(try store().item(at: sandbox.path(name), creating: true))
     let before = try versions(of: item)
     try mayDie { store in
       _ = try store.add(contentsOf: source, to: item, StoreSandbox.attributes, taking: byMoving ? .moving : .copying)
     }
-    try sandbox.store().completeMoves(of: item)
+    try store().completeMoves(of: item)
     try? sandbox.files.removeItem(at: sandbox.path("source"))
     let after = try versions(of: item)
     if after != before { reference.versions[history]?.append(reference.texts[name] ?? "") }
@@ -104,7 +122,7 @@ private struct Run {
     }
     reference.histories[new] = nil
     reference.move(name, to: new)
-    for name in [new, name] { _ = try sandbox.store().item(at: sandbox.path(name), creating: false) }
+    for name in [new, name] { _ = try store().item(at: sandbox.path(name), creating: false) }
   }
 
   private mutating func copy(_ name: String, to new: String) throws {
@@ -112,6 +130,10 @@ private struct Run {
     note("copy", name, new)
     try sandbox.files.copyItem(from: sandbox.path(name), to: sandbox.path(new), replacing: false)
     reference.texts[new] = reference.texts[name]
+    // One that has no tag is a save.
+    let missed = reference.missed.removeValue(forKey: new)
+    reference.histories[new] = reference.histories[name] == nil ? missed : nil
+    _ = try store().item(at: sandbox.path(new), creating: false)
   }
 
   private mutating func delete(_ name: String) throws {
@@ -119,22 +141,24 @@ private struct Run {
     let path = sandbox.path(name)
     try sandbox.files.removeItem(at: path)
     if random.chance(1, in: 2) { try mayDie { store in try store.noteRemoval(of: path) } }
-    _ = try sandbox.store().item(at: path, creating: false)
+    _ = try store().item(at: path, creating: false)
     reference.texts[name] = nil
-    reference.histories[name] = nil
+    let history = reference.histories.removeValue(forKey: name)
+    let isMissed = try store().goneItems(at: path).contains { $0.isMissed && $0.time == now }
+    reference.missed[name] = isMissed ? history : nil
   }
 
   private mutating func restore(_ name: String) throws {
     note("restore", name)
     guard let history = reference.histories[name], let text = reference.versions[history]?.last else { return }
-    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: false))
-    let version = try #require(try sandbox.store().versions(of: item).last)
+    let item = try #require(try store().item(at: sandbox.path(name), creating: false))
+    let version = try #require(try store().versions(of: item).last)
     let path = sandbox.path(name)
     try mayDie { store in try store.restore(version, to: path) }
     let now = try self.text(of: name)
     if now != text, now != reference.texts[name] { problems.append("\(name) is neither restored nor as it was") }
     reference.texts[name] = now
-    _ = try sandbox.store().item(at: sandbox.path(name), creating: false)
+    _ = try store().item(at: sandbox.path(name), creating: false)
   }
 
   private mutating func remove(_ name: String) throws {
@@ -143,26 +167,26 @@ private struct Run {
       return
     }
     let index = random.below(count)
-    let item = try #require(try sandbox.store().item(at: sandbox.path(name), creating: false))
-    let version = try sandbox.store().versions(of: item)[index]
+    let item = try #require(try store().item(at: sandbox.path(name), creating: false))
+    let version = try store().versions(of: item)[index]
     try mayDie { store in try store.remove(version.id, of: item) }
-    if try sandbox.store().versionIfPresent(version.id, of: item) == nil {
+    if try store().versionIfPresent(version.id, of: item) == nil {
       reference.versions[history]?.remove(at: index)
     }
   }
 
-  private func versions(of item: ItemID) throws -> [VersionID] { try sandbox.store().versions(of: item).map(\.id) }
+  private func versions(of item: ItemID) throws -> [VersionID] { try store().versions(of: item).map(\.id) }
 
   private mutating func mayDie(_ body: (VersionStore) throws -> Void) throws {
-    if random.chance(1, in: 2) { return try body(sandbox.store()) }
+    if random.chance(1, in: 2) { return try body(store()) }
     // Beyond the last call it ends in time.
-    try? body(sandbox.store(DyingDoor.dying(atCall: 4 + random.below(60))))
-    try sandbox.store().recover { _ in false }
+    try? body(store(DyingDoor.dying(atCall: 4 + random.below(60))))
+    try store().recover { _ in false }
   }
 
   /// Compares everything.
   mutating func check() throws {
-    let store = try sandbox.store()
+    let store = try store()
     for (name, text) in reference.texts {
       if try self.text(of: name) != text { problems.append("\(name) has other contents than '\(text)'") }
       let item = try store.item(at: sandbox.path(name), creating: false)
@@ -175,7 +199,8 @@ private struct Run {
     let stored = try sandbox.tree("store/contents").filter { $0.contains("/") }.count
     let distinct = Set(reference.versions.values.joined()).count
     if stored != distinct { problems.append("\(stored) contents are stored of \(distinct)") }
-    if try !sandbox.tree("store/steps").isEmpty { problems.append("a step is left over") }
+    let steps = try sandbox.tree("store/steps")
+    if !steps.isEmpty { problems.append("steps are left over: \(steps)") }
   }
 }
 

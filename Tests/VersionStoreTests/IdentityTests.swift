@@ -53,6 +53,25 @@ struct IdentityTests {
     }
   }
 
+  @Test(
+    "A file that's missed while an editor puts a new one in its place goes on; later, or if its removal was noted, it doesn't",
+    arguments: [(later: Int64(1_999_999_999), isNoted: false), (2_000_000_000, false), (0, true)])
+  func missed(later: Int64, isNoted: Bool) async throws {
+    try await withStore { sandbox in
+      let path = try sandbox.write("a", "1")
+      let item = try #require(try sandbox.store().item(at: path, creating: true))
+      // What an editor does that keeps a backup, with somebody who looks in between.
+      #expect(Foundation.rename(path.description, path.description + "~") == 0)
+      if isNoted { try sandbox.store().noteRemoval(of: path) }
+      #expect(try sandbox.store().item(at: path, creating: false) == nil)
+      try sandbox.write("a", "2")
+      let found = try sandbox.store(at: 1_000 + later).item(at: path, creating: false)
+      #expect(found == (later < 2_000_000_000 && !isNoted ? item : nil))
+      let backup = try sandbox.store(at: 1_000 + later).item(at: sandbox.path("a~"), creating: false)
+      #expect(backup == (found == nil ? item : nil), "the backup is the file that was moved if no other one is")
+    }
+  }
+
   @Test("A copy has none, also if it was made with all attributes", arguments: [true, false])
   func copies(looksAtCopyFirst: Bool) async throws {
     try await withStore { sandbox in
@@ -85,11 +104,12 @@ struct IdentityTests {
       if isNoted { try store.noteRemoval(of: sandbox.path("d")) }
       #expect(try store.item(at: path, creating: false) == nil)
       try sandbox.write("d/a", "2")
-      let other = try #require(try store.item(at: path, creating: true))
+      let later = try sandbox.store(at: 77 + VersionStore.gracePeriod)
+      let other = try #require(try later.item(at: path, creating: true))
       #expect(other != item)
       #expect(try store.versions(of: other) == [])
       let gone = try #require(try store.goneItems(below: sandbox.root).first)
-      #expect(gone == GoneItem(item: item, path: path, time: 77))
+      #expect(gone == GoneItem(item: item, path: path, time: 77, isMissed: !isNoted))
       let revived = try sandbox.write("d/b", "1")
       try store.revive(gone, at: revived)
       #expect(try store.item(at: revived, creating: false) == item)

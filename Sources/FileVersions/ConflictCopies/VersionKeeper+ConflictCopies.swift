@@ -189,6 +189,7 @@ extension FileVersion {
     modificationDate = Date(nanosecondsSince1970: copy.modificationTime)
     additionDate = nil
     deviceName = nil
+    deviceID = nil
     author = copy.name.author
     parents = []
     contentHash = contents.hash.description

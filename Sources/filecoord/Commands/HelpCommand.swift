@@ -35,7 +35,7 @@ extension Command {
   /// Written out, because the table of commands is made of this one too.
   private static let commandNames = [
     "read", "write", "move", "copy", "delete", "watch", "hold", "tree", "explain", "predicate", "query", "versions",
-    "keep", "show", "diff", "restore", "remove", "purge", "conflicts", "resolve", "doctor", "serve", "tour",
+    "keep", "show", "diff", "restore", "remove", "recover", "purge", "conflicts", "resolve", "doctor", "serve", "tour",
     "completion",
     "help",
   ]

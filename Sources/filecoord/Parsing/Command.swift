@@ -47,6 +47,6 @@ struct Command: Sendable {
   static let all: [Command] = [
     .read, .write, .move, .copy, .delete, .watch, .hold, .tree, .explain, .predicate, .query, .versions, .keep, .show,
     .diff,
-    .restore, .remove, .purge, .conflicts, .resolve, .doctor, .serve, .tour, .completion, .help,
+    .restore, .remove, .recover, .purge, .conflicts, .resolve, .doctor, .serve, .tour, .completion, .help,
   ]
 }

@@ -50,7 +50,8 @@ extension Command {
     options: [.copies, .store],
     summary: "Remove versions of a file; the file itself stays.",
     details: """
-      There's no way back. If one of the versions doesn't exist, none is removed. \(VersionText.operand)
+      If one of the versions doesn't exist, none is removed. For seven days 'filecoord versions --removed' lists what was removed,
+      and 'filecoord recover' brings it back. \(VersionText.operand)
       """,
     examples: [
       Example(line: "filecoord remove notes.txt 3 4", explanation: "Removes two versions.")
@@ -60,6 +61,24 @@ extension Command {
       let (file, listed) = try await session.listed(versions)
       let removed = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
       for version in Set(removed) { try await versions.remove(version, of: file) }
+      return .success
+    })
+
+  static let recover = Command(
+    name: "recover", operands: "FILE VERSION…", operandCount: 2...1000, takesOptionsAnywhere: true, options: [.store],
+    summary: "Bring versions of a file back that were removed.",
+    details: """
+      VERSION is the number in the list of 'filecoord versions --removed', 1 for the one that was removed last, or an identifier from
+      its JSON. If one of the versions doesn't exist, none is brought back. The file itself stays as it is.
+      """,
+    examples: [
+      Example(line: "filecoord recover notes.txt 1", explanation: "Undoes the last 'filecoord remove'.")
+    ],
+    run: { session in
+      let versions = try session.versions
+      let (file, listed) = try await session.removed(versions)
+      let chosen = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      for version in Set(chosen) { try await versions.recover(version, of: file) }
       return .success
     })
 }

@@ -25,11 +25,21 @@ extension Session {
     }
   }
 
+  /// The versions that are kept where nothing else is said.
+  var storedVersions: FileVersions { FileVersions(domain: domain) }
+
   /// The file that the first operand names, and its versions, newest first.
   func listed(_ versions: FileVersions) async throws -> (file: URL, versions: [FileVersion]) {
     let file = try URL(file: invocation.operands[0])
     guard let listed = try await versions.versions(of: file) else { throw Failure.missing(file) }
     return (file, listed)
+  }
+
+  /// The file that the first operand names, and its versions that were removed, the last one first.
+  func removed(_ versions: FileVersions) async throws -> (file: URL, versions: [FileVersion]) {
+    let file = try URL(file: invocation.operands[0])
+    guard let removed = try await versions.removedVersions(of: file) else { throw Failure.missing(file) }
+    return (file, removed)
   }
 
   /// The version that an operand names.

@@ -4,12 +4,14 @@ import FoundationEssentials
 extension Option {
   static let deleted = Option(
     name: "--deleted", kind: .flag, help: "List files below the directory that are gone, and whose versions are kept.")
+  static let removed = Option(
+    name: "--removed", kind: .flag, help: "List versions that were removed and can be brought back.")
 }
 
 extension Command {
   static let versions = Command(
     name: "versions", operands: "FILE", operandCount: 1...1, takesOptionsAnywhere: true,
-    options: [.json, .deleted, .copies, .store],
+    options: [.json, .deleted, .removed, .copies, .store],
     summary: "List the versions that are kept of a file.",
     details: """
       Prints a line for each version, the newest first: its number, the time when it was kept, its size in bytes, the machine
@@ -18,6 +20,9 @@ extension Command {
 
       With --deleted FILE is a directory. Prints the path, the time when the file was missed first, and the number of versions of
       each file below it that is gone. 'filecoord restore' brings it back under its path.
+
+      With --removed lists the versions that were removed during the last seven days, in the same form, the one that was removed
+      last first. 'filecoord recover' brings them back.
 
       With --json each line is an object with the members number, id, name, size, modified, kept, device, author, sha256, path,
       package, conflict, resolved, base, discardable and parents; with --deleted with path, missed and versions, which are such
@@ -33,6 +38,12 @@ extension Command {
     run: { session in
       let versions = try session.versions
       if session.invocation.has(.deleted) { return try await listDeleted(session, versions) }
+      if session.invocation.has(.removed) {
+        for (index, version) in try await session.removed(versions).versions.enumerated() {
+          if !VersionText.write(version, number: index + 1, session) { break }
+        }
+        return .success
+      }
       let listed = try await session.listed(versions).versions
       for (index, version) in listed.enumerated() {
         if !VersionText.write(version, number: index + 1, session) { break }
