@@ -23,6 +23,8 @@ extension FileVersions {
   ///
   /// A file that was moved by a program that doesn't coordinate is listed as well, until somebody looks at its versions where it is.
   ///
+  /// Volumes that are mounted below the directory aren't searched: name a directory there.
+  ///
   /// - Parameter directory: The directory; it needn't be there any more.
   /// - Returns: The files, in the order of their paths, of several at one path the one that was missed last first.
   /// - Throws: ``FileVersionError``.

@@ -75,7 +75,8 @@ public struct FileVersionError: Error, Sendable, CustomStringConvertible {
 extension FileVersionError {
   init(_ error: VersionStoreError) {
     switch error {
-    case .system(let error): self.init(.fileSystem, error.description, underlyingError: error)
+    case .system(let error):
+      self.init(.fileSystem, error.description + Self.advice(for: error), underlyingError: error)
     case .unknownFormat(let path, ""):
       self.init(
         .unknownFormat,
@@ -104,6 +105,16 @@ extension FileVersionError {
         .notAFile,
         "'\(path)' is neither a file nor a directory, or has something else in it: there are no versions of it.")
     }
+  }
+
+  private static func advice(for error: SystemError) -> String {
+    if error.isOne(of: .noSpace, .quotaExceeded) {
+      return ". Nothing was changed. Free space on the volume, or remove versions of files there with 'prune(_:by:isDryRun:)'."
+    }
+    if error.number == .readOnlyFileSystem {
+      return ". Versions are on the volume of their file, and that's read-only: nothing was changed. Mount it so that it can be written."
+    }
+    return ""
   }
 
   init(_ error: FileCoordinationError) { self.init(.coordination, error.description, underlyingError: error) }

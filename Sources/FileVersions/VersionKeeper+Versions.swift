@@ -258,14 +258,26 @@ extension VersionKeeper {
     let keeper = cancellable(by: nil)
     if old != path {
       try checkFree(path, for: old)
-      try withStore(at: [path]) { store in try store.verify(version) }
+      try withStore(at: [path]) { store in try storeOfVersion(version, insteadOf: store).verify(version) }
       if try status(of: old) != nil {
         try HostFileSystem().moveItem(from: old, to: path, replacing: false)
         try keeper.withStore(at: [old, path]) { store in try store.noteMove(from: old, to: path) }
       }
     }
     if let kept = try keeper.keepIfPresent(at: path) { announce(VersionChange(.gained, kept)) }
-    try keeper.withStore(at: [path]) { store in try store.restore(version, to: path) }
+    try keeper.withStore(at: [path]) { store in
+      try storeOfVersion(version, insteadOf: store).restore(version, to: path)
+    }
+  }
+
+  /// The store that has a version: it may be restored to another volume than that of its file.
+  func storeOfVersion(_ version: StoredVersion, insteadOf store: VersionStore) throws -> VersionStore {
+    if try store.versionIfPresent(version.id, of: version.item) != nil { return store }
+    for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
+      let other = try VersionStore(at: directory, worker: Self.worker, time: time)
+      if try other.versionIfPresent(version.id, of: version.item) != nil { return other }
+    }
+    throw VersionStoreError.versionIsGone(version.id)
   }
 
   /// A file gets the extension of a version only where no other file has that name.

@@ -36,7 +36,9 @@ package struct VersionsWithinAccess: Sendable {
       }
       if byMoving {
         // It may be another file's.
-        try keeper.withStore(at: [path]) { store in try store.remove(stored.id, of: stored.item) }
+        try keeper.withStore(at: [path]) { store in
+          try keeper.storeOfVersion(stored, insteadOf: store).remove(stored.id, of: stored.item)
+        }
         announce(.lost, version.id, at: target)
       }
       return target

@@ -89,7 +89,8 @@ public struct VersionStorage: Sendable {
     let own = { (directory: SystemPath, user: UInt32) throws(SystemError) -> SystemPath in
       making ? try privateDirectory(directory, user) : directory.appending("file-versions")
     }
-    var top = path.parent
+    // What is in a directory where a volume is mounted is on that volume.
+    var top = try files.statusIfPresent(of: path)?.kind == .directory ? path : path.parent
     while try files.statusIfPresent(of: top) == nil, top != .root { top = top.parent }
     let device = try files.status(of: top, at: .workingDirectory, links: .follow).device
     let user = HostUser.effectiveUserID

@@ -97,6 +97,23 @@ struct RemovedVersionsTests {
     }
   }
 
+  @Test("A version can be restored to another volume than that of its file")
+  func otherVolume() async throws {
+    try await withFixture { fixture in
+      let tops = ["x", "y"].map { fixture.root.appending(path: $0) }
+      for top in tops { try FileManager.default.createDirectory(at: top, withIntermediateDirectories: true) }
+      let versions = FileVersions(domain: fixture.domain, storage: .volumes(tops.map { SystemPath($0.path) }))
+      let (file, other) = (tops[0].appending(path: "a"), tops[1].appending(path: "b"))
+      try Data("1".utf8).write(to: file)
+      let version = try await versions.addVersion(of: file)
+      #expect(try await versions.restore(version, to: other) == other)
+      #expect(try fixture.text(other) == "1")
+      #expect(try await versions.versions(of: file) == [version])
+      try await versions.remove(version, of: file)
+      #expect(await codeOfError { try await versions.restore(version, to: other) } == .versionIsGone)
+    }
+  }
+
   @Test("A call ends when its task is cancelled, or at its deadline, and nothing is kept")
   func waits() async throws {
     try await withFixture { fixture in

@@ -22,6 +22,8 @@ extension SystemError {
     package static let tooManyLinks = Number(rawValue: EMLINK)
     package static let notADirectory = Number(rawValue: ENOTDIR)
     package static let noSpace = Number(rawValue: ENOSPC)
+    package static let quotaExceeded = Number(rawValue: EDQUOT)
+    package static let readOnlyFileSystem = Number(rawValue: EROFS)
     package static let fileNameTooLong = Number(rawValue: ENAMETOOLONG)
     package static let noFunction = Number(rawValue: ENOSYS)
     package static let tooManySymbolicLinkLevels = Number(rawValue: ELOOP)
