@@ -109,10 +109,12 @@ extension FileVersionError {
 
   private static func advice(for error: SystemError) -> String {
     if error.isOne(of: .noSpace, .quotaExceeded) {
-      return ". Nothing was changed. Free space on the volume, or remove versions of files there with 'prune(_:by:isDryRun:)'."
+      return
+        ". Nothing was changed. Free space on the volume, or remove versions of files there with 'prune(_:by:isDryRun:)'."
     }
     if error.number == .readOnlyFileSystem {
-      return ". Versions are on the volume of their file, and that's read-only: nothing was changed. Mount it so that it can be written."
+      return
+        ". Versions are on the volume of their file, and that's read-only: nothing was changed. Mount it so that it can be written."
     }
     return ""
   }
