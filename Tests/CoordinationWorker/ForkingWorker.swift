@@ -17,10 +17,16 @@ enum ForkingWorker {
     while readLine() != nil {}
   }
 
-  /// Holds the file, and reports the number of a child that goes on.
+  /// Holds the file, and reports the number of a child that goes on, once it runs: what it does first is done then.
   static func linger(_ file: URL, in domain: CoordinationDomain) throws {
     try FileCoordinator(label: "parent", domain: domain).blocking.write(file) { _ in
-      let child = try fork { while true { pause() } }
+      let pipe = Pipe()
+      let end = pipe.fileHandleForWriting.fileDescriptor
+      let child = try fork {
+        _ = write(end, "1", 1)
+        while true { pause() }
+      }
+      _ = try pipe.fileHandleForReading.read(upToCount: 1)
       Worker.report("\(child)")
       while readLine() != nil {}
     }
