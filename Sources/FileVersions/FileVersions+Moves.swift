@@ -67,7 +67,7 @@ extension VersionKeeper {
       for (path, item) in try former.items(below: old) {
         let there = path == old ? new : SystemPath(bytes: new.bytes + path.bytes.dropFirst(old.bytes.count))
         let isKnown = try store.item(at: there, creating: false) == item
-        if try isKnown || !store.adopt(item, from: former) { continue }
+        if try isKnown || !store.adopt(item, at: there, from: former) { continue }
         try store.revive(GoneItem(item: item, path: there, time: time()), at: there)
       }
     }

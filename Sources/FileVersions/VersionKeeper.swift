@@ -112,7 +112,7 @@ final class VersionKeeper: Sendable {
     guard let item = try store.unknownItem(at: path) else { return }
     for directory in try storage.otherDirectories(than: store.root) where VersionStore.exists(at: directory) {
       let other = try VersionStore(at: directory, worker: Self.worker, time: time)
-      if try store.adopt(item, from: other) { return }
+      if try store.adopt(item, at: path, from: other) { return }
     }
   }
 

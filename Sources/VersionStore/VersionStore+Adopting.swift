@@ -20,20 +20,21 @@ extension VersionStore {
     (try? files.statusIfPresent(of: StoreLayout(root: root).format)) != nil
   }
 
-  /// Takes a history over from another store, if its file isn't there any more.
+  /// Takes a history over from another store, if its file isn't there any more, or is the one that asks for it.
   ///
   /// A crash leaves the history in the other store, in both, or in this one. Contents that other versions have as well are stored once.
   ///
   /// - Parameters:
   ///   - item: The history; unknown here.
+  ///   - path: Its file. That's the same as in the other store if this one couldn't be made before.
   ///   - other: The store that may have it.
   /// - Returns: Whether it was there.
   /// - Throws: The error of a system call; the history is in the other store then.
   /// - Complexity: O(bytes of all versions).
-  package func adopt(_ item: ItemID, from other: VersionStore) throws(VersionStoreError) -> Bool {
+  package func adopt(_ item: ItemID, at path: SystemPath, from other: VersionStore) throws(VersionStoreError) -> Bool {
     guard try other.status(of: other.layout.directory(of: item)) != nil else { return false }
     let last = try other.lastPath(of: item)
-    if let last, try other.place(at: last)?.item == item, other.tag(of: last) == item { return false }
+    if let last, last != path, try other.place(at: last)?.item == item, other.tag(of: last) == item { return false }
     let step = step("adopt-" + item.description)
     if try status(of: step) != nil { try dispose(of: step) }
     try storing { () throws(SystemError) in
@@ -51,7 +52,7 @@ extension VersionStore {
     try ensureDirectory(directory.parent)
     try rename(step, to: directory)
     try synchronizeNames(in: directory.parent)
-    for version in try versions(of: item) { try shareAll(path(of: version)) }
+    for version in try versions(of: item) { try shareAll(self.path(of: version)) }
     try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
     if let last, try other.place(at: last)?.item == item {
       try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))

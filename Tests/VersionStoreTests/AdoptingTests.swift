@@ -32,7 +32,7 @@ struct AdoptingTests {
       let scene = try Scene(sandbox)
       #expect(try scene.second.unknownItem(at: scene.path) == scene.item)
       let former = try scene.first.versions(of: scene.item)
-      #expect(try scene.second.adopt(scene.item, from: scene.first))
+      #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first))
       #expect(try scene.second.item(at: scene.path, creating: false) == scene.item)
       let versions = try scene.second.versions(of: scene.item)
       #expect(versions == former && versions.count == 2)
@@ -53,8 +53,21 @@ struct AdoptingTests {
   func copied() async throws {
     try await withStore { sandbox in
       let scene = try Scene(sandbox, copying: true)
-      #expect(try !scene.second.adopt(scene.item, from: scene.first))
+      #expect(try !scene.second.adopt(scene.item, at: scene.path, from: scene.first))
       #expect(try scene.first.versions(of: scene.item).count == 2)
+    }
+  }
+
+  @Test("A file whose volume has got a store takes its history there, where it is")
+  func samePath() async throws {
+    try await withStore { sandbox in
+      let scene = try Scene(sandbox, copying: true)
+      let path = sandbox.path("a")
+      #expect(try scene.second.unknownItem(at: path) == scene.item)
+      #expect(try scene.second.adopt(scene.item, at: path, from: scene.first))
+      #expect(try scene.second.item(at: path, creating: false) == scene.item)
+      #expect(try scene.second.versions(of: scene.item).count == 2)
+      #expect(try scene.first.versions(of: scene.item) == [])
     }
   }
 
@@ -62,7 +75,7 @@ struct AdoptingTests {
   func unknown() async throws {
     try await withStore { sandbox in
       let scene = try Scene(sandbox)
-      #expect(try !scene.first.adopt(scene.item, from: scene.second))
+      #expect(try !scene.first.adopt(scene.item, at: scene.path, from: scene.second))
       #expect(try scene.first.versions(of: scene.item).count == 2)
     }
   }
@@ -75,7 +88,8 @@ struct AdoptingTests {
       let scene = try Scene(sandbox)
       return try DyingDoor.callCount { door in
         let store = try VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 })
-        _ = try store.adopt(scene.item, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
+        _ = try store.adopt(
+          scene.item, at: scene.path, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
       }
     }
     for number in stride(from: 1, through: callCount, by: Budget.isLong ? 1 : 5) {
@@ -83,10 +97,10 @@ struct AdoptingTests {
         let scene = try Scene(sandbox)
         let door: any FileSystem = fails ? DyingDoor.failing(atCall: number) : DyingDoor.dying(atCall: number)
         _ = try? VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 }).adopt(
-          scene.item, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
+          scene.item, at: scene.path, from: VersionStore(at: scene.first.root, files: door, worker: "2", time: { 9 }))
         for store in [scene.first, scene.second] { try store.recover { _ in false } }
         if try scene.second.unknownItem(at: scene.path) != nil {
-          #expect(try scene.second.adopt(scene.item, from: scene.first), "call \(number)")
+          #expect(try scene.second.adopt(scene.item, at: scene.path, from: scene.first), "call \(number)")
         }
         #expect(try scene.second.item(at: scene.path, creating: false) == scene.item, "call \(number)")
         let versions = try scene.second.versions(of: scene.item)
