@@ -12,6 +12,7 @@ import PackageDescription
 //   1  FileAccessArbiter        pure decisions: no thread, clock, file or Foundation
 //   1  MetadataPredicates       the predicate language: values, parsers, printer, evaluator
 //   1  SystemThreads            clocks, locks and threads
+//   1  UndoStacks               actions that undo and redo, in groups: a value
 //   2  SystemInterface          the only door to the kernel: files, watches, sockets, processes
 //   3  VersionStore             versions of files in a directory of their own, safe from crashes
 //   3  UploadArchives           private copies for uploads, zip archives of directories
@@ -75,6 +76,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
+    .target(name: "UndoStacks", swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
       swiftSettings: librarySettings),
@@ -124,6 +126,7 @@ let package = Package(
       name: "VersionStoreTests",
       dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
       swiftSettings: settings),
+    .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
     .testTarget(
       name: "FileVersionsTests",
       dependencies: [
