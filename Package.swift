@@ -16,6 +16,7 @@ import PackageDescription
 //   2  SystemInterface          the only door to the kernel: files, watches, sockets, processes
 //   3  VersionStore             versions of files in a directory of their own, safe from crashes
 //   3  UploadArchives           private copies for uploads, zip archives of directories
+//   3  FilePackages             packages as trees of members: read lazily, written incrementally, exchanged in one step
 //   3  FileWatching             trees of files that are kept current, whoever alters them
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
@@ -77,6 +78,7 @@ let package = Package(
     .target(
       name: "UploadArchives", dependencies: ["CompactContainers", "SystemInterface"], swiftSettings: librarySettings),
     .target(name: "UndoStacks", swiftSettings: librarySettings),
+    .target(name: "FilePackages", dependencies: ["SystemInterface"], swiftSettings: librarySettings),
     .target(
       name: "CoordinationService", dependencies: ["CompactContainers", "FileAccessArbiter"],
       swiftSettings: librarySettings),
@@ -127,6 +129,9 @@ let package = Package(
       dependencies: ["ContentHashing", "SeededRandom", "SystemInterface", "VersionStore"],
       swiftSettings: settings),
     .testTarget(name: "UndoStacksTests", dependencies: ["SeededRandom", "UndoStacks"], swiftSettings: settings),
+    .testTarget(
+      name: "FilePackagesTests", dependencies: ["FilePackages", "SeededRandom", "SystemInterface"],
+      swiftSettings: settings),
     .testTarget(
       name: "FileVersionsTests",
       dependencies: [

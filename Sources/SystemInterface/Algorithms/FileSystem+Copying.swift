@@ -71,7 +71,7 @@ extension FileSystem {
   ) throws(SystemError) {
     switch status.kind {
     case .regular:
-      return try copyFile(source, to: target, durability: durability)
+      try copyFile(source, to: target, durability: durability)
     case .symbolicLink:
       let text = try source.locatingErrors { () throws(SystemError) in
         try readLink(source.name, at: source.directory)

@@ -34,7 +34,7 @@ extension FileSystem {
   }
 
   /// Waits until the names in a directory are on the disk; file systems that can't (EINVAL) are taken at their word.
-  func synchronizeDirectory(_ directory: FileDescriptor) throws(SystemError) {
+  package func synchronizeDirectory(_ directory: FileDescriptor) throws(SystemError) {
     do {
       try synchronize(directory)
     } catch let error where error.isUnsupported {
@@ -43,7 +43,7 @@ extension FileSystem {
   }
 
   /// The status of a name in a directory, not following a link; `nil` when nothing is there.
-  func statusIfPresent(
+  package func statusIfPresent(
     of name: SystemPath, at directory: FileDescriptor
   ) throws(SystemError) -> FileStatus? {
     do {

@@ -5,7 +5,7 @@ extension FileSystem {
   ///
   /// Where group or access list can't be kept, the mode is narrowed, see ``KeptPermissions``. The order matters: chown(2)
   /// clears set-id bits and capabilities, and attributes can't be set any more on a file whose new mode is read-only.
-  func copyMetadata(
+  package func copyMetadata(
     from source: FileDescriptor, _ status: FileStatus, to target: FileDescriptor
   ) throws(SystemError) {
     var kept = try copyOwner(status, to: target)

@@ -60,7 +60,7 @@ extension FileSystem {
   }
 
   /// Removes the item that a new one has taken the place of.
-  func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
+  package func removeDisplaced(_ displaced: DirectoryItem?) throws(SystemError) {
     guard let displaced else { return }
     do {
       try removeTree(displaced.name, at: displaced.directory, overridingMode: true)

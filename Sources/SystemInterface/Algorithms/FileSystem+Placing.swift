@@ -36,7 +36,9 @@ extension FileSystem {
   /// - Returns: The item displaced, when rename(2) couldn't replace it; the caller removes it.
   /// - Throws: EEXIST when something is there and may not be replaced; EXDEV for another file system; the error of the
   ///   call that failed otherwise. Nothing has moved then.
-  func place(_ item: DirectoryItem, as target: DirectoryItem, replacing: Bool) throws(SystemError) -> DirectoryItem? {
+  package func place(_ item: DirectoryItem, as target: DirectoryItem, replacing: Bool) throws(SystemError)
+    -> DirectoryItem?
+  {
     if !replacing {
       try renameExclusively(item, to: target)
       return nil
@@ -57,7 +59,7 @@ extension FileSystem {
       return try displaceInTwoSteps(target, by: item)
     }
     // The change is made: a displaced item that can't be set aside is removed where it is now.
-    return (try? setAside(item)) ?? item
+    return (try? setAside(item, namedFor: target.name)) ?? item
   }
 
   private func displaceInTwoSteps(
@@ -74,8 +76,14 @@ extension FileSystem {
   }
 
   /// Renames an item to a temporary name beside it.
-  func setAside(_ item: DirectoryItem) throws(SystemError) -> DirectoryItem {
-    try withTemporaryName(for: item.name) { (name) throws(SystemError) in
+  ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - name: The name that the temporary one is made for; its own unless stated.
+  /// - Returns: The item under its temporary name.
+  /// - Throws: The error of the call that failed.
+  func setAside(_ item: DirectoryItem, namedFor name: SystemPath? = nil) throws(SystemError) -> DirectoryItem {
+    try withTemporaryName(for: name ?? item.name) { (name) throws(SystemError) in
       let aside = item.beside(name)
       try renameExclusively(item, to: aside)
       return aside

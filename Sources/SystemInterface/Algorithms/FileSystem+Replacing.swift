@@ -55,6 +55,20 @@ extension FileSystem {
     }
   }
 
+  /// Saves a file in an open directory safely, like ``replaceContents(of:with:permission:)``.
+  ///
+  /// - Parameters:
+  ///   - name: A single component.
+  ///   - directory: The directory that holds it, or will.
+  ///   - contents: Its new contents.
+  /// - Throws: As above; the paths of errors are relative to `directory`.
+  package func replaceContents(
+    of name: SystemPath, at directory: FileDescriptor, with contents: [UInt8]
+  ) throws(SystemError) {
+    try replace(name, at: directory, .required) { (file) throws(SystemError) in try writeAll(contents, to: file) }
+    try synchronizeAfterCommit(directory)
+  }
+
   private func replace(
     _ path: SystemPath, _ permission: WritePermission, fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
@@ -140,7 +154,7 @@ extension FileSystem {
   }
 
   /// Brings a finished rename to the disk; says in the error that it is finished.
-  func synchronizeAfterCommit(_ directory: FileDescriptor) throws(SystemError) {
+  package func synchronizeAfterCommit(_ directory: FileDescriptor) throws(SystemError) {
     do {
       try synchronizeDirectory(directory)
     } catch {

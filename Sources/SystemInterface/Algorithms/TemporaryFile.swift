@@ -8,12 +8,31 @@ struct TemporaryFile {
 }
 
 extension SystemPath {
-  /// An unused name beside `name`: `.NAME.XXXXXX.fcsave`, cut to the length that a file system takes.
-  static func temporaryName(for name: SystemPath) -> SystemPath {
-    let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
-    let random = (0..<8).map { _ in alphabet[Int.random(in: alphabet.indices)] }
-    let suffix = ".".utf8 + random + ".fcsave".utf8
-    return SystemPath(bytes: ".".utf8 + name.bytes.prefix(nameLengthMax - 1 - suffix.count) + suffix)
+  private static let temporaryAlphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
+  private static let temporarySuffix = Array(".fcsave".utf8)
+  private static let temporaryRandomCount = 8
+
+  /// An unused name beside `name`: `.NAME.XXXXXXXX.fcsave`, cut to the length that a file system takes.
+  package static func temporaryName(for name: SystemPath) -> SystemPath {
+    let random = (0..<temporaryRandomCount).map { _ in temporaryAlphabet[Int.random(in: temporaryAlphabet.indices)] }
+    return SystemPath(bytes: temporaryPrefix(for: name) + random + temporarySuffix)
+  }
+
+  private static func temporaryPrefix(for name: SystemPath) -> [UInt8] {
+    let rest = 2 + temporaryRandomCount + temporarySuffix.count
+    return Array(".".utf8 + name.bytes.prefix(nameLengthMax - rest) + ".".utf8)
+  }
+
+  /// Whether this is a name that a save gives to what it makes or sets aside.
+  package var isTemporaryName: Bool {
+    bytes.first == UInt8(ascii: ".") && bytes.suffix(Self.temporarySuffix.count) == Self.temporarySuffix[...]
+  }
+
+  /// Whether this is such a name, made for a given one; names that are cut to the same part aren't told apart.
+  package func isTemporaryName(for name: SystemPath) -> Bool {
+    let prefix = Self.temporaryPrefix(for: name)
+    return isTemporaryName && bytes.starts(with: prefix)
+      && bytes.count == prefix.count + Self.temporaryRandomCount + Self.temporarySuffix.count
   }
 }
 

@@ -75,7 +75,7 @@ extension SystemError {
   }
 
   /// Whether the kernel or the file system doesn't support the operation, so that another way has to be tried.
-  var isUnsupported: Bool {
+  package var isUnsupported: Bool {
     isOne(of: EINVAL, ENOSYS, EOPNOTSUPP)
   }
 }

@@ -1,0 +1,127 @@
+public import SystemInterface
+
+extension PackageTree {
+  /// What may be at the place that a package is written to.
+  public enum Replacement: Hashable, Sendable {
+    /// Nothing.
+    case nothing
+    /// Nothing, or the package that the tree was opened on.
+    ///
+    /// Another program's save since then isn't overwritten. One that falls between the check and the exchange, a few
+    /// microseconds, is.
+    case openedPackage
+    /// Anything.
+    case anything
+  }
+
+  /// When an unchanged file gets another name instead of being copied.
+  ///
+  /// Two names of one file share what's written to it in place.
+  public enum Linking: Hashable, Sendable {
+    /// If the package that has it is the one that's replaced, and so loses its own name for it, or if nobody may write to it.
+    case whereNobodyCanWriteThroughIt
+    /// Whenever blocks can't be shared instead.
+    case always
+    /// Never.
+    case never
+  }
+
+  /// What a write has done.
+  public struct Report: Hashable, Sendable {
+    /// How many bytes of contents were written or copied; none for files that were linked, or share blocks.
+    public package(set) var bytesWritten = 0
+    /// How many files were written or copied.
+    public package(set) var filesWritten = 0
+    /// How many unchanged files got another name.
+    public package(set) var filesLinked = 0
+    /// How many unchanged files share their blocks with those they come from.
+    public package(set) var filesCloned = 0
+  }
+
+  /// Writes the package to a place in one step: whoever looks there sees the old one or this one, complete.
+  ///
+  /// A new directory is made beside the place. Unchanged files of the package that was opened get their second name in it, or share
+  /// their blocks, or are copied, in this order as far as `linking` and the file system allow; altered ones are written. All of it
+  /// is brought to the disk, then exchanged with what's there (`RENAME_EXCHANGE`), and that is removed. After a crash, or the
+  /// loss of power, at any moment, the place has the old package or the new one; what else is left is removed by
+  /// ``removeLeftovers(of:age:)``. File systems that can't exchange need two steps, between which nothing is there.
+  ///
+  /// Mode, owner, access list and extended attributes are kept: the directory's from what is replaced, or else from the package
+  /// that was opened; an altered file's from its former self.
+  ///
+  /// Blocks until the package is on the disk.
+  ///
+  /// - Parameters:
+  ///   - path: The place, as a canonical path.
+  ///   - replacement: What may be there.
+  ///   - linking: When unchanged files get another name.
+  /// - Returns: The tree that was written, opened, and what was done.
+  /// - Throws: ``PackageError/Code/destinationExists``, ``PackageError/Code/packageReplaced`` if the package that was opened isn't
+  ///   complete any more, or not at the place, ``PackageError/Code/memberChanged``, ``PackageError/Code/unsupportedKind``,
+  ///   ``PackageError/Code/tooDeep`` or ``PackageError/Code/fileSystem``. Unless ``PackageError/isInPlace``, what's at the place is
+  ///   untouched.
+  /// - Complexity: O(*n*) in the number of members, and in the bytes that are altered or copied; memory for one part of
+  ///   the names of each directory on the way to a member.
+  /// - Note: Rules FW-9, CD-12, CD-31.
+  public func write(
+    to path: SystemPath, _ replacement: Replacement = .openedPackage,
+    linking: Linking = .whereNobodyCanWriteThroughIt
+  ) throws(PackageError) -> (tree: PackageTree, report: Report) {
+    var writer = PackageWriter(files: files, destination: path, replacement, linking)
+    let directory = try writer.write(root)
+    return (PackageTree(directory), writer.report)
+  }
+
+  /// Sets the contents of one file of the package on disk, now, without writing the package again.
+  ///
+  /// Readers see the old contents or the new ones; a crash leaves one of them. Other members aren't touched. What was altered in this
+  /// tree isn't written, except that the member is what is on disk afterwards.
+  ///
+  /// - Parameters:
+  ///   - path: The member; made if there's none. The directory that holds it must be on disk.
+  ///   - bytes: The contents.
+  /// - Throws: ``PackageError/Code/packageReplaced``, ``PackageError/Code/wrongKind``, ``PackageError/Code/notFound`` without the
+  ///   directory, or ``PackageError/Code/fileSystem``.
+  /// - Note: Rule SP-5.
+  public mutating func replaceOnDisk(_ path: SystemPath, _ bytes: [UInt8]) throws(PackageError) {
+    let place = try MemberPath(path)
+    guard let base = root.base, !place.isTop else { throw PackageError(.notFound, path) }
+    var stored = base
+    for name in place.names { stored = try stored.appending(name) }
+    try base.directory.checkThatItStays()
+    do throws(PackageError) {
+      if try stored.status().kind != .regular { throw PackageError(.wrongKind, path) }
+    } catch  where error.code == .notFound {}
+    try stored.withParent { (item) throws(PackageError) in
+      try aboutMember(path) { () throws(SystemError) in
+        try files.replaceContents(of: item.name, at: item.directory, with: bytes)
+      }
+    }
+    // What this has written is gone with a package that was replaced meanwhile.
+    try base.directory.checkThatItStays()
+    Self.forget(&root, place.names[...])
+  }
+
+  /// Forgets what was altered at a path: what's on disk holds.
+  private static func forget(_ directory: inout DirectoryNode, _ names: ArraySlice<SystemPath>) {
+    guard let name = names.first else { return }
+    if names.count == 1 {
+      directory.changes[name] = nil
+    } else if case .member(.directory(var inner)) = directory.changes[name] {
+      forget(&inner, names.dropFirst())
+      directory.changes[name] = .member(.directory(inner))
+    }
+  }
+
+  /// Removes what crashes have left beside a package or a file: what was in the making, and what was replaced.
+  ///
+  /// - Parameters:
+  ///   - path: The package, as a canonical path.
+  ///   - age: How long ago the last name in such a directory must have changed; another process may be at work in a younger one.
+  /// - Returns: How many there were.
+  /// - Throws: ``PackageError/Code/fileSystem``.
+  @discardableResult
+  public static func removeLeftovers(of path: SystemPath, age: Duration = .seconds(3_600)) throws(PackageError) -> Int {
+    try removeLeftovers(of: path, age: age, files: HostFileSystem(), now: CoarseClock.fileTime)
+  }
+}

@@ -1,0 +1,226 @@
+internal import SystemInterface
+
+/// Writes one package beside its place, and puts it there.
+///
+/// Each directory of the new package is open while it's filled, and so is the one that unchanged members come from.
+struct PackageWriter {
+  let files: any FileSystem
+  let destination: SystemPath
+  let replacement: PackageTree.Replacement
+  let linking: PackageTree.Linking
+  var report = PackageTree.Report()
+
+  /// What's at the place at the beginning; `nil` if nothing is.
+  private(set) var present: FileStatus?
+  /// The open packages that members come from: all must be complete until everything is taken from them.
+  private var sources: [PinnedDirectory] = []
+  /// Whether the new package has taken its place.
+  private var isInPlace = false
+
+  init(
+    files: any FileSystem, destination: SystemPath, _ replacement: PackageTree.Replacement,
+    _ linking: PackageTree.Linking
+  ) {
+    self.files = files
+    self.destination = destination
+    self.replacement = replacement
+    self.linking = linking
+  }
+
+  /// - Returns: The directory of the new package.
+  mutating func write(_ root: DirectoryNode) throws(PackageError) -> PinnedDirectory {
+    do throws(PackageError) {
+      let name = try aboutMember(destination, destination.itemName)
+      let parent = try aboutMember(destination) { () throws(SystemError) in
+        try files.open(destination.parent, at: .workingDirectory, flags: .directory, mode: 0)
+      }
+      defer { try? files.close(parent) }
+      let place = DirectoryItem(name: name, directory: parent, place: destination.parent)
+      present = try aboutMember(destination) { () throws(SystemError) in try files.statusIfPresent(of: name, at: parent)
+      }
+      try checkPlace(root)
+      return try write(root, to: place)
+    } catch  where isInPlace {
+      throw PackageError(error.code, error.path, systemError: error.systemError, isInPlace: true)
+    }
+  }
+
+  /// Refuses what may not be replaced.
+  private func checkPlace(_ root: DirectoryNode) throws(PackageError) {
+    guard let present else { return }
+    switch replacement {
+    case .anything: return
+    case .nothing: throw PackageError(.destinationExists, destination)
+    case .openedPackage:
+      guard let base = root.base else { throw PackageError(.destinationExists, destination) }
+      if present.identity != base.directory.identity { throw PackageError(.packageReplaced, destination) }
+    }
+  }
+
+  private mutating func write(_ root: DirectoryNode, to place: DirectoryItem) throws(PackageError) -> PinnedDirectory {
+    let draft = try makeDraft(root, beside: place)
+    let new: PinnedDirectory
+    do throws(PackageError) {
+      new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
+      try fill(new.descriptor, at: draft.path, from: root, .top)
+      try finish(new.descriptor, root, .top)
+      // If one wasn't complete any more, neither is what was taken from it.
+      for source in sources { try source.checkThatItStays() }
+      try checkThatPlaceIsSame(place)
+    } catch {
+      try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
+      throw error
+    }
+    let displaced: DirectoryItem?
+    do throws(SystemError) {
+      displaced = try files.place(draft, as: place, replacing: replacement == .anything || present != nil)
+    } catch {
+      try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
+      let isTaken = replacement != .anything && error.isOne(of: .fileExists)
+      throw PackageError(isTaken ? .destinationExists : .fileSystem, destination, systemError: error)
+    }
+    isInPlace = true
+    try aboutMember(destination) { () throws(SystemError) in
+      try files.synchronizeAfterCommit(place.directory)
+      try files.removeDisplaced(displaced)
+    }
+    return new
+  }
+
+  /// Somebody may have saved while this was written.
+  private func checkThatPlaceIsSame(_ place: DirectoryItem) throws(PackageError) {
+    if replacement == .anything { return }
+    let now = try aboutMember(destination) { () throws(SystemError) in
+      try files.statusIfPresent(of: place.name, at: place.directory)
+    }
+    if now?.identity == present?.identity { return }
+    throw PackageError(present == nil ? .destinationExists : .packageReplaced, destination)
+  }
+
+  /// Makes the new directory, which only its owner may use until it's complete if it has a mode to come.
+  private func makeDraft(_ root: DirectoryNode, beside place: DirectoryItem) throws(PackageError) -> DirectoryItem {
+    let isModeKnown = root.mode != nil || root.base != nil || present?.kind == .directory
+    let name = try aboutMember(destination) { () throws(SystemError) in
+      try files.withTemporaryName(for: place.name) { (name) throws(SystemError) in
+        try files.makeDirectory(name, at: place.directory, mode: isModeKnown ? 0o700 : 0o777)
+        return name
+      }
+    }
+    return DirectoryItem(name: name, directory: place.directory, place: place.place)
+  }
+
+  private func openDirectory(_ item: DirectoryItem, _ path: SystemPath) throws(PackageError) -> FileDescriptor {
+    try aboutMember(path) { () throws(SystemError) in
+      try files.open(item.name, at: item.directory, flags: [.directory, .noFollow], mode: 0)
+    }
+  }
+
+  // MARK: - Directories
+
+  /// Puts all members of a directory into a new one.
+  private mutating func fill(
+    _ target: FileDescriptor, at place: SystemPath, from node: DirectoryNode, _ path: MemberPath
+  ) throws(PackageError) {
+    if let base = node.base {
+      if !sources.contains(where: { $0 === base.directory }) { sources.append(base.directory) }
+      try base.withDirectory { (source) throws(PackageError) in
+        try base.forEachNames { (names) throws(PackageError) in
+          for name in names where node.changes[name] == nil {
+            try bring(
+              try base.appending(name), DirectoryItem(name: name, directory: source, place: base.directory.path),
+              to: DirectoryItem(name: name, directory: target, place: place), try path.appending(name))
+          }
+        }
+      }
+    }
+    for (name, change) in node.changes.sorted(by: { $0.key < $1.key }) {
+      guard case .member(let member) = change else { continue }
+      let former = node.base.map { base in (base, name) }
+      try write(
+        member, to: DirectoryItem(name: name, directory: target, place: place), try path.appending(name), former)
+    }
+  }
+
+  /// Gives a filled directory its attributes, and brings it to the disk.
+  private func finish(_ target: FileDescriptor, _ node: DirectoryNode, _ path: MemberPath) throws(PackageError) {
+    if path.isTop, present?.kind == .directory {
+      try aboutMember(destination) { () throws(SystemError) in
+        try files.withDescriptor(destination, flags: [.directory, .noFollow]) { (old) throws(SystemError) in
+          try files.copyMetadata(from: old, files.status(of: old), to: target)
+        }
+      }
+    } else if let base = node.base {
+      try base.withDirectory { (source) throws(PackageError) in
+        try aboutMember(path.path) { () throws(SystemError) in
+          try files.copyMetadata(from: source, files.status(of: source), to: target)
+        }
+      }
+    }
+    try aboutMember(path.path) { () throws(SystemError) in
+      if let mode = node.mode { try files.setMode(of: target, to: mode) }
+      try files.synchronizeDirectory(target)
+    }
+  }
+
+  private mutating func writeDirectory(
+    _ node: DirectoryNode, to item: DirectoryItem, _ path: MemberPath
+  ) throws(PackageError) {
+    let isModeKnown = node.mode != nil || node.base != nil
+    try aboutMember(path.path) { () throws(SystemError) in
+      try files.makeDirectory(item.name, at: item.directory, mode: isModeKnown ? 0o700 : 0o777)
+    }
+    let target = try openDirectory(item, path.path)
+    defer { try? files.close(target) }
+    try fill(target, at: item.path, from: node, path)
+    try finish(target, node, path)
+  }
+
+  // MARK: - Members
+
+  /// Writes a member that was altered, or moved here.
+  private mutating func write(
+    _ node: MemberNode, to item: DirectoryItem, _ path: MemberPath, _ former: (StoredMember, SystemPath)?
+  ) throws(PackageError) {
+    switch node {
+    case .directory(let directory): try writeDirectory(directory, to: item, path)
+    case .symbolicLink(let target):
+      try aboutMember(path.path) { () throws(SystemError) in
+        try files.makeSymbolicLink(item.name, at: item.directory, target: target)
+      }
+    case .file(let file):
+      try writeFile(
+        file, to: item, path, try former.map { (base, name) throws(PackageError) in try base.appending(name) })
+    case .stored(let stored):
+      if !sources.contains(where: { $0 === stored.directory }) { sources.append(stored.directory) }
+      try stored.withParent { (source) throws(PackageError) in try bring(stored, source, to: item, path) }
+    }
+  }
+
+  /// Brings an unchanged member with all that's in it.
+  private mutating func bring(
+    _ stored: StoredMember, _ source: DirectoryItem, to item: DirectoryItem, _ path: MemberPath
+  ) throws(PackageError) {
+    let status = try aboutMember(path.path) { () throws(SystemError) in
+      try files.statusIfPresent(of: source.name, at: source.directory)
+    }
+    guard let status else {
+      try stored.directory.checkThatItStays()
+      throw PackageError(.memberChanged, path.path)
+    }
+    try stored.check(status)
+    switch status.kind {
+    case .regular: try bringFile(stored, status, source, to: item)
+    case .directory:
+      try writeDirectory(DirectoryNode(base: StoredMember(stored.directory, stored.place)), to: item, path)
+      // Nothing in it has changed, so its time stays.
+      try aboutMember(path.path) { () throws(SystemError) in
+        try files.setModificationTime(of: item.name, at: item.directory, to: status.modificationTime)
+      }
+    case .symbolicLink:
+      try stored.reading { () throws(SystemError) in
+        try files.copyTree(source, to: item, durability: .synchronized)
+      }
+    case .fifo, .socket, .characterDevice, .blockDevice, .unknown: throw PackageError(.unsupportedKind, path.path)
+    }
+  }
+}

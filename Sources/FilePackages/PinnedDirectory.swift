@@ -1,0 +1,216 @@
+package import SystemInterface
+
+/// The directory of a package as it was opened: names are looked up in it, whatever has its path now.
+///
+/// When another package takes its place, this directory stays what it was until its members are removed, and then has none. A
+/// save gives it a temporary name in the very step in which the other one takes its place. So what was found in it is
+/// complete if it has its own name afterwards, see ``checkThatItStays()``.
+///
+/// Immutable, so any thread may use it.
+package final class PinnedDirectory: Sendable {
+  package let files: any FileSystem
+  package let descriptor: FileDescriptor
+  /// Where it was opened; for errors, and where there's no `/proc`.
+  package let path: SystemPath
+  package let identity: FileIdentity
+
+  /// Takes over an open directory, which is closed with this object.
+  package init(_ descriptor: FileDescriptor, at path: SystemPath, _ files: any FileSystem) throws(PackageError) {
+    do throws(SystemError) {
+      identity = try files.status(of: descriptor).identity
+    } catch {
+      try? files.close(descriptor)
+      throw PackageError(error, path)
+    }
+    self.files = files
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  /// Opens the directory at a canonical path.
+  ///
+  /// - Throws: `notFound`, `wrongKind` or `fileSystem`.
+  package convenience init(at path: SystemPath, _ files: any FileSystem) throws(PackageError) {
+    let descriptor: FileDescriptor
+    do throws(SystemError) {
+      descriptor = try files.open(path, at: .workingDirectory, flags: [.directory, .noFollow], mode: 0)
+    } catch {
+      let isThere = (try? files.statusIfPresent(of: path)) != nil
+      if error.isAbsence || error.isDisplacement {
+        throw PackageError(isThere ? .wrongKind : .notFound, path, systemError: error)
+      }
+      throw PackageError(error, path)
+    }
+    try self.init(descriptor, at: path, files)
+  }
+
+  deinit { try? files.close(descriptor) }
+
+  /// Whether another package has taken its place, so that its members may be gone.
+  ///
+  /// One that somebody else removes member by member, without a temporary name, can't be told from one that is altered.
+  package func isReplaced() throws(SystemError) -> Bool {
+    if try files.status(of: descriptor).linkCount == 0 { return true }
+    let link = SystemPath("/proc/self/fd/\(descriptor.rawValue)")
+    if let place = try? files.readLink(link, at: .workingDirectory), place.isAbsolute {
+      // The kernel adds this to the path of what is removed; the mark of a save comes before it.
+      let deleted = Array(" (deleted)".utf8)
+      let isDeleted = place.bytes.suffix(deleted.count) == deleted[...]
+      let name = SystemPath(bytes: isDeleted ? Array(place.bytes.dropLast(deleted.count)) : place.bytes).lastComponent
+      return name.isTemporaryName
+    }
+    return try files.statusIfPresent(of: path)?.identity != identity
+  }
+
+  /// - Throws: `packageReplaced` if what was found in it may be a part only.
+  package func checkThatItStays() throws(PackageError) {
+    if try aboutMember(path, isReplaced) { throw PackageError(.packageReplaced, path) }
+  }
+}
+
+/// A member that was in a pinned directory when the tree got to know it.
+package struct StoredMember: Sendable {
+  package let directory: PinnedDirectory
+  package let place: MemberPath
+  /// What it has to be still; `nil` if anything will do that has its name.
+  package var expected: FileStatus?
+
+  package init(_ directory: PinnedDirectory, _ place: MemberPath, expected: FileStatus? = nil) {
+    self.directory = directory
+    self.place = place
+    self.expected = expected
+  }
+
+  func appending(_ name: SystemPath) throws(PackageError) -> StoredMember {
+    StoredMember(directory, try place.appending(name))
+  }
+
+  /// Opens the directory that holds it for the duration of `body`.
+  func withParent<Result>(
+    _ body: (_ item: DirectoryItem) throws(PackageError) -> Result
+  ) throws(PackageError) -> Result {
+    let parent = StoredMember(directory, place.parent)
+    return try parent.withDirectory { (descriptor) throws(PackageError) in
+      try body(
+        DirectoryItem(
+          name: place.name, directory: descriptor, place: directory.path.appending(parent.place.path)))
+    }
+  }
+
+  /// Opens this directory for the duration of `body`; at the top that costs nothing.
+  ///
+  /// - Throws: `notFound` or `packageReplaced` if it isn't there; `wrongKind`.
+  func withDirectory<Result>(
+    _ body: (FileDescriptor) throws(PackageError) -> Result
+  ) throws(PackageError) -> Result {
+    if place.isTop { return try body(directory.descriptor) }
+    let opened = try open(flags: .directory)
+    defer { try? directory.files.close(opened) }
+    return try body(opened)
+  }
+
+  /// Opens it without following a link.
+  ///
+  /// - Throws: `notFound` or `packageReplaced` if it isn't there; `wrongKind`.
+  func open(flags: OpenFlags) throws(PackageError) -> FileDescriptor {
+    do throws(SystemError) {
+      return try openSlowlyIfNeeded(flags: [flags, .noFollow, .nonBlocking])
+    } catch {
+      if error.isAbsence || error.isDisplacement {
+        try directory.checkThatItStays()
+        let isThere = (try? status()) != nil
+        throw PackageError(isThere ? .wrongKind : .notFound, place.path, systemError: error)
+      }
+      throw PackageError(error, place.path)
+    }
+  }
+
+  private func openSlowlyIfNeeded(flags: OpenFlags) throws(SystemError) -> FileDescriptor {
+    let files = directory.files
+    do throws(SystemError) {
+      return try files.openWithoutSymbolicLinks(place.path, at: directory.descriptor, flags: flags)
+    } catch  where error.isUnsupported {
+      // Name by name, so that no link leads out of the package.
+      var current = directory.descriptor
+      defer { if current != directory.descriptor { try? files.close(current) } }
+      for name in place.names.dropLast() {
+        let next = try files.open(name, at: current, flags: [.directory, .noFollow], mode: 0)
+        if current != directory.descriptor { try? files.close(current) }
+        current = next
+      }
+      return try files.open(place.name, at: current, flags: flags, mode: 0)
+    }
+  }
+
+  /// Its status, that of a link itself.
+  ///
+  /// - Throws: `notFound` or `packageReplaced` if it isn't there; `memberChanged` if it isn't what is expected.
+  package func status() throws(PackageError) -> FileStatus {
+    let found: FileStatus?
+    if place.isTop {
+      found = try aboutMember(place.path) { () throws(SystemError) in
+        try directory.files.status(of: directory.descriptor)
+      }
+    } else {
+      found = try withParent { (item) throws(PackageError) in
+        try aboutMember(place.path) { () throws(SystemError) in
+          try directory.files.statusIfPresent(of: item.name, at: item.directory)
+        }
+      }
+    }
+    guard let found else {
+      try directory.checkThatItStays()
+      throw PackageError(.notFound, place.path)
+    }
+    try check(found)
+    return found
+  }
+
+  /// Runs `body`, whose errors are about this member.
+  ///
+  /// - Throws: `packageReplaced` or `memberChanged` if it was there and isn't any more.
+  func reading<Result>(_ body: () throws(SystemError) -> Result) throws(PackageError) -> Result {
+    do throws(SystemError) { return try body() } catch {
+      if !error.isAbsence { throw PackageError(error, place.path) }
+      try directory.checkThatItStays()
+      throw PackageError(.memberChanged, place.path, systemError: error)
+    }
+  }
+
+  /// - Throws: `memberChanged` unless a status is that of what is expected.
+  func check(_ status: FileStatus) throws(PackageError) {
+    if let expected, !expected.isSameContents(as: status) { throw PackageError(.memberChanged, place.path) }
+  }
+
+  /// The names in this directory, in no order, part by part.
+  ///
+  /// - Parameter body: Gets each part. Throws to stop.
+  /// - Throws: The error of `body`; `notFound`, `packageReplaced`, `memberChanged`, `wrongKind` or `fileSystem`.
+  func forEachNames(_ body: ([SystemPath]) throws(PackageError) -> Void) throws(PackageError) {
+    // A descriptor of its own: a position in the directory isn't shared with other readers.
+    let opened = try openForListing()
+    defer { try? directory.files.close(opened) }
+    while let entries = try reading({ () throws(SystemError) in try directory.files.readDirectory(opened) }) {
+      // What a save of one member leaves behind when it's cut off is no member, and isn't taken over by the next save.
+      try body(entries.map(\.name).filter { !$0.isTemporaryName })
+    }
+    try directory.checkThatItStays()
+  }
+
+  private func openForListing() throws(PackageError) -> FileDescriptor {
+    if !place.isTop { return try open(flags: .directory) }
+    return try aboutMember(place.path) { () throws(SystemError) in
+      try directory.files.open(SystemPath("."), at: directory.descriptor, flags: .directory, mode: 0)
+    }
+  }
+}
+
+extension FileStatus {
+  /// Whether nobody has written to the file between two moments, nor put another one in its place.
+  ///
+  /// The time of the last change of its metadata doesn't count: another name of the file changes that as well.
+  package func isSameContents(as other: FileStatus) -> Bool {
+    kind == other.kind && identity == other.identity && size == other.size
+      && modificationTime == other.modificationTime
+  }
+}

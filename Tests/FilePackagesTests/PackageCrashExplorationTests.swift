@@ -1,0 +1,140 @@
+import FilePackages
+import SeededRandom
+import SystemInterface
+import Testing
+
+@Suite("Exploration of crashes while packages are written")
+struct PackageCrashExplorationTests {
+  /// The forms of a save.
+  enum Save: CaseIterable, Sendable {
+    case overExisting, withoutLinks, asNew, overFile, ofOneMember
+
+    func prepare(_ box: PackageSandbox) throws {
+      try box.write("source/text", "old", mode: 0o640)
+      try box.write("source/images/1", "image")
+      try box.write("source/images/deep/2", "deep")
+      try box.files.makeSymbolicLink(box.path("source/link"), at: .workingDirectory, target: SystemPath("text"))
+      if self == .overFile { try box.write("place", "flat") }
+    }
+
+    var place: String {
+      switch self {
+      case .overExisting, .withoutLinks, .ofOneMember: "source"
+      case .asNew, .overFile: "place"
+      }
+    }
+
+    func run(_ box: PackageSandbox, _ door: any FileSystem) throws {
+      var tree = try PackageTree(openingPackageAt: box.path("source"), files: door)
+      if self == .ofOneMember { return try tree.replaceOnDisk(SystemPath("text"), Array("newer".utf8)) }
+      try tree.update("text", "newer")
+      try tree.update("images/3", "added")
+      try tree.remove(SystemPath("images/1"))
+      let linking: PackageTree.Linking = self == .withoutLinks ? .never : .whereNobodyCanWriteThroughIt
+      _ = try tree.write(to: box.path(place), self == .overFile ? .anything : .openedPackage, linking: linking)
+    }
+
+    /// What is at the place, and at the source.
+    func state(_ box: PackageSandbox) throws -> String {
+      let isThere = try box.files.statusIfPresent(of: box.path(place)) != nil
+      let isFlat = try isThere && box.status(place).kind == .regular
+      let there = try !isThere ? "nothing" : isFlat ? box.text(place) : "\(box.tree(place))"
+      return try "\(there), \(place == "source" ? "" : "\(box.tree("source"))")"
+    }
+  }
+
+  private func hurry(_ call: ScriptedCall) -> ScriptedAction { call.call == .synchronize ? .skip : .proceed }
+
+  private struct Ends {
+    let before: String
+    let after: String
+    let callCount: Int
+    /// The last call whose failure is an error: closing never is.
+    let lastNeeded: Int
+  }
+
+  private func ends(_ save: Save) throws -> Ends {
+    try withSandbox { box in
+      try save.prepare(box)
+      let before = try save.state(box)
+      let door = ScriptedFileSystem(script: hurry)
+      try save.run(box, door)
+      let lastNeeded = try #require(door.log.last { $0.call != .close }).number
+      return Ends(before: before, after: try save.state(box), callCount: door.log.count, lastNeeded: lastNeeded)
+    }
+  }
+
+  @Test("CD-12: A crash at any call leaves the old package or the new one, whole", arguments: Save.allCases)
+  func death(save: Save) throws {
+    let ends = try ends(save)
+    #expect(ends.before != ends.after)
+    var seen: [String: Int] = [:]
+    for number in 1...ends.callCount {
+      try withSandbox { box in
+        try save.prepare(box)
+        // As far as the disk can tell the process ends there: neither that call nor a later one is made.
+        let door = ScriptedFileSystem { $0.number >= number && $0.call != .close ? .fail(5) : hurry($0) }
+        #expect(throws: PackageError.self, "\(save), call \(number)") {
+          try save.run(box, door)
+          if number > ends.lastNeeded { throw PackageError(.notFound) }
+        }
+        let state = try save.state(box)
+        #expect(state == ends.before || state == ends.after, "\(save), call \(number): \(state)")
+        seen[state, default: 0] += 1
+        try PackageTree.removeLeftovers(of: box.path(save.place), age: .zero)
+        #expect(try box.names().allSatisfy { !$0.hasPrefix(".") }, "\(save), call \(number)")
+      }
+    }
+    #expect(seen.count == 2, "\(seen)")
+  }
+
+  @Test(
+    "CD-12: An error at any call is reported with whether the change is in place, and nothing is left over",
+    arguments: Save.allCases)
+  func errors(save: Save) throws {
+    let ends = try ends(save)
+    for number in 1...ends.callCount {
+      try withSandbox { box in
+        try save.prepare(box)
+        let door = ScriptedFileSystem { $0.number == number ? .fail(28) : hurry($0) }
+        var failure: PackageError?
+        do { try save.run(box, door) } catch let error as PackageError { failure = error }
+        let state = try save.state(box)
+        if let failure {
+          let isAfter = state == ends.after
+          if save != .ofOneMember { #expect(failure.isInPlace == isAfter, "\(save), call \(number): \(failure)") }
+          #expect(isAfter || state == ends.before, "\(save), call \(number): \(state)")
+          if !isAfter { #expect(try box.names().allSatisfy { !$0.hasPrefix(".") }, "\(save), call \(number)") }
+        } else {
+          // Some calls may fail: there's another way, or nobody needs them.
+          #expect(state == ends.after, "\(save), call \(number): \(state)")
+        }
+      }
+    }
+  }
+
+  @Test("CD-12: However few bytes a call writes, the package is complete", arguments: Save.allCases)
+  func shortWrites(save: Save) throws {
+    let ends = try ends(save)
+    try withSandbox { box in
+      try save.prepare(box)
+      try save.run(
+        box, ScriptedFileSystem { [.write, .read, .copyRange].contains($0.call) ? .shortWrite(1) : .proceed })
+      #expect(try save.state(box) == ends.after)
+    }
+  }
+
+  @Test("CE-11: Everything new is brought to the disk before the package takes its place, and the place after it")
+  func durability() throws {
+    try withSandbox { box in
+      try Save.withoutLinks.prepare(box)
+      let door = ScriptedFileSystem { _ in .proceed }
+      try Save.withoutLinks.run(box, door)
+      let log = door.log
+      let exchange = try #require(log.firstIndex { $0.call == .rename })
+      // Two files are written, one is copied, and three directories are made.
+      #expect(log[..<exchange].count { $0.call == .synchronize } == 6)
+      #expect(log[exchange...].contains { $0.call == .synchronize })
+    }
+  }
+}
