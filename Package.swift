@@ -105,9 +105,10 @@ let package = Package(
     .target(
       name: "FoundationCompatibility",
       // On Apple platforms Foundation has all of it, and nothing below is built.
-      dependencies: ["FileCoordination", "FileMetadata", "FileVersions", "MetadataPredicates", "SystemInterface"].map {
-        .target(name: $0, condition: .when(platforms: [.linux]))
-      },
+      dependencies: [
+        "FileCoordination", "FileMetadata", "FilePackages", "FileVersions", "MetadataPredicates", "SystemInterface",
+        "UndoStacks",
+      ].map { .target(name: $0, condition: .when(platforms: [.linux])) },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(
       name: "filecoord",
@@ -218,7 +219,7 @@ let package = Package(
     .testTarget(
       name: "FoundationCompatibilityTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileVersions", "FileWatching",
+        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FilePackages", "FileVersions", "FileWatching",
         "FoundationCompatibility", "MetadataPredicates", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),

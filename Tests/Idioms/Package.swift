@@ -24,7 +24,7 @@ func program(
 /// As people wrote them before there was concurrency checking.
 let earlier = [
   "BuiltPredicates", "Coordinating", "DocumentList", "DocumentStore", "MainQueue", "Notes", "Searching", "TextDocument",
-  "ValueBrowser",
+  "UndoingCanvas", "ValueBrowser",
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
@@ -33,7 +33,7 @@ let current = [
   "LinkedFolder",
   "MainQueuePresenter", "MovedDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes", "PresenterQueues",
   "QueryDelegate", "RemovedInDeinit", "ReplacedFiles", "SearchForms", "Strangers",
-  "SubclassedCoordinator", "ThrowingWrappers",
+  "SubclassedCoordinator", "ThrowingWrappers", "UndoableEditor",
 ]
 
 let package = Package(
