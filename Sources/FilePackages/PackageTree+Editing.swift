@@ -131,7 +131,7 @@ extension PackageTree {
     guard let name = names.first else { return }
     if names.count == 1 {
       // A name that the open package hasn't got needs no mark that it's gone.
-      if case .removed = change, directory.base == nil {
+      if case .removed = change, directory.base == nil || !directory.hasMembersOfBase {
         directory.changes[name] = nil
       } else {
         directory.changes[name] = change

@@ -64,6 +64,9 @@ public struct PackageTree: Sendable {
     self.init(try PinnedDirectory(at: path, files))
   }
 
+  /// The package that was opened.
+  package var top: StoredMember? { root.base }
+
   package init(_ directory: PinnedDirectory) {
     root = DirectoryNode(base: StoredMember(directory, .top))
     files = directory.files
@@ -105,12 +108,17 @@ package struct DirectoryNode: Sendable {
   }
 
   package var base: StoredMember?
+  /// Whether the members of the base that aren't in `changes` are members: otherwise they only lend their attributes.
+  package var hasMembersOfBase: Bool
   package var changes: [SystemPath: Change]
   /// The permissions; those of the base, or `0o777` less the umask, unless stated.
   package var mode: UInt32?
 
-  package init(base: StoredMember? = nil, changes: [SystemPath: Change] = [:], mode: UInt32? = nil) {
+  package init(
+    base: StoredMember? = nil, hasMembersOfBase: Bool = true, changes: [SystemPath: Change] = [:], mode: UInt32? = nil
+  ) {
     self.base = base
+    self.hasMembersOfBase = hasMembersOfBase
     self.changes = changes
     self.mode = mode
   }
@@ -123,7 +131,7 @@ package struct DirectoryNode: Sendable {
     case .removed: return nil
     case .member(let node): return node
     case nil:
-      guard let stored = try base?.appending(name) else { return nil }
+      guard hasMembersOfBase, let stored = try base?.appending(name) else { return nil }
       do { _ = try stored.status() } catch  where error.code == .notFound { return nil }
       return .stored(stored)
     }
@@ -132,7 +140,7 @@ package struct DirectoryNode: Sendable {
   /// The names of all members, in the order of their bytes.
   func names() throws(PackageError) -> [SystemPath] {
     var names: [SystemPath] = []
-    try base?.forEachNames { part in names += part.filter { changes[$0] == nil } }
+    if hasMembersOfBase { try base?.forEachNames { part in names += part.filter { changes[$0] == nil } } }
     for (name, change) in changes {
       if case .member = change { names.append(name) }
     }

@@ -12,8 +12,6 @@ struct PackageWriter {
 
   /// What's at the place at the beginning; `nil` if nothing is.
   private(set) var present: FileStatus?
-  /// The open packages that members come from: all must be complete until everything is taken from them.
-  private var sources: [PinnedDirectory] = []
   /// Whether the new package has taken its place.
   private var isInPlace = false
 
@@ -64,8 +62,6 @@ struct PackageWriter {
       new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
       try fill(new.descriptor, at: draft.path, from: root, .top)
       try finish(new.descriptor, root, .top)
-      // If one wasn't complete any more, neither is what was taken from it.
-      for source in sources { try source.checkThatItStays() }
       try checkThatPlaceIsSame(place)
     } catch {
       try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
@@ -121,8 +117,7 @@ struct PackageWriter {
   private mutating func fill(
     _ target: FileDescriptor, at place: SystemPath, from node: DirectoryNode, _ path: MemberPath
   ) throws(PackageError) {
-    if let base = node.base {
-      if !sources.contains(where: { $0 === base.directory }) { sources.append(base.directory) }
+    if let base = node.base, node.hasMembersOfBase {
       try base.withDirectory { (source) throws(PackageError) in
         try base.forEachNames { (names) throws(PackageError) in
           for name in names where node.changes[name] == nil {
@@ -191,7 +186,6 @@ struct PackageWriter {
       try writeFile(
         file, to: item, path, try former.map { (base, name) throws(PackageError) in try base.appending(name) })
     case .stored(let stored):
-      if !sources.contains(where: { $0 === stored.directory }) { sources.append(stored.directory) }
       try stored.withParent { (source) throws(PackageError) in try bring(stored, source, to: item, path) }
     }
   }

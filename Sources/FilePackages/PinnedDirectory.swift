@@ -81,7 +81,8 @@ package struct StoredMember: Sendable {
     self.expected = expected
   }
 
-  func appending(_ name: SystemPath) throws(PackageError) -> StoredMember {
+  /// A member of this directory; the name comes from a directory, or was checked.
+  package func appending(_ name: SystemPath) throws(PackageError) -> StoredMember {
     StoredMember(directory, try place.appending(name))
   }
 
@@ -140,6 +141,30 @@ package struct StoredMember: Sendable {
       }
       return try files.open(place.name, at: current, flags: flags, mode: 0)
     }
+  }
+
+  /// The members of this directory as they are now, each expected to stay what it is; without those no package can have.
+  ///
+  /// - Returns: The names with the members, in the order of the names' bytes.
+  /// - Throws: `notFound`, `wrongKind`, `packageReplaced`, `memberChanged`, `tooDeep` or `fileSystem`.
+  package func members() throws(PackageError) -> [(name: SystemPath, member: StoredMember, status: FileStatus)] {
+    var names: [SystemPath] = []
+    try forEachNames { names += $0 }
+    var members: [(name: SystemPath, member: StoredMember, status: FileStatus)] = []
+    try withDirectory { (descriptor) throws(PackageError) in
+      for name in names.sorted() {
+        let status = try reading { () throws(SystemError) in
+          try directory.files.statusIfPresent(of: name, at: descriptor)
+        }
+        // One that went in between is none.
+        guard let status, [.regular, .directory, .symbolicLink].contains(status.kind) else { continue }
+        var member = try appending(name)
+        member.expected = status.kind == .directory ? nil : status
+        members.append((name, member, status))
+      }
+    }
+    try directory.checkThatItStays()
+    return members
   }
 
   /// Its status, that of a link itself.

@@ -109,6 +109,31 @@ struct PackageReadingTests {
     }
   }
 
+  @Test("FW-1: A package that is replaced, and removed in part, isn't read", arguments: 1...4)
+  func partialRemoval(removedCount: Int) throws {
+    try withSandbox { box in
+      let path = try makePackage(box)
+      let old = try PackageTree(openingPackageAt: path)
+      let unlinks = Guarded(0)
+      let door = ScriptedFileSystem { call in
+        if call.call != .unlink { return .proceed }
+        return unlinks.withLock { count in
+          count += 1
+          return count > removedCount ? .fail(5) : .proceed
+        }
+      }
+      let new = try PackageTree(openingPackageAt: path, files: door)
+      #expect { try new.write(to: path) } throws: { ($0 as? PackageError)?.isInPlace == true }
+      for directory in ["", "images", "images/deep"] {
+        #expect { try old.names(in: SystemPath(directory)) } throws: {
+          ($0 as? PackageError)?.code == .packageReplaced
+        }
+      }
+      var copy = old
+      #expect { try copy.loadAll() } throws: { ($0 as? PackageError)?.code == .packageReplaced }
+    }
+  }
+
   @Test("FW-1: A moved package is read on where it is")
   func moved() throws {
     try withSandbox { box in

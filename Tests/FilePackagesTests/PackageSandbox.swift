@@ -48,14 +48,25 @@ struct PackageSandbox: Sendable {
   func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: root.description).sorted() }
 }
 
+extension PackageSandbox {
+  /// A directory that the caller removes.
+  static func make() throws -> PackageSandbox {
+    // Thousands of directories come and go, which is faster where nothing is written to a disk.
+    let memory = "/dev/shm"
+    let place =
+      FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
+    let root = "\(place)/FilePackagesTests.\(UUID())"
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+    return PackageSandbox(root: SystemPath(root))
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: root.description) }
+}
+
 func withSandbox<Result>(_ body: (PackageSandbox) throws -> Result) throws -> Result {
-  // Thousands of directories come and go, which is faster where nothing is written to a disk.
-  let memory = "/dev/shm"
-  let place = FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
-  let root = "\(place)/FilePackagesTests.\(UUID())"
-  try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: root) }
-  return try body(PackageSandbox(root: SystemPath(root)))
+  let box = try PackageSandbox.make()
+  defer { box.remove() }
+  return try body(box)
 }
 
 extension PackageTree {

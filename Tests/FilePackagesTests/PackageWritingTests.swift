@@ -153,6 +153,35 @@ struct PackageWritingTests {
     }
   }
 
+  @Test("CD-15: A package that's replaced and removed in part is no source of members", arguments: [false, true])
+  func partlyRemovedWhileWriting(inDirectory: Bool) throws {
+    try withSandbox { box in
+      for number in 0..<5 { try box.write(inDirectory ? "p/d/\(number)" : "p/\(number)", "\(number)") }
+      let path = box.path("p")
+      let before = try box.tree("p")
+      let unlinks = Guarded(0)
+      let otherDoor = ScriptedFileSystem { call in
+        if call.call != .unlink { return .proceed }
+        return unlinks.withLock { count in
+          count += 1
+          return count > 3 ? .fail(5) : .proceed
+        }
+      }
+      let other = try PackageTree(openingPackageAt: path, files: otherDoor)
+      let hasReplaced = Guarded(false)
+      let door = ScriptedFileSystem { call in
+        if call.call == .readDirectory, !hasReplaced.withLock({ $0 }) {
+          hasReplaced.withLock { $0 = true }
+          _ = try? other.write(to: path)
+        }
+        return .proceed
+      }
+      let tree = try PackageTree(openingPackageAt: path, files: door)
+      #expect { try tree.write(to: path, .anything) } throws: { ($0 as? PackageError)?.code == .packageReplaced }
+      #expect(try box.tree("p") == before)
+    }
+  }
+
   @Test("SP-5: One member is replaced on disk; the rest of the package isn't touched")
   func oneMember() throws {
     try withSandbox { box in

@@ -1,0 +1,158 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import FilePackages
+  internal import Foundation
+  internal import SystemInterface
+
+  extension FileWrapper {
+    static func read(_ url: URL, _ options: ReadingOptions) throws -> (Node, [String: Any]) {
+      let member = try member(at: url)
+      do {
+        let status = try member.status()
+        let node: Node
+        switch status.kind {
+        case .directory:
+          let directory = try PinnedDirectory(at: member.directory.path.appending(member.place.path), HostFileSystem())
+          let top = StoredMember(directory, .top)
+          node = .directory(DirectoryNode(stored: top, status: try top.status(), readTime: CoarseClock.fileTime))
+        case .symbolicLink:
+          let directory = member.directory.path.foundationURL
+          node = .symbolicLink(LinkNode(target: try member.target(), directory: directory))
+        case .regular:
+          var known = member
+          known.expected = status
+          node = .file(FileNode(stored: known, status: status))
+        case .fifo, .socket, .characterDevice, .blockDevice, .unknown:
+          throw PackageError(.unsupportedKind, member.place.path)
+        }
+        let wrapper = FileWrapper(regularFileWithContents: Data())
+        wrapper.node = node
+        if options.contains(.immediate) { try wrapper.loadAll() }
+        // Without what refers to it as a parent.
+        wrapper.orphanChildren()
+        return (wrapper.node, attributes(of: status))
+      } catch let error as PackageError { throw error.cocoaError(url, isReading: true) }
+    }
+
+    /// What is at a URL, by its name in its directory, which stays open.
+    private static func member(at url: URL) throws -> StoredMember {
+      guard url.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
+      do {
+        let path = try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: false)
+        let parent = try PinnedDirectory(at: path.parent, HostFileSystem())
+        // The root directory is no package.
+        return StoredMember(parent, try MemberPath(path.itemName()))
+      } catch let error as SystemError {
+        throw PackageError(error, url.systemPath).cocoaError(url, isReading: true)
+      } catch let error as PackageError { throw error.cocoaError(url, isReading: true) }
+    }
+
+    /// Reads everything that isn't in memory.
+    func loadAll() throws {
+      switch node {
+      case .symbolicLink: return
+      case .file(var file):
+        if file.contents == nil { file.contents = try file.stored?.data() }
+        node = .file(file)
+      case .directory:
+        for child in try loadChildren().values { try child.loadAll() }
+      }
+    }
+
+    private func orphanChildren() {
+      guard case .directory(let directory) = node else { return }
+      for child in directory.children?.values ?? [:].values { child.parents = [] }
+    }
+
+    /// Takes over what another wrapper was read as; children of the same name stay the same objects.
+    func adopt(_ other: FileWrapper) throws {
+      fileAttributes = other.fileAttributes
+      guard case .directory(let old) = node, let children = old.children, case .directory = other.node else {
+        if case .directory(let old) = node { for child in old.children?.values ?? [:].values { remove(child) } }
+        node = other.node
+        return adoptChildren()
+      }
+      var merged = try other.loadChildren()
+      guard case .directory(var directory) = other.node else { return }
+      for (key, child) in merged {
+        guard let present = children.values.first(where: { $0.filename == key }) else { continue }
+        try present.adopt(child)
+        present.filename = key
+        merged[key] = present
+      }
+      for child in children.values where !merged.values.contains(where: { $0 === child }) { remove(child) }
+      directory.children = merged
+      node = .directory(directory)
+      for child in merged.values {
+        child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self || $0.wrapper === other }
+        child.parents.append(WeakParent(wrapper: self))
+      }
+    }
+
+    // MARK: - Comparing
+
+    func matches(_ url: URL) throws -> Bool {
+      let member = try Self.member(at: url)
+      let status = try member.status()
+      if status.kind == .directory {
+        let directory = try PinnedDirectory(at: member.directory.path.appending(member.place.path), HostFileSystem())
+        return try matches(StoredMember(directory, .top), status)
+      }
+      return try matches(member, status)
+    }
+
+    private func matches(_ member: StoredMember, _ status: FileStatus) throws -> Bool {
+      switch node {
+      case .file(let file):
+        guard let known = file.status, status.kind == .regular else { return false }
+        return known.modificationTime == status.modificationTime && known.mode == status.mode
+      case .symbolicLink(let link): return try status.kind == .symbolicLink && member.target() == link.target
+      case .directory(let directory):
+        guard let known = directory.status, status.kind == .directory, known.mode == status.mode else { return false }
+        guard let children = directory.children else {
+          return try known.modificationTime == status.modificationTime
+            && Self.isOlder(member, than: directory.readTime)
+        }
+        let members = try member.members()
+        guard members.count == children.count else { return false }
+        return try members.allSatisfy { name, member, status in
+          let key = directory.names.first { $0.value == name }?.key ?? name.description
+          return try children[key]?.matches(member, status) ?? false
+        }
+      }
+    }
+
+    /// Whether nothing in a directory was written to since a time.
+    private static func isOlder(_ directory: StoredMember, than time: Int64) throws -> Bool {
+      try directory.members().allSatisfy { _, member, status in
+        try status.modificationTime <= time && (status.kind != .directory || isOlder(member, than: time))
+      }
+    }
+  }
+
+  extension StoredMember {
+    /// The contents of a file.
+    func data() throws(PackageError) -> Data {
+      var data = Data()
+      try readContents { (part, _) in data.append(contentsOf: part) }
+      return data
+    }
+  }
+
+  extension PackageError {
+    /// The error as Apple's Foundation would hand it out.
+    func cocoaError(_ url: URL, isReading: Bool) -> CocoaError {
+      let cocoa: CocoaError.Code =
+        switch code {
+        case .notFound: isReading ? .fileReadNoSuchFile : .fileNoSuchFile
+        case .invalidName: isReading ? .fileReadInvalidFileName : .fileWriteInvalidFileName
+        case .destinationExists, .nameTaken: .fileWriteFileExists
+        case .tooLarge: .fileReadTooLarge
+        default:
+          systemError.map { FileCoordinationError.cocoaCode(ofSystemError: $0.errno, isReading: isReading) }
+            ?? (isReading ? .fileReadUnknown : .fileWriteUnknown)
+        }
+      return CocoaError(cocoa, userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: self])
+    }
+  }
+#endif

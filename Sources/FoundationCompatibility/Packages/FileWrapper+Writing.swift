@@ -1,0 +1,141 @@
+#if !canImport(ObjectiveC)
+  internal import FilePackages
+  internal import Foundation
+  internal import SystemInterface
+
+  extension FileWrapper {
+    func save(to url: URL, _ options: WritingOptions, mayLink: Bool) throws {
+      guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
+      do {
+        let path = try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: false)
+        switch node {
+        case .file: try saveFile(to: path)
+        case .symbolicLink(let link): try saveLink(link, to: path, options)
+        case .directory: try saveDirectory(to: path, options, mayLink: mayLink)
+        }
+      } catch let error as SystemError {
+        throw PackageError(error, url.systemPath).cocoaError(url, isReading: false)
+      } catch let error as PackageError { throw error.cocoaError(url, isReading: false) }
+    }
+
+    private func saveFile(to path: SystemPath) throws {
+      guard case .file(var file) = node else { return }
+      let files = HostFileSystem()
+      let contents = try file.contents ?? file.stored?.data() ?? Data()
+      try files.replaceContents(of: path, with: Array(contents))
+      if let mode {
+        try files.withDescriptor(path, flags: .noFollow) { (file) throws(SystemError) in
+          try files.setMode(of: file, to: mode)
+        }
+      }
+      // It's what was written that is known from now on.
+      let member = StoredMember(try PinnedDirectory(at: path.parent, files), try MemberPath(path.lastComponent))
+      file.status = try member.status()
+      file.stored = StoredMember(member.directory, member.place, expected: file.status)
+      // Contents that weren't asked for can be read where they are now.
+      node = .file(file)
+    }
+
+    private func saveLink(_ link: LinkNode, to path: SystemPath, _ options: WritingOptions) throws {
+      let files = HostFileSystem()
+      if !options.contains(.atomic) {
+        do throws(SystemError) {
+          return try files.makeSymbolicLink(path, at: .workingDirectory, target: link.target)
+        } catch {
+          throw PackageError(error.isOne(of: .fileExists) ? .destinationExists : .fileSystem, path, systemError: error)
+        }
+      }
+      let temporary = try files.withTemporaryName(for: path.lastComponent) { (name) throws(SystemError) in
+        let temporary = path.parent.appending(name)
+        try files.makeSymbolicLink(temporary, at: .workingDirectory, target: link.target)
+        return temporary
+      }
+      do { try files.moveItem(from: temporary, to: path, replacing: true) } catch {
+        try? files.removeItem(at: temporary)
+        throw error
+      }
+    }
+
+    private func saveDirectory(to path: SystemPath, _ options: WritingOptions, mayLink: Bool) throws {
+      guard case .directory(let directory) = node else { return }
+      let replaced = try HostFileSystem().statusIfPresent(of: path)?.identity
+      let tree = PackageTree(try Self.packageNode(of: directory, mode), files: HostFileSystem())
+      let (written, _) = try tree.write(
+        to: path, options.contains(.atomic) ? .anything : .nothing, linking: mayLink ? .always : .never)
+      if options.contains(.withNameUpdating) { updateNames() }
+      guard let top = written.top else { return }
+      // If somebody else has replaced the new package by now, there's nothing to read any more, but it was written.
+      if options.contains(.withNameUpdating) {
+        try? rebind(to: top) { _ in true }
+      } else if let replaced {
+        // What was read from the package that's gone can be read from this one.
+        try? rebind(to: top) { $0?.directory.identity == replaced }
+      }
+    }
+
+    private static func packageNode(of directory: DirectoryNode, _ mode: UInt32?) throws -> FilePackages.DirectoryNode {
+      guard let children = directory.children else {
+        return FilePackages.DirectoryNode(base: directory.stored, mode: mode)
+      }
+      var node = FilePackages.DirectoryNode(base: directory.stored, hasMembersOfBase: false, mode: mode)
+      for (key, child) in children {
+        node.changes[directory.names[key] ?? SystemPath(key)] = .member(try child.memberNode())
+      }
+      return node
+    }
+
+    private func memberNode() throws -> MemberNode {
+      switch node {
+      case .symbolicLink(let link): return .symbolicLink(target: link.target)
+      case .directory(let directory):
+        if directory.children == nil, let stored = directory.stored, mode == directory.status?.mode {
+          return .stored(stored)
+        }
+        return .directory(try Self.packageNode(of: directory, mode))
+      case .file(let file):
+        // The same file as it was read: it's linked, or copied, without being read.
+        if let stored = file.stored, mode == file.status?.mode, file.contents == nil || (try? stored.status()) != nil {
+          return .stored(stored)
+        }
+        let contents = try file.contents ?? file.stored?.data() ?? Data()
+        return .file(FilePackages.FileNode(.bytes(Array(contents)), mode: mode))
+      }
+    }
+
+    /// Lets members that were written be those of the new package.
+    ///
+    /// - Parameters:
+    ///   - stored: The member that stands for this wrapper in the new package.
+    ///   - isMeant: Whether that's so for a wrapper that was another member until now, or none.
+    /// - Throws: `PackageError` if the new package has been replaced.
+    private func rebind(to stored: StoredMember, _ isMeant: (StoredMember?) -> Bool) throws {
+      switch node {
+      case .symbolicLink: return
+      case .file(var file):
+        guard isMeant(file.stored) else { return }
+        file.status = try stored.status()
+        file.stored = StoredMember(stored.directory, stored.place, expected: file.status)
+        if let status = file.status { fileAttributes = Self.attributes(of: status) }
+        node = .file(file)
+      case .directory(var directory):
+        for (key, child) in directory.children ?? [:] {
+          try child.rebind(to: stored.appending(directory.names[key] ?? SystemPath(key)), isMeant)
+        }
+        guard isMeant(directory.stored) else { return }
+        directory.stored = stored
+        directory.status = try stored.status()
+        directory.readTime = CoarseClock.fileTime
+        if let status = directory.status { fileAttributes = Self.attributes(of: status) }
+        node = .directory(directory)
+      }
+    }
+
+    private func updateNames() {
+      guard case .directory(let directory) = node else { return }
+      for (key, child) in directory.children ?? [:] {
+        child.filename = key
+        child.updateNames()
+      }
+    }
+  }
+#endif
