@@ -22,6 +22,7 @@ import PackageDescription
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
 //   5  FileVersions             versions of files: kept, listed, restored, resolved
+//   6  FileDocuments            documents: open, edit, save by themselves, live with others in the same file
 //   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
 //   5  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
 //   5  filecoord                command-line tool on the public API only
@@ -53,6 +54,8 @@ let package = Package(
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates", "SystemInterface"]),
     // Versions of files, and conflicts between them.
     .library(name: "FileVersions", targets: ["FileVersions", "SystemInterface"]),
+    // Documents: contents in memory that live with other programs in the same file.
+    .library(name: "FileDocuments", targets: ["FileDocuments", "FileVersions", "SystemInterface"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -94,6 +97,10 @@ let package = Package(
     .target(
       name: "FileVersions",
       dependencies: ["ContentHashing", "FileCoordination", "FileWatching", "SystemInterface", "VersionStore"],
+      swiftSettings: librarySettings),
+    .target(
+      name: "FileDocuments",
+      dependencies: ["ContentHashing", "FileCoordination", "FileVersions", "SystemInterface"],
       swiftSettings: librarySettings),
     .target(
       name: "FileMetadata",
@@ -138,6 +145,13 @@ let package = Package(
       dependencies: [
         "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileVersions", "FileWatching",
         "SeededRandom", "SystemInterface", "VersionStore",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "FileDocumentsTests",
+      dependencies: [
+        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions", "SeededRandom",
+        "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

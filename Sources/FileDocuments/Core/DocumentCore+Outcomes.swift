@@ -1,0 +1,175 @@
+internal import SystemInterface
+
+// How each operation can end, and what that changes.
+
+extension DocumentCore {
+  mutating func complete(
+    _ ended: Running, _ outcome: OperationOutcome, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+  ) {
+    switch (ended.operation, outcome) {
+    case (.open, .done):
+      phase = .open
+      needsConflicts = true
+      effects += [.present, .change(.adoptIncoming)]
+      noteSavedContents()
+    case (.open, .failed(let error)):
+      openingError = error
+      finishCall(of: ended, error, &effects)
+
+    case (.check, .unchanged):
+      readingError = nil
+      noteThere()
+    case (.check, .differs(let unreadable)):
+      incoming = .found(unreadable: unreadable)
+      noteThere()
+    case (.check, .failed(let error)): readingError = error
+    case (.check, .missing), (.write, .missing): becomeDetached(&effects)
+
+    case (.write, .done): noteWritten(ended, at: now, &effects)
+    case (.write, .differs(let unreadable)):
+      incoming = .found(unreadable: unreadable)
+      // Whoever wanted this write wants the next one.
+      wantsAutosave = true
+    case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
+
+    case (.merge, .merged):
+      incoming = nil
+      effects.append(.change(.useMerged))
+      noteChangedContents(at: now)
+    case (.merge, .tookTheirs): incoming = .keepingMine
+    case (.merge, .keptMine), (.merge, .failed): incoming = .keepingTheirs
+
+    case (.keep(let kept), .done): noteKept(kept, ended, at: now, &effects)
+    case (.keep, .failed(let error)): noteNotKept(error, ended, at: now, &effects)
+
+    case (.load(isElsewhere: false), .done):
+      effects.append(.change(.adoptIncoming))
+      noteSavedContents()
+      savingError = nil
+      readingError = nil
+      finishCall(of: ended, nil, &effects)
+    case (.load(isElsewhere: true), .done):
+      effects.append(.change(.useIncoming))
+      noteChangedContents(at: now)
+      finishCall(of: ended, nil, &effects)
+    case (.load(isElsewhere: false), .missing):
+      becomeDetached(&effects)
+      finishCall(of: ended, .fileDeleted, &effects)
+
+    case (.delete, .done):
+      becomeClosed(&effects)
+      finishCall(of: ended, nil, &effects)
+    case (.place, .done):
+      notePlaced(ended, at: now, &effects)
+      finishCall(of: ended, nil, &effects)
+    case (.move, .done), (.copy, .done): finishCall(of: ended, nil, &effects)
+    case (.load, .failed(let error)), (.move, .failed(let error)), (.delete, .failed(let error)),
+      (.copy, .failed(let error)), (.place, .failed(let error)):
+      finishCall(of: ended, error, &effects)
+
+    case (.listConflicts, .conflicts(let hasConflicts)): self.hasConflicts = hasConflicts
+    // The next change of the versions lists them again.
+    case (.listConflicts, .failed): break
+    default: preconditionFailure("\(ended.operation) ended with \(outcome)")
+    }
+  }
+
+  private mutating func finishCall(of ended: Running, _ error: DocumentError?, _ effects: inout [DocumentEffect]) {
+    if let call = ended.call { finish(call, error, &effects) }
+  }
+
+  /// The file was there after the last announcement of a deletion, if its author has ended.
+  private mutating func noteThere() { if writerCount == 0 { isDeletionAnnounced = false } }
+
+  /// Other contents are here, and they aren't in the file.
+  private mutating func noteChangedContents(at now: MonotonicTime) {
+    revision += 1
+    count.note(.done)
+    _ = schedule.noteEdit(size: 0, at: now)
+    wantsAutosave = true
+  }
+
+  // MARK: - Writing
+
+  private mutating func noteWritten(
+    _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+  ) {
+    effects.append(.change(.noteWritten))
+    savedRevision = max(savedRevision, ended.revision)
+    count.noteSaved(ended.token)
+    savingError = nil
+    readingError = nil
+    if !hasUnsavedChanges { schedule.noteSaving() }
+    for index in calls.indices where calls[index].kind == .save && calls[index].target <= ended.revision {
+      calls[index].didSave = true
+    }
+    if let first = firstCall, first.wantsSave, let index = calls.firstIndex(where: { $0.id == first.id }) {
+      calls[index].didSave = true
+    }
+  }
+
+  /// Nothing that waited for the write waits any longer; what came later has a write of its own.
+  private mutating func noteSavingError(
+    _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+  ) {
+    savingError = error
+    schedule.noteFailure(at: now)
+    for question in questions where question.target <= ended.revision { effects.append(.answer(question.id, error)) }
+    questions.removeAll { $0.target <= ended.revision }
+    if let first = firstCall, first.wantsSave, first.kind != .save { finish(first.id, error, &effects) }
+    for call in calls where call.kind == .save && call.target <= ended.revision && call.target > savedRevision {
+      finish(call.id, error, &effects)
+    }
+  }
+
+  // MARK: - Versions
+
+  private mutating func noteKept(
+    _ kept: KeptContents, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+  ) {
+    switch (incoming, kept) {
+    case (.keepingTheirs, .theirs):
+      incoming = nil
+      readingError = nil
+      effects.append(.change(.rebase))
+    case (.keepingMine, .mine):
+      incoming = nil
+      effects.append(.change(.adoptIncoming))
+      noteSavedContents()
+    case (nil, .mine):
+      guard let index = calls.firstIndex(where: { $0.id == ended.call }) else { return }
+      calls[index].keptRevision = ended.revision
+      if let withdrawal = calls[index].withdrawal { finish(calls[index].id, withdrawal.error, &effects) }
+    default: preconditionFailure("kept \(kept) with \(String(describing: incoming))")
+    }
+  }
+
+  /// Without a version nothing is overwritten or discarded: the next save finds both texts again.
+  private mutating func noteNotKept(
+    _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
+  ) {
+    if ended.call != nil { return finishCall(of: ended, error, &effects) }
+    incoming = nil
+    effects.append(.change(.dropIncoming))
+    noteSavingError(error, ended, at: now, &effects)
+  }
+
+  // MARK: - Another place
+
+  private mutating func notePlaced(_ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
+    phase = .open
+    openCount = max(openCount, 1)
+    effects += [.present, .change(.noteWritten)]
+    savedRevision = max(savedRevision, ended.revision)
+    count.noteSaved(ended.token)
+    savingError = nil
+    readingError = nil
+    // All that was known was about the former file.
+    needsCheck = false
+    hasConflicts = false
+    needsConflicts = true
+    writerCount = 0
+    isDeletionAnnounced = false
+    if hasUnsavedChanges { _ = schedule.noteEdit(size: 0, at: now) }
+  }
+}

@@ -1,0 +1,44 @@
+// What holds between events. Tests check it after each step.
+
+extension DocumentCore {
+  /// The properties that are violated, one sentence each.
+  package var problems: [String] {
+    var problems: [String] = []
+    if Set(calls.map(\.id)).count != calls.count { problems.append("a call is there twice") }
+    if phase == .closed && count.hasChanges { problems.append("a closed document has unsaved changes") }
+    if phase != .open {
+      if writerCount > 0 || isDeletionAnnounced { problems.append("a file that isn't presented has a writer") }
+      if incoming != nil { problems.append("a file that isn't presented has contents to decide about") }
+    }
+    if incoming != nil, case .found = incoming {
+    } else if incoming != nil, running == nil {
+      problems.append("a decision about contents waits for nothing")
+    }
+    return problems + (running == nil ? problemsAtRest : [])
+  }
+
+  /// Without an operation only the program, or another one, can go on.
+  private var problemsAtRest: [String] {
+    var problems: [String] = []
+    if !questions.isEmpty { problems.append("a question waits for nothing") }
+    for call in calls {
+      if call.kind != .awaitEditing {
+        problems.append("\(call.kind) waits for nothing")
+      } else if phase == .closed || editingObstacles.isDisjoint(with: [.lease, .writer]) {
+        problems.append("editing is possible, and a call waits for that")
+      }
+    }
+    if !editingObstacles.isSubset(of: [.closed, .lease, .writer]) {
+      problems.append("editing is disabled for ever: \(editingObstacles)")
+    }
+    guard phase == .open else { return problems }
+    if needsCheck { problems.append("nobody reads what another program wrote") }
+    if incoming != nil { problems.append("nobody decides about what another program wrote") }
+    if needsConflicts { problems.append("nobody lists the conflicts") }
+    if hasUnsavedChanges {
+      if wantsAutosave { problems.append("nobody saves, though it's time") }
+      if schedule.hasTimes, !isTimerArmed { problems.append("unsaved changes have no time to be saved at") }
+    }
+    return problems
+  }
+}

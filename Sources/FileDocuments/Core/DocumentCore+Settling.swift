@@ -1,0 +1,209 @@
+internal import SystemInterface
+
+// After each event: whatever can end ends, and the next operation begins.
+
+extension DocumentCore {
+  mutating func settle(at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
+    repeat {
+      answerQuestions(&effects)
+      finishSaves(&effects)
+    } while running == nil && step(at: now, &effects)
+    finishWaitsForEditing(&effects)
+  }
+
+  private mutating func answerQuestions(_ effects: inout [DocumentEffect]) {
+    let isSaved = phase != .open || !hasUnsavedChanges
+    for question in questions where isSaved || savedRevision >= question.target {
+      effects.append(.answer(question.id, nil))
+    }
+    questions.removeAll { isSaved || savedRevision >= $0.target }
+  }
+
+  /// Saves are finished by whatever has written the contents that they were about, also before their turn.
+  private mutating func finishSaves(_ effects: inout [DocumentEffect]) {
+    guard phase == .open else { return }
+    for call in calls where call.kind == .save && savedRevision >= call.target { finish(call.id, nil, &effects) }
+    while let call = firstCall, call.kind == .save, !hasUnsavedChanges { finish(call.id, nil, &effects) }
+  }
+
+  /// Those that wait behind the opening of the document go on waiting.
+  private mutating func finishWaitsForEditing(_ effects: inout [DocumentEffect]) {
+    guard editingError == nil else { return }
+    for call in calls where call.kind == .awaitEditing { finish(call.id, nil, &effects) }
+  }
+
+  /// Does one thing, if there's one to do.
+  ///
+  /// - Returns: Whether there may be another one.
+  private mutating func step(at now: MonotonicTime, _ effects: inout [DocumentEffect]) -> Bool {
+    switch phase {
+    case .closed: stepWhileClosed(&effects)
+    case .open: stepWhileOpen(&effects)
+    case .detached: stepWhileDetached(&effects)
+    }
+  }
+
+  private mutating func begin(
+    _ operation: DocumentOperation, for call: CallID? = nil, _ effects: inout [DocumentEffect]
+  ) -> Bool {
+    precondition(running == nil, "\(operation) beside \(String(describing: running))")
+    running = Running(operation: operation, call: call, revision: revision, token: count.token)
+    effects.append(.begin(operation, for: call))
+    return false
+  }
+
+  // MARK: - Closed
+
+  private mutating func stepWhileClosed(_ effects: inout [DocumentEffect]) -> Bool {
+    guard let call = calls.first else { return false }
+    switch call.kind {
+    case .open:
+      openingError = nil
+      return begin(.open, for: call.id, &effects)
+    case .close: finish(call.id, nil, &effects)
+    case .awaitEditing, .save, .revert, .move, .delete, .duplicate, .saveElsewhere: finish(call.id, .notOpen, &effects)
+    }
+    return true
+  }
+
+  // MARK: - Open
+
+  private mutating func stepWhileOpen(_ effects: inout [DocumentEffect]) -> Bool {
+    if let incoming { return use(incoming, &effects) }
+    if needsCheck {
+      needsCheck = false
+      return begin(.check, &effects)
+    }
+    if hasUnsavedChanges, wantsAutosave || !questions.isEmpty || firstCall?.wantsSave == true {
+      wantsAutosave = false
+      schedule.noteSaving()
+      return begin(.write, &effects)
+    }
+    wantsAutosave = false
+    if let call = firstCall { return carryOut(call, &effects) }
+    if needsConflicts {
+      needsConflicts = false
+      return begin(.listConflicts, &effects)
+    }
+    return false
+  }
+
+  /// Carries out a call, when all that it wants saved is saved.
+  private mutating func carryOut(_ call: Call, _ effects: inout [DocumentEffect]) -> Bool {
+    switch call.kind {
+    case .open:
+      openCount += 1
+      finish(call.id, nil, &effects)
+    case .close:
+      if openCount > 1 { openCount -= 1 } else { becomeClosed(&effects) }
+      finish(call.id, nil, &effects)
+    case .revert(let isElsewhere):
+      // Contents from elsewhere will overwrite also what is saved.
+      if hasUnsavedChanges || isElsewhere, call.keptRevision != revision {
+        return begin(.keep(.mine), for: call.id, &effects)
+      }
+      return begin(.load(isElsewhere: isElsewhere), for: call.id, &effects)
+    case .move: return begin(.move, for: call.id, &effects)
+    case .delete: return begin(.delete, for: call.id, &effects)
+    case .duplicate: return begin(.copy, for: call.id, &effects)
+    case .saveElsewhere: return begin(.place, for: call.id, &effects)
+    case .save: finish(call.id, nil, &effects)
+    case .awaitEditing: preconditionFailure("waiting for the end of obstacles has no turn")
+    }
+    return true
+  }
+
+  /// Decides about what another program wrote.
+  private mutating func use(_ incoming: Incoming, _ effects: inout [DocumentEffect]) -> Bool {
+    switch incoming {
+    case .found(let unreadable) where !hasUnsavedChanges:
+      self.incoming = nil
+      readingError = unreadable
+      if unreadable != nil {
+        effects.append(.change(.dropIncoming))
+      } else {
+        effects.append(.change(.adoptIncoming))
+        noteSavedContents()
+      }
+      return true
+    case .found(nil) where hasMerge:
+      self.incoming = .merging
+      return begin(.merge, &effects)
+    case .found, .keepingTheirs:
+      self.incoming = .keepingTheirs
+      return begin(.keep(.theirs), &effects)
+    case .keepingMine: return begin(.keep(.mine), &effects)
+    case .merging: preconditionFailure("merging without an operation")
+    }
+  }
+
+  // MARK: - Detached
+
+  private mutating func stepWhileDetached(_ effects: inout [DocumentEffect]) -> Bool {
+    guard let call = firstCall else { return false }
+    switch call.kind {
+    case .saveElsewhere: return begin(.place, for: call.id, &effects)
+    case .close(let isDiscarding):
+      if openCount > 1 {
+        openCount -= 1
+      } else if hasUnsavedChanges, !isDiscarding {
+        finish(call.id, .fileDeleted, &effects)
+        return true
+      } else {
+        becomeClosed(&effects)
+      }
+      finish(call.id, nil, &effects)
+    case .open, .awaitEditing, .save, .revert, .move, .delete, .duplicate: finish(call.id, .fileDeleted, &effects)
+    }
+    return true
+  }
+
+  // MARK: - Changes of the phase
+
+  /// Other contents are here, and they're in the file.
+  mutating func noteSavedContents() {
+    revision += 1
+    savedRevision = revision
+    count.restart()
+    schedule.noteSaving()
+    wantsAutosave = false
+  }
+
+  mutating func becomeClosed(_ effects: inout [DocumentEffect]) {
+    effects += phase == .open ? [.unpresent, .change(.forget)] : [.change(.forget)]
+    phase = .closed
+    noteSavedContents()
+    openCount = 0
+    forgetFile()
+    savingError = nil
+    readingError = nil
+  }
+
+  /// The file is gone. The contents stay, and nothing is ever written where it was.
+  mutating func becomeDetached(_ effects: inout [DocumentEffect]) {
+    effects.append(.unpresent)
+    if incoming != nil { effects.append(.change(.dropIncoming)) }
+    phase = .detached
+    forgetFile()
+  }
+
+  private mutating func forgetFile() {
+    incoming = nil
+    needsCheck = false
+    needsConflicts = false
+    hasConflicts = false
+    writerCount = 0
+    isDeletionAnnounced = false
+    wantsAutosave = false
+  }
+}
+
+extension DocumentCore.Call {
+  /// Whether what is unsaved has to be saved when it's the call's turn.
+  var wantsSave: Bool {
+    switch kind {
+    case .save, .duplicate, .close(isDiscarding: false): true
+    case .open, .awaitEditing, .close, .revert, .move, .delete, .saveElsewhere: false
+    }
+  }
+}

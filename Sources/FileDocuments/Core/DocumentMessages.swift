@@ -1,0 +1,162 @@
+package import SystemInterface
+
+/// Names a call of the program, as long as it isn't finished.
+package struct CallID: Hashable, Sendable {
+  package let number: UInt64
+  package init(_ number: UInt64) { self.number = number }
+}
+
+/// Names a question to the document as a presenter, as long as it isn't answered.
+package struct QuestionID: Hashable, Sendable {
+  package let number: UInt64
+  package init(_ number: UInt64) { self.number = number }
+}
+
+/// What the program asks of a document.
+package enum DocumentCall: Hashable, Sendable {
+  case open
+  /// Waits until contents can be changed.
+  case awaitEditing
+  case save
+  case close(isDiscarding: Bool)
+  /// Goes back to what is saved, or to the contents of another file.
+  case revert(isElsewhere: Bool)
+  case move
+  case delete
+  case duplicate
+  /// Writes the contents to a new file, which is the document's from then on.
+  case saveElsewhere
+}
+
+/// Why a call ends before it's done.
+package enum Withdrawal: Hashable, Sendable {
+  case cancelled
+  case timedOut
+
+  var error: DocumentError {
+    switch self {
+    case .cancelled: .cancelled
+    case .timedOut: .timedOut
+    }
+  }
+}
+
+/// Something that happened to a document.
+package enum DocumentEvent: Hashable, Sendable {
+  // The program.
+  case called(CallID, DocumentCall)
+  case withdrawn(CallID, Withdrawal)
+  /// The contents were changed, which was possible.
+  case edited(DocumentEdit, size: Int)
+  case leaseTaken
+  case leaseEnded
+  /// The program has put the contents that a token names into the file by itself.
+  case tokenSaved(DocumentEditToken)
+
+  // Messages to the presenter; those to former ones are answered elsewhere.
+  /// Another program is about to write. It may do so as soon as the effects are carried out.
+  case writerArrived
+  /// That program has ended.
+  case writerLeft
+  case saveAsked(QuestionID)
+  /// The item is about to be deleted or replaced by the writer that has arrived.
+  case deletionAsked
+  /// Another program may have changed the contents.
+  case itemChanged
+  case versionsChanged
+
+  /// The time has come for which the timer was armed.
+  case timerFired
+
+  /// The operation has ended. It can't be the one before: there's one at a time.
+  case completed(OperationOutcome)
+}
+
+/// Work with files, or with foreign code: one at a time for each document.
+package enum DocumentOperation: Hashable, Sendable {
+  /// Reads the file and registers the presenter, in one access.
+  case open
+  /// Reads the file, and compares it with the base.
+  case check
+  /// Writes the contents, unless the file isn't the base any more.
+  case write
+  /// Asks the program to merge what it has with what has come.
+  case merge
+  /// Keeps what is about to be discarded as a version of the file.
+  case keep(KeptContents)
+  /// Reads what the document goes back to.
+  case load(isElsewhere: Bool)
+  case move
+  case delete
+  /// Copies the file.
+  case copy
+  /// Makes a new file with the contents, and registers the presenter there.
+  case place
+  /// Counts the conflicts of the file that aren't resolved.
+  case listConflicts
+}
+
+/// Which contents become a version.
+package enum KeptContents: Hashable, Sendable {
+  /// Those of the document.
+  case mine
+  /// Those that another program wrote.
+  case theirs
+}
+
+/// How an operation ended.
+package enum OperationOutcome: Hashable, Sendable {
+  /// It did what it was to do.
+  case done
+  case failed(DocumentError)
+  /// `check`: the file is the base.
+  case unchanged
+  /// `check` and `write`: the file isn't the base. What it has lies ready, and can perhaps not be read by the format.
+  case differs(unreadable: DocumentError?)
+  /// `check`, `write` and `load`: there's no file.
+  case missing
+  /// `merge`: the program has put both together.
+  case merged
+  /// `merge`: what has come is to be the document's contents.
+  case tookTheirs
+  /// `merge`: the document keeps its contents.
+  case keptMine
+  /// `listConflicts`.
+  case conflicts(Bool)
+}
+
+/// What becomes of the contents in memory.
+package enum MemoryChange: Hashable, Sendable {
+  /// What was read is the contents, and the base.
+  case adoptIncoming
+  /// What was read is the contents; the base remains.
+  case useIncoming
+  /// What was read is the base; the contents remain.
+  case rebase
+  /// What the program has merged is the contents, and what was read is the base.
+  case useMerged
+  /// What was written is the base.
+  case noteWritten
+  /// What was read isn't needed.
+  case dropIncoming
+  /// The document is closed.
+  case forget
+}
+
+/// An order to the runner. Orders are carried out in their sequence, without a gap.
+package enum DocumentEffect: Hashable, Sendable {
+  /// Begin an operation, with the contents as they are now.
+  case begin(DocumentOperation, for: CallID?)
+  /// Let the operation fail if nothing has been done yet.
+  case cancelOperation
+  case change(MemoryChange)
+  /// The presenter that the operation has registered is the document's from now on, and the former one's registration ends.
+  case present
+  /// End the registration of the presenter.
+  case unpresent
+  case finish(CallID, DocumentError?, didSave: Bool)
+  case answer(QuestionID, DocumentError?)
+  /// Arm the timer, which isn't armed.
+  case armTimer(MonotonicTime)
+  case publish(DocumentState)
+}

@@ -1,0 +1,111 @@
+/// Why a document couldn't be opened, edited, saved or closed.
+///
+/// The contents of the document, and its file, are as they were, unless ``message`` says otherwise.
+///
+/// - Note: Rule F-12.
+public struct DocumentError: Error, Sendable, CustomStringConvertible {
+  /// The kind of error: a number that doesn't change.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: Int
+
+    /// Creates a code.
+    ///
+    /// - Parameter rawValue: The number.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The document isn't open.
+    public static let notOpen = Code(rawValue: 1)
+    /// Another document of this process has the item open.
+    public static let alreadyOpen = Code(rawValue: 2)
+    /// The file was deleted while the document was open.
+    public static let fileDeleted = Code(rawValue: 3)
+    /// Nothing is where the file should be.
+    public static let fileNotFound = Code(rawValue: 4)
+    /// A file is where one was to be made.
+    public static let fileExists = Code(rawValue: 5)
+    /// The contents can't be changed right now.
+    public static let editingDisabled = Code(rawValue: 6)
+    /// The task that made the call was cancelled.
+    public static let cancelled = Code(rawValue: 7)
+    /// The deadline of the call has passed.
+    public static let timedOut = Code(rawValue: 8)
+    /// There was no access to the file, or a system call failed; see ``DocumentError/underlyingError``.
+    public static let coordination = Code(rawValue: 9)
+    /// The format can't read the bytes of the file.
+    public static let unreadableContents = Code(rawValue: 10)
+    /// The format can't write the contents.
+    public static let unwritableContents = Code(rawValue: 11)
+    /// A version couldn't be kept, so nothing was overwritten or discarded.
+    public static let versionNotKept = Code(rawValue: 12)
+    /// The document's hook couldn't merge, or didn't answer in time.
+    public static let notMerged = Code(rawValue: 13)
+    /// The name of a file is empty, or contains a slash.
+    public static let invalidName = Code(rawValue: 14)
+
+    /// The name of the code.
+    public var description: String {
+      switch self {
+      case .notOpen: "notOpen"
+      case .alreadyOpen: "alreadyOpen"
+      case .fileDeleted: "fileDeleted"
+      case .fileNotFound: "fileNotFound"
+      case .fileExists: "fileExists"
+      case .editingDisabled: "editingDisabled"
+      case .cancelled: "cancelled"
+      case .timedOut: "timedOut"
+      case .coordination: "coordination"
+      case .unreadableContents: "unreadableContents"
+      case .unwritableContents: "unwritableContents"
+      case .versionNotKept: "versionNotKept"
+      case .notMerged: "notMerged"
+      case .invalidName: "invalidName"
+      default: "code \(rawValue)"
+      }
+    }
+  }
+
+  /// The kind of error.
+  public let code: Code
+  /// The event and the remedy, without the code.
+  public let message: String
+  /// A `FileCoordinationError`, a `FileVersionError`, or an error of the format.
+  public let underlyingError: (any Error)?
+
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+
+  package init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.underlyingError = underlyingError
+  }
+}
+
+extension DocumentError: Hashable {
+  /// Compares codes and messages.
+  ///
+  /// - Parameters:
+  ///   - first: An error.
+  ///   - second: An error.
+  /// - Returns: Whether both say the same.
+  public static func == (first: DocumentError, second: DocumentError) -> Bool {
+    first.code == second.code && first.message == second.message
+  }
+
+  /// Feeds the code to a hasher.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+extension DocumentError {
+  static let notOpen = DocumentError(.notOpen, "The document isn't open. Call 'open()' first.")
+  static let fileDeleted = DocumentError(
+    .fileDeleted,
+    "The file was deleted while the document was open. The contents are still here: save them with 'save(as:)', or close with "
+      + "'discardingChanges'.")
+  static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
+  static let timedOut = DocumentError(
+    .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for what is in the way.")
+}

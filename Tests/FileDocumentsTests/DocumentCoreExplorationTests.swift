@@ -1,0 +1,135 @@
+import SeededRandom
+import TestSupport
+import Testing
+
+@testable import FileDocuments
+
+extension DocumentScenario {
+  private static let close = Step.call(.close(isDiscarding: false))
+  private static let discard = Step.call(.close(isDiscarding: true))
+
+  /// Explored in every order.
+  static let small: [DocumentScenario] = [
+    DocumentScenario(
+      name: "editing beside saving, each of which can fail",
+      scripts: [[.call(.open), .edit, .edit, close], [.call(.save)]], failureCount: 2),
+    DocumentScenario(
+      name: "calls that are cancelled", scripts: [[.call(.open), .edit, .call(.save), close], [.call(.open)]],
+      failureCount: 1, withdrawalCount: 2),
+    DocumentScenario(
+      name: "a reader needs what is unsaved", scripts: [[.call(.open), .edit, .edit, close]], readerCount: 2,
+      failureCount: 1),
+    DocumentScenario(
+      name: "another program appends", scripts: [[.call(.open), .edit, close]], writers: [.append],
+      readerCount: 1),
+    DocumentScenario(
+      name: "two others append, one doesn't coordinate", scripts: [[.call(.open), .edit, close]], writers: [.append],
+      strangerCount: 1),
+    DocumentScenario(
+      name: "another program appends, and the program merges", scripts: [[.call(.open), .edit, .edit, close]],
+      writers: [.append], failureCount: 1, hasMerge: true),
+    DocumentScenario(
+      name: "CD-29: two others append during a revert",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))]], writers: [.append, .append]),
+    DocumentScenario(
+      name: "reverting to another file", scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: true))], [.edit]],
+      writers: [.append]),
+    DocumentScenario(
+      name: "CD-22: the file is deleted", scripts: [[.call(.open), .edit, .call(.save), .edit, close]],
+      writers: [.delete], readerCount: 1, failureCount: 1),
+    DocumentScenario(
+      name: "the file is deleted, and the contents are saved elsewhere",
+      scripts: [[.call(.open), .edit, .call(.saveElsewhere), .edit, close]], writers: [.delete], failureCount: 1),
+    DocumentScenario(
+      name: "a deletion isn't carried out", scripts: [[.call(.open), .edit, close]], writers: [.spare],
+      failureCount: 1),
+    DocumentScenario(
+      name: "another program writes what can't be read",
+      scripts: [[.call(.open), .edit, .call(.save), close]], writers: [.spoil], readerCount: 1, failureCount: 1),
+    DocumentScenario(
+      name: "everything that the program can do with the file",
+      scripts: [
+        [.call(.open), .edit, .call(.move), .call(.duplicate), .edit, .call(.delete)], [.edit, close],
+      ], failureCount: 1),
+    DocumentScenario(
+      name: "leases", scripts: [[.call(.open), .edit, close], [.edit]], failureCount: 1, leaseCount: 2),
+    DocumentScenario(
+      name: "opened twice", scripts: [[.call(.open), .edit, close], [.call(.open), .edit, discard]],
+      failureCount: 1),
+  ]
+
+  /// Explored in every order in long runs.
+  static let medium: [DocumentScenario] = [
+    DocumentScenario(
+      name: "two others append, and saves fail", scripts: [[.call(.open), .edit, .edit, close]],
+      writers: [.append, .append], failureCount: 1),
+    DocumentScenario(
+      name: "two others append in quick succession, and the program merges", scripts: [[.call(.open), .edit, close]],
+      writers: [.append, .append], hasMerge: true),
+    DocumentScenario(
+      name: "CD-29: two others append during a revert, and operations fail",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false)), close]], writers: [.append, .append],
+      failureCount: 1),
+    DocumentScenario(
+      name: "reverting to another file is cancelled",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: true))], [.edit]], writers: [.append],
+      failureCount: 1, withdrawalCount: 1),
+    DocumentScenario(
+      name: "leases beside another program", scripts: [[.call(.open), .edit, close], [.edit]], writers: [.append],
+      leaseCount: 2),
+  ]
+
+  /// Explored at random.
+  static let large = DocumentScenario(
+    name: "everything at once",
+    scripts: [
+      [.call(.open), .edit, .call(.save), .edit, .call(.duplicate), .edit, close, .call(.open), .edit, close],
+      [
+        .call(.open), .edit, .call(.revert(isElsewhere: false)), .edit, .call(.revert(isElsewhere: true)), .edit, close,
+      ],
+      [.edit, .call(.move), .edit, .call(.save), .call(.saveElsewhere), .edit, .edit, .call(.save)],
+    ],
+    writers: [.append, .spare, .append, .spoil, .append, .delete], strangerCount: 3, readerCount: 4, failureCount: 5,
+    withdrawalCount: 3, leaseCount: 2, hasMerge: true)
+}
+
+@Suite("The decisions of a document, in every order", .timeLimit(.minutes(4)))
+struct DocumentCoreExplorationTests {
+  @Test(
+    "CD-15, CD-27: Each call ends once, nothing is lost, and editing goes on",
+    arguments: DocumentScenario.small + (Budget.isLong ? DocumentScenario.medium : []))
+  func everyOrder(scenario: DocumentScenario) async {
+    let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }
+    #expect(result.failure == nil, "\(scenario.name): \(result.failure?.description ?? "")")
+    #expect(result.isComplete && result.endCount > 0, "\(scenario.name): \(result.stateCount) states")
+  }
+
+  @Test(
+    "The same holds with everything at once, in orders that seeds choose",
+    arguments: Budget.seeds(normal: 4, long: 2000))
+  func manyOrders(seed: UInt64) async {
+    let failure = await LongRun.run { () -> DocumentExplorer.Failure? in
+      for run in 0..<50 {
+        if let failure = DocumentExplorer(scenario: .large).shortest(seed: seed &* 50 &+ UInt64(run)) { return failure }
+      }
+      return nil
+    }
+    #expect(failure == nil, "seed \(seed): \(failure?.description ?? "")")
+  }
+
+  @Test("A mistake built in on purpose is found", arguments: DocumentMutant.allCases)
+  func mutants(mutant: DocumentMutant) async {
+    let catcher = await LongRun.run { () -> String? in
+      for scenario in DocumentScenario.small {
+        let result = DocumentExplorer(scenario: scenario, mutant: mutant, stateCountMax: 200_000).exploreAll()
+        if let failure = result.failure { return "'\(scenario.name)': \(failure.problems[0])" }
+      }
+      return nil
+    }
+    #expect(catcher != nil, "\(mutant) survives every model")
+  }
+}
+
+extension DocumentScenario: CustomTestStringConvertible {
+  var testDescription: String { name }
+}

@@ -1,0 +1,196 @@
+import SeededRandom
+
+@testable import FileDocuments
+
+/// A mistake that is put between the core and its surroundings, to show that the checks would find it.
+enum DocumentMutant: String, CaseIterable, Sendable {
+  /// A write doesn't compare first.
+  case overwritesBlindly
+  /// A version counts as kept, and nothing is kept.
+  case keepsNothing
+  /// What another program wrote is never noticed.
+  case ignoresChanges
+  /// The end of another program's access is never noticed.
+  case ignoresDeparture
+  /// A failed write counts as done.
+  case ignoresFailure
+  /// A question is answered before anything is saved.
+  case answersEarly
+  /// A failure isn't an answer.
+  case forgetsFailedAnswers
+  /// A save is finished when it's requested.
+  case finishesEarly
+  /// A call that fails is never finished.
+  case forgetsFailedCalls
+  /// What a save has written is noted as what's in memory now.
+  case clearsLaterEdits
+  /// The timer isn't armed.
+  case forgetsTimer
+  /// A deleted file is written again.
+  case recreates
+  /// A close that fails closes the document.
+  case closesAnyway
+
+  func event(_ event: DocumentEvent, _ model: DocumentModel) -> [DocumentEvent] {
+    switch (self, event) {
+    case (.ignoresChanges, .itemChanged), (.ignoresDeparture, .writerLeft): []
+    case (.clearsLaterEdits, .completed(.done)) where model.core.running?.operation == .write:
+      [event, .tokenSaved(model.core.editToken)]
+    case (.closesAnyway, .called(let id, .close(isDiscarding: false))):
+      [.called(id, .close(isDiscarding: true))]
+    default: [event]
+    }
+  }
+
+  func effects(_ effects: [DocumentEffect], of event: DocumentEvent) -> [DocumentEffect] {
+    switch (self, event) {
+    case (.answersEarly, .saveAsked(let id)):
+      return effects.filter { if case .answer = $0 { false } else { true } } + [.answer(id, nil)]
+    case (.finishesEarly, .called(let id, .save)):
+      return effects.filter { if case .finish = $0 { false } else { true } } + [.finish(id, nil, didSave: true)]
+    default:
+      return effects.filter { effect in
+        switch (self, effect) {
+        case (.forgetsFailedAnswers, .answer(_, .some)), (.forgetsFailedCalls, .finish(_, .some, _)),
+          (.forgetsTimer, .armTimer):
+          false
+        default: true
+        }
+      }
+    }
+  }
+}
+
+extension DocumentModel {
+  /// What's wrong in this state; `isAtEnd` if nothing more can happen.
+  func problems(isAtEnd: Bool) -> [String] {
+    var problems = core.problems
+    if let violation { problems.append(violation) }
+    let kept = (versions.union(otherFiles)).reduce(0) { $0 | $1.marks }
+    let there = (file?.marks ?? 0) | (memory.contents?.marks ?? 0) | kept | forgiven
+    if acknowledged & ~there != 0 { problems.append("marks \(acknowledged & ~there) are lost") }
+    if isDeleted, file != nil { problems.append("a deleted file is there again") }
+    let state = core.published
+    if !state.conditions.contains(.closed), !state.conditions.contains(.deleted), !state.hasUnsavedChanges,
+      memory.contents != memory.base?.contents
+    {
+      problems.append("nothing is unsaved, and the contents aren't those of the file")
+    }
+    if (session != nil) != (core.phase == .open) {
+      problems.append("it's presented, and not open, or the other way round")
+    }
+    if isAtEnd {
+      if !calls.isEmpty { problems.append("calls never end: \(calls.values)") }
+      if !questions.isEmpty { problems.append("questions are never answered") }
+      if core.phase != .closed, !state.editingObstacles.isEmpty { problems.append("editing is disabled for ever") }
+      if core.phase == .open, let file, file.isReadable, noticeCount == 0, memory.base?.tag != file, !isFailing {
+        problems.append("the document never notices what the file has")
+      }
+      if core.phase == .open, state.hasUnsavedChanges { problems.append("changes are never saved") }
+    }
+    return problems
+  }
+
+  /// A file that couldn't be read, or a save that has failed with its contents in place.
+  private var isFailing: Bool { core.published.readingError != nil || core.published.savingError != nil }
+}
+
+/// Runs a model in every order, or in one that a seed chooses.
+struct DocumentExplorer {
+  struct Failure: CustomStringConvertible, Sendable {
+    let problems: [String]
+    let actions: [DocumentModel.Action]
+    var description: String {
+      "\(problems.joined(separator: "; ")) after:\n"
+        + actions.map { "  \($0)".replacing("FileDocumentsTests.DocumentModel.", with: "") }.joined(separator: "\n")
+    }
+  }
+
+  struct Result: Sendable {
+    var stateCount = 0
+    var endCount = 0
+    var isComplete = true
+    var failure: Failure?
+  }
+
+  let scenario: DocumentScenario
+  var mutant: DocumentMutant?
+  var stateCountMax = 2_000_000
+
+  /// Visits each state once.
+  func exploreAll() -> Result {
+    struct Frame {
+      let model: DocumentModel
+      let actions: [DocumentModel.Action]
+      var next = 0
+    }
+    var result = Result()
+    var seen: Set<DocumentModel> = []
+    var path: [DocumentModel.Action] = []
+    let start = DocumentModel(scenario)
+    var frames = [Frame(model: start, actions: start.actions(scenario))]
+    while var frame = frames.popLast() {
+      guard frame.next < frame.actions.count else {
+        _ = path.popLast()
+        continue
+      }
+      let action = frame.actions[frame.next]
+      frame.next += 1
+      var model = frame.model
+      frames.append(frame)
+      model.act(action, scenario, mutant)
+      if !seen.insert(model).inserted { continue }
+      path.append(action)
+      let actions = model.actions(scenario)
+      result.stateCount += 1
+      if actions.isEmpty { result.endCount += 1 }
+      let problems = model.problems(isAtEnd: actions.isEmpty)
+      if !problems.isEmpty {
+        result.failure = Failure(problems: problems, actions: path)
+        return result
+      }
+      if result.stateCount >= stateCountMax {
+        result.isComplete = false
+        return result
+      }
+      frames.append(Frame(model: model, actions: actions))
+    }
+    return result
+  }
+
+  /// One run to its end; if it fails, as few of its actions as fail.
+  func shortest(seed: UInt64) -> Failure? {
+    guard let failure = run(seed: seed) else { return nil }
+    let actions = failure.actions.shrunk { replay($0)?.actions }
+    return replay(actions) ?? failure
+  }
+
+  /// The actions of a list that are possible, one after the other.
+  private func replay(_ actions: [DocumentModel.Action]) -> Failure? {
+    var model = DocumentModel(scenario)
+    var path: [DocumentModel.Action] = []
+    for action in actions where model.actions(scenario).contains(action) {
+      path.append(action)
+      model.act(action, scenario, mutant)
+      let problems = model.problems(isAtEnd: model.actions(scenario).isEmpty)
+      if !problems.isEmpty { return Failure(problems: problems, actions: path) }
+    }
+    return nil
+  }
+
+  /// One run to its end.
+  private func run(seed: UInt64) -> Failure? {
+    var schedule = SeededSchedule(seed: seed, seed % 2 == 0 ? .uniform : .priorities(changePoints: 6))
+    var model = DocumentModel(scenario)
+    var path: [DocumentModel.Action] = []
+    while true {
+      let actions = model.actions(scenario)
+      let problems = model.problems(isAtEnd: actions.isEmpty)
+      if !problems.isEmpty { return Failure(problems: problems, actions: path) }
+      if actions.isEmpty { return nil }
+      let action = schedule.choose(actions, at: path.count) { $0.actor }
+      path.append(action)
+      model.act(action, scenario, mutant)
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import SystemInterface
+
+@testable import FileDocuments
+
+// What can happen next, in any order.
+
+extension DocumentModel {
+  enum Choice: Hashable, Sendable {
+    case succeed
+    case fail
+    /// The new contents are in place, and an error is reported all the same.
+    case failAfterwards
+    case merge
+    case takeTheirs
+    case keepMine
+  }
+
+  enum Action: Hashable, Sendable {
+    case begin(script: Int)
+    case withdraw(CallID)
+    case perform(Choice)
+    case deliver
+    case writer(Int)
+    case stranger
+    case notice
+    case read
+    case fireTimer
+    case takeLease
+    case endLease
+
+    /// Who acts, for schedules.
+    var actor: String {
+      switch self {
+      case .begin(let script): "script \(script)"
+      case .writer(let number): "writer \(number)"
+      case .perform, .deliver: "operation"
+      default: "\(self)"
+      }
+    }
+  }
+
+  func actions(_ scenario: DocumentScenario) -> [Action] {
+    var actions: [Action] = []
+    for (number, script) in scenario.scripts.enumerated() where positions[number] < script.count {
+      if awaited[number] == nil { actions.append(.begin(script: number)) }
+    }
+    if withdrawalCount > 0 { actions += calls.keys.sorted { $0.number < $1.number }.map(Action.withdraw) }
+    if let operation {
+      actions += operation.outcome == nil ? choices(operation).map(Action.perform) : [.deliver]
+    }
+    for (number, writer) in writers.enumerated() where writer.stage != .gone { actions.append(.writer(number)) }
+    if strangerCount > 0, file != nil { actions.append(.stranger) }
+    if noticeCount > 0 { actions.append(.notice) }
+    if readerCount > 0, session != nil { actions.append(.read) }
+    if timer != nil { actions.append(.fireTimer) }
+    if leaseCount > 0 { actions.append(.takeLease) }
+    if leasesTaken > 0 { actions.append(.endLease) }
+    return actions
+  }
+
+  private func choices(_ operation: Operation) -> [Choice] {
+    let failing: [Choice] = failureCount > 0 || operation.isCancelled ? [.fail] : []
+    switch operation.kind {
+    case .merge: return [.merge, .takeTheirs, .keepMine] + failing
+    case .write: return [.succeed] + failing + (failureCount > 0 ? [.failAfterwards] : [])
+    case .open, .check, .keep, .load, .move, .delete, .copy, .place, .listConflicts: return [.succeed] + failing
+    }
+  }
+
+  mutating func act(_ action: Action, _ scenario: DocumentScenario, _ mutant: DocumentMutant? = nil) {
+    switch action {
+    case .begin(let number): begin(number, scenario.scripts[number][positions[number]], mutant)
+    case .withdraw(let id):
+      withdrawalCount -= 1
+      receive(.withdrawn(id, .cancelled), mutant)
+    case .perform(let choice): perform(choice, mutant)
+    case .deliver: deliver(mutant)
+    case .writer(let number): act(writer: number, mutant)
+    case .stranger:
+      strangerCount -= 1
+      append()
+      noticeCount += 1
+    case .notice:
+      noticeCount -= 1
+      if session != nil { receive(.itemChanged, mutant) }
+    case .read:
+      readerCount -= 1
+      lastQuestion += 1
+      questions[QuestionID(lastQuestion)] = memory.contents?.marks ?? 0
+      receive(.saveAsked(QuestionID(lastQuestion)), mutant)
+    case .fireTimer:
+      let time = timer ?? .zero
+      timer = nil
+      receive(.timerFired, at: time, mutant)
+    case .takeLease:
+      leaseCount -= 1
+      leasesTaken += 1
+      receive(.leaseTaken, mutant)
+    case .endLease:
+      leasesTaken -= 1
+      receive(.leaseEnded, mutant)
+    }
+    if let file { stored |= file.marks }
+    stored |= (versions.union(otherFiles)).reduce(0) { $0 | $1.marks }
+  }
+
+  private mutating func begin(_ script: Int, _ step: DocumentScenario.Step, _ mutant: DocumentMutant?) {
+    switch step {
+    case .call(let kind):
+      positions[script] += 1
+      call(kind, by: script, mutant)
+    case .edit where core.editingError == nil:
+      positions[script] += 1
+      let mark = newMark()
+      memory.contents?.marks |= mark
+      receive(.edited(.done, size: 1), mutant)
+    case .edit where core.published.conditions.contains(.closed) && core.calls.isEmpty:
+      // There's nothing to edit any more.
+      positions[script] += 1
+    case .edit: call(.awaitEditing, by: script, mutant)
+    }
+  }
+
+  private mutating func call(_ kind: DocumentCall, by script: Int, _ mutant: DocumentMutant?) {
+    lastCall += 1
+    let id = CallID(lastCall)
+    calls[id] = PendingCall(kind: kind, marks: memory.contents?.marks ?? 0)
+    awaited[script] = id
+    receive(.called(id, kind), mutant)
+  }
+
+  // MARK: - Other programs
+
+  private mutating func append() {
+    guard let text = file else { return }
+    file = MarkedText(marks: text.marks | newMark(), isReadable: text.isReadable)
+  }
+
+  private mutating func act(writer number: Int, _ mutant: DocumentMutant?) {
+    let deed = writers[number].deed
+    let isHeard = writers[number].session != nil && writers[number].session == session
+    switch writers[number].stage {
+    case .outside:
+      writers[number].session = session
+      if session != nil {
+        receive(.writerArrived, mutant)
+        if deed == .delete || deed == .spare { receive(.deletionAsked, mutant) }
+      }
+      writers[number].stage = .arrived
+    case .arrived:
+      switch deed {
+      case .append: append()
+      case .spoil:
+        append()
+        file?.isReadable = false
+      case .delete:
+        forgiven |= file?.marks ?? 0
+        file = nil
+        isDeleted = true
+      case .spare: break
+      }
+      // It began before the document was presented, or goes on after: an uncoordinated one for the document.
+      if !isHeard, deed == .append || deed == .spoil, file != nil { noticeCount += 1 }
+      writers[number].stage = .acted
+    case .acted:
+      if isHeard, deed == .append || deed == .spoil { receive(.itemChanged, mutant) }
+      writers[number].stage = .notified
+    case .notified:
+      if isHeard { receive(.writerLeft, mutant) }
+      writers[number].stage = .gone
+    case .gone: break
+    }
+  }
+
+  // MARK: - Operations
+
+  private mutating func deliver(_ mutant: DocumentMutant?) {
+    guard let ended = operation, let outcome = ended.outcome else { return }
+    operation = nil
+    if let incoming = ended.incoming { memory.incoming = incoming }
+    memory.merged = ended.merged
+    receive(.completed(outcome), mutant)
+  }
+
+  private mutating func perform(_ choice: Choice, _ mutant: DocumentMutant?) {
+    guard let kind = operation?.kind else { return }
+    if choice == .fail {
+      if operation?.isCancelled == true {
+        operation?.outcome = .failed(.cancelled)
+      } else {
+        failureCount -= 1
+        operation?.outcome = .failed(Self.failure)
+      }
+      if mutant == .ignoresFailure, kind == .write, let text = operation?.contents {
+        operation?.incoming = Memory.Stored(text, text)
+        operation?.outcome = .done
+      }
+      return
+    }
+    let outcome = outcome(of: kind, choice, mutant)
+    operation?.outcome = outcome
+  }
+
+  private static let failure = DocumentError(.coordination, "failed")
+
+  private mutating func outcome(
+    of kind: DocumentOperation, _ choice: Choice, _ mutant: DocumentMutant?
+  ) -> OperationOutcome {
+    let mine = operation?.contents ?? MarkedText()
+    switch kind {
+    case .open, .load(isElsewhere: false):
+      guard let file else { return kind == .open ? .failed(Self.failure) : .missing }
+      if !file.isReadable { return .failed(Self.failure) }
+      operation?.incoming = Memory.Stored(file, file)
+      return .done
+    case .load(isElsewhere: true):
+      let text = MarkedText(marks: newMark())
+      otherFiles.insert(text)
+      operation?.incoming = Memory.Stored(text, text)
+      return .done
+    case .check:
+      guard let file else { return .missing }
+      if file == memory.base?.tag { return .unchanged }
+      return differs(file)
+    case .write:
+      guard let file else {
+        if mutant != .recreates { return .missing }
+        self.file = mine
+        operation?.incoming = Memory.Stored(mine, mine)
+        return .done
+      }
+      if file != memory.base?.tag, file != mine, mutant != .overwritesBlindly { return differs(file) }
+      self.file = mine
+      if choice == .failAfterwards {
+        failureCount -= 1
+        return .failed(Self.failure)
+      }
+      operation?.incoming = Memory.Stored(mine, mine)
+      return .done
+    case .merge:
+      switch choice {
+      case .takeTheirs: return .tookTheirs
+      case .keepMine: return .keptMine
+      default:
+        operation?.merged = MarkedText(marks: mine.marks | (memory.incoming?.contents?.marks ?? 0))
+        operation?.incoming = memory.incoming
+        return .merged
+      }
+    case .keep(let kept):
+      if file == nil { return .failed(Self.failure) }
+      if let text = kept == .mine ? mine : memory.incoming?.tag { versions.insert(text) }
+      return .done
+    case .move: return .done
+    case .delete:
+      if file == nil { return .failed(Self.failure) }
+      forgiven |= file?.marks ?? 0
+      file = nil
+      return .done
+    case .copy:
+      guard let file else { return .failed(Self.failure) }
+      otherFiles.insert(file)
+      return .done
+    case .place:
+      if let file { otherFiles.insert(file) }
+      file = mine
+      isDeleted = false
+      operation?.incoming = Memory.Stored(mine, mine)
+      return .done
+    case .listConflicts: return .conflicts(versions.count > 1)
+    }
+  }
+
+  private mutating func differs(_ file: MarkedText) -> OperationOutcome {
+    operation?.incoming = Memory.Stored(file.isReadable ? file : nil, file)
+    return .differs(unreadable: file.isReadable ? nil : DocumentError(.unreadableContents, "spoiled"))
+  }
+}
