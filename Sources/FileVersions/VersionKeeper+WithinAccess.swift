@@ -25,6 +25,20 @@ package struct VersionsWithinAccess: Sendable {
     }
   }
 
+  /// Keeps bytes that are in no file as a version of a file.
+  package func add(to url: URL, contents: [UInt8], isConflict: Bool) throws(FileVersionError) -> FileVersion {
+    try keeper.throwing { keeper in
+      let directory = try keeper.makeTemporaryDirectory(for: keeper.path(of: url))
+      defer { try? keeper.removeTemporaryDirectory(directory) }
+      let source = try keeper.path(of: directory).appending(keeper.path(of: url).lastComponent)
+      try HostFileSystem().replaceContents(of: source, with: contents, permission: .required)
+      let version = try keeper.add(
+        at: keeper.path(of: url), from: source, Addition(isConflict: isConflict, byMoving: true))
+      announce(.gained, version.id, at: url)
+      return version
+    }
+  }
+
   /// See ``FileVersions/restore(_:to:)``.
   package func restore(_ version: FileVersion, to url: URL, byMoving: Bool) throws(FileVersionError) -> URL {
     try keeper.throwing { keeper in

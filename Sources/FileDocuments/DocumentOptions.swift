@@ -1,0 +1,65 @@
+public import FileCoordination
+public import FileVersions
+public import SystemInterface
+
+/// How a document behaves.
+public struct DocumentOptions<Contents: Sendable>: Sendable {
+  /// Puts together what the document has and what another program wrote, see ``merge``.
+  public typealias Merge =
+    nonisolated(nonsending) @Sendable (DocumentMerge<Contents>) async throws -> DocumentResolution<
+      Contents
+    >
+
+  /// The processes that see each other's accesses.
+  public var domain: CoordinationDomain
+  /// Keeps what would be overwritten or discarded; ``FileVersions/FileVersions`` of the same domain unless stated.
+  public var versions: FileVersions
+  /// When the document saves by itself.
+  public var autosave = AutosavePolicy.standard
+  /// Whether the document notices programs that don't coordinate.
+  public var observesUncoordinatedChanges = true
+  /// Called when another program has written the file while the document has unsaved changes.
+  ///
+  /// Nothing can be edited meanwhile. Without it, or if it throws or doesn't answer before ``mergeDeadline``, the document keeps what it
+  /// has, and what the other program wrote becomes a conflict version of the file: nothing is lost, and the state says `inConflict`.
+  ///
+  /// Runs away from the document's actor. A reader that waits for the document waits for it, too.
+  public var merge: Merge?
+  /// How long ``merge`` may take.
+  public var mergeDeadline = Duration.seconds(30)
+  /// How long a call waits that states no deadline; `nil` for as long as its accesses may take.
+  public var deadline: Duration? = .seconds(300)
+  /// The clock of autosaves and deadlines; that of the domain unless stated.
+  public var clock: any CoordinationClock
+
+  /// Creates the usual options.
+  ///
+  /// - Parameters:
+  ///   - domain: The processes that see each other's accesses.
+  ///   - versions: Keeps what would be overwritten or discarded; in the user's store unless stated.
+  public init(domain: CoordinationDomain = .standard, versions: FileVersions? = nil) {
+    self.domain = domain
+    self.versions = versions ?? FileVersions(domain: domain)
+    clock = domain.configuration.clock
+  }
+}
+
+/// Two texts of one origin.
+public struct DocumentMerge<Contents: Sendable>: Sendable {
+  /// What the file had before.
+  public let base: Contents
+  /// What the document has.
+  public let mine: Contents
+  /// What the file has now.
+  public let theirs: Contents
+}
+
+/// What becomes of two texts of one origin.
+public enum DocumentResolution<Contents: Sendable>: Sendable {
+  /// The document gets these contents and saves them. Nothing else is kept.
+  case merged(Contents)
+  /// The document keeps its contents, and what the file has becomes a conflict version.
+  case keepMine
+  /// The document takes what the file has, and its own contents become a conflict version.
+  case takeTheirs
+}

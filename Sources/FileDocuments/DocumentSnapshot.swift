@@ -1,0 +1,89 @@
+public import FoundationEssentials
+internal import Observation
+internal import SystemInterface
+
+/// What is known of a document at a moment, without its contents.
+///
+/// - Note: Rule UD-2.
+public struct DocumentSnapshot: Hashable, Sendable {
+  /// Where the file is.
+  public internal(set) var url: URL
+  /// What the document can do, and why it can't do the rest.
+  public internal(set) var state: DocumentState
+  /// When the file was changed last, as of the last open, save or reload; `nil` before.
+  ///
+  /// - Note: Rule CD-03.
+  public internal(set) var fileModificationDate: Date?
+}
+
+/// The states of a document: the present one, and then the latest one whenever it has changed.
+///
+/// One state is buffered: a slow reader gets the latest, and not each in between.
+public struct DocumentStates: AsyncSequence, Sendable {
+  let stream: AsyncStream<DocumentSnapshot>
+
+  /// Iterates the states.
+  ///
+  /// - Returns: An iterator; a second one would share the states with it.
+  public func makeAsyncIterator() -> Iterator { Iterator(iterator: stream.makeAsyncIterator()) }
+
+  /// Takes one state after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    var iterator: AsyncStream<DocumentSnapshot>.Iterator
+
+    /// Suspends until the state has changed.
+    ///
+    /// - Returns: The latest state; `nil` when the task was cancelled, or the document is gone.
+    public mutating func next() async -> DocumentSnapshot? {
+      await iterator.next(isolation: #isolation)
+    }
+  }
+}
+
+/// Where a document puts its snapshot, for everybody to read.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | the document writes on its actor, readers are anywhere |
+///
+/// States are yielded inside the lock, so that a reader that joins never gets an older one after a newer one. Yielding calls no foreign
+/// code: it hands a job to the reader's executor.
+final class DocumentBoard: Sendable {
+  private struct State: Sendable {
+    var snapshot: DocumentSnapshot
+    var lastReader = 0
+    var readers: [Int: AsyncStream<DocumentSnapshot>.Continuation] = [:]
+  }
+
+  private let state: Guarded<State>
+
+  init(_ snapshot: DocumentSnapshot) { state = Guarded(State(snapshot: snapshot)) }
+
+  deinit { state.withLock { for reader in $0.readers.values { reader.finish() } } }
+
+  var snapshot: DocumentSnapshot { state.withLock { $0.snapshot } }
+
+  func put(_ snapshot: DocumentSnapshot) {
+    state.withLock { state in
+      state.snapshot = snapshot
+      for reader in state.readers.values { reader.yield(snapshot) }
+    }
+  }
+
+  func states() -> DocumentStates {
+    let (stream, reader) = AsyncStream<DocumentSnapshot>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.lastReader += 1
+      state.readers[state.lastReader] = reader
+      reader.yield(state.snapshot)
+      return state.lastReader
+    }
+    reader.onTermination = { [weak self] _ in self?.remove(number) }
+    return DocumentStates(stream: stream)
+  }
+
+  private func remove(_ number: Int) {
+    // Freed outside the lock.
+    _ = state.withLock { $0.readers.removeValue(forKey: number) }
+  }
+}

@@ -1,0 +1,172 @@
+public import FoundationEssentials
+internal import SystemInterface
+
+// The calls of the program. Each waits for its turn, and ends with a result, an error, its task's cancellation or its deadline.
+
+extension FileDocument {
+  /// Reads the file, and presents it from then on.
+  ///
+  /// A document that is open already is opened once more, and closes when it has been closed as often.
+  ///
+  /// - Parameters:
+  ///   - contents: The contents of a new file, which is made if nothing is there.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError`` with code `.fileNotFound`, `.unreadableContents`, `.alreadyOpen` if another document of this process has
+  ///   the file open, `.coordination`, `.cancelled` or `.timedOut`. The document is closed then, unless it was open before.
+  /// - Complexity: O(bytes).
+  /// - Note: Rules CD-01, CD-02, CD-04.
+  public func open(
+    creatingWith contents: Contents? = nil, within deadline: Duration? = nil
+  ) async throws(DocumentError) {
+    try await call(.open, CallArgument(url: board.snapshot.url, contents: contents), deadline)
+  }
+
+  /// Saves what is unsaved. Saves that come while one runs have one more save together.
+  ///
+  /// The file keeps its permissions, owner, access list and extended attributes, and is never half written. Without unsaved changes
+  /// nothing is written.
+  ///
+  /// - Parameter deadline: How long to wait; that of the options unless stated.
+  /// - Returns: Whether something was written.
+  /// - Throws: ``DocumentError``; the contents are still unsaved, and the state has the reason. With code `.fileDeleted` the file is gone, and
+  ///   wasn't made again.
+  /// - Complexity: O(bytes): the file is compared with what it had before it's replaced.
+  /// - Note: Rules CD-06…CD-08, CD-12…CD-15, CD-24.
+  @discardableResult
+  public func save(within deadline: Duration? = nil) async throws(DocumentError) -> Bool {
+    try await call(.save, nil, deadline)
+  }
+
+  /// Saves what is unsaved, and ends the presentation of the file.
+  ///
+  /// If the document was opened several times, it stays open for the others.
+  ///
+  /// - Parameters:
+  ///   - isDiscarding: Whether unsaved changes are dropped.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Returns: Whether something was written.
+  /// - Throws: ``DocumentError`` if unsaved changes couldn't be saved. The document is still open then, and can be edited.
+  /// - Note: Rules CD-09, UD-7.
+  @discardableResult
+  public func close(
+    discardingChanges isDiscarding: Bool = false, within deadline: Duration? = nil
+  ) async throws(DocumentError) -> Bool {
+    try await call(.close(isDiscarding: isDiscarding), nil, deadline)
+  }
+
+  /// Drops what is unsaved, and goes back to what the file has. The dropped contents become a version of the file first.
+  ///
+  /// Nothing can be edited meanwhile.
+  ///
+  /// - Parameter deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``; the contents are as they were.
+  /// - Note: Rules CD-25, UD-21.
+  public func revert(within deadline: Duration? = nil) async throws(DocumentError) {
+    try await call(.revert(isElsewhere: false), nil, deadline)
+  }
+
+  /// Goes back to the contents of another file, such as a version. They're unsaved at first; the contents before become a version.
+  ///
+  /// - Parameters:
+  ///   - url: The other file.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``; the contents are as they were.
+  /// - Note: Rules CD-25, UD-21.
+  public func revert(toContentsOf url: URL, within deadline: Duration? = nil) async throws(DocumentError) {
+    try await call(.revert(isElsewhere: true), CallArgument(url: url), deadline)
+  }
+
+  /// Moves the file. The document stays open.
+  ///
+  /// - Parameters:
+  ///   - url: Its new place.
+  ///   - isReplacing: Whether to take the place of a file that's there.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there; the file is where it was.
+  /// - Note: Rule ND-9.
+  public func move(
+    to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
+  ) async throws(DocumentError) {
+    try await call(.move, CallArgument(url: url, isReplacing: isReplacing), deadline)
+  }
+
+  /// Gives the file another name in its directory. The document stays open.
+  ///
+  /// - Parameters:
+  ///   - name: The name, with its extension.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if another file has the name, or `.invalidName`; the file is where it was.
+  /// - Note: Rule ND-9.
+  public func rename(to name: String, within deadline: Duration? = nil) async throws(DocumentError) {
+    if name.isEmpty || name == "." || name == ".." || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
+    {
+      throw DocumentError(.invalidName, "'\(name)' can't be the name of a file.")
+    }
+    let url = board.snapshot.url.deletingLastPathComponent().appending(path: name, directoryHint: .notDirectory)
+    try await move(to: url, within: deadline)
+  }
+
+  /// Copies the file, with what is unsaved. The document remains that of the original.
+  ///
+  /// - Parameters:
+  ///   - url: The place of the copy.
+  ///   - isReplacing: Whether to take the place of a file that's there.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
+  /// - Note: Rule ND-9.
+  public func duplicate(
+    to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
+  ) async throws(DocumentError) {
+    try await call(.duplicate, CallArgument(url: url, isReplacing: isReplacing), deadline)
+  }
+
+  /// Writes the contents to a new file, which is the document's from then on; the former one stays as it is.
+  ///
+  /// Also for a document whose file was deleted.
+  ///
+  /// - Parameters:
+  ///   - url: The place of the new file.
+  ///   - isReplacing: Whether to take the place of a file that's there.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
+  /// - Note: Rule ND-2.
+  public func save(
+    as url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
+  ) async throws(DocumentError) {
+    try await call(.saveElsewhere, CallArgument(url: url, isReplacing: isReplacing), deadline)
+  }
+
+  /// Deletes the file, and closes the document. What is unsaved is dropped.
+  ///
+  /// - Parameter deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``; the document is still open.
+  /// - Note: Rule ND-9.
+  public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
+    try await call(.delete, nil, deadline)
+  }
+
+  /// Makes a call, and waits for its end.
+  @discardableResult
+  func call(
+    _ kind: DocumentCall, _ argument: CallArgument<Contents>?, _ deadline: Duration?
+  ) async throws(DocumentError) -> Bool {
+    lastCall += 1
+    let id = CallID(lastCall)
+    arguments[id] = argument
+    let timer = (deadline ?? options.deadline).map { duration in
+      options.clock.schedule(at: options.clock.now.advanced(by: duration)) { [weak self] in
+        Task { await self?.receive(.withdrawn(id, .timedOut)) }
+      }
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waitingCalls[id] = continuation
+        receive(.called(id, kind))
+      }
+    } onCancel: {
+      Task { await self.receive(.withdrawn(id, .cancelled)) }
+    }
+    timer?.cancel()
+    return try result.get()
+  }
+}

@@ -1,0 +1,124 @@
+public import FoundationEssentials
+internal import SystemInterface
+
+// Changing the contents, and keeping others from doing so.
+
+extension FileDocument {
+  /// Changes the contents.
+  ///
+  /// Waits while another program writes the file, or its text is taken over; see ``DocumentState/editingObstacles``. The document saves
+  /// by itself, see ``AutosavePolicy``.
+  ///
+  /// - Parameters:
+  ///   - edit: What it means for what is unsaved: a new edit, or one taken back or made again.
+  ///   - size: How much it changes, in the unit of ``AutosavePolicy/sizeMax``.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  ///   - change: Changes the contents in place. It runs on the document's actor, and must not use the document.
+  /// - Returns: The result of `change`.
+  /// - Throws: ``DocumentError`` with code `.notOpen`, `.cancelled` or `.timedOut`; `change` hasn't run then.
+  /// - Complexity: O(1) plus that of `change`. The first change after a save copies contents that share their memory with what is being
+  ///   written.
+  public func edit<Result: Sendable>(
+    _ edit: DocumentEdit = .done, size: Int = 1, within deadline: Duration? = nil,
+    _ change: @Sendable (inout Contents) -> Result
+  ) async throws(DocumentError) -> Result {
+    let end = (deadline ?? options.deadline).map { options.clock.now.advanced(by: $0) }
+    while core.editingError != nil {
+      try await call(.awaitEditing, nil, end.map { options.clock.now.duration(to: $0) })
+    }
+    return try editNow(edit, size: size, change)
+  }
+
+  /// Changes the contents without waiting: for code that runs on the document's actor, such as the handler of a key.
+  ///
+  /// ```swift
+  /// try note.assumeIsolated { try $0.editNow { $0.append(character) } }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - edit: What it means for what is unsaved.
+  ///   - size: How much it changes, in the unit of ``AutosavePolicy/sizeMax``.
+  ///   - change: Changes the contents in place. It must not use the document.
+  /// - Returns: The result of `change`.
+  /// - Throws: ``DocumentError`` with code `.notOpen`, or `.editingDisabled` with the reason; `change` hasn't run then.
+  /// - Complexity: As of ``edit(_:size:within:_:)``.
+  @discardableResult
+  public func editNow<Result>(
+    _ edit: DocumentEdit = .done, size: Int = 1, _ change: (inout Contents) -> Result
+  ) throws(DocumentError) -> Result {
+    if let error = core.editingError { throw error }
+    guard var contents = memory.contents else { throw .notOpen }
+    // With a second reference the change would copy.
+    memory.contents = nil
+    let result = change(&contents)
+    memory.contents = contents
+    receive(.edited(edit, size: size))
+    return result
+  }
+
+  /// Keeps the contents from being edited while `body` runs.
+  ///
+  /// Reading, saving and reloading go on. Editing is possible again afterwards, however `body` ends.
+  ///
+  /// - Parameter body: The work to do meanwhile. An ``edit(_:size:within:_:)`` in it would wait for its end.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error thrown by `body`.
+  /// - Note: Rule UD-12.
+  public func withEditingDisabled<Result: Sendable, Failure: Error>(
+    _ body: @Sendable () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    receive(.leaseTaken)
+    defer { receive(.leaseEnded) }
+    return try await body()
+  }
+
+  /// Names the contents as they are now, for ``noteSaved(_:)``.
+  ///
+  /// - Note: Rule UD-15.
+  public var editToken: DocumentEditToken { core.editToken }
+
+  /// Notes that the contents that a token names have been saved by the program itself: they count as not changed.
+  ///
+  /// - Parameter token: The token of those contents.
+  /// - Note: Rule UD-15.
+  public func noteSaved(_ token: DocumentEditToken) { receive(.tokenSaved(token)) }
+}
+
+extension FileDocument {
+  /// The open document of a file: the one that this process has, or a new one.
+  ///
+  /// Each call is matched by a ``close(discardingChanges:within:)``; the last one closes the document.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - format: How contents are written as bytes; means nothing if the document is open already.
+  ///   - contents: The contents of a new file, which is made if nothing is there.
+  ///   - options: How a new document behaves.
+  ///   - home: The actor in which a new document lives.
+  /// - Returns: The document.
+  /// - Throws: ``DocumentError``, with code `.alreadyOpen` if the open document has contents of another type.
+  /// - Note: Rules F-7, CD-28.
+  public static func opened(
+    _ url: URL, as format: some DocumentFormat<Contents>, creatingWith contents: Contents? = nil,
+    options: DocumentOptions<Contents> = DocumentOptions(), in home: (any Actor)? = #isolation
+  ) async throws(DocumentError) -> FileDocument {
+    let key = try DocumentPresence.place(of: url, in: options.domain).key
+    for _ in 0..<Self.attemptCountMax {
+      if let document = DocumentRegistry.shared.document(at: key) as? FileDocument {
+        try await document.open(creatingWith: contents)
+        return document
+      }
+      let document = FileDocument(url, as: format, options: options, in: home)
+      do throws(DocumentError) {
+        try await document.open(creatingWith: contents)
+        return document
+      } catch {
+        // Another task has opened it meanwhile.
+        guard error.code == .alreadyOpen, DocumentRegistry.shared.document(at: key) is FileDocument else { throw error }
+      }
+    }
+    throw DocumentError(.alreadyOpen, "Other tasks open and close '\(url.path)' all the time. Open it once.")
+  }
+
+  private static var attemptCountMax: Int { 16 }
+}

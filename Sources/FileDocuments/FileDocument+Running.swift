@@ -1,0 +1,115 @@
+internal import FileCoordination
+internal import FoundationEssentials
+internal import Observation
+internal import SystemInterface
+
+// From events to effects, and from effects to actions.
+
+extension FileDocument {
+  /// Feeds the core, and carries out what it says in one go.
+  func receive(_ event: DocumentEvent) {
+    let former = presence
+    for effect in core.receive(event, at: options.clock.now) { carryOut(effect) }
+    if let presence, presence !== former, presence.presenter.hasMissedMessages { receive(.itemChanged) }
+  }
+
+  private func carryOut(_ effect: DocumentEffect) {
+    switch effect {
+    case .begin(let kind, let call): begin(kind, for: call)
+    case .cancelOperation: operation?.cancel()
+    case .change(let change):
+      memory.apply(change)
+      incomingBytes = nil
+    case .present:
+      presence?.leave()
+      presence = arrivingPresence
+      arrivingPresence = nil
+    case .unpresent:
+      presence?.leave()
+      presence = nil
+    case .finish(let id, let error, let didSave):
+      arguments[id] = nil
+      waitingCalls.removeValue(forKey: id)?.resume(returning: error.map { .failure($0) } ?? .success(didSave))
+    case .answer(let id, let error): waitingQuestions.removeValue(forKey: id)?.resume(returning: error)
+    case .armTimer(let time):
+      _ = options.clock.schedule(at: time) { [weak self] in Task { await self?.receive(.timerFired) } }
+    case .publish(let state): publish(state)
+    }
+  }
+
+  private func begin(_ kind: DocumentOperation, for call: CallID?) {
+    let (options, argument) = (options, call.flatMap { arguments[$0] } ?? CallArgument(url: board.snapshot.url))
+    let work = DocumentWork(
+      format: format, options: options, memory: memory, incomingBytes: incomingBytes, presence: presence,
+      argument: argument
+    ) { [self] url throws(DocumentError) in
+      try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
+    }
+    operation = Task {
+      let result = await work.perform(kind)
+      complete(kind, result)
+    }
+  }
+
+  private func complete(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
+    operation = nil
+    if let incoming = result.incoming {
+      memory.incoming = incoming
+      incomingBytes = result.incomingBytes
+    }
+    memory.merged = result.merged
+    arrivingPresence = result.presence
+    if let date = result.modificationDate { modificationDate = date }
+    receive(.completed(result.outcome))
+    // The place of the file, and its date, are no concern of the core.
+    publish(core.published)
+  }
+
+  func publish(_ state: DocumentState) {
+    var snapshot = board.snapshot
+    snapshot.state = state
+    snapshot.fileModificationDate = modificationDate
+    if let presence { snapshot.url = presence.presenter.url }
+    if snapshot == board.snapshot { return }
+    registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(snapshot) }
+  }
+}
+
+extension FileDocument: DocumentMessageReceiver {
+  private func isPresent(_ presenter: DocumentPresenter) -> Bool {
+    if presence?.presenter === presenter { return true }
+    presenter.noteMissedMessage()
+    return false
+  }
+
+  func writerArrived(for presenter: DocumentPresenter) -> Bool {
+    guard isPresent(presenter) else { return false }
+    receive(.writerArrived)
+    return true
+  }
+
+  func writerLeft(for presenter: DocumentPresenter) { if isPresent(presenter) { receive(.writerLeft) } }
+
+  func saveAsked(of presenter: DocumentPresenter) async throws {
+    guard isPresent(presenter) else { return }
+    lastQuestion += 1
+    let id = QuestionID(lastQuestion)
+    let error = await withCheckedContinuation { continuation in
+      waitingQuestions[id] = continuation
+      receive(.saveAsked(id))
+    }
+    if let error { throw error }
+  }
+
+  func deletionAsked(of presenter: DocumentPresenter) { if isPresent(presenter) { receive(.deletionAsked) } }
+
+  func itemChanged(for presenter: DocumentPresenter) { if isPresent(presenter) { receive(.itemChanged) } }
+
+  func itemMoved(for presenter: DocumentPresenter) {
+    guard isPresent(presenter) else { return }
+    presence?.noteMoved()
+    publish(core.published)
+  }
+
+  func versionsChanged(for presenter: DocumentPresenter) { if isPresent(presenter) { receive(.versionsChanged) } }
+}

@@ -1,0 +1,127 @@
+internal import ContentHashing
+internal import FileCoordination
+public import FoundationEssentials
+public import Observation
+internal import SystemInterface
+
+/// A file that's open for editing, beside other programs that read, write, move and delete it.
+///
+/// ```swift
+/// let note = FileDocument(url, as: .text)
+/// try await note.open(creatingWith: "")
+/// try await note.edit { $0 += "bread\n" }     // saved by itself, soon, and when somebody reads the file
+/// for await snapshot in note.states { title.show(snapshot) }
+/// try await note.close()                      // saves what is unsaved
+/// ```
+///
+/// **Where it runs.** A document is an actor. One that's made on the main actor, or in another actor, lives there: its methods run
+/// without leaving that actor, and `assumeIsolated` calls them from synchronous code. Files are read and written elsewhere, and
+/// editing goes on meanwhile.
+///
+/// **With others.** The document presents its file. It saves before another program reads. It takes over what another program has
+/// written, unless it has unsaved changes itself: then both texts survive, see ``DocumentOptions/merge``. It follows the file when that
+/// is moved. When the file is deleted, the contents stay in memory, and are never written there again.
+///
+/// **Calls** are carried out in their order. Each ends, with a result or an error: when its task is cancelled, or its deadline has passed,
+/// at the latest. Errors leave the document open and editable.
+///
+/// An open document has unsaved changes for some seconds. Call ``close(discardingChanges:within:)`` before the last reference goes away.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `core`, `memory`, calls and questions that wait | the actor | one event after the other |
+/// | `board` | its lock | the snapshot is read anywhere |
+/// | contents that are being written | a copy in ``DocumentWork`` | editing goes on |
+///
+/// - Note: Rules UD-1…UD-23 and F-7…F-12.
+public actor FileDocument<Contents: Sendable> {
+  /// The file of a document that is closed, and the format and the options of all.
+  let format: any DocumentFormat<Contents>
+  let options: DocumentOptions<Contents>
+  private let home: any Actor
+  nonisolated let board: DocumentBoard
+  nonisolated let registrar = ObservationRegistrar()
+
+  var core: DocumentCore
+  var memory = DocumentMemory<Contents, ContentHash>()
+  /// Belongs to the incoming contents of `memory`.
+  var incomingBytes: Data?
+  var modificationDate: Date?
+  /// Where it's presented; `nil` while the document isn't open.
+  var presence: DocumentPresence?
+  /// One that an operation has registered, until the core says that it's the document's.
+  var arrivingPresence: DocumentPresence?
+  var operation: Task<Void, Never>?
+
+  var lastCall: UInt64 = 0
+  var lastQuestion: UInt64 = 0
+  var arguments: [CallID: CallArgument<Contents>] = [:]
+  var waitingCalls: [CallID: CheckedContinuation<Result<Bool, DocumentError>, Never>] = [:]
+  var waitingQuestions: [QuestionID: CheckedContinuation<DocumentError?, Never>] = [:]
+
+  /// Where the document's methods run: on the actor that it was made in.
+  ///
+  /// It's that of an actor that the document keeps alive, which is what `unsafe` is about.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe home.unownedExecutor }
+
+  /// Creates a closed document. Nothing is read.
+  ///
+  /// - Parameters:
+  ///   - url: The file. It doesn't have to exist.
+  ///   - format: How contents are written as bytes.
+  ///   - options: How the document behaves.
+  ///   - home: The actor in which its methods run: that of this call unless stated, and one of its own if there's none.
+  public init(
+    _ url: URL, as format: some DocumentFormat<Contents>, options: DocumentOptions<Contents> = DocumentOptions(),
+    in home: (any Actor)? = #isolation
+  ) {
+    self.format = format
+    self.options = options
+    self.home = home ?? DocumentHome()
+    core = DocumentCore(autosave: options.autosave, hasMerge: options.merge != nil)
+    board = DocumentBoard(DocumentSnapshot(url: url, state: DocumentState(), fileModificationDate: nil))
+  }
+}
+
+/// The executor of documents that are made outside of any actor.
+private actor DocumentHome {}
+
+extension FileDocument: Observable {
+  /// What is known of the document without asking its actor. May be read anywhere; reading it is observed.
+  public nonisolated var snapshot: DocumentSnapshot {
+    registrar.access(self, keyPath: \.snapshot)
+    return board.snapshot
+  }
+
+  /// Where the file is. May be read anywhere.
+  public nonisolated var url: URL { snapshot.url }
+
+  /// What the document can do, and why it can't do the rest. May be read anywhere.
+  public nonisolated var state: DocumentState { snapshot.state }
+
+  /// Whether the contents differ from those that were saved last. May be read anywhere.
+  public nonisolated var hasUnsavedChanges: Bool { snapshot.state.hasUnsavedChanges }
+
+  /// When the file was changed last, as far as the document knows; `nil` before it was opened. May be read anywhere.
+  ///
+  /// - Note: Rule CD-03.
+  public nonisolated var fileModificationDate: Date? { snapshot.fileModificationDate }
+
+  /// The present snapshot, and then the latest one after each change: one is buffered for each reader.
+  ///
+  /// - Note: Rule UD-4.
+  public nonisolated var states: DocumentStates { board.states() }
+
+  /// The contents as they are now; `nil` while the document is closed.
+  public var contents: Contents? {
+    registrar.access(self, keyPath: \.snapshot)
+    return memory.contents
+  }
+}
+
+/// What a call is about.
+struct CallArgument<Contents: Sendable>: Sendable {
+  var url: URL
+  var isReplacing = false
+  var contents: Contents?
+}

@@ -1,0 +1,90 @@
+internal import FileCoordination
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// A document at a place: its presenter, its registration in the domain, and its entry among the documents of this process.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `state` | its lock | operations register and move, the document ends it, on threads of their own |
+final class DocumentPresence: Sendable {
+  private struct State: Sendable {
+    var key: DocumentRegistry.Key?
+    var registration: FilePresenterRegistration?
+  }
+
+  let presenter: DocumentPresenter
+  private let domain: CoordinationDomain
+  private let document: WeakActor
+  private let owner: ObjectIdentifier
+  private let state: Guarded<State>
+
+  /// Enters a document among those of this process.
+  ///
+  /// - Parameters:
+  ///   - url: The file. If it's a symbolic link, the file it leads to is meant: saving would replace the link.
+  ///   - document: The document.
+  ///   - domain: Where it's presented.
+  ///   - observes: Whether to notice programs that don't coordinate.
+  /// - Throws: ``DocumentError`` with code `.alreadyOpen` if another document is there.
+  init(
+    _ url: URL, of document: any DocumentMessageReceiver, in domain: CoordinationDomain, observes: Bool
+  ) throws(DocumentError) {
+    let (place, key) = try Self.place(of: url, in: domain)
+    guard DocumentRegistry.shared.enter(document, at: key) else {
+      throw DocumentError(
+        .alreadyOpen,
+        "Another document of this process has '\(url.path)' open. Use that one: 'FileDocument.opened(at:as:)' returns it."
+      )
+    }
+    presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes)
+    self.document = WeakActor(document)
+    owner = ObjectIdentifier(document)
+    self.domain = domain
+    state = Guarded(State(key: key))
+  }
+
+  deinit { leave() }
+
+  static func place(
+    of url: URL, in domain: CoordinationDomain
+  ) throws(DocumentError) -> (url: URL, key: DocumentRegistry.Key) {
+    do throws(FileCoordinationError) {
+      let item = try domain.resolve(url, followingLastLink: true)
+      let isLink = try domain.resolve(url).canonicalPath != item.canonicalPath
+      return (isLink ? item.canonicalURL : url, DocumentRegistry.Key(item.canonicalPath, in: domain))
+    } catch { throw DocumentError(error) }
+  }
+
+  func register(in domain: CoordinationDomain) async throws(FileCoordinationError) {
+    let registration = try await domain.register(presenter)
+    state.withLock { $0.registration = registration }
+  }
+
+  /// Notes that the file was moved.
+  func move(to url: URL) throws(DocumentError) {
+    presenter.url = url
+    noteMoved()
+  }
+
+  /// The presenter's URL has changed: the document is found there from now on.
+  func noteMoved() {
+    guard let document = document.actor, let place = try? Self.place(of: presenter.url, in: domain) else { return }
+    let former = state.withLock { state in
+      defer { state.key = place.key }
+      return state.key
+    }
+    if let former, former != place.key { DocumentRegistry.shared.leave(owner, at: former) }
+    _ = DocumentRegistry.shared.enter(document, at: place.key)
+  }
+
+  /// Ends the registration and the entry. Doing so twice does nothing.
+  func leave() {
+    let former = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    former.registration?.end()
+    if let key = former.key { DocumentRegistry.shared.leave(owner, at: key) }
+  }
+}

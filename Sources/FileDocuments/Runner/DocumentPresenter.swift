@@ -1,0 +1,85 @@
+internal import FileCoordination
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// What a document is told about its file.
+protocol DocumentMessageReceiver: Actor {
+  /// - Returns: Whether the document waits for the end of that program.
+  func writerArrived(for presenter: DocumentPresenter) -> Bool
+  func writerLeft(for presenter: DocumentPresenter)
+  func saveAsked(of presenter: DocumentPresenter) async throws
+  func deletionAsked(of presenter: DocumentPresenter)
+  func itemChanged(for presenter: DocumentPresenter)
+  func itemMoved(for presenter: DocumentPresenter)
+  func versionsChanged(for presenter: DocumentPresenter)
+}
+
+/// A document as others see it: one for each time that it's opened.
+///
+/// | state | guarded by | why |
+/// | --- | --- | --- |
+/// | `location` | its lock | moves are noted here, accesses read it on any thread |
+/// | `missed` | its lock | as above |
+/// | `document` | constant | weak: a document that nobody uses any more isn't presented |
+final class DocumentPresenter: FilePresenter {
+  private let location: Guarded<URL>
+  /// A message came before the presenter was the document's: it's registered inside the access that reads, and others go on as soon as
+  /// that ends.
+  private let missed = Guarded(false)
+  private let document: WeakActor
+  let observesUncoordinatedChanges: Bool
+
+  init(_ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool) {
+    location = Guarded(url)
+    self.document = WeakActor(document)
+    self.observesUncoordinatedChanges = observesUncoordinatedChanges
+  }
+
+  var hasMissedMessages: Bool { missed.withLock { $0 } }
+  func noteMissedMessage() { missed.withLock { $0 = true } }
+
+  private var receiver: (any DocumentMessageReceiver)? { document.actor as? any DocumentMessageReceiver }
+
+  var url: URL {
+    get { location.withLock { $0 } }
+    set { location.withLock { $0 = newValue } }
+  }
+
+  var presentedItemURL: URL? { url }
+  var presenterLabel: String { "document '\(url.lastPathComponent)'" }
+
+  var presentedItemCallbacks: FilePresenterCallbacks {
+    [.relinquishToWriter, .saveChanges, .accommodateDeletion, .itemDidMove, .itemDidChange, .itemVersions]
+  }
+
+  func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
+    guard let receiver, await receiver.writerArrived(for: self) else { return nil }
+    return { [weak self] in
+      guard let self else { return }
+      await self.receiver?.writerLeft(for: self)
+    }
+  }
+
+  func savePresentedItemChanges(origin: AccessOrigin) async throws {
+    try await receiver?.saveAsked(of: self)
+  }
+
+  func accommodatePresentedItemDeletion(origin: AccessOrigin) async throws {
+    await receiver?.deletionAsked(of: self)
+  }
+
+  func presentedItemDidMove(to newURL: URL, origin: AccessOrigin) async {
+    url = newURL
+    await receiver?.itemMoved(for: self)
+    // Such a move may stand for a change right before it.
+    if !origin.isCoordinated { await receiver?.itemChanged(for: self) }
+  }
+
+  func presentedItemDidChange(origin: AccessOrigin) async {
+    if origin.isVerified != false { await receiver?.itemChanged(for: self) }
+  }
+
+  func presentedItemDidChangeVersion(_ change: FileVersionChange, version: String, origin: AccessOrigin) async {
+    await receiver?.versionsChanged(for: self)
+  }
+}

@@ -1,0 +1,242 @@
+internal import ContentHashing
+internal import FileCoordination
+internal import FileVersions
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// One operation of a document, with everything that it needs: it runs away from the document's actor.
+///
+/// The document goes on meanwhile; the contents are those that it had when the operation began.
+struct DocumentWork<Contents: Sendable>: Sendable {
+  typealias Memory = DocumentMemory<Contents, ContentHash>
+
+  /// How an operation ended, and what it has read, written or registered.
+  struct Result: Sendable {
+    var outcome: OperationOutcome
+    var incoming: Memory.Stored?
+    var incomingBytes: Data?
+    var merged: Contents?
+    var modificationDate: Date?
+    /// The presenter that was registered.
+    var presence: DocumentPresence?
+
+    init(_ outcome: OperationOutcome) { self.outcome = outcome }
+  }
+
+  let format: any DocumentFormat<Contents>
+  let options: DocumentOptions<Contents>
+  let memory: Memory
+  /// The bytes that another program wrote.
+  let incomingBytes: Data?
+  /// The present presenter; `nil` while the document isn't open.
+  let presence: DocumentPresence?
+  let argument: CallArgument<Contents>
+  /// Makes a presenter of the document, and enters it in the registry.
+  let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
+
+  @concurrent
+  func perform(_ operation: DocumentOperation) async -> Result {
+    do {
+      switch operation {
+      case .open: return try await open()
+      case .check: return try await following { url in try await check(url) }
+      case .write: return try await following { url in try await write(url) }
+      case .merge: return try await merge()
+      case .keep(let kept): return try await keep(kept)
+      case .load(let isElsewhere): return try await load(isElsewhere)
+      case .move: return try await move()
+      case .delete: return try await delete()
+      case .copy: return try await copy()
+      case .place: return try await place()
+      case .listConflicts: return try await listConflicts()
+      }
+    } catch { return Result(.failed(DocumentError(error))) }
+  }
+
+  // MARK: - Opening
+
+  private func open() async throws -> Result {
+    let presence = try enter(argument.url)
+    do {
+      if let result = try await open(presence, creating: nil) { return result }
+      guard let contents = argument.contents else {
+        throw DocumentError(
+          .fileNotFound, "Nothing is at '\(argument.url.path)'. Pass contents for a new file: 'open(creatingWith:)'.")
+      }
+      if let result = try await open(presence, creating: contents) { return result }
+      preconditionFailure("neither found nor created")
+    } catch {
+      presence.leave()
+      throw error
+    }
+  }
+
+  /// - Returns: `nil` if nothing is there, and nothing is to be made.
+  private func open(_ presence: DocumentPresence, creating contents: Contents?) async throws -> Result? {
+    let url = presence.presenter.url
+    if let contents {
+      let bytes = try bytes(of: contents)
+      return try await coordinator(for: presence).write(url) { access in
+        if let present = try await present(access) { return try await opened(presence, access, present) }
+        try await access.replaceContents(with: bytes)
+        return try await opened(presence, access, bytes)
+      }
+    }
+    return try await coordinator(for: presence).read(url) { access in
+      guard let present = try await present(access) else { return nil }
+      return try await opened(presence, access, present)
+    }
+  }
+
+  private func opened(
+    _ presence: DocumentPresence, _ access: borrowing FileAccess, _ bytes: Data
+  ) async throws -> Result {
+    presence.presenter.url = access.url
+    var result = Result(.done)
+    result.incoming = Memory.Stored(try contents(of: bytes), ContentHash(of: bytes))
+    result.modificationDate = modificationDate(access)
+    try await presence.register(in: options.domain)
+    result.presence = presence
+    return result
+  }
+
+  // MARK: - Reading and writing
+
+  /// Runs `body` with the file's place, again if the file was moved before it began.
+  private func following(_ body: (URL) async throws -> Result) async throws -> Result {
+    guard let presenter = presence?.presenter else { throw DocumentError.notOpen }
+    while true {
+      let url = presenter.url
+      let result = try await body(url)
+      if result.outcome != .missing || presenter.url == url { return result }
+    }
+  }
+
+  private func check(_ url: URL) async throws -> Result {
+    try await coordinator.read(url, options: .withoutChanges) { access in
+      guard let bytes = try await present(access) else { return Result(.missing) }
+      var result =
+        ContentHash(of: bytes) == memory.base?.tag ? Result(.unchanged) : differing(bytes)
+      result.modificationDate = modificationDate(access)
+      return result
+    }
+  }
+
+  private func differing(_ bytes: Data) -> Result {
+    let hash = ContentHash(of: bytes)
+    var result: Result
+    do throws(DocumentError) {
+      let contents = try contents(of: bytes)
+      result = Result(.differs(unreadable: nil))
+      result.incoming = Memory.Stored(contents, hash)
+    } catch {
+      result = Result(.differs(unreadable: error))
+      result.incoming = Memory.Stored(nil, hash)
+    }
+    result.incomingBytes = bytes
+    return result
+  }
+
+  /// Compares first: what another program wrote isn't overwritten before it's a version.
+  private func write(_ url: URL) async throws -> Result {
+    let (contents, bytes) = try mine()
+    let hash = ContentHash(of: bytes)
+    return try await coordinator.write(url) { access in
+      guard let present = try await present(access) else { return Result(.missing) }
+      let presentHash = ContentHash(of: present)
+      if presentHash != hash {
+        if presentHash != memory.base?.tag { return differing(present) }
+        try await access.replaceContents(with: bytes)
+      }
+      var result = Result(.done)
+      result.incoming = Memory.Stored(contents, hash)
+      result.modificationDate = modificationDate(access)
+      return result
+    }
+  }
+
+  private func load(_ isElsewhere: Bool) async throws -> Result {
+    func read(_ access: borrowing FileAccess) async throws -> Result {
+      guard let bytes = try await present(access) else { return Result(.missing) }
+      var result = Result(.done)
+      result.incoming = Memory.Stored(try contents(of: bytes), ContentHash(of: bytes))
+      if !isElsewhere { result.modificationDate = modificationDate(access) }
+      return result
+    }
+    if !isElsewhere {
+      return try await following { url in
+        try await coordinator.read(url, options: .withoutChanges) { access in try await read(access) }
+      }
+    }
+    let result = try await coordinator.read(argument.url) { access in try await read(access) }
+    if result.outcome == .missing {
+      throw DocumentError(.fileNotFound, "Nothing is at '\(argument.url.path)', so there's nothing to go back to.")
+    }
+    return result
+  }
+
+  // MARK: - Versions
+
+  private func keep(_ kept: KeptContents) async throws -> Result {
+    let bytes = try kept == .mine ? mine().bytes : theirs()
+    let isConflict = memory.incoming != nil
+    guard let url = presence?.presenter.url else { throw DocumentError.notOpen }
+    let versions = VersionsWithinAccess(options.versions)
+    do {
+      try await coordinator.read(url, options: .withoutChanges) { access in
+        let url = access.url
+        try await Offload.run { () throws(FileVersionError) in
+          _ = try versions.add(to: url, contents: Array(bytes), isConflict: isConflict)
+        }
+      }
+    } catch {
+      throw DocumentError(
+        .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
+    }
+    return Result(.done)
+  }
+
+  private func listConflicts() async throws -> Result {
+    guard let url = presence?.presenter.url else { throw DocumentError.notOpen }
+    let conflicts = try await options.versions.unresolvedConflicts(of: url) ?? []
+    return Result(.conflicts(!conflicts.isEmpty))
+  }
+
+  private func theirs() throws(DocumentError) -> Data {
+    guard let incomingBytes else { preconditionFailure("nothing has come") }
+    return incomingBytes
+  }
+
+  // MARK: - Merging
+
+  private func merge() async throws -> Result {
+    guard let merge = options.merge, let base = memory.base?.contents, let mine = memory.contents,
+      let theirs = memory.incoming?.contents
+    else { return Result(.keptMine) }
+    let texts = DocumentMerge(base: base, mine: mine, theirs: theirs)
+    switch try await answer(to: texts, merge) {
+    case .keepMine: return Result(.keptMine)
+    case .takeTheirs: return Result(.tookTheirs)
+    case .merged(let contents):
+      var result = Result(.merged)
+      result.merged = contents
+      return result
+    }
+  }
+
+  /// The answer of the hook, or an error when its time is over.
+  private func answer(
+    to texts: DocumentMerge<Contents>, _ merge: @escaping DocumentOptions<Contents>.Merge
+  ) async throws -> DocumentResolution<Contents> {
+    let clock = options.clock
+    return try await FileAnswer<DocumentResolution<Contents>>.wait { answer in
+      let task = Task.detached {
+        do { answer.succeed(try await merge(texts)) } catch { answer.fail(error) }
+      }
+      _ = clock.schedule(at: clock.now.advanced(by: options.mergeDeadline)) {
+        answer.fail(DocumentError(.notMerged, "The document's hook didn't answer in time."))
+        task.cancel()
+      }
+    }
+  }
+}
