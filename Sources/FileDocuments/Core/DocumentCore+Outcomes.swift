@@ -113,6 +113,8 @@ extension DocumentCore {
     _ error: DocumentError, _ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]
   ) {
     savingError = error
+    // The next attempt is the timer's, or somebody's who asks.
+    wantsAutosave = false
     schedule.noteFailure(at: now)
     for question in questions where question.target <= ended.revision { effects.append(.answer(question.id, error)) }
     questions.removeAll { $0.target <= ended.revision }

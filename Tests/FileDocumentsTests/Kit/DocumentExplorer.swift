@@ -172,10 +172,26 @@ struct DocumentExplorer {
     for action in actions where model.actions(scenario).contains(action) {
       path.append(action)
       model.act(action, scenario, mutant)
-      let problems = model.problems(isAtEnd: model.actions(scenario).isEmpty)
+      let problems = model.problems(isAtEnd: model.actions(scenario).isEmpty) + problemsIfAllFails(model)
       if !problems.isEmpty { return Failure(problems: problems, actions: path) }
     }
     return nil
+  }
+
+  /// What's wrong if from now on every operation fails, and nothing else happens: calls that never end.
+  private func problemsIfAllFails(_ start: DocumentModel) -> [String] {
+    var model = start
+    for _ in 0..<100 {
+      guard let operation = model.operation else { break }
+      if operation.outcome == nil {
+        model.failureCount += 1
+        model.act(.perform(.fail), scenario, mutant)
+      } else {
+        model.act(.deliver, scenario, mutant)
+      }
+    }
+    if model.operation == nil { return model.problems(isAtEnd: false) }
+    return ["operations that fail are repeated for ever"]
   }
 
   /// One run to its end.
@@ -185,7 +201,7 @@ struct DocumentExplorer {
     var path: [DocumentModel.Action] = []
     while true {
       let actions = model.actions(scenario)
-      let problems = model.problems(isAtEnd: actions.isEmpty)
+      let problems = model.problems(isAtEnd: actions.isEmpty) + problemsIfAllFails(model)
       if !problems.isEmpty { return Failure(problems: problems, actions: path) }
       if actions.isEmpty { return nil }
       let action = schedule.choose(actions, at: path.count) { $0.actor }
