@@ -106,7 +106,7 @@ struct DocumentCoreExplorationTests {
 
   @Test(
     "The same holds with everything at once, in orders that seeds choose",
-    arguments: Budget.seeds(normal: 4, long: 2000))
+    arguments: Budget.seeds(normal: 40, long: 2000))
   func manyOrders(seed: UInt64) async {
     let failure = await LongRun.run { () -> DocumentExplorer.Failure? in
       for run in 0..<50 {
