@@ -79,7 +79,9 @@ struct ManyDomainsTests {
     return texts.theirs + mine.filter { !known.contains($0) }.map { $0 + "\n" }.joined()
   }
 
-  @Test("Whatever happens beside whatever, each edit is in the file or in a version", arguments: Budget.seeds(normal: 4, long: 200))
+  @Test(
+    "Whatever happens beside whatever, each edit is in the file or in a version",
+    arguments: Budget.seeds(normal: 4, long: 200))
   func everything(seed: UInt64) async throws {
     try await withFixture { fixture in
       try fixture.write("")

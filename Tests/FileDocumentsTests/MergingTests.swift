@@ -136,11 +136,10 @@ struct MergingTests {
   @Test("If no version can be kept, nothing is overwritten, and nothing is lost")
   func noVersions() async throws {
     try await withFixture { fixture in
-      let document = try await fixture.open()
       // Somebody's file is where the store would be.
       let store = fixture.url("store")
-      try? FileManager.default.removeItem(at: store)
       try fixture.write("no store", to: store)
+      let document = try await fixture.open()
       try await document.edit { $0 = "mine" }
       try fixture.write("theirs")
       await #expect { try await document.save() } throws: { ($0 as? DocumentError)?.code == .versionNotKept }
