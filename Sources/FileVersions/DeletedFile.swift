@@ -73,7 +73,7 @@ extension VersionKeeper {
       try store.noteAbsences(below: path)
       let gone = try store.goneItems(below: path).sorted { ($0.path, $1.time) < ($1.path, $0.time) }
       return try gone.compactMap { item in
-        let versions = try store.versions(of: item.item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
+        let versions = try store.versions(of: item.item).reversed().map { FileVersion($0, in: store) }
         guard let url = item.path.url, !versions.isEmpty else { return nil }
         return DeletedFile(
           url: url, absenceDate: Date(nanosecondsSince1970: item.time), versions: versions, gone: item)
@@ -97,7 +97,7 @@ extension VersionKeeper {
         }
         // One with the same contents is what a crash has left in the middle of this.
         if let there = try store.contents(ofItemAt: path) {
-          if there.hash != stored.hash {
+          if try there.hash != store.hashed(stored).hash {
             throw FileVersionError(
               .fileExists, "Another file is at '\(path)'. Move it away, or restore the version to another path.")
           }

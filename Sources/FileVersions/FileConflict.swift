@@ -164,7 +164,8 @@ extension VersionKeeper {
     }
     let unneeded = keepsOthers ? [] : others.filter { resolution.has($0.version) }
     let step = ConflictResolution(
-      result: result(of: resolution, chosen), resolved: others.map(\.stored.id), removed: unneeded.map(\.stored.id),
+      result: try result(of: resolution, chosen, in: store), resolved: others.map(\.stored.id),
+      removed: unneeded.map(\.stored.id),
       time: time())
     try store.resolve(step, of: item, at: path) {
       switch resolution {
@@ -180,10 +181,12 @@ extension VersionKeeper {
   }
 
   /// The contents that a file gets; `nil` if it stays as it is.
-  private func result(of resolution: FileResolution, _ chosen: StoredVersion?) -> ContentHash? {
+  private func result(
+    of resolution: FileResolution, _ chosen: StoredVersion?, in store: VersionStore
+  ) throws -> ContentHash? {
     switch resolution {
     case .current, .all: nil
-    case .version: chosen?.hash
+    case .version: try chosen.flatMap { try store.hashed($0).hash }
     case .merged(let data): ContentHash(of: Array(data))
     }
   }

@@ -64,7 +64,9 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   /// Finds the version again.
   public let id: ID
   /// Where its contents are: the file itself, a read-only file whose path isn't for people, or a conflict copy.
-  public let url: URL
+  ///
+  /// - Complexity: O(length of the path), each time.
+  public var url: URL { Self.url(of: path, isDirectory: isPackage) }
   /// The name that the file had.
   public let name: String
   /// Whether it's a directory with everything in it.
@@ -85,9 +87,12 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let parents: [ID]
   /// The SHA-256 of its contents, as 64 hexadecimal digits; of a package, of the list of its members.
   ///
-  /// Of the contents that the file has now, it's known if the newest version has the same; otherwise it's `nil`, and
+  /// A file of more than 256 KiB may not be hashed yet when this value is fetched, see ``FileVersions/FileVersions/waitForHashes()``: then it's
+  /// `nil`. Of the contents that the file has now, it's known if the newest version has the same; otherwise it's `nil`, and
   /// ``FileVersions/contentHash(of:)`` reads them.
-  public let contentHash: String?
+  ///
+  /// - Complexity: O(1); the text is made each time.
+  public var contentHash: String? { knownHash?.description }
   /// Whether it stems from two writers that collided.
   public let isConflict: Bool
   /// Whether it's no conflict, or one that was resolved.
@@ -100,8 +105,16 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let conflictCopy: ConflictCopyName?
   /// The kept version, for the store.
   package let stored: StoredVersion?
+  /// The directory of the store that has it; for others, where their contents are.
+  let place: SystemPath
+  /// Where the contents of a version are that was removed.
+  private(set) var removedPath: SystemPath?
+  let knownHash: ContentHash?
   /// The conflict copies beside the file that have these contents, as canonical paths.
   var copies: [SystemPath] = []
+
+  /// Where its contents are.
+  var path: SystemPath { removedPath ?? stored.map { VersionStore.path(of: $0, inStoreAt: place) } ?? place }
 
   /// Whether it's what the file has now.
   public var isCurrent: Bool { stored == nil && copies.isEmpty }
@@ -121,9 +134,19 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
 }
 
 extension FileVersion {
-  init(_ stored: StoredVersion, at path: SystemPath, copies: [ConflictCopy] = []) {
+  /// A version that was removed.
+  init(_ removed: RemovedVersion, in store: VersionStore) {
+    self.init(removed.version, in: store)
+    removedPath = store.path(of: removed)
+  }
+
+  init(_ stored: StoredVersion, in store: VersionStore, copies: [ConflictCopy] = []) {
+    self.init(stored, inStoreAt: store.root, copies: copies)
+  }
+
+  init(_ stored: StoredVersion, inStoreAt root: SystemPath, copies: [ConflictCopy] = []) {
     id = ID(stored.item, stored.id)
-    url = Self.url(of: path, isDirectory: stored.isPackage)
+    place = root
     name = stored.name.description
     isPackage = stored.isPackage
     size = stored.size
@@ -133,7 +156,7 @@ extension FileVersion {
     deviceID = stored.attributes.deviceID.isEmpty ? nil : stored.attributes.deviceID
     author = stored.attributes.author
     parents = stored.attributes.parents.map { ID(stored.item, $0) }
-    contentHash = stored.hash.description
+    knownHash = stored.hash
     isConflict = stored.attributes.isConflict
     isResolved = stored.isResolved
     isDiscardable = stored.isDiscardable
@@ -149,7 +172,7 @@ extension FileVersion {
     after newest: StoredVersion?, isKept: Bool
   ) {
     id = ID(item, nil)
-    url = Self.url(of: path, isDirectory: status.kind == .directory)
+    place = path
     name = path.lastComponent.description
     isPackage = status.kind == .directory
     size = status.size
@@ -160,7 +183,7 @@ extension FileVersion {
     deviceID = saver.deviceID.isEmpty ? nil : saver.deviceID
     author = saver.author
     parents = newest.map { [ID(item, $0.id)] } ?? []
-    contentHash = isKept ? newest?.hash.description : nil
+    knownHash = isKept ? newest?.hash : nil
     isConflict = false
     isResolved = true
     isDiscardable = false

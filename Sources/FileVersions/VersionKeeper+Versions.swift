@@ -24,7 +24,7 @@ extension VersionKeeper {
     return try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       try forgetRemovals(in: store, of: item)
-      return try store.removedVersions(of: item).map { FileVersion($0.version, at: store.path(of: $0)) }
+      return try store.removedVersions(of: item).map { FileVersion($0, in: store) }
     }
   }
 
@@ -32,7 +32,7 @@ extension VersionKeeper {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     let back = try withHistory(of: stored, at: access.canonicalPath) { store in
       let stored = try store.reinstate(stored.id, of: stored.item)
-      return FileVersion(stored, at: store.path(of: stored))
+      return FileVersion(stored, in: store)
     }
     access.didChangeVersion(.gained, version: back.id.description)
     return back
@@ -50,7 +50,7 @@ extension VersionKeeper {
     try lookAtFile(ofCopy: path)
     let kept: [FileVersion] = try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
-      return try store.versions(of: item).reversed().map { FileVersion($0, at: store.path(of: $0)) }
+      return try store.versions(of: item).reversed().map { FileVersion($0, in: store) }
     }
     return try addingCopies(to: kept, at: path, claimed: claimed)
   }
@@ -75,14 +75,17 @@ extension VersionKeeper {
     guard try HostFileSystem().statusIfPresent(of: path) != nil else {
       throw VersionStoreError.versionIsGone(stored.id)
     }
+    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
+    // One that was removed is hashed when it's brought back.
+    let hashed = version.removedPath == nil ? try store.hashed(stored) : stored
     let bytes = try HostFileSystem().contents(of: path)
-    if !stored.isOf(bytes) { throw VersionStoreError.damaged(path) }
+    if !hashed.isOf(bytes) { throw VersionStoreError.damaged(path) }
     return Data(bytes)
   }
 
   func verify(_ version: FileVersion) throws {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
-    let store = try VersionStore(at: Self.store(of: version), worker: Self.worker, time: time)
+    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
     guard try store.versionIfPresent(stored.id, of: stored.item) != nil else {
       throw VersionStoreError.versionIsGone(stored.id)
     }
@@ -90,10 +93,7 @@ extension VersionKeeper {
   }
 
   /// Where the contents of a version are, byte by byte.
-  static func path(of version: FileVersion) -> SystemPath {
-    guard let path = SystemPath(version.url) else { preconditionFailure("not a file URL: \(version.url)") }
-    return path
-  }
+  static func path(of version: FileVersion) -> SystemPath { version.path }
 
   /// Keeps others from changing a history meanwhile that has to be that of a file.
   func withHistory<Result>(
@@ -107,13 +107,6 @@ extension VersionKeeper {
       }
       return try body(store)
     }
-  }
-
-  /// The directory of the store that a version is in: six levels above its contents, or five if it was removed.
-  private static func store(of version: FileVersion) -> SystemPath {
-    var path = path(of: version)
-    for _ in 0..<4 { path = path.parent }
-    return path.lastComponent == SystemPath("removed") ? path.parent : path.parent.parent
   }
 
   func add(_ access: borrowing FileAccess, from source: SystemPath, _ addition: Addition) throws -> FileVersion {
@@ -133,7 +126,7 @@ extension VersionKeeper {
       let stored = try store.add(
         contentsOf: source, to: item, named: path.lastComponent, attributes,
         taking: addition.byMoving ? .moving : .copying)
-      return FileVersion(stored, at: store.path(of: stored))
+      return FileVersion(stored, in: store)
     }
   }
 
@@ -190,7 +183,7 @@ extension VersionKeeper {
     let time = time()
     return try withHistory(of: version, at: path) { store in
       let changed = try store.change(version.id, of: version.item) { $0.resolutionTime = $0.resolutionTime ?? time }
-      return FileVersion(changed, at: store.path(of: changed))
+      return FileVersion(changed, in: store)
     }
   }
 
@@ -198,7 +191,7 @@ extension VersionKeeper {
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
     return try withHistory(of: stored, at: path) { store in
       let changed = try store.change(stored.id, of: stored.item) { $0.isDiscardable = true }
-      return FileVersion(changed, at: store.path(of: changed))
+      return FileVersion(changed, in: store)
     }
   }
 

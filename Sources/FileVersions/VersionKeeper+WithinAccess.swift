@@ -85,7 +85,7 @@ package struct VersionsWithinAccess: Sendable {
     guard let id = FileVersion.ID(name), let version = id.version else { return nil }
     return try? keeper.throwing { keeper in
       let store = try keeper.store(for: keeper.path(of: url))
-      return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, at: store.path(of: $0)) }
+      return try store.versionIfPresent(version, of: id.item).map { FileVersion($0, in: store) }
     }
   }
 

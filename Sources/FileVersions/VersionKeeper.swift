@@ -65,7 +65,12 @@ final class VersionKeeper: Sendable {
 
   /// The store for what is at a path.
   func store(for path: SystemPath) throws -> VersionStore {
-    let store = try VersionStore(at: storage.directory(for: path), worker: Self.worker, time: time)
+    let root = try storage.directory(for: path)
+    let store = try VersionStore(
+      at: root, worker: Self.worker,
+      hashingIsDue: { [domain, time] in
+        BackgroundHasher.shared.begin(BackgroundHasher.Store(root: root, domain: domain, time: time))
+      }, time: time)
     if !Self.recovered.withLock({ $0.contains(store.root) }) {
       let steps = FileAccessIntent.writing(Self.url(of: store.root.appending("steps")), options: .forMerging)
       try Self.blocking(coordinator, [steps]) {

@@ -8,9 +8,11 @@ internal import SystemInterface
 ///     items/12/1234…/VERSION/record         what is known of a version
 ///     items/12/1234…/VERSION/contents/NAME  the version: another name of a file in `contents`, or a directory of such names
 ///     items/12/1234…/VERSION/members        of a package: a line for each member
+///     items/12/1234…/VERSION/sha256         of a large file: the hash that its record doesn't have
 ///     items/12/1234…/item                   where the item is
 ///     items/12/1234…/resolving              what is done to conflicts when their file has got the result
 ///     removed/1234…/VERSION@TIME            a version that was removed and can be brought back for a while
+///     items/12/1234…/list                   all records of the item's versions in one file, a cache
 ///     places/home/me/a.txt/=item            which item is at `/home/me/a.txt`
 ///     steps/…                               what's being done; after a crash, what is to be undone or completed
 struct StoreLayout: Sendable {
@@ -38,6 +40,8 @@ struct StoreLayout: Sendable {
   /// The directory of an item's versions that were removed.
   func removals(of item: ItemID) -> SystemPath { removed.appending(item.description) }
 
+  func listing(of item: ItemID) -> SystemPath { directory(of: item).appending("list") }
+
   func directory(of version: VersionID, of item: ItemID) -> SystemPath {
     directory(of: item).appending(version.description)
   }
@@ -49,6 +53,7 @@ struct StoreLayout: Sendable {
   static let record = "record"
   static let contentsName = "contents"
   static let members = "members"
+  static let hash = "sha256"
   /// What is done in a step.
   static let step = "step"
 

@@ -36,10 +36,11 @@ package struct StoredVersion: Hashable, Sendable {
   package var attributes: VersionAttributes
   /// Whether it's a directory with everything in it.
   package let isPackage: Bool
-  /// Of the contents of a file, or of the list of a package's members.
-  package let hash: ContentHash
+  /// Of the contents of a file, or of the list of a package's members; `nil` as long as a file isn't hashed, see
+  /// ``VersionStore/hashed(_:)``.
+  package internal(set) var hash: ContentHash?
   /// In bytes; of all members.
-  package let size: Int64
+  package internal(set) var size: Int64
   /// The name that the item had.
   package let name: SystemPath
   /// The permissions that the item had.
@@ -53,8 +54,17 @@ package struct StoredVersion: Hashable, Sendable {
 }
 
 extension StoredVersion {
-  /// Whether these are the contents of the file that was kept.
-  package func isOf(_ bytes: [UInt8]) -> Bool { ContentHash(of: bytes) == hash }
+  /// Whether these are the contents of the file that was kept, as far as that's known.
+  package func isOf(_ bytes: [UInt8]) -> Bool { hash == nil || ContentHash(of: bytes) == hash }
+
+  /// Whether a file that isn't hashed seems to be as it was when it was kept.
+  func isOf(_ status: FileStatus) -> Bool { status.size == size && status.modificationTime == modificationTime }
+
+  func with(_ hash: ContentHash, size: Int64) -> StoredVersion {
+    var version = self
+    (version.hash, version.size) = (hash, size)
+    return version
+  }
 
   /// Unresolved conflicts are those that are listed as such.
   package var isResolved: Bool { !attributes.isConflict || resolutionTime != nil }
@@ -64,7 +74,7 @@ extension StoredVersion {
     record.add("version", id)
     record.add("item", item)
     record.add("kind", isPackage ? "package" : "file")
-    record.add("sha256", hash)
+    if let hash { record.add("sha256", hash) }
     record.add("size", size)
     record.add("name", bytes: name.bytes)
     record.add("mode", String(mode, radix: 8))
@@ -81,9 +91,8 @@ extension StoredVersion {
   }
 
   init?(_ record: StoreRecord) {
-    guard let id = record.text(of: "version").flatMap(VersionID.init),
-      let item = record.text(of: "item").flatMap(ItemID.init), let kind = record.text(of: "kind"),
-      let hash = record.value(of: "sha256").flatMap({ ContentHash(hexadecimal: $0) }),
+    guard let id = record.rawValue(of: "version").flatMap({ VersionID($0) }),
+      let item = record.rawValue(of: "item").flatMap({ ItemID($0) }), let kind = record.rawValue(of: "kind"),
       let size: Int64 = record.number(of: "size"),
       let name = record.value(of: "name"), let mode = record.text(of: "mode").flatMap({ UInt32($0, radix: 8) }),
       let modificationTime: Int64 = record.number(of: "modified"), let deviceID = record.text(of: "device"),
@@ -91,17 +100,18 @@ extension StoredVersion {
     else { return nil }
     self.id = id
     self.item = item
-    isPackage = kind == "package"
-    self.hash = hash
+    isPackage = kind.elementsEqual("package".utf8)
+    hash = record.value(of: "sha256").flatMap { ContentHash(hexadecimal: $0) }
+    if hash == nil, isPackage || record.rawValue(of: "sha256") != nil { return nil }
     self.size = size
     self.name = SystemPath(bytes: name)
     self.mode = mode
     self.modificationTime = modificationTime
     attributes = VersionAttributes(
       deviceName: deviceName, deviceID: deviceID, author: record.text(of: "author"),
-      parents: record.values(of: "parent").compactMap { VersionID(String(decoding: $0, as: UTF8.self)) },
-      isConflict: record.value(of: "conflict") != nil, isBase: record.value(of: "base") != nil)
+      parents: record.values(of: "parent").compactMap { VersionID($0[...]) },
+      isConflict: record.rawValue(of: "conflict") != nil, isBase: record.rawValue(of: "base") != nil)
     resolutionTime = record.number(of: "resolved")
-    isDiscardable = record.value(of: "discardable") != nil
+    isDiscardable = record.rawValue(of: "discardable") != nil
   }
 }

@@ -25,13 +25,14 @@ extension VersionStore {
   ///   - name: The name that the version shows; that of `source` unless stated.
   ///   - attributes: What is known of the version.
   ///   - taking: How the contents get here.
+  ///   - hashing: When they are hashed.
   /// - Returns: The version.
   /// - Throws: ``VersionStoreError/nothingThere(_:)``, ``VersionStoreError/notAFile(_:)``, or the error of a system call: nothing has
   ///   changed then.
-  /// - Complexity: O(bytes) to hash them, and to copy them where the file system can't share blocks.
+  /// - Complexity: O(bytes) to copy them where the file system can't share blocks, and to hash them unless that's done later.
   package func add(
     contentsOf source: SystemPath, to item: ItemID, named name: SystemPath? = nil, _ attributes: VersionAttributes,
-    taking: Taking = .copying
+    taking: Taking = .copying, hashing: HashingTime = .later
   ) throws(VersionStoreError) -> StoredVersion {
     guard let status = try status(of: source) else { throw .nothingThere(source) }
     guard status.kind == .regular || status.kind == .directory else { throw .notAFile(source) }
@@ -41,18 +42,24 @@ extension VersionStore {
       try makeStep(step, .add(item, source: source, status.identity, taking))
       let draft = Draft(id: id, item: item, name: name ?? source.lastComponent, attributes, status)
       let isShared = try fill(step, from: source, as: draft.name, status, taking)
-      let version = try describe(draft, in: step, sharing: !isShared)
+      let isHashedLater = isHashedLater(status, hashing)
+      let version =
+        isHashedLater
+        ? try describeUnhashed(draft, in: step, isShared: isShared) : try describe(draft, in: step, sharing: !isShared)
+      if isHashedLater { try noteTask(version) }
       // From the commit on there's nothing to complete.
       if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
       try commit(step, version)
       // A replacement that shares the file ends when the other file is there.
-      if taking == .copying || taking == .linking && isShared { return version }
+      if taking == .linking && isShared { return version }
       if taking == .moving { try completeMove(of: version, from: source, status.identity) }
-      try? unlink(stepPath(of: version))
+      if taking != .copying { try? unlink(stepPath(of: version)) }
+      if isHashedLater { hashingIsDue?() }
       return version
     } catch {
       if try versionIfPresent(id, of: item) == nil {
         try? undo(step)
+        removeTask(UnhashedVersion(item: item, id: id))
       } else if taking == .moving, try self.status(of: source)?.identity == status.identity {
         // It can't be taken from where it is.
         try? remove(id, of: item)
@@ -128,6 +135,22 @@ extension VersionStore {
     return version
   }
 
+  /// Writes the record of a file in a step that isn't read before it's a version.
+  ///
+  /// A copy is sealed: nobody has it open. A file that `isShared` is sealed when it has its former name no more.
+  private func describeUnhashed(
+    _ draft: Draft, in step: SystemPath, isShared: Bool
+  ) throws(VersionStoreError) -> StoredVersion {
+    let path = step.appending(StoreLayout.contentsName).appending(draft.name)
+    guard let status = try status(of: path) else { throw .nothingThere(path) }
+    if !isShared { try seal(path) }
+    let version = StoredVersion(
+      id: draft.id, item: draft.item, attributes: draft.attributes, isPackage: false, hash: nil, size: status.size,
+      name: draft.name, mode: draft.status.mode, modificationTime: draft.status.modificationTime)
+    try writeDraft(version.record.bytes, to: step.appending(StoreLayout.record))
+    return version
+  }
+
   /// Notes what is at a path and below it, and seals its files.
   func collect(
     _ path: SystemPath, _ inside: SystemPath, _ list: inout MemberList, sharing: Bool
@@ -183,7 +206,7 @@ extension VersionStore {
     }
     if isThere { try storing { () throws(SystemError) in try files.removeItem(at: source) } }
     try seal(path(of: version))
-    try share(path(of: version), version.hash)
+    if let hash = version.hash { try share(path(of: version), hash) }
   }
 
   /// Where a package is while it's removed member by member: nobody is to take a part of it for the whole.
@@ -203,6 +226,7 @@ extension VersionStore {
   func recoverMove(
     of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
   ) throws(VersionStoreError) {
+    if version.hash == nil { return try recoverUnhashedMove(of: version, from: source, identity) }
     if version.isPackage { try removeRest(of: version, at: source) }
     let there = try contents(ofItemAt: source)
     let isSource = try status(of: source)?.identity == identity
@@ -218,9 +242,33 @@ extension VersionStore {
       return try remove(version.id, of: version.item)
     }
     if version.isPackage { return }
-    if try hash(of: path(of: version)) == version.hash {
+    if let hash = version.hash, try self.hash(of: path(of: version)) == hash {
       try seal(path(of: version))
-      try share(path(of: version), version.hash)
+      try share(path(of: version), hash)
+    }
+  }
+
+  /// The same for a file of which there's no hash.
+  private func recoverUnhashedMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let kept = try status(of: path) else { return }
+    guard let there = try status(of: source), there.identity == identity else { return try seal(path) }
+    let isUnchanged: Bool
+    if kept.identity == identity {
+      isUnchanged = version.isOf(there)
+    } else {
+      isUnchanged = try hash(of: path) == contents(ofItemAt: source)?.hash
+    }
+    if isUnchanged {
+      do throws(VersionStoreError) { try completeMove(of: version, from: source, identity) } catch {
+        // It stays where it is as well, by a link or as a copy.
+        try makeOwn(version)
+      }
+    } else if kept.identity == identity {
+      // Nobody was told that it's kept, and the file has what was made of it.
+      try remove(version.id, of: version.item)
     }
   }
 
@@ -249,7 +297,7 @@ extension VersionStore {
   /// - Returns: The version.
   /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a
   ///   system call.
-  /// - Complexity: O(bytes), to hash them.
+  /// - Complexity: O(bytes) of a small file, to hash them; O(1) for a large one.
   package func keep(
     _ path: SystemPath, of item: ItemID, _ attributes: VersionAttributes, whileReplacing replace: () throws -> Void
   ) throws -> StoredVersion {
@@ -261,12 +309,14 @@ extension VersionStore {
       let isReplaced = try status(of: path)?.identity != identity
       if isReplaced {
         try completeReplacement(of: version, from: path, identity)
+        if version.hash == nil { hashingIsDue?() }
       } else {
         try remove(version.id, of: item)
       }
       throw error
     }
     try completeReplacement(of: version, from: path, identity)
+    if version.hash == nil { hashingIsDue?() }
     return version
   }
 
@@ -280,7 +330,7 @@ extension VersionStore {
     guard let status = try status(of: path) else { return }
     // It wasn't replaced, or has moved away.
     if status.identity == identity, status.linkCount > 1 { try makeOwn(version) } else { try seal(path) }
-    try share(path, version.hash)
+    if let hash = version.hash { try share(path, hash) }
     try unlink(stepPath(of: version))
   }
 
@@ -290,8 +340,15 @@ extension VersionStore {
   ) throws(VersionStoreError) {
     let path = path(of: version)
     guard let status = try status(of: path) else { return }
-    if status.identity == identity, status.linkCount > 1 { try makeOwn(version) }
-    if try hash(of: path) == version.hash {
+    let isNamedElsewhere = status.identity == identity && status.linkCount > 1
+    let isUnchanged: Bool
+    if let hash = version.hash {
+      if isNamedElsewhere { try makeOwn(version) }
+      isUnchanged = try self.hash(of: path) == hash
+    } else {
+      isUnchanged = !isNamedElsewhere || version.isOf(status)
+    }
+    if isUnchanged {
       try completeReplacement(of: version, from: source, identity)
     } else {
       // The file has what was kept, or what was made of it.

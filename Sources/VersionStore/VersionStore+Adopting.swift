@@ -41,6 +41,7 @@ extension VersionStore {
       try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
     }
     for id in try other.versionIDs(of: item) {
+      if let version = try? other.versionIfPresent(id, of: item) { _ = try other.hashed(version) }
       try storing { () throws(SystemError) in
         try files.copyItem(
           from: other.layout.directory(of: id, of: item), to: step.appending(SystemPath(id.description)),

@@ -7,16 +7,25 @@ extension VersionStore {
   static let readOnly: UInt32 = 0o444
 
   /// Hashes a file of the store.
-  func hash(of path: SystemPath) throws(VersionStoreError) -> ContentHash {
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - sizeMax: Ends when the file has more bytes: a program goes on writing to it, and the hash is that of no contents.
+  /// - Returns: The hash.
+  /// - Throws: The error of a system call.
+  func hash(of path: SystemPath, sizeMax: Int64 = .max) throws(VersionStoreError) -> ContentHash {
     try storing { () throws(SystemError) in
       try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
         var hasher = ContentHasher()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
+        var size: Int64 = 0
+        while size <= sizeMax {
           let count = try files.read(file, into: &buffer)
-          if count == 0 { return hasher.finalized() }
+          if count == 0 { break }
           hasher.update(buffer[..<count])
+          size += Int64(count)
         }
+        return hasher.finalized()
       }
     }
   }
@@ -68,20 +77,27 @@ extension VersionStore {
     if own.identity == other.identity { return true }
     // Stored contents that were changed by somebody must not take the place of those that are as they should be.
     do throws(VersionStoreError) {
-      if own.size == other.size, try self.hash(of: stored) == hash { return try replace(path, by: stored) }
+      if own.size == other.size, try self.hash(of: stored) == hash { return try replace(path, by: stored, hash) }
     } catch .system(let error) where error.isAbsence {
       return false
     }
-    return try replace(stored, by: path)
+    return try replace(stored, by: path, hash)
   }
 
-  private func replace(_ path: SystemPath, by stored: SystemPath) throws(VersionStoreError) -> Bool {
+  private func replace(
+    _ path: SystemPath, by stored: SystemPath, _ hash: ContentHash
+  ) throws(VersionStoreError) -> Bool {
     let temporary = step("sharing-" + String(UInt64.random(in: .min ... .max), radix: 16))
     do throws(SystemError) {
       try link(stored, to: temporary)
       try files.rename(temporary, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
+      // Somebody else did so at this moment: a rename between two names of one file does nothing (rename(2)).
+      try? files.unlink(temporary, at: .workingDirectory, .file)
       return true
     } catch let error {
+      try? files.unlink(temporary, at: .workingDirectory, .file)
+      // Whoever has removed the version meanwhile saw one name more.
+      try releaseContents(hash)
       if error.isRefusalOfLinks { return true }
       if error.isAbsence { return false }
       throw .system(error)
@@ -105,8 +121,9 @@ extension VersionStore {
   /// The hashes of a version's files by its records, or by the files if those aren't written yet.
   private func contentsOfVersion(in directory: SystemPath) throws(VersionStoreError) -> Set<ContentHash> {
     if let record = try? record(at: directory.appending(StoreLayout.record)), let version = StoredVersion(record) {
-      if !version.isPackage { return [version.hash] }
-      if let list = try? contents(of: directory.appending(StoreLayout.members)) {
+      if let hash = version.hash, !version.isPackage { return [hash] }
+      if let known = try recordedHash(at: directory.appending(StoreLayout.hash)) { return [known.hash] }
+      if version.isPackage, let list = try? contents(of: directory.appending(StoreLayout.members)) {
         return Set(Member.members(in: list).compactMap { $0?.contents?.hash })
       }
     }

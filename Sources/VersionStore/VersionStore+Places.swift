@@ -235,6 +235,7 @@ extension VersionStore {
     try unlink(layout.resolution(of: item.item))
     try unlink(layout.place(of: item.path).appending(StoreLayout.goneName + item.item.description))
     try unlink(layout.record(of: item.item))
+    try unlink(layout.listing(of: item.item))
     let directory = layout.directory(of: item.item)
     try? storing { () throws(SystemError) in
       try files.unlink(directory, at: .workingDirectory, .emptyDirectory)

@@ -35,6 +35,7 @@ extension VersionStore {
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed already.
   package func remove(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
     try dispose(ofVersionAt: layout.directory(of: id, of: item), id)
+    removeTask(UnhashedVersion(item: item, id: id))
   }
 
   private func dispose(ofVersionAt directory: SystemPath, _ id: VersionID) throws(VersionStoreError) {
@@ -68,8 +69,9 @@ extension VersionStore {
     var removed: [RemovedVersion] = []
     for name in try removals(of: item) {
       let path = path(of: name, of: item).appending(StoreLayout.record)
-      guard let record = try recordIfIntact(at: path), let version = StoredVersion(record), version.id == name.version
+      guard let record = try recordIfIntact(at: path), let recorded = StoredVersion(record), recorded.id == name.version
       else { continue }
+      let version = try known(recorded, in: path.parent)
       removed.append(RemovedVersion(version: version, time: name.time))
     }
     return removed.sorted { ($0.time, $0.version.id) > ($1.time, $1.version.id) }
@@ -92,6 +94,11 @@ extension VersionStore {
     try rename(path(of: name, of: item), to: layout.directory(of: id, of: item))
     try synchronizeNames(in: directory)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
+    if version.hash == nil {
+      // Whoever was to hash it didn't find it.
+      try noteTask(version)
+      hashingIsDue?()
+    }
     return version
   }
 

@@ -57,7 +57,7 @@ extension VersionStore {
   /// Undoes a step that wasn't committed.
   func undo(_ step: SystemPath) throws(VersionStoreError) { try dispose(of: step) }
 
-  /// Undoes or completes what a crash has cut off.
+  /// Undoes or completes what a crash has cut off, and takes over the versions that somebody had to hash.
   ///
   /// - Parameter isAlive: Whether the process with a name may still be at work.
   /// - Returns: How many operations were undone or completed.
@@ -65,16 +65,23 @@ extension VersionStore {
   @discardableResult
   package func recover(isAlive: (_ worker: String) -> Bool) throws(VersionStoreError) -> Int {
     var count = 0
+    var takesOver = false
     for name in try names(in: layout.steps) {
       let step = layout.steps.appending(name)
       guard let status = try status(of: step), !isInUse(name, status, isAlive) else { continue }
       do throws(VersionStoreError) {
-        try recover(step, status)
-        count += 1
+        if Self.isTask(name) {
+          try takeOverTask(step)
+          takesOver = true
+        } else {
+          try recover(step, status)
+          count += 1
+        }
       } catch {
         // Somebody else clears up as well, or it can't be removed. Whatever it is, it's in nobody's way.
       }
     }
+    if takesOver { hashingIsDue?() }
     return count
   }
 

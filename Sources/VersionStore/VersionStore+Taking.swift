@@ -51,7 +51,7 @@ extension VersionStore {
   ) throws(VersionStoreError) -> StoredVersion? {
     guard try contents(ofItemAt: path)?.hash == hash else { return nil }
     do throws(VersionStoreError) {
-      return try add(contentsOf: path, to: item, named: name, attributes, taking: .moving)
+      return try add(contentsOf: path, to: item, named: name, attributes, taking: .moving, hashing: .atOnce)
     } catch .nothingThere {
       return nil
     }

@@ -14,6 +14,9 @@ package struct VersionStore: Sendable {
   let time: @Sendable () -> Int64
   /// Names the process, without a dot: what it's doing has names that end with this.
   let worker: String
+  let limits: VersionStoreLimits
+  /// Called when a version is there that ``performTasks()`` has to hash.
+  let hashingIsDue: (@Sendable () -> Void)?
 
   /// The directory of the store.
   package var root: SystemPath { layout.root }
@@ -26,14 +29,20 @@ package struct VersionStore: Sendable {
   ///   - root: Its directory, as a canonical path. The directory around it has to exist.
   ///   - files: The door to the kernel.
   ///   - worker: Names the process, now and ever; without a dot or slash.
+  ///   - limits: Sizes from which on it works otherwise.
+  ///   - hashingIsDue: Called on the thread of an operation, inside of whatever its caller has locked, when a version has become the task
+  ///     of this process that isn't hashed; see ``performTasks()``.
   ///   - time: The time of day in nanoseconds since 1970.
   /// - Throws: ``VersionStoreError/unknownFormat(_:_:)`` for a store of a later release, or the error of a system call.
   package init(
     at root: SystemPath, files: any FileSystem = HostFileSystem(), worker: String,
+    limits: VersionStoreLimits = VersionStoreLimits(), hashingIsDue: (@Sendable () -> Void)? = nil,
     time: @escaping @Sendable () -> Int64
   ) throws(VersionStoreError) {
     layout = StoreLayout(root: root)
     self.worker = worker
+    self.limits = limits
+    self.hashingIsDue = hashingIsDue
     self.files = files
     self.time = time
     if try storing({ () throws(SystemError) in try files.statusIfPresent(of: layout.format) }) == nil { try create() }
@@ -100,8 +109,8 @@ extension VersionStore {
   /// made again.
   func writeLoosely(_ record: StoreRecord, to path: SystemPath) throws(VersionStoreError) {
     let draft = step("record-" + String(UInt64.random(in: .min ... .max), radix: 16))
-    try writeDraft(record.bytes, to: draft)
     do throws(VersionStoreError) {
+      try writeDraft(record.bytes, to: draft)
       try storing { () throws(SystemError) in
         try files.rename(draft, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
       }
@@ -163,11 +172,15 @@ extension VersionStore {
 
   /// The names in a directory, in the order of their bytes; none if it isn't there.
   func names(in directory: SystemPath) throws(VersionStoreError) -> [SystemPath] {
+    try unsortedNames(in: directory).sorted()
+  }
+
+  func unsortedNames(in directory: SystemPath) throws(VersionStoreError) -> [SystemPath] {
     do throws(SystemError) {
       return try files.withDescriptor(directory, flags: .directory) { (descriptor) throws(SystemError) in
         var names: [SystemPath] = []
         while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
-        return names.sorted()
+        return names
       }
     } catch let error {
       if error.isAbsence { return [] }
@@ -179,58 +192,6 @@ extension VersionStore {
 // MARK: - Versions
 
 extension VersionStore {
-  /// The versions of an item, oldest first, but for those whose records aren't what they were.
-  ///
-  /// - Complexity: O(versions of the item).
-  package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
-    try listing(of: item).versions
-  }
-
-  /// The versions of an item, oldest first, and the records that aren't what they were.
-  ///
-  /// - Complexity: O(versions of the item).
-  package func listing(
-    of item: ItemID
-  ) throws(VersionStoreError) -> (versions: [StoredVersion], damaged: [SystemPath]) {
-    var versions: [StoredVersion] = []
-    var damaged: [SystemPath] = []
-    let ids = try versionIDs(of: item)
-    if ids.isEmpty { return ([], []) }
-    versions.reserveCapacity(ids.count)
-    var buffer = [UInt8](repeating: 0, count: 1 << 13)
-    // As long as it's open: each record then is two names away.
-    let directory = try? files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
-    defer { if let directory { try? files.close(directory) } }
-    for id in ids {
-      if let directory, let version = versionIfIntact(id, of: item, in: directory, &buffer) {
-        versions.append(version)
-        continue
-      }
-      do throws(VersionStoreError) {
-        if let version = try versionIfPresent(id, of: item) { versions.append(version) }
-      } catch .damaged(let path) { damaged.append(path) }
-    }
-    return (versions, damaged)
-  }
-
-  /// Reads a record at the least cost: whatever is unusual about it is left to ``versionIfPresent(_:of:)``.
-  private func versionIfIntact(
-    _ id: VersionID, of item: ItemID, in directory: FileDescriptor, _ buffer: inout [UInt8]
-  ) -> StoredVersion? {
-    let name = SystemPath(bytes: Array("\(id.description)/\(StoreLayout.record)".utf8))
-    guard let file = try? files.open(name, at: directory, flags: [.noFollow, .nonBlocking], mode: 0) else { return nil }
-    defer { try? files.close(file) }
-    // A part of it has another check.
-    guard let count = try? files.read(file, into: &buffer), let record = StoreRecord(Array(buffer[..<count])),
-      let version = StoredVersion(record), version.id == id, version.item == item
-    else { return nil }
-    return version
-  }
-
-  func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
-    try names(in: layout.directory(of: item)).compactMap { VersionID($0.description) }
-  }
-
   /// The version that was added last; `nil` if there's none.
   package func newestVersion(of item: ItemID) throws(VersionStoreError) -> StoredVersion? {
     guard let id = try versionIDs(of: item).last else { return nil }
@@ -245,7 +206,8 @@ extension VersionStore {
   ) throws(VersionStoreError) -> Bool {
     if version.isPackage || version.size != status.size { return false }
     if surelyHas(version, status) { return true }
-    return try hash(of: path) == version.hash
+    guard let known = try hashed(version).hash else { return false }
+    return try hash(of: path) == known
   }
 
   /// Whether a file has the contents of a version by its size and time, which may not say so although it has.
@@ -261,7 +223,7 @@ extension VersionStore {
     let path = recordPath(of: id, of: item)
     guard let record = try record(at: path) else { return nil }
     guard let version = StoredVersion(record), version.id == id, version.item == item else { throw .damaged(path) }
-    return version
+    return try known(version)
   }
 
   func recordPath(of id: VersionID, of item: ItemID) -> SystemPath {
@@ -269,11 +231,17 @@ extension VersionStore {
   }
 
   /// Where the contents of a version are, which nobody may write to.
-  package func path(of version: StoredVersion) -> SystemPath {
-    layout.directory(of: version.id, of: version.item).appending(StoreLayout.contentsName).appending(version.name)
+  package func path(of version: StoredVersion) -> SystemPath { Self.path(of: version, inStoreAt: root) }
+
+  /// The same without the store, for those who may never need it.
+  package static func path(of version: StoredVersion, inStoreAt root: SystemPath) -> SystemPath {
+    StoreLayout(root: root).directory(of: version.id, of: version.item).appending(StoreLayout.contentsName).appending(
+      version.name)
   }
 
   /// Changes what is known of a version.
+  ///
+  /// Whatever else replaces a record has to remove the cache of the item's records first, as this does.
   ///
   /// - Returns: The version as it is now.
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed.
@@ -282,6 +250,7 @@ extension VersionStore {
   ) throws(VersionStoreError) -> StoredVersion {
     guard var version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
     body(&version)
+    try removeListing(of: item)
     try write(version.record, to: recordPath(of: id, of: item))
     return version
   }

@@ -1,3 +1,4 @@
+import FileVersions
 import Glibc
 
 /// The command-line tool: on the public API of FileCoordination only.
@@ -7,7 +8,12 @@ struct Filecoord {
   static func main() {
     // Before there are other threads.
     let signals = Signals()
-    Task.detached { exit(await run(signals).rawValue) }
+    Task.detached {
+      let code = await run(signals)
+      // Others would do it, but equal contents would be stored twice until somebody uses the store again.
+      await FileVersions.waitForHashes()
+      exit(code.rawValue)
+    }
     signals.take()
   }
 

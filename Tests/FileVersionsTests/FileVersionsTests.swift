@@ -337,7 +337,7 @@ struct FileVersionRetentionTests {
       let stored = try StoredVersion(
         id: #require(VersionID(id)), item: .drawn(), attributes: .init(deviceName: "", deviceID: ""), isPackage: false,
         hash: ContentHash(of: []), size: size, name: SystemPath("a"), mode: 0o644, modificationTime: 0)
-      return FileVersion(stored, at: SystemPath("/none"))
+      return FileVersion(stored, inStoreAt: SystemPath("/none"))
     }
   }
 

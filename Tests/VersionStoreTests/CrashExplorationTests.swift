@@ -5,8 +5,19 @@ import Testing
 @testable import VersionStore
 
 /// The process ends at each call of each operation: what the next one finds is the state before or after.
-@Suite("A store of versions after a crash")
+@Suite("A store of versions after a crash", .timeLimit(.minutes(8)))
 struct CrashExplorationTests {
+  /// When the contents are hashed.
+  enum Hashing: CaseIterable, Sendable {
+    case atOnce
+    /// The versions that are there are hashed, what's added isn't yet.
+    case later
+    /// None is hashed.
+    case lastly
+
+    var limits: VersionStoreLimits { self == .atOnce ? VersionStoreLimits() : hashingLater }
+  }
+
   /// An operation on a store with two versions, one of which has the contents that are added.
   enum Operation: CaseIterable, Sendable {
     case add, addEqual, addPackage, move, movePackage, replace, replaceEqual, remove, removeShared, retire, reinstate
@@ -15,7 +26,7 @@ struct CrashExplorationTests {
     static let explored = Budget.isLong ? allCases : [.addEqual, .move, .replaceEqual, .removeShared, .reinstate]
 
     /// The state before it.
-    func prepare(_ sandbox: StoreSandbox, _ item: ItemID) throws {
+    func prepare(_ sandbox: StoreSandbox, _ item: ItemID, _ hashing: Hashing) throws {
       let store = try sandbox.store()
       try sandbox.write("a", "old")
       _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
@@ -23,6 +34,7 @@ struct CrashExplorationTests {
       _ = try store.add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
       let other = try #require(ItemID(String(repeating: "0", count: 32)))
       _ = try store.add(contentsOf: sandbox.path("a"), to: other, StoreSandbox.attributes)
+      if hashing == .later { #expect(try store.performTasks() == []) }
       try sandbox.write("a", self == .addEqual || self == .replaceEqual ? "shared" : "new", mode: 0o640)
       try sandbox.write("p/1", "shared", mode: 0o600)
       try sandbox.write("p/in/2", "two")
@@ -53,10 +65,10 @@ struct CrashExplorationTests {
   }
 
   /// Between keeping a file and replacing it, both have its contents.
-  private func intermediate(_ operation: Operation, _ item: ItemID) async throws -> String? {
+  private func intermediate(_ operation: Operation, _ item: ItemID, _ hashing: Hashing) async throws -> String? {
     if operation != .replace && operation != .replaceEqual { return nil }
-    return try await withStore { sandbox in
-      try operation.prepare(sandbox, item)
+    return try await withStore(hashing.limits) { sandbox in
+      try operation.prepare(sandbox, item, hashing)
       _ = try sandbox.store().add(contentsOf: sandbox.path("a"), to: item, StoreSandbox.attributes)
       return try state(sandbox, item)
     }
@@ -64,10 +76,9 @@ struct CrashExplorationTests {
 
   /// The texts of an item's versions, what is where the files are, and that the store has nothing else.
   private func state(_ sandbox: StoreSandbox, _ item: ItemID) throws -> String {
+    try sandbox.settle(item)
     let store = try sandbox.store()
-    let versions = try store.versions(of: item)
-    for version in versions { try store.verify(version) }
-    let texts = try versions.map { $0.isPackage ? "package \($0.size)" : try sandbox.text(store.path(of: $0)) }
+    let texts = try sandbox.texts(item)
     let removed = try store.removedVersions(of: item).map { try sandbox.text(store.path(of: $0)) }
     let rest = try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.hasPrefix("contents/") }
       .filter { $0.split(separator: "/").count > 2 || $0.hasPrefix("steps/") }
@@ -76,26 +87,26 @@ struct CrashExplorationTests {
     return "\(texts) removed \(removed) \(rest) \(files)"
   }
 
-  @Test("It's the state before or after, and nothing is left over", arguments: Operation.explored)
-  func death(operation: Operation) async throws {
+  @Test("It's the state before or after, and nothing is left over", arguments: Operation.explored, Hashing.allCases)
+  func death(operation: Operation, hashing: Hashing) async throws {
     let item = ItemID.drawn()
-    let (before, after, callCount) = try await withStore { sandbox in
-      try operation.prepare(sandbox, item)
-      let before = try state(sandbox, item)
+    let before = try await withStore(hashing.limits) { sandbox in
+      try operation.prepare(sandbox, item, hashing)
+      return try state(sandbox, item)
+    }
+    let (after, callCount) = try await withStore(hashing.limits) { sandbox in
+      try operation.prepare(sandbox, item, hashing)
       let callCount = try DyingDoor.callCount { try operation.run(sandbox, $0, item) }
-      return (before, try state(sandbox, item), callCount)
+      return (try state(sandbox, item), callCount)
     }
     #expect(before != after)
-    let between = try await intermediate(operation, item)
+    let between = try await intermediate(operation, item, hashing)
     var ends: [String: Int] = [:]
     // The last call may be what makes it so.
     for number in explored(callCount) + [callCount + 1] {
-      try await withStore { sandbox in
-        try operation.prepare(sandbox, item)
+      try await withStore(hashing.limits) { sandbox in
+        try operation.prepare(sandbox, item, hashing)
         try? operation.run(sandbox, DyingDoor.dying(atCall: number), item)
-        let store = try sandbox.store()
-        try store.recover { _ in false }
-        try store.completeMoves(of: item)
         let state = try state(sandbox, item)
         #expect([before, after, between].contains(state), "\(operation), call \(number): \(state)")
         ends[state, default: 0] += 1
@@ -104,23 +115,25 @@ struct CrashExplorationTests {
     #expect(ends.count == (between == nil ? 2 : 3))
   }
 
-  @Test("An error at any call is reported, and changes nothing or all of it", arguments: Operation.explored)
-  func errors(operation: Operation) async throws {
+  @Test(
+    "An error at any call is reported, and changes nothing or all of it", arguments: Operation.explored,
+    Hashing.allCases)
+  func errors(operation: Operation, hashing: Hashing) async throws {
     let item = ItemID.drawn()
-    let (before, after, callCount) = try await withStore { sandbox in
-      try operation.prepare(sandbox, item)
-      let before = try state(sandbox, item)
-      let callCount = try DyingDoor.callCount { try operation.run(sandbox, $0, item) }
-      return (before, try state(sandbox, item), callCount)
+    let before = try await withStore(hashing.limits) { sandbox in
+      try operation.prepare(sandbox, item, hashing)
+      return try state(sandbox, item)
     }
-    let between = try await intermediate(operation, item)
+    let (after, callCount) = try await withStore(hashing.limits) { sandbox in
+      try operation.prepare(sandbox, item, hashing)
+      let callCount = try DyingDoor.callCount { try operation.run(sandbox, $0, item) }
+      return (try state(sandbox, item), callCount)
+    }
+    let between = try await intermediate(operation, item, hashing)
     for number in explored(callCount) {
-      try await withStore { sandbox in
-        try operation.prepare(sandbox, item)
+      try await withStore(hashing.limits) { sandbox in
+        try operation.prepare(sandbox, item, hashing)
         try? operation.run(sandbox, DyingDoor.failing(atCall: number), item)
-        let store = try sandbox.store()
-        try store.recover { _ in false }
-        try store.completeMoves(of: item)
         let state = try state(sandbox, item)
         #expect([before, after, between].contains(state), "\(operation), call \(number): \(state)")
       }

@@ -61,6 +61,7 @@ private struct Run {
     }
     let (name, other) = (random.pick(Self.names), random.pick(Self.names))
     if reference.texts[name] == nil { return try create(name) }
+    try hash()
     switch random.below(9) {
     case 0, 1: try save(name)
     case 2, 3: try add(name)
@@ -184,9 +185,18 @@ private struct Run {
     try store().recover { _ in false }
   }
 
+  /// Hashes what isn't hashed yet, at times in a process that ends in the middle of it, or leaves it to the next one.
+  private mutating func hash() throws {
+    if random.chance(1, in: 2) { return }
+    note("hash")
+    try mayDie { store in try store.performTasks() }
+  }
+
   /// Compares everything.
-  mutating func check() throws {
+  mutating func check(isLast: Bool) throws {
     let store = try store()
+    let unhashed = isLast ? try store.performTasks() : []
+    if !unhashed.isEmpty { problems.append("\(unhashed) can't be hashed") }
     for (name, text) in reference.texts {
       if try self.text(of: name) != text { problems.append("\(name) has other contents than '\(text)'") }
       let item = try store.item(at: sandbox.path(name), creating: false)
@@ -196,6 +206,16 @@ private struct Run {
         problems.append("\(name) has the versions \(found ?? []), not \(expected ?? [])")
       }
     }
+    for name in reference.texts.keys {
+      guard let item = try store.item(at: sandbox.path(name), creating: false) else { continue }
+      if try store.versions(of: item) != store.listing(of: item).versions {
+        problems.append("\(name) is listed otherwise")
+      }
+      if isLast, try store.versions(of: item).contains(where: { $0.hash == nil }) {
+        problems.append("\(name) has a version without hash, and nobody's task")
+      }
+    }
+    if !isLast, sandbox.limits != VersionStoreLimits() { return }
     let stored = try sandbox.tree("store/contents").filter { $0.contains("/") }.count
     let distinct = Set(reference.versions.values.joined()).count
     if stored != distinct { problems.append("\(stored) contents are stored of \(distinct)") }
@@ -208,14 +228,15 @@ private struct Run {
 struct HistoriesExplorationTests {
   @Test(
     "Each file has the versions that were kept of it, whatever happens to it, and nothing is left over",
-    arguments: Budget.seeds(normal: 6, long: 200))
-  func randomly(seed: UInt64) async throws {
-    try await withStore { sandbox in
+    arguments: Budget.seeds(normal: 6, long: 200),
+    [VersionStoreLimits(), VersionStoreLimits(sizeHashedAtOnceMax: 0, uncachedCountMax: 1)])
+  func randomly(seed: UInt64, limits: VersionStoreLimits) async throws {
+    try await withStore(limits) { sandbox in
       try sandbox.write("d/other", "makes the directory")
       var run = Run(sandbox: sandbox, random: SplitMix(state: seed))
       for number in 0..<60 where run.problems.isEmpty {
         try run.step()
-        try run.check()
+        try run.check(isLast: number % 8 == 7)
         if !run.problems.isEmpty { Issue.record("seed \(seed), step \(number): \(run.problems) after \(run.log)") }
       }
     }

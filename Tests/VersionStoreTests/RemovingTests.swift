@@ -31,7 +31,7 @@ struct RemovingTests {
       #expect(try store.forgetRemovals(before: 101) == 1)
       #expect(try store.removedVersions(of: item).isEmpty)
       #expect(throws: VersionStoreError.versionIsGone(first.id)) { _ = try store.reinstate(first.id, of: item) }
-      #expect(try sandbox.files.statusIfPresent(of: store.layout.contents(of: first.hash)) == nil)
+      #expect(try sandbox.files.statusIfPresent(of: store.layout.contents(of: #require(first.hash))) == nil)
       try store.verify(second)
     }
   }

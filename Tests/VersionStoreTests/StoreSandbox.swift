@@ -10,13 +10,33 @@ import Testing
 /// A temporary directory with a store beside the files of which it has versions.
 struct StoreSandbox: Sendable {
   let root: SystemPath
+  /// Those of its stores.
+  var limits = VersionStoreLimits()
   let files = HostFileSystem()
 
   static let attributes = VersionAttributes(deviceName: "desk", deviceID: "d1", author: "me")
 
   /// The store, used through a door of the test's.
   func store(_ door: (any FileSystem)? = nil, at time: Int64 = 1_000) throws -> VersionStore {
-    try VersionStore(at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", time: { time })
+    try VersionStore(
+      at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", limits: limits, time: { time })
+  }
+
+  /// What the next process does with a store that an earlier one has left: its own tasks are done as well.
+  func settle(_ item: ItemID) throws {
+    let store = try store()
+    try store.recover { _ in false }
+    try store.completeMoves(of: item)
+    #expect(try store.performTasks() == [])
+  }
+
+  /// The texts of an item's versions, each as it was kept.
+  func texts(_ item: ItemID) throws -> [String] {
+    let store = try store()
+    return try store.versions(of: item).map { version in
+      try store.verify(version)
+      return version.isPackage ? "package \(version.size)" : try text(store.path(of: version))
+    }
   }
 
   func path(_ name: String) -> SystemPath { root.appending("files").appending(name) }
@@ -52,18 +72,31 @@ func explored(_ callCount: Int) -> [Int] {
   (1...callCount).filter { Budget.isLong || $0 % 4 == 0 || $0 == 1 || $0 == callCount }
 }
 
-func withStore<Result>(_ body: (StoreSandbox) async throws -> Result) async throws -> Result {
+/// Every file becomes a version before it's hashed.
+let hashingLater = VersionStoreLimits(sizeHashedAtOnceMax: -1)
+
+func withStore<Result>(
+  _ limits: VersionStoreLimits = VersionStoreLimits(), _ body: (StoreSandbox) async throws -> Result
+) async throws -> Result {
   // Thousands of directories come and go, which is faster where nothing is written to a disk.
   let memory = "/dev/shm"
   let place = FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
   let root = "\(place)/VersionStoreTests.\(UUID())"
   try FileManager.default.createDirectory(atPath: root + "/files", withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: root) }
-  return try await body(StoreSandbox(root: SystemPath(root)))
+  return try await body(StoreSandbox(root: SystemPath(root), limits: limits))
 }
 
 /// Doors that don't wait for the disk: no power fails here, and a wait takes longer than everything else.
 enum DyingDoor {
+  /// Lets something else happen before a call.
+  static func interrupted(atCall number: Int, by body: @escaping @Sendable () -> Void) -> ScriptedFileSystem {
+    ScriptedFileSystem { call in
+      if call.number == number { body() }
+      return hurry(call)
+    }
+  }
+
   /// Ends the process, as far as the disk can tell, at a call: that call and all later ones aren't made.
   static func dying(atCall number: Int) -> ScriptedFileSystem {
     ScriptedFileSystem { $0.number >= number && $0.call != .close ? .fail(5) : hurry($0) }

@@ -33,8 +33,11 @@ extension VersionKeeper {
     let kept = try versions(at: path) ?? []
     let isBase = kept.allSatisfy(\.isResolved)
     if isBase, let last = kept.first(where: \.isBase) {
-      let hash = try store(for: path).contents(ofItemAt: path)?.hash
-      if last.stored?.hash == hash { return last }
+      let store = try store(for: path)
+      let contents = try store.contents(ofItemAt: path)
+      if let stored = last.stored, stored.size == contents?.size, try store.hashed(stored).hash == contents?.hash {
+        return last
+      }
     }
     return try add(access, from: path, Addition(isBase: isBase))
   }

@@ -42,10 +42,15 @@ extension VersionKeeper {
     let item = try withStore(at: [path]) { store in try store.item(at: path, creating: true) }
     guard let item else { return kept }
     var versions = kept
+    let sizes = Set(groups.map(\.contents.size))
+    for (index, version) in versions.enumerated() where !version.isResolved {
+      guard let stored = version.stored, stored.hash == nil, sizes.contains(stored.size) else { continue }
+      versions[index] = FileVersion(try store.hashed(stored), in: store)
+    }
     for (contents, copies) in groups.reversed() {
       let index = versions.firstIndex { $0.stored?.hash == contents.hash && !$0.isResolved }
       if let index, let stored = versions[index].stored {
-        versions[index] = FileVersion(stored, at: store.path(of: stored), copies: copies)
+        versions[index] = FileVersion(stored, in: store, copies: copies)
       } else if let version = FileVersion(copies, of: item, at: path, contents) {
         versions.insert(version, at: 0)
       }
@@ -156,10 +161,10 @@ extension VersionKeeper {
       guard try HostFileSystem().statusIfPresent(of: copy) != nil else { continue }
       // The file is in the same directory.
       let snapshot = try withStore(at: [copy.parent]) { store in
-        try store.add(contentsOf: copy, to: item, named: SystemPath(version.name), attributes)
+        try store.add(contentsOf: copy, to: item, named: SystemPath(version.name), attributes, hashing: .atOnce)
       }
       defer { try? withStore(at: [copy.parent]) { store in try store.remove(snapshot.id, of: item) } }
-      if snapshot.hash.description == hash { return try body(snapshot) }
+      if snapshot.hash?.description == hash { return try body(snapshot) }
     }
     throw Self.copyIsGone(version)
   }
@@ -183,7 +188,7 @@ extension FileVersion {
     guard let copy = copies.first, let status = try? HostFileSystem().statusIfPresent(of: copy.path) else { return nil }
     id = ID(item, nil, copy: contents.hash)
     isPackage = status.kind == .directory
-    url = Self.url(of: copy.path, isDirectory: isPackage)
+    place = copy.path
     name = path.lastComponent.description
     size = contents.size
     modificationDate = Date(nanosecondsSince1970: copy.modificationTime)
@@ -192,7 +197,7 @@ extension FileVersion {
     deviceID = nil
     author = copy.name.author
     parents = []
-    contentHash = contents.hash.description
+    knownHash = contents.hash
     isConflict = true
     isResolved = false
     isDiscardable = false

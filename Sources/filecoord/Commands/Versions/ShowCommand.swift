@@ -48,7 +48,7 @@ extension Command {
       let versions = try session.versions
       let (file, listed) = try await session.listed(versions)
       let named = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
-      for version in named where version.contentHash != nil { try await versions.verify(version) }
+      for version in named where !version.isCurrent { try await versions.verify(version) }
       let first = named[0]
       if let second = named.dropFirst().first { return try await diff(session, first, second, second.url) }
       return try await session.withAccess([.reading(file)]) { access in

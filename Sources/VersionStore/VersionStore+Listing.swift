@@ -1,0 +1,117 @@
+internal import ContentHashing
+package import SystemInterface
+
+// A version is what its record says. So that a list of many doesn't read as many files, a list leaves a copy of the records behind, in
+// one file: a cache. A version is taken from there if its directory is still there, because the only step that changes a record,
+// `change`, removes the cache before. Nothing is lost with it.
+
+extension VersionStore {
+  /// The versions of an item, oldest first, but for those whose records aren't what they were.
+  ///
+  /// A byte of a record that has changed since it got into the cache isn't noticed here, but by ``listing(of:)``.
+  ///
+  /// - Complexity: O(versions of the item); one file is read, and one for each version since it was written, of which there
+  ///   are at most ``VersionStoreLimits/uncachedCountMax``, or that isn't hashed.
+  package func versions(of item: ItemID) throws(VersionStoreError) -> [StoredVersion] {
+    let ids = try versionIDs(of: item)
+    if ids.isEmpty { return [] }
+    let cached = ids.count > limits.uncachedCountMax ? cachedVersions(of: item) : [:]
+    let (versions, readCount, _) = try read(ids, of: item, cached)
+    if readCount > limits.uncachedCountMax { cache(versions, of: item) }
+    return versions
+  }
+
+  /// The versions of an item, oldest first, and the records that aren't what they were.
+  ///
+  /// - Complexity: O(versions of the item): each record is read.
+  package func listing(
+    of item: ItemID
+  ) throws(VersionStoreError) -> (versions: [StoredVersion], damaged: [SystemPath]) {
+    let (versions, _, damaged) = try read(try versionIDs(of: item), of: item, [:])
+    return (versions, damaged)
+  }
+
+  /// The names of an item's versions, oldest first.
+  func versionIDs(of item: ItemID) throws(VersionStoreError) -> [VersionID] {
+    try unsortedNames(in: layout.directory(of: item)).compactMap { VersionID($0) }.sorted()
+  }
+
+  private func read(
+    _ ids: [VersionID], of item: ItemID, _ cached: [VersionID: StoredVersion]
+  ) throws(VersionStoreError) -> (versions: [StoredVersion], readCount: Int, damaged: [SystemPath]) {
+    var versions: [StoredVersion] = []
+    var damaged: [SystemPath] = []
+    var readCount = 0
+    versions.reserveCapacity(ids.count)
+    var buffer: [UInt8] = []
+    // Opened for the first record that has to be read, and as long as it's open each of them is two names away.
+    var directory: FileDescriptor?
+    defer { if let directory { try? files.close(directory) } }
+    for id in ids {
+      if let version = cached[id] {
+        versions.append(version)
+        continue
+      }
+      if directory == nil {
+        directory = try? files.open(layout.directory(of: item), at: .workingDirectory, flags: .directory, mode: 0)
+        buffer = [UInt8](repeating: 0, count: 1 << 13)
+      }
+      do throws(VersionStoreError) {
+        var version = directory.flatMap { versionIfIntact(id, of: item, in: $0, &buffer) }
+        if version == nil { version = try versionIfPresent(id, of: item) }
+        guard let version else { continue }
+        versions.append(version)
+        if version.hash != nil { readCount += 1 }
+      } catch .damaged(let path) { damaged.append(path) }
+    }
+    return (versions, readCount, damaged)
+  }
+
+  /// Reads a record at the least cost: whatever is unusual about it is left to ``versionIfPresent(_:of:)``.
+  private func versionIfIntact(
+    _ id: VersionID, of item: ItemID, in directory: FileDescriptor, _ buffer: inout [UInt8]
+  ) -> StoredVersion? {
+    let name = SystemPath(bytes: Array("\(id)/\(StoreLayout.record)".utf8))
+    guard let file = try? files.open(name, at: directory, flags: [.noFollow, .nonBlocking], mode: 0) else { return nil }
+    defer { try? files.close(file) }
+    // A part of it has another check.
+    guard let count = try? files.read(file, into: &buffer), let record = StoreRecord(Array(buffer[..<count])),
+      let version = StoredVersion(record), version.id == id, version.item == item, version.hash != nil
+    else { return nil }
+    return version
+  }
+}
+
+// MARK: - The cache
+
+extension VersionStore {
+  /// What the cache has; nothing if it isn't there, or a byte of it has changed.
+  private func cachedVersions(of item: ItemID) -> [VersionID: StoredVersion] {
+    guard let bytes = try? files.contents(of: layout.listing(of: item)), let record = StoreRecord(bytes) else {
+      return [:]
+    }
+    let sections = record.sections(beginningWith: "version")
+    var versions = [VersionID: StoredVersion](minimumCapacity: sections.count)
+    for section in sections {
+      if let version = StoredVersion(section), version.item == item { versions[version.id] = version }
+    }
+    return versions
+  }
+
+  /// Leaves a cache behind; without one, the next list takes longer.
+  private func cache(_ versions: [StoredVersion], of item: ItemID) {
+    var record = StoreRecord()
+    // The hash of the others comes without a change of their records.
+    for version in versions where version.hash != nil { record.add(version.record) }
+    try? writeLoosely(record, to: layout.listing(of: item))
+  }
+
+  /// Removes the cache before a record of an item changes, so that it never says what was.
+  func removeListing(of item: ItemID) throws(VersionStoreError) {
+    let path = layout.listing(of: item)
+    if try status(of: path) == nil { return }
+    try unlink(path)
+    // A loss of power mustn't bring it back beside the record that has changed.
+    try synchronizeNames(in: path.parent)
+  }
+}
