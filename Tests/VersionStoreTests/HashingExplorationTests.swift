@@ -32,7 +32,7 @@ struct HashingExplorationTests {
       case .adopt:
         let second = try VersionStore(
           at: sandbox.root.appending("other"), files: door, worker: "2", limits: sandbox.limits, time: { 9 })
-        _ = try second.adopt(item, from: store)
+        _ = try second.adopt(item, at: sandbox.path("elsewhere"), from: store)
       case .list: #expect(try store.versions(of: item).count == 2)
       case .verify: try store.verify(#require(try store.versionIfPresent(id, of: item)))
       }
