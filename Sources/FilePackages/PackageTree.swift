@@ -140,7 +140,9 @@ package struct DirectoryNode: Sendable {
   /// The names of all members, in the order of their bytes.
   func names() throws(PackageError) -> [SystemPath] {
     var names: [SystemPath] = []
-    if hasMembersOfBase { try base?.forEachNames { part in names += part.filter { changes[$0] == nil } } }
+    if hasMembersOfBase {
+      try base?.forEachEntries { part in names += part.map(\.name).filter { changes[$0] == nil } }
+    }
     for (name, change) in changes {
       if case .member = change { names.append(name) }
     }

@@ -10,7 +10,8 @@ extension PackageWriter {
     }
   }
 
-  private func isReplaced(_ stored: StoredMember) -> Bool { present?.identity == stored.directory.identity }
+  /// Whether a member is of the package that's replaced.
+  func isReplaced(_ stored: StoredMember) -> Bool { present?.identity == stored.directory.identity }
 
   private enum LinkTurn { case first, ifBlocksCannotBeShared, never }
 
@@ -32,7 +33,7 @@ extension PackageWriter {
   }
 
   /// Gives a file another name, unless the file system or its owner doesn't let that happen.
-  private mutating func link(
+  mutating func link(
     _ stored: StoredMember, _ source: DirectoryItem, to item: DirectoryItem
   ) throws(PackageError) -> Bool {
     let isLinked = try stored.reading { () throws(SystemError) in

@@ -119,11 +119,17 @@ struct PackageWriter {
   ) throws(PackageError) {
     if let base = node.base, node.hasMembersOfBase {
       try base.withDirectory { (source) throws(PackageError) in
-        try base.forEachNames { (names) throws(PackageError) in
-          for name in names where node.changes[name] == nil {
-            try bring(
-              try base.appending(name), DirectoryItem(name: name, directory: source, place: base.directory.path),
-              to: DirectoryItem(name: name, directory: target, place: place), try path.appending(name))
+        let sourcePlace = base.directory.path.appending(base.place.path)
+        try base.forEachEntries { (entries) throws(PackageError) in
+          for entry in entries where node.changes[entry.name] == nil {
+            let item = DirectoryItem(name: entry.name, directory: target, place: place)
+            let old = DirectoryItem(name: entry.name, directory: source, place: sourcePlace)
+            let stored = try base.appending(entry.name)
+            // Nothing else needs to be known of a file of the package that's replaced.
+            if entry.kind == .regular, linking != .never, isReplaced(stored), try link(stored, old, to: item) {
+              continue
+            }
+            try bring(stored, old, to: item, try path.appending(entry.name))
           }
         }
       }

@@ -149,7 +149,7 @@ package struct StoredMember: Sendable {
   /// - Throws: `notFound`, `wrongKind`, `packageReplaced`, `memberChanged`, `tooDeep` or `fileSystem`.
   package func members() throws(PackageError) -> [(name: SystemPath, member: StoredMember, status: FileStatus)] {
     var names: [SystemPath] = []
-    try forEachNames { names += $0 }
+    try forEachEntries { names += $0.map(\.name) }
     var members: [(name: SystemPath, member: StoredMember, status: FileStatus)] = []
     try withDirectory { (descriptor) throws(PackageError) in
       for name in names.sorted() {
@@ -207,17 +207,17 @@ package struct StoredMember: Sendable {
     if let expected, !expected.isSameContents(as: status) { throw PackageError(.memberChanged, place.path) }
   }
 
-  /// The names in this directory, in no order, part by part.
+  /// The members of this directory, in no order, part by part.
   ///
   /// - Parameter body: Gets each part. Throws to stop.
   /// - Throws: The error of `body`; `notFound`, `packageReplaced`, `memberChanged`, `wrongKind` or `fileSystem`.
-  func forEachNames(_ body: ([SystemPath]) throws(PackageError) -> Void) throws(PackageError) {
+  func forEachEntries(_ body: ([DirectoryEntry]) throws(PackageError) -> Void) throws(PackageError) {
     // A descriptor of its own: a position in the directory isn't shared with other readers.
     let opened = try openForListing()
     defer { try? directory.files.close(opened) }
     while let entries = try reading({ () throws(SystemError) in try directory.files.readDirectory(opened) }) {
       // What a save of one member leaves behind when it's cut off is no member, and isn't taken over by the next save.
-      try body(entries.map(\.name).filter { !$0.isTemporaryName })
+      try body(entries.filter { !$0.name.isTemporaryName })
     }
     try directory.checkThatItStays()
   }
