@@ -31,7 +31,8 @@ let current = [
   "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
   "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout",
   "LinkedFolder",
-  "MainQueuePresenter", "MovedDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes", "PresenterQueues",
+  "MainQueuePresenter", "MovedDocument", "PackageDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes",
+  "PresenterQueues",
   "QueryDelegate", "RemovedInDeinit", "ReplacedFiles", "SearchForms", "Strangers",
   "SubclassedCoordinator", "ThrowingWrappers", "UndoableEditor",
 ]
