@@ -225,7 +225,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileMetadata", "FileWatching", "FileVersions",
+        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FileWatching", "FileVersions",
         "FoundationCompatibility",
         "MetadataPredicates", "SystemInterface",
       ],

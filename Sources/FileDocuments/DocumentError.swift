@@ -1,8 +1,6 @@
 /// Why a document couldn't be opened, edited, saved or closed.
 ///
 /// The contents of the document, and its file, are as they were, unless ``message`` says otherwise.
-///
-/// - Note: Rule F-12.
 public struct DocumentError: Error, Sendable, CustomStringConvertible {
   /// The kind of error: a number that doesn't change.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

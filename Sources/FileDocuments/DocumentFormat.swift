@@ -12,7 +12,7 @@ public import FoundationEssentials
 /// ``text``, ``data`` and ``json(_:)`` are ready to use. Both functions run away from the document's actor and may take their time;
 /// they're called with one value after the other, but for several documents at the same time.
 ///
-/// - Note: Rules UD-8 and UD-9.
+/// - Note: Rule CD-44.
 public protocol DocumentFormat<Contents>: Sendable {
   /// What a document holds: a value, so that what is being written doesn't change meanwhile.
   associatedtype Contents: Sendable

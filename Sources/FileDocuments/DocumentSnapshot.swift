@@ -4,7 +4,7 @@ internal import SystemInterface
 
 /// What is known of a document at a moment, without its contents.
 ///
-/// - Note: Rule UD-2.
+/// - Note: Rule CD-35.
 public struct DocumentSnapshot: Hashable, Sendable {
   /// Where the file is.
   public internal(set) var url: URL

@@ -1,6 +1,6 @@
 /// What a document can do at a moment, and why it can't do the rest.
 ///
-/// - Note: Rules UD-3 and UD-4.
+/// - Note: Rule CD-35.
 public struct DocumentState: Hashable, Sendable {
   /// The conditions of a document; none of them is the normal case.
   public struct Conditions: OptionSet, Hashable, Sendable {
@@ -22,7 +22,9 @@ public struct DocumentState: Hashable, Sendable {
     public static let editingDisabled = Conditions(rawValue: 8)
     /// The file is gone, or about to go; the contents are still here.
     public static let deleted = Conditions(rawValue: 32)
-    /// Another program has written what the format can't read. The contents are the former ones.
+    /// Another program has written what the format can't read.
+    ///
+    /// The contents are the former ones.
     public static let readingError = Conditions(rawValue: 64)
     /// Nothing is wrong.
     public static let normal: Conditions = []

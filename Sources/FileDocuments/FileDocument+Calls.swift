@@ -21,7 +21,9 @@ extension FileDocument {
     try await call(.open, CallArgument(url: board.snapshot.url, contents: contents), deadline)
   }
 
-  /// Saves what is unsaved. Saves that come while one runs have one more save together.
+  /// Saves what is unsaved.
+  ///
+  /// Saves that come while one runs have one more save together.
   ///
   /// The file keeps its permissions, owner, access list and extended attributes, and is never half written. Without unsaved changes
   /// nothing is written.
@@ -46,7 +48,7 @@ extension FileDocument {
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Returns: Whether something was written.
   /// - Throws: ``DocumentError`` if unsaved changes couldn't be saved. The document is still open then, and can be edited.
-  /// - Note: Rules CD-09, UD-7.
+  /// - Note: Rule CD-09.
   @discardableResult
   public func close(
     discardingChanges isDiscarding: Bool = false, within deadline: Duration? = nil
@@ -54,49 +56,57 @@ extension FileDocument {
     try await call(.close(isDiscarding: isDiscarding), nil, deadline)
   }
 
-  /// Drops what is unsaved, and goes back to what the file has. The dropped contents become a version of the file first.
+  /// Drops what is unsaved, and goes back to what the file has.
+  ///
+  /// The dropped contents become a version of the file first.
   ///
   /// Nothing can be edited meanwhile.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``; the contents are as they were.
-  /// - Note: Rules CD-25, UD-21.
+  /// - Note: Rule CD-25.
   public func revert(within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.revert(isElsewhere: false), nil, deadline)
   }
 
-  /// Goes back to the contents of another file, such as a version. They're unsaved at first; the contents before become a version.
+  /// Goes back to the contents of another file, such as a version.
+  ///
+  /// They're unsaved at first; the contents before become a version.
   ///
   /// - Parameters:
   ///   - url: The other file.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``; the contents are as they were.
-  /// - Note: Rules CD-25, UD-21.
+  /// - Note: Rule CD-25.
   public func revert(toContentsOf url: URL, within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.revert(isElsewhere: true), CallArgument(url: url), deadline)
   }
 
-  /// Moves the file. The document stays open.
+  /// Moves the file.
+  ///
+  /// The document stays open.
   ///
   /// - Parameters:
   ///   - url: Its new place.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there; the file is where it was.
-  /// - Note: Rule ND-9.
+  /// - Note: Rule CD-40.
   public func move(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
   ) async throws(DocumentError) {
     try await call(.move, CallArgument(url: url, isReplacing: isReplacing), deadline)
   }
 
-  /// Gives the file another name in its directory. The document stays open.
+  /// Gives the file another name in its directory.
+  ///
+  /// The document stays open.
   ///
   /// - Parameters:
   ///   - name: The name, with its extension.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileExists` if another file has the name, or `.invalidName`; the file is where it was.
-  /// - Note: Rule ND-9.
+  /// - Note: Rule CD-40.
   public func rename(to name: String, within deadline: Duration? = nil) async throws(DocumentError) {
     if name.isEmpty || name == "." || name == ".." || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
     {
@@ -106,14 +116,16 @@ extension FileDocument {
     try await move(to: url, within: deadline)
   }
 
-  /// Copies the file, with what is unsaved. The document remains that of the original.
+  /// Copies the file, with what is unsaved.
+  ///
+  /// The document remains that of the original.
   ///
   /// - Parameters:
   ///   - url: The place of the copy.
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
-  /// - Note: Rule ND-9.
+  /// - Note: Rule CD-40.
   public func duplicate(
     to url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
   ) async throws(DocumentError) {
@@ -129,18 +141,20 @@ extension FileDocument {
   ///   - isReplacing: Whether to take the place of a file that's there.
   ///   - deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``, with code `.fileExists` if a file is there.
-  /// - Note: Rule ND-2.
+  /// - Note: Rule CD-41.
   public func save(
     as url: URL, replacing isReplacing: Bool = false, within deadline: Duration? = nil
   ) async throws(DocumentError) {
     try await call(.saveElsewhere, CallArgument(url: url, isReplacing: isReplacing), deadline)
   }
 
-  /// Deletes the file, and closes the document. What is unsaved is dropped.
+  /// Deletes the file, and closes the document.
+  ///
+  /// What is unsaved is dropped.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``; the document is still open.
-  /// - Note: Rule ND-9.
+  /// - Note: Rule CD-40.
   public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.delete, nil, deadline)
   }

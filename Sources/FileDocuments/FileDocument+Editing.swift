@@ -63,7 +63,7 @@ extension FileDocument {
   /// - Parameter body: The work to do meanwhile. An ``edit(_:size:within:_:)`` in it would wait for its end.
   /// - Returns: The result of `body`.
   /// - Throws: The error thrown by `body`.
-  /// - Note: Rule UD-12.
+  /// - Note: Rule CD-39.
   public func withEditingDisabled<Result: Sendable, Failure: Error>(
     _ body: @Sendable () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -74,13 +74,13 @@ extension FileDocument {
 
   /// Names the contents as they are now, for ``noteSaved(_:)``.
   ///
-  /// - Note: Rule UD-15.
+  /// - Note: Rule CD-07.
   public var editToken: DocumentEditToken { core.editToken }
 
   /// Notes that the contents that a token names have been saved by the program itself: they count as not changed.
   ///
   /// - Parameter token: The token of those contents.
-  /// - Note: Rule UD-15.
+  /// - Note: Rule CD-07.
   public func noteSaved(_ token: DocumentEditToken) { receive(.tokenSaved(token)) }
 }
 
@@ -97,7 +97,7 @@ extension FileDocument {
   ///   - home: The actor in which a new document lives.
   /// - Returns: The document.
   /// - Throws: ``DocumentError``, with code `.alreadyOpen` if the open document has contents of another type.
-  /// - Note: Rules F-7, CD-28.
+  /// - Note: Rule CD-28.
   public static func opened(
     _ url: URL, as format: some DocumentFormat<Contents>, creatingWith contents: Contents? = nil,
     options: DocumentOptions<Contents> = DocumentOptions(), in home: (any Actor)? = #isolation

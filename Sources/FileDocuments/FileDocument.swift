@@ -33,7 +33,7 @@ internal import SystemInterface
 /// | `board` | its lock | the snapshot is read anywhere |
 /// | contents that are being written | a copy in ``DocumentWork`` | editing goes on |
 ///
-/// - Note: Rules UD-1…UD-23 and F-7…F-12.
+/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, and CD-33 to CD-44.
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>
@@ -64,7 +64,9 @@ public actor FileDocument<Contents: Sendable> {
   /// It's that of an actor that the document keeps alive, which is what `unsafe` is about.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe home.unownedExecutor }
 
-  /// Creates a closed document. Nothing is read.
+  /// Creates a closed document.
+  ///
+  /// Nothing is read.
   ///
   /// - Parameters:
   ///   - url: The file. It doesn't have to exist.
@@ -87,29 +89,39 @@ public actor FileDocument<Contents: Sendable> {
 private actor DocumentHome {}
 
 extension FileDocument: Observable {
-  /// What is known of the document without asking its actor. May be read anywhere; reading it is observed.
+  /// What is known of the document without asking its actor.
+  ///
+  /// May be read anywhere; reading it is observed.
   public nonisolated var snapshot: DocumentSnapshot {
     registrar.access(self, keyPath: \.snapshot)
     return board.snapshot
   }
 
-  /// Where the file is. May be read anywhere.
+  /// Where the file is.
+  ///
+  /// May be read anywhere.
   public nonisolated var url: URL { snapshot.url }
 
-  /// What the document can do, and why it can't do the rest. May be read anywhere.
+  /// What the document can do, and why it can't do the rest.
+  ///
+  /// May be read anywhere.
   public nonisolated var state: DocumentState { snapshot.state }
 
-  /// Whether the contents differ from those that were saved last. May be read anywhere.
+  /// Whether the contents differ from those that were saved last.
+  ///
+  /// May be read anywhere.
   public nonisolated var hasUnsavedChanges: Bool { snapshot.state.hasUnsavedChanges }
 
-  /// When the file was changed last, as far as the document knows; `nil` before it was opened. May be read anywhere.
+  /// When the file was changed last, as far as the document knows; `nil` before it was opened.
+  ///
+  /// May be read anywhere.
   ///
   /// - Note: Rule CD-03.
   public nonisolated var fileModificationDate: Date? { snapshot.fileModificationDate }
 
   /// The present snapshot, and then the latest one after each change: one is buffered for each reader.
   ///
-  /// - Note: Rule UD-4.
+  /// - Note: Rule CD-35.
   public nonisolated var states: DocumentStates { board.states() }
 
   /// The contents as they are now; `nil` while the document is closed.

@@ -14,7 +14,7 @@ struct AutosavingTests {
   /// Waits until the timer of an autosave is armed, and lets the time come.
   private func pass(_ duration: Duration, _ fixture: Fixture) { fixture.clock.advance(by: duration) }
 
-  @Test("UD-13: It saves when nothing was edited for a while")
+  @Test("CD-34: It saves when nothing was edited for a while")
   func idle() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("old", .text, Self.policy)
@@ -32,7 +32,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("UD-13: It saves during continuous work as well")
+  @Test("CD-34: It saves during continuous work as well")
   func interval() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("", .text, AutosavePolicy(interval: .seconds(10)))
@@ -48,7 +48,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("UD-13: It saves when much was edited")
+  @Test("CD-34: It saves when much was edited")
   func size() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open("", .text, AutosavePolicy(sizeMax: 100))
@@ -61,7 +61,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("An autosave that fails is repeated after the same time")
+  @Test("CD-34: An autosave that fails is repeated after the same time")
   func failing() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -134,7 +134,7 @@ struct AutosavingTests {
     }
   }
 
-  @Test("Observers of a document are told of each change")
+  @Test("CD-35: Observers of a document are told of each change")
   func observation() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -151,7 +151,7 @@ struct AutosavingTests {
   }
 
   @Test(
-    "UD-12: Nothing is edited while the program has disabled that, and editing goes on afterwards, also after an error")
+    "CD-39: Nothing is edited while the program has disabled that, and editing goes on afterwards, also after an error")
   func leases() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Calls of a document: their order, their end, and what they do with its file", .timeLimit(.minutes(2)))
 struct CallsAndPlacesTests {
-  @Test("ND-9: A document moves, renames, copies and deletes its file, and stays open until that's deleted")
+  @Test("CD-40: A document moves, renames, copies and deletes its file, and stays open until that's deleted")
   func verbs() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -44,7 +44,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("ND-2: Contents saved elsewhere are the document's from then on, and the former file stays")
+  @Test("CD-41: Contents saved elsewhere are the document's from then on, and the former file stays")
   func savingElsewhere() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -125,7 +125,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("F-11: Calls that come while the document opens wait for their turn")
+  @Test("CD-42: Calls that come while the document opens wait for their turn")
   func order() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -146,7 +146,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("CD-27, F-10: A call ends when its task is cancelled or its deadline has passed, and the document goes on")
+  @Test("CD-27, CD-43: A call ends when its task is cancelled or its deadline has passed, and the document goes on")
   func ending() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -190,7 +190,7 @@ struct CallsAndPlacesTests {
     }
   }
 
-  @Test("UD-8: Values in JSON are documents, and equal values have equal bytes")
+  @Test("CD-44: Values in JSON are documents, and equal values have equal bytes")
   func values() async throws {
     struct List: Codable, Sendable, Equatable { var items: [String: Int] }
     try await withFixture { fixture in

@@ -18,7 +18,7 @@ struct MergingTests {
     try await document.waitUntil { $0.state.editingObstacles.isEmpty && $0.state.revision >= revision }
   }
 
-  @Test("By default both survive: the document keeps its text, the other one is a conflict version")
+  @Test("CD-36: By default both survive: the document keeps its text, the other one is a conflict version")
   func byDefault() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -35,7 +35,7 @@ struct MergingTests {
     }
   }
 
-  @Test("The program's hook gets three texts, and what it makes of them is saved")
+  @Test("CD-36: The program's hook gets three texts, and what it makes of them is saved")
   func merged() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open {
@@ -50,7 +50,7 @@ struct MergingTests {
     }
   }
 
-  @Test("The program takes the other text: its own becomes a conflict version")
+  @Test("CD-36: The program takes the other text: its own becomes a conflict version")
   func taken() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open { $0.merge = { _ in .takeTheirs } }
@@ -62,7 +62,8 @@ struct MergingTests {
     }
   }
 
-  @Test("A hook that throws, or never answers, is one that keeps both; nothing is edited before its time is over")
+  @Test(
+    "CD-36: A hook that throws, or never answers, is one that keeps both; nothing is edited before its time is over")
   func hopeless() async throws {
     try await withFixture { fixture in
       struct Stop: Error {}
@@ -96,7 +97,7 @@ struct MergingTests {
     }
   }
 
-  @Test("A save finds what a program has written that doesn't coordinate, and doesn't overwrite it")
+  @Test("CD-36: A save finds what a program has written that doesn't coordinate, and doesn't overwrite it")
   func unnoticed() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -114,7 +115,7 @@ struct MergingTests {
     }
   }
 
-  @Test("What the format can't read leaves the contents as they were, and is kept before it's overwritten")
+  @Test("CD-37: What the format can't read leaves the contents as they were, and is kept before it's overwritten")
   func unreadable() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()
@@ -133,7 +134,7 @@ struct MergingTests {
     }
   }
 
-  @Test("If no version can be kept, nothing is overwritten, and nothing is lost")
+  @Test("CD-38: If no version can be kept, nothing is overwritten, and nothing is lost")
   func noVersions() async throws {
     try await withFixture { fixture in
       // Somebody's file is where the store would be.

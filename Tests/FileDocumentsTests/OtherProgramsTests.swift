@@ -48,7 +48,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("A reader is told why the document couldn't save")
+  @Test("CD-18: A reader is told why the document couldn't save")
   func readingFails() async throws {
     try await withFixture { fixture in
       let format = GatedFormat()
@@ -86,6 +86,28 @@ struct OtherProgramsTests {
       let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
       try fixture.write("theirs")
       try await document.waitUntil { $0.state.revision > 1 && $0.state.editingObstacles.isEmpty }
+      #expect(await document.contents == "theirs")
+      try await document.close()
+    }
+  }
+
+  @Test(
+    "CD-21, CD-22: Moves and deletions by programs that don't coordinate are noticed as well, and an editor's way to save isn't one"
+  )
+  func uncoordinatedPlaces() async throws {
+    try await withFixture { fixture in
+      let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
+      try FileManager.default.moveItem(at: fixture.file, to: fixture.url("b.txt"))
+      try await document.waitUntil { $0.url.lastPathComponent == "b.txt" && $0.state.editingObstacles.isEmpty }
+      #expect(document.state.conditions == .normal)
+      // An editor moves the old file away and writes a new one.
+      let revision = document.state.revision
+      try FileManager.default.moveItem(at: fixture.url("b.txt"), to: fixture.url("b.txt~"))
+      try fixture.write("theirs", to: fixture.url("b.txt"))
+      try await document.waitUntil { $0.state.revision > revision && $0.state.editingObstacles.isEmpty }
+      #expect(await document.contents == "theirs" && document.url.lastPathComponent == "b.txt")
+      try FileManager.default.removeItem(at: fixture.url("b.txt"))
+      try await document.waitUntil { $0.state.conditions == .deleted && $0.state.editingObstacles.isEmpty }
       #expect(await document.contents == "theirs")
       try await document.close()
     }

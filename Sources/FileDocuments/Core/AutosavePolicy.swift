@@ -5,7 +5,7 @@ internal import SystemInterface
 /// ``standard`` saves two seconds after the last edit, and during continuous work every 15 seconds. A document also saves when another
 /// program reads its file, whatever the policy.
 ///
-/// - Note: Rules UD-13 and ND-6.
+/// - Note: Rule CD-34.
 public struct AutosavePolicy: Hashable, Sendable {
   /// How long after the first unsaved edit at most; `nil` for no limit.
   public var interval: Duration?

@@ -179,7 +179,9 @@ extension DocumentCore {
     readingError = nil
   }
 
-  /// The file is gone. The contents stay, and nothing is ever written where it was.
+  /// The file is gone.
+  ///
+  /// The contents stay, and nothing is ever written where it was.
   mutating func becomeDetached(_ effects: inout [DocumentEffect]) {
     effects.append(.unpresent)
     if incoming != nil { effects.append(.change(.dropIncoming)) }

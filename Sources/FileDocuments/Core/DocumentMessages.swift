@@ -143,7 +143,9 @@ package enum MemoryChange: Hashable, Sendable {
   case forget
 }
 
-/// An order to the runner. Orders are carried out in their sequence, without a gap.
+/// An order to the runner.
+///
+/// Orders are carried out in their sequence, without a gap.
 package enum DocumentEffect: Hashable, Sendable {
   /// Begin an operation, with the contents as they are now.
   case begin(DocumentOperation, for: CallID?)

@@ -14,7 +14,7 @@ public enum DocumentEdit: String, Hashable, Sendable, CaseIterable {
 
 /// Names the contents that a document had at a moment, so that a save can say later which contents it wrote.
 ///
-/// - Note: Rules UD-15 and CD-07.
+/// - Note: Rules CD-07 and CD-10.
 public struct DocumentEditToken: Hashable, Sendable {
   let position: Int
   let number: UInt64
@@ -28,7 +28,9 @@ public struct DocumentEditToken: Hashable, Sendable {
 ///
 /// The count never says "saved" for contents that differ from what was saved; it may say "unsaved" for equal ones.
 package struct EditCount: Hashable, Sendable {
-  /// How many branches are remembered. With more, older tokens count as not reachable.
+  /// How many branches are remembered.
+  ///
+  /// With more, older tokens count as not reachable.
   static let branchCountMax = 256
 
   private struct Branch: Hashable {

@@ -78,7 +78,9 @@ final class DocumentPresence: Sendable {
     _ = DocumentRegistry.shared.enter(document, at: place.key)
   }
 
-  /// Ends the registration and the entry. Doing so twice does nothing.
+  /// Ends the registration and the entry.
+  ///
+  /// Doing so twice does nothing.
   func leave() {
     let former = state.withLock { state in
       defer { state = State() }

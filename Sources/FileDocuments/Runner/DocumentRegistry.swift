@@ -7,7 +7,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `entries` | its lock | documents open and close on actors of their own |
 ///
-/// - Note: Rule F-7.
+/// - Note: Rule CD-28.
 final class DocumentRegistry: Sendable {
   struct Key: Hashable, Sendable {
     let domain: ObjectIdentifier

@@ -79,7 +79,9 @@ extension DocumentWork {
 
   private var files: any FileSystem { options.domain.configuration.fileSystem }
 
-  /// What the file has; `nil` if there's none. Any other failure is an error: a file that can't be read isn't gone.
+  /// What the file has; `nil` if there's none.
+  ///
+  /// Any other failure is an error: a file that can't be read isn't gone.
   func present(_ access: borrowing FileAccess) async throws -> Data? {
     do { return try await access.contents() } catch {
       if error.isAbsence { return nil }

@@ -1,0 +1,98 @@
+import FileCoordination
+import FileDocuments
+import FileVersions
+import Foundation
+import Testing
+
+@Suite("The code about documents", .serialized)
+struct DocumentSnippets {
+  @Test("The editor of the guide: others read what was typed, and it takes over what they write")
+  @MainActor func editor() async throws {
+    let place = try Place()
+    let file = try place.file("note.txt", "Dear")
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    let editor = NoteModel(file, options: DocumentOptions(domain: domain, versions: versions))
+    try await editor.open()
+    let following = Task { await editor.followState() }
+    try await editor.type(" Ada")
+    let other = FileCoordinator(label: "other", domain: domain)
+    #expect(try await other.contents(of: file) == Data("Dear Ada".utf8))
+    try await other.update(file) { $0.append(Data(", how".utf8)) }
+    try await editor.type(" are you?")
+    #expect(await editor.text() == "Dear Ada, how are you?")
+    while !editor.title.hasSuffix("edited") { await Task.yield() }
+    try await editor.close()
+    #expect(try Data(contentsOf: file) == Data("Dear Ada, how are you?".utf8))
+    #expect(editor.warning == nil)
+    following.cancel()
+  }
+
+  @Test("The examples about editing without waiting, and about merging")
+  func editing() async throws {
+    let place = try Place()
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    // snippet: documents-merge
+    var options = DocumentOptions<[String]>(domain: domain, versions: versions)
+    options.merge = { lists in
+      let added = lists.mine.filter { !lists.base.contains($0) && !lists.theirs.contains($0) }
+      return .merged(lists.theirs + added)
+    }
+    // end
+    let list = try place.file("list.json", #"["a"]"#)
+    let document = FileDocument(list, as: .json([String].self), options: options)
+    try await document.open()
+    try await document.edit { $0.append("mine") }
+    try await FileCoordinator(domain: domain).replaceContents(of: list, with: Data(#"["a","theirs"]"#.utf8))
+    try await document.close()
+    #expect(try JSONDecoder().decode([String].self, from: Data(contentsOf: list)) == ["a", "theirs", "mine"])
+    try await type(try place.file("note.txt", "Hello"), DocumentOptions(domain: domain, versions: versions))
+  }
+
+  @MainActor private func type(_ file: URL, _ options: DocumentOptions<String>) async throws {
+    let note = FileDocument(file, as: .text, options: options)
+    try await note.open()
+    try Self.exclaim(note)
+    try await note.close()
+    #expect(try Data(contentsOf: file) == Data("Hello!".utf8))
+  }
+
+  @MainActor private static func exclaim(_ note: FileDocument<String>) throws {
+    // snippet: documents-edit-now
+    try note.assumeIsolated { note in try note.editNow { $0.append("!") } }
+    // end
+  }
+}
+
+// snippet: documents-editor
+@MainActor
+final class NoteModel {
+  private let note: FileDocument<String>
+  private(set) var title = ""
+  private(set) var warning: String?
+
+  init(_ url: URL, options: DocumentOptions<String> = DocumentOptions()) {
+    note = FileDocument(url, as: .text, options: options)
+  }
+
+  func open() async throws { try await note.open(creatingWith: "") }
+
+  func type(_ text: String) async throws { try await note.edit { $0 += text } }
+
+  func text() async -> String { await note.contents ?? "" }
+
+  /// Runs as long as the window is there.
+  func followState() async {
+    for await snapshot in note.states {
+      let state = snapshot.state
+      title = snapshot.url.lastPathComponent + (state.hasUnsavedChanges ? " – edited" : "")
+      warning = state.savingError?.message
+      if state.conditions.contains(.inConflict) { warning = "Someone else has changed the file as well." }
+      if state.conditions.contains(.deleted) { warning = "The file was deleted." }
+    }
+  }
+
+  func close() async throws { try await note.close() }
+}
+// end
