@@ -1,5 +1,6 @@
 import FileCoordination
 import FileCoordinationTesting
+import FileDocuments
 import Foundation
 import Testing
 
@@ -50,18 +51,18 @@ struct ReadmeSnippets {
     #expect(total == 5_000)
   }
 
-  @Test("Step 3: present")
+  @Test("Step 3: edit")
   func present() async throws {
     let place = try Place()
     let url = try place.file("note.txt", "Dear")
-    // snippet: readme-register
-    let editor = NoteEditor(url)
-    let registration = try await editor.open()
-    await editor.append(" Ada")
+    // snippet: readme-document
+    let note = FileDocument(url, as: .text)
+    try await note.open()
+    try await note.edit { $0 += " Ada" }
 
     let letter = try await FileCoordinator(label: "mailer").contents(of: url)
     print(String(decoding: letter, as: UTF8.self))  // Dear Ada
-    registration.end()
+    try await note.close()
     // end
     #expect(String(decoding: letter, as: UTF8.self) == "Dear Ada")
   }
