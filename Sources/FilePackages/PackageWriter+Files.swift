@@ -105,7 +105,7 @@ extension PackageWriter {
     do throws(PackageError) {
       if try former.status().kind != .regular { return nil }
       return try former.open(flags: [])
-    } catch  where error.code == .notFound {
+    } catch  where error.code == .notFound || error.code == .packageReplaced {
       return nil
     } catch  where error.systemError?.isOne(of: .permissionDenied) == true {
       // Who may not read it can't take over its attributes.

@@ -151,10 +151,14 @@ struct PackageWriter {
         }
       }
     } else if let base = node.base {
-      try base.withDirectory { (source) throws(PackageError) in
-        try aboutMember(path.path) { () throws(SystemError) in
-          try files.copyMetadata(from: source, files.status(of: source), to: target)
+      do throws(PackageError) {
+        try base.withDirectory { (source) throws(PackageError) in
+          try aboutMember(path.path) { () throws(SystemError) in
+            try files.copyMetadata(from: source, files.status(of: source), to: target)
+          }
         }
+      } catch where !node.hasMembersOfBase && (error.code == .packageReplaced || error.code == .notFound) {
+        // It would have lent its attributes, and is gone.
       }
     }
     try aboutMember(path.path) { () throws(SystemError) in

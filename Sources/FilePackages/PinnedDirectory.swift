@@ -167,6 +167,24 @@ package struct StoredMember: Sendable {
     return members
   }
 
+  /// This member where it is now: in the package that has taken the place of its own, if that has the very same file.
+  ///
+  /// A save links what it doesn't alter, so that its members are still there. One that isn't expected to be something certain has
+  /// no successor: it might be another one of the same name.
+  ///
+  /// - Returns: The member itself unless it's gone with its package, and if there's no successor.
+  package func current() -> StoredMember {
+    guard let expected else { return self }
+    do {
+      _ = try status()
+    } catch  where error.code == .packageReplaced {
+      guard let directory = try? PinnedDirectory(at: directory.path, directory.files) else { return self }
+      let successor = StoredMember(directory, place, expected: expected)
+      return (try? successor.status()) == nil ? self : successor
+    } catch {}
+    return self
+  }
+
   /// Its status, that of a link itself.
   ///
   /// - Throws: `notFound` or `packageReplaced` if it isn't there; `memberChanged` if it isn't what is expected.

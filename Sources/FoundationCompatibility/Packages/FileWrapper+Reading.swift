@@ -131,10 +131,10 @@
   }
 
   extension StoredMember {
-    /// The contents of a file.
+    /// The contents of a file, where it is now.
     func data() throws(PackageError) -> Data {
       var data = Data()
-      try readContents { (part, _) in data.append(contentsOf: part) }
+      try current().readContents { (part, _) in data.append(contentsOf: part) }
       return data
     }
   }

@@ -9,7 +9,7 @@
       do {
         let path = try HostFileSystem().canonicalPath(of: url.systemPath, resolvingLastComponent: false)
         switch node {
-        case .file: try saveFile(to: path)
+        case .file: try saveFile(to: path, options)
         case .symbolicLink(let link): try saveLink(link, to: path, options)
         case .directory: try saveDirectory(to: path, options, mayLink: mayLink)
         }
@@ -18,21 +18,23 @@
       } catch let error as PackageError { throw error.cocoaError(url, isReading: false) }
     }
 
-    private func saveFile(to path: SystemPath) throws {
+    private func saveFile(to path: SystemPath, _ options: WritingOptions) throws {
       guard case .file(var file) = node else { return }
       let files = HostFileSystem()
       let contents = try file.contents ?? file.stored?.data() ?? Data()
+      let replaced = try files.statusIfPresent(of: path)?.identity
       try files.replaceContents(of: path, with: Array(contents))
       if let mode {
         try files.withDescriptor(path, flags: .noFollow) { (file) throws(SystemError) in
           try files.setMode(of: file, to: mode)
         }
       }
-      // It's what was written that is known from now on.
+      // A copy elsewhere isn't where the contents are read from later, unless the caller wants that.
+      let isItsOwn = replaced != nil && file.stored?.expected?.identity == replaced
+      guard isItsOwn || options.contains(.withNameUpdating) else { return }
       let member = StoredMember(try PinnedDirectory(at: path.parent, files), try MemberPath(path.lastComponent))
       file.status = try member.status()
       file.stored = StoredMember(member.directory, member.place, expected: file.status)
-      // Contents that weren't asked for can be read where they are now.
       node = .file(file)
     }
 
@@ -94,7 +96,9 @@
         return .directory(try Self.packageNode(of: directory, mode))
       case .file(let file):
         // The same file as it was read: it's linked, or copied, without being read.
-        if let stored = file.stored, mode == file.status?.mode, file.contents == nil || (try? stored.status()) != nil {
+        if let stored = file.stored?.current(), mode == file.status?.mode,
+          file.contents == nil || (try? stored.status()) != nil
+        {
           return .stored(stored)
         }
         let contents = try file.contents ?? file.stored?.data() ?? Data()

@@ -6,8 +6,8 @@
   /// A file, a directory with all that's in it, or a symbolic link, in memory or on disk.
   ///
   /// Apple's class, on packages of this library. A wrapper of something on disk reads names and contents when they're asked for, through
-  /// the directory that was opened: if another package takes its place meanwhile, what wasn't read is `nil`, and never a part of the
-  /// new one. Contents that were asked for stay in memory. With ``ReadingOptions/immediate`` all of it is read at once.
+  /// the directory that was opened: if another package takes its place meanwhile, what wasn't read is `nil`, unless the new package has
+  /// the very same file. Contents that were asked for stay in memory. With ``ReadingOptions/immediate`` all of it is read at once.
   ///
   /// **Names.** The children of a directory have different keys, which are their names on disk. The first child with a preferred name
   /// has it as key; the next ones have `NAME 2.ext`, `NAME 3.ext` and so on, whichever is free. A name on disk that isn't UTF-8 has a key in

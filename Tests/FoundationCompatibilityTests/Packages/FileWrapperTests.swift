@@ -328,6 +328,44 @@ struct FileWrapperTests {
     }
   }
 
+  @Test("FW-9: A child that's written elsewhere stays the child that it was, and can be saved with its package")
+  func exportedChild() throws {
+    try withSandbox { box in
+      let url = try makePackage(box)
+      let wrapper = try FileWrapper(url: url)
+      let text = try #require(wrapper.fileWrappers?["text"])
+      try text.write(to: box.url("export"), originalContentsURL: nil)
+      #expect(try box.text(box.url("export")) == "old")
+      try FileManager.default.removeItem(at: box.url("export"))
+      try wrapper.fileWrappers?["images"]?.write(to: box.url("images"), originalContentsURL: nil)
+      try FileManager.default.removeItem(at: box.url("images"))
+      _ = wrapper.addRegularFile(withContents: Data("b".utf8), preferredFilename: "b")
+      try wrapper.write(to: url, options: .atomic, originalContentsURL: url)
+      #expect(try FileWrapper(url: url).listing() == ["b b"] + all)
+    }
+  }
+
+  @Test("FW-1: What another save has left as it was can be read from the new package, and what it has altered can't")
+  func successor() throws {
+    try withSandbox { box in
+      let url = try makePackage(box)
+      let (mine, other) = (try FileWrapper(url: url), try FileWrapper(url: url))
+      let (text, images) = (
+        try #require(mine.fileWrappers?["text"]), try #require(mine.fileWrappers?["images"]?.fileWrappers)
+      )
+      let old = try #require(other.fileWrappers?["text"])
+      other.removeFileWrapper(old)
+      _ = other.addRegularFile(withContents: Data("new".utf8), preferredFilename: "text")
+      try other.write(to: url, options: .atomic, originalContentsURL: url)
+      #expect(text.regularFileContents == nil)
+      #expect(images["1.png"]?.regularFileContents == Data("one".utf8))
+      #expect { try mine.write(to: url, options: .atomic, originalContentsURL: url) } throws: { $0 is CocoaError }
+      mine.removeFileWrapper(text)
+      try mine.write(to: url, options: .atomic, originalContentsURL: url)
+      #expect(try FileWrapper(url: url).listing() == Array(all.dropLast()))
+    }
+  }
+
   @Test("FW-4: A name on disk that isn't UTF-8 stays what it is")
   func otherEncodings() throws {
     try withSandbox { box in
