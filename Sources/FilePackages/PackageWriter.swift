@@ -157,7 +157,7 @@ struct PackageWriter {
             try files.copyMetadata(from: source, files.status(of: source), to: target)
           }
         }
-      } catch where !node.hasMembersOfBase && (error.code == .packageReplaced || error.code == .notFound) {
+      } catch  where !node.hasMembersOfBase && (error.code == .packageReplaced || error.code == .notFound) {
         // It would have lent its attributes, and is gone.
       }
     }
