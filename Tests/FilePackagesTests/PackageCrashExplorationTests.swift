@@ -124,6 +124,50 @@ struct PackageCrashExplorationTests {
     }
   }
 
+  @Test("CD-12: A process that is killed at a call leaves the old package or the new one, whole, and hinders nobody")
+  func killedProcess() async throws {
+    let save = Save.overExisting
+    let ends = try ends(save)
+    var seen: Set<String> = []
+    // The first calls, the last ones, those around the exchange, and some in between; all of them in a long run.
+    let exchange = try exchangeNumber(save)
+    let numbers = (1...ends.lastNeeded).filter {
+      Budget.isLong || $0 % 12 == 1 || abs($0 - exchange) <= 2 || $0 == ends.lastNeeded
+    }
+    for number in numbers {
+      let box = try PackageSandbox.make()
+      defer { box.remove() }
+      try save.prepare(box)
+      let root = box.root.description
+      await #expect(processExitsWith: .signal(9)) { [root = root as String, number = number as Int] in
+        let box = PackageSandbox(root: SystemPath(root))
+        let door = ScriptedFileSystem { $0.number == number ? .killProcess : .proceed }
+        try Save.overExisting.run(box, door)
+      }
+      let state = try save.state(box)
+      #expect(state == ends.before || state == ends.after, "call \(number): \(state)")
+      seen.insert(state)
+      try PackageTree.removeLeftovers(of: box.path(save.place), age: .zero)
+      #expect(try box.names() == ["source"], "call \(number)")
+      // The next save isn't hindered.
+      var next = try PackageTree(openingPackageAt: box.path("source"))
+      try next.update("next", "next")
+      _ = try next.write(to: box.path("source"))
+      #expect(try box.text("source/next") == "next")
+    }
+    #expect(seen.count == 2)
+  }
+
+  /// The number of the call that puts the new package in its place.
+  private func exchangeNumber(_ save: Save) throws -> Int {
+    try withSandbox { box in
+      try save.prepare(box)
+      let door = ScriptedFileSystem(script: hurry)
+      try save.run(box, door)
+      return try #require(door.log.first { $0.call == .rename }).number + 1
+    }
+  }
+
   @Test("CE-11: Everything new is brought to the disk before the package takes its place, and the place after it")
   func durability() throws {
     try withSandbox { box in
