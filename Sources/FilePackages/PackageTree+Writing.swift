@@ -7,8 +7,7 @@ extension PackageTree {
     case nothing
     /// Nothing, or the package that the tree was opened on.
     ///
-    /// Another program's save since then isn't overwritten. One that falls between the check and the exchange, a few
-    /// microseconds, is.
+    /// Another program's save since then isn't overwritten.
     case openedPackage
     /// Anything.
     case anything
@@ -76,6 +75,8 @@ extension PackageTree {
   ///
   /// Readers see the old contents or the new ones; a crash leaves one of them. Other members aren't touched. What was altered in this
   /// tree isn't written, except that the member is what is on disk afterwards.
+  /// A save of the whole package that is under way at the same time may have taken the former contents: keep it out, by a coordinated
+  /// write for example.
   ///
   /// - Parameters:
   ///   - path: The member; made if there's none. The directory that holds it must be on disk.

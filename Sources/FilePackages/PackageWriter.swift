@@ -62,18 +62,16 @@ struct PackageWriter {
       new = try PinnedDirectory(try openDirectory(draft, destination), at: destination, files)
       try fill(new.descriptor, at: draft.path, from: root, .top)
       try finish(new.descriptor, root, .top)
-      try checkThatPlaceIsSame(place)
     } catch {
       try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
       throw error
     }
     let displaced: DirectoryItem?
-    do throws(SystemError) {
-      displaced = try files.place(draft, as: place, replacing: replacement == .anything || present != nil)
+    do throws(PackageError) {
+      displaced = try exchange(draft, place)
     } catch {
       try? files.removeTree(draft.name, at: draft.directory, overridingMode: true)
-      let isTaken = replacement != .anything && error.isOne(of: .fileExists)
-      throw PackageError(isTaken ? .destinationExists : .fileSystem, destination, systemError: error)
+      throw error
     }
     isInPlace = true
     try aboutMember(destination) { () throws(SystemError) in
@@ -81,6 +79,45 @@ struct PackageWriter {
       try files.removeDisplaced(displaced)
     }
     return new
+  }
+
+  /// Puts the new package in its place, unless somebody else has done so since the one there was opened.
+  ///
+  /// - Returns: What is to be removed.
+  private func exchange(_ draft: DirectoryItem, _ place: DirectoryItem) throws(PackageError) -> DirectoryItem? {
+    let lock = lockPlace(place)
+    defer { if let lock { try? files.close(lock) } }
+    try checkThatPlaceIsSame(place)
+    do throws(SystemError) {
+      return try files.place(draft, as: place, replacing: replacement == .anything || present != nil)
+    } catch {
+      let isTaken = replacement != .anything && error.isOne(of: .fileExists)
+      throw PackageError(isTaken ? .destinationExists : .fileSystem, destination, systemError: error)
+    }
+  }
+
+  /// How long another save of the same package is waited for; it checks the place and renames meanwhile, nothing else.
+  private static let lockPatience = Duration.seconds(1)
+
+  /// Keeps out other saves of the package that's replaced until the descriptor is closed.
+  ///
+  /// Where that isn't possible, or whoever has the lock keeps it, as no save does, the check alone has to do.
+  private func lockPlace(_ place: DirectoryItem) -> FileDescriptor? {
+    guard replacement == .openedPackage, present != nil,
+      let directory = try? files.open(place.name, at: place.directory, flags: [.directory, .noFollow], mode: 0)
+    else { return nil }
+    let end = HostClock.shared.now.advanced(by: Self.lockPatience)
+    while true {
+      do throws(SystemError) {
+        try files.lock(directory)
+        return directory
+      } catch {
+        let now = HostClock.shared.now
+        if !error.isOne(of: .resourceTemporarilyUnavailable) || now >= end { return directory }
+        // There's no event for it: the kernel only lets threads wait without a limit.
+        _ = ThreadEvent().wait(until: now.advanced(by: .milliseconds(1)))
+      }
+    }
   }
 
   /// Somebody may have saved while this was written.

@@ -55,4 +55,47 @@ struct ConcurrencyPackageTests {
     #expect(try box.text("p/d/e") == "\(count)")
     #expect(try box.names() == ["p"])
   }
+
+  @Test("CD-15: Of saves at once each is in the package, or its writer is told that it isn't")
+  func writers() async throws {
+    let count = Budget.isLong ? 1_000 : 60
+    let box = try PackageSandbox.make()
+    defer { box.remove() }
+    let path = box.path("p")
+    _ = try PackageTree().write(to: path)
+    let overtaken = Guarded(0)
+    func writer(_ name: String) -> @Sendable () throws -> Void {
+      {
+        for number in 0..<count {
+          // A writer that was overtaken opens the package again, as often as it takes.
+          while true {
+            do {
+              var tree = try PackageTree(openingPackageAt: path)
+              try tree.update("\(name)\(number)", name)
+              _ = try tree.write(to: path)
+              break
+            } catch let error as PackageError where error.code == .packageReplaced && !error.isInPlace {
+              overtaken.withLock { $0 += 1 }
+            }
+          }
+        }
+      }
+    }
+    try await together([writer("x"), writer("y"), writer("z")])
+    let names = try PackageTree(openingPackageAt: path).names().map(\.description)
+    #expect(Set(names) == Set(["x", "y", "z"].flatMap { name in (0..<count).map { "\(name)\($0)" } }))
+    #expect(try box.names() == ["p"])
+  }
+
+  @Test("CD-15: A package that somebody else has locked is saved all the same")
+  func foreignLock() throws {
+    try withSandbox { box in
+      try box.write("p/a", "1")
+      let door = ScriptedFileSystem { $0.call == .lock ? .fail(11) : .proceed }
+      var tree = try PackageTree(openingPackageAt: box.path("p"), files: door)
+      try tree.update("a", "2")
+      #expect(try tree.write(to: box.path("p")).tree.listing() == ["a 2"])
+      #expect(door.log.count { $0.call == .lock } > 1)
+    }
+  }
 }

@@ -44,6 +44,7 @@ struct ScriptedFileSystemTests {
       _ = try? door.open(path, at: file, flags: [], mode: 0)
       _ = try? door.openWithoutSymbolicLinks(path, at: file, flags: [])
       try? door.close(file)
+      try? door.lock(file)
       _ = try? door.read(file, into: &buffer)
       _ = try? door.write(file, [1])
       _ = try? door.seek(file, to: 0, .start)

@@ -10,6 +10,7 @@ extension ModelFileSystem {
   package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     throw unknown("read")
   }
+  package func lock(_ descriptor: FileDescriptor) throws(SystemError) { throw unknown("lock") }
   package func write(_ descriptor: FileDescriptor, _ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
     throw unknown("write")
   }

@@ -22,6 +22,11 @@ package protocol FileSystem: Sendable {
   /// Closes a descriptor, which must not be used afterwards, even when this throws. See close(2).
   func close(_ descriptor: FileDescriptor) throws(SystemError)
 
+  /// Locks an open file or directory for this descriptor alone, until it's closed; EAGAIN when another one has it locked.
+  ///
+  /// Only those who lock it too are kept out. See flock(2).
+  func lock(_ descriptor: FileDescriptor) throws(SystemError)
+
   // MARK: Contents
 
   /// Reads at most `buffer.count` bytes to the start of `buffer` and returns how many; 0 at the end. See read(2).

@@ -57,6 +57,11 @@ extension HostFileSystem {
     }
   }
 
+  /// flock(2).
+  package func lock(_ descriptor: FileDescriptor) throws(SystemError) {
+    try checked(.lock) { flock(descriptor.rawValue, LOCK_EX | LOCK_NB) }
+  }
+
   /// read(2).
   package func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws(SystemError) -> Int {
     try checked(.read) {

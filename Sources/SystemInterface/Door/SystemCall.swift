@@ -8,6 +8,8 @@ package enum SystemCall: String, Hashable, Sendable, CaseIterable {
   case openWithoutSymbolicLinks = "openat2(2)"
   /// Closes a descriptor.
   case close = "close(2)"
+  /// Locks a file.
+  case lock = "flock(2)"
   /// Reads bytes.
   case read = "read(2)"
   /// Writes bytes.
