@@ -56,6 +56,8 @@ let package = Package(
     .library(name: "FileVersions", targets: ["FileVersions", "SystemInterface"]),
     // Documents: contents in memory that live with other programs in the same file.
     .library(name: "FileDocuments", targets: ["FileDocuments", "FileVersions", "SystemInterface"]),
+    // Directories that count as one file.
+    .library(name: "FilePackages", targets: ["FilePackages", "SystemInterface"]),
     .library(name: "FileCoordinationTesting", targets: ["FileCoordinationTesting"]),
     // Apple's names, for programs that were written for Apple platforms.
     .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
@@ -225,9 +227,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FileWatching", "FileVersions",
-        "FoundationCompatibility",
-        "MetadataPredicates", "SystemInterface",
+        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileMetadata", "FilePackages", "FileWatching",
+        "FileVersions", "FoundationCompatibility", "MetadataPredicates", "SystemInterface",
       ],
       swiftSettings: settings),
     .testTarget(
