@@ -18,7 +18,8 @@ extension FileCoordinator {
   ///   - options: Whether a file that can't be written is replaced.
   ///   - deadlines: How long to wait; those of the coordinator unless stated.
   /// - Throws: `FileCoordinationError` or ``FileVersionError``; the file is as it was, and no version was added.
-  /// - Complexity: O(bytes), to hash the old ones.
+  /// - Complexity: O(bytes) of the new ones. Old ones of up to 256 KiB are hashed, larger ones later, see
+  ///   ``FileVersions/waitForHashes()``.
   public func replaceContents(
     of url: URL, with contents: Data, keepingVersion versions: FileVersions, options: SavingOptions = [],
     deadlines: AccessDeadlines? = nil

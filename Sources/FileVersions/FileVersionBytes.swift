@@ -5,7 +5,8 @@ internal import VersionStore
 
 /// The contents of a version, piece by piece.
 ///
-/// All of them are compared with the hash that was made when they were kept before the first piece is handed out. Once that's done, the
+/// All of them are compared with the hash that was made when they were kept before the first piece is handed out; if there's none yet, it's
+/// made then. Once that's done, the
 /// version may be removed: the pieces are those of the open file.
 public struct FileVersionBytes: AsyncSequence, Sendable {
   let versions: FileVersions

@@ -136,7 +136,8 @@ public struct FileVersions: Sendable {
   ///   - parents: The versions that it was made from.
   /// - Returns: The version.
   /// - Throws: ``FileVersionError``.
-  /// - Complexity: O(bytes) to hash them; their blocks are shared where the file system can.
+  /// - Complexity: O(bytes) to copy them where the file system can't share blocks. Up to 256 KiB and packages are hashed before; larger files
+  ///   later, see ``waitForHashes()``.
   /// - Note: Rules CV-07, CV-10.
   @discardableResult
   public func addVersion(

@@ -1,0 +1,147 @@
+internal import ContentHashing
+internal import SystemInterface
+
+// What is done after the commit of a version whose file has another name outside of the store, at once or after a crash.
+
+// MARK: - Moves into the store
+
+extension VersionStore {
+  /// Ends a move into the store: from the commit on the version is there, and its source must go.
+  ///
+  /// Doing it twice does nothing.
+  func completeMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    // Something else may have been put there meanwhile.
+    let isThere = try status(of: source)?.identity == identity
+    if version.isPackage {
+      if isThere {
+        // Nothing has that name. Not every file system can check that.
+        try storing { () throws(SystemError) in
+          try files.rename(
+            source, at: .workingDirectory, to: removal(of: version, at: source), at: .workingDirectory, .replacing)
+        }
+      }
+      return try removeRest(of: version, at: source)
+    }
+    if isThere { try storing { () throws(SystemError) in try files.removeItem(at: source) } }
+    try seal(path(of: version))
+    if let hash = version.hash { try share(path(of: version), hash) }
+  }
+
+  /// Where a package is while it's removed member by member: nobody is to take a part of it for the whole.
+  private func removal(of version: StoredVersion, at source: SystemPath) -> SystemPath {
+    source.parent.appending(".moved-" + version.id.description)
+  }
+
+  private func removeRest(of version: StoredVersion, at source: SystemPath) throws(VersionStoreError) {
+    let rest = removal(of: version, at: source)
+    if try status(of: rest) == nil { return }
+    try storing { () throws(SystemError) in try files.removeItem(at: rest) }
+  }
+
+  /// Ends a move into the store that a crash has cut off, any time later.
+  ///
+  /// The source may have been changed, or be another file with the same number: only what the version has is removed.
+  func recoverMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    if version.hash == nil { return try recoverUnhashedMove(of: version, from: source, identity) }
+    if version.isPackage { try removeRest(of: version, at: source) }
+    let there = try contents(ofItemAt: source)
+    let isSource = try status(of: source)?.identity == identity
+    if isSource, there?.hash == version.hash {
+      do throws(VersionStoreError) { return try completeMove(of: version, from: source, identity) } catch {
+        // It stays where it is as well, by a link or as a copy.
+        try makeOwn(version)
+        return
+      }
+    }
+    // Nobody was told that it's kept: if the file was changed by the name that it still has, that's all there is of it.
+    if isSource, try status(of: path(of: version))?.identity == identity {
+      return try remove(version.id, of: version.item)
+    }
+    if version.isPackage { return }
+    if let hash = version.hash, try self.hash(of: path(of: version)) == hash {
+      try seal(path(of: version))
+      try share(path(of: version), hash)
+    }
+  }
+
+  /// The same for a file of which there's no hash.
+  private func recoverUnhashedMove(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let kept = try status(of: path) else { return }
+    guard let there = try status(of: source), there.identity == identity else { return try seal(path) }
+    let isUnchanged: Bool
+    if kept.identity == identity {
+      isUnchanged = version.isOf(there)
+    } else {
+      isUnchanged = try hash(of: path) == contents(ofItemAt: source)?.hash
+    }
+    if isUnchanged {
+      do throws(VersionStoreError) { try completeMove(of: version, from: source, identity) } catch {
+        // It stays where it is as well, by a link or as a copy.
+        try makeOwn(version)
+      }
+    } else if kept.identity == identity {
+      // Nobody was told that it's kept, and the file has what was made of it.
+      try remove(version.id, of: version.item)
+    }
+  }
+
+  /// Gives a version whose file has other names outside of the store a file of its own.
+  func makeOwn(_ version: StoredVersion) throws(VersionStoreError) {
+    let (path, copy) = (path(of: version), step("own-" + version.id.description))
+    if version.isPackage { return }
+    try unlink(copy)
+    try storing { () throws(SystemError) in
+      try files.copyItem(from: path, to: copy, replacing: false)
+      try files.synchronizeItem(at: copy)
+      try files.rename(copy, at: .workingDirectory, to: path, at: .workingDirectory, .replacing)
+    }
+    try seal(path)
+  }
+}
+
+// MARK: - Replacements
+
+extension VersionStore {
+  /// Ends the addition of a file that got another name in the store: another file is in its place now, and nobody writes to it.
+  ///
+  /// If the file wasn't replaced, the version gets a copy of its own. Doing it twice does nothing.
+  func completeReplacement(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let status = try status(of: path) else { return }
+    // It wasn't replaced, or has moved away.
+    if status.identity == identity, status.linkCount > 1 { try makeOwn(version) } else { try seal(path) }
+    if let hash = version.hash { try share(path, hash) }
+    try unlink(stepPath(of: version))
+  }
+
+  /// Ends a replacement that a crash has cut off, any time later: if the file wasn't replaced, it may have been changed since.
+  func recoverReplacement(
+    of version: StoredVersion, from source: SystemPath, _ identity: FileIdentity
+  ) throws(VersionStoreError) {
+    let path = path(of: version)
+    guard let status = try status(of: path) else { return }
+    let isNamedElsewhere = status.identity == identity && status.linkCount > 1
+    let isUnchanged: Bool
+    if let hash = version.hash {
+      if isNamedElsewhere { try makeOwn(version) }
+      isUnchanged = try self.hash(of: path) == hash
+    } else {
+      isUnchanged = !isNamedElsewhere || version.isOf(status)
+    }
+    if isUnchanged {
+      try completeReplacement(of: version, from: source, identity)
+    } else {
+      // The file has what was kept, or what was made of it.
+      try remove(version.id, of: version.item)
+    }
+  }
+}
