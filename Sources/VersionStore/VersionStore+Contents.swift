@@ -120,7 +120,10 @@ extension VersionStore {
 
   /// The hashes of a version's files by its records, or by the files if those aren't written yet.
   private func contentsOfVersion(in directory: SystemPath) throws(VersionStoreError) -> Set<ContentHash> {
+    var linkCountMin: UInt64 = 2
     if let record = try? record(at: directory.appending(StoreLayout.record)), let version = StoredVersion(record) {
+      // Whoever hashes it may have found it before it was renamed to be removed, and shares it until it's gone.
+      if version.hash == nil { linkCountMin = 1 }
       if let hash = version.hash, !version.isPackage { return [hash] }
       if let known = try recordedHash(at: directory.appending(StoreLayout.hash)) { return [known.hash] }
       if version.isPackage, let list = try? contents(of: directory.appending(StoreLayout.members)) {
@@ -128,15 +131,19 @@ extension VersionStore {
       }
     }
     var hashes: Set<ContentHash> = []
-    try addHashes(below: directory.appending(StoreLayout.contentsName), to: &hashes)
+    try addHashes(below: directory.appending(StoreLayout.contentsName), to: &hashes, linkCountMin: linkCountMin)
     return hashes
   }
 
-  private func addHashes(below path: SystemPath, to hashes: inout Set<ContentHash>) throws(VersionStoreError) {
+  private func addHashes(
+    below path: SystemPath, to hashes: inout Set<ContentHash>, linkCountMin: UInt64
+  ) throws(VersionStoreError) {
     guard let status = try status(of: path) else { return }
     if status.kind == .directory {
-      for name in try names(in: path) { try addHashes(below: path.appending(name), to: &hashes) }
-    } else if status.kind == .regular, status.linkCount > 1, let hash = try? hash(of: path) {
+      for name in try names(in: path) {
+        try addHashes(below: path.appending(name), to: &hashes, linkCountMin: linkCountMin)
+      }
+    } else if status.kind == .regular, status.linkCount >= linkCountMin, let hash = try? hash(of: path) {
       hashes.insert(hash)
     }
   }
