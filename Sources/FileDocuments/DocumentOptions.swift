@@ -12,7 +12,7 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
 
   /// The processes that see each other's accesses.
   public var domain: CoordinationDomain
-  /// Keeps what would be overwritten or discarded; ``FileVersions/FileVersions`` of the same domain unless stated.
+  /// Keeps what would be overwritten or discarded; a `FileVersions` of the same domain unless stated.
   public var versions: FileVersions
   /// When the document saves by itself.
   public var autosave = AutosavePolicy.standard

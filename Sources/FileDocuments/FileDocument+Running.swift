@@ -41,7 +41,7 @@ extension FileDocument {
     let (options, argument) = (options, call.flatMap { arguments[$0] } ?? CallArgument(url: board.snapshot.url))
     let work = DocumentWork(
       format: format, options: options, memory: memory, incomingBytes: incomingBytes, presence: presence,
-      argument: argument
+      isDeletionAnnounced: core.isDeletionAnnounced, argument: argument
     ) { [self] url throws(DocumentError) in
       try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
     }

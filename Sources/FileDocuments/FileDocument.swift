@@ -31,7 +31,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `core`, `memory`, calls and questions that wait | the actor | one event after the other |
 /// | `board` | its lock | the snapshot is read anywhere |
-/// | contents that are being written | a copy in ``DocumentWork`` | editing goes on |
+/// | contents that are being written | a copy in the operation | editing goes on |
 ///
 /// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, and CD-33 to CD-44.
 public actor FileDocument<Contents: Sendable> {

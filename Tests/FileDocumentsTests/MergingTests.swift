@@ -85,7 +85,7 @@ struct MergingTests {
       try await document.edit { $0 = "mine" }
       try await fixture.other.replaceContents(of: fixture.file, with: Data("theirs".utf8))
       try await gate.waitForArrival()
-      #expect(document.state.editingObstacles == .reloading)
+      #expect(document.state.editingObstacles.contains(.reloading))
       try await fixture.clock.waitForScheduled(count: 1)
       fixture.clock.advance(by: .seconds(30))
       try await document.waitUntil { $0.state.editingObstacles.isEmpty }

@@ -98,8 +98,7 @@ struct OtherProgramsTests {
     try await withFixture { fixture in
       let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
       try FileManager.default.moveItem(at: fixture.file, to: fixture.url("b.txt"))
-      try await document.waitUntil { $0.url.lastPathComponent == "b.txt" && $0.state.editingObstacles.isEmpty }
-      #expect(document.state.conditions == .normal)
+      try await document.waitUntil { $0.url.lastPathComponent == "b.txt" && $0.state.conditions == .normal }
       // An editor moves the old file away and writes a new one.
       let revision = document.state.revision
       try FileManager.default.moveItem(at: fixture.url("b.txt"), to: fixture.url("b.txt~"))
@@ -110,6 +109,29 @@ struct OtherProgramsTests {
       try await document.waitUntil { $0.state.conditions == .deleted && $0.state.editingObstacles.isEmpty }
       #expect(await document.contents == "theirs")
       try await document.close()
+    }
+  }
+
+  @Test(
+    "CD-21, CD-22: A save right after a move that nobody has reported yet goes to the new place; after a deletion it goes nowhere"
+  )
+  func unreportedMove() async throws {
+    try await withFixture { fixture in
+      let document = try await fixture.open { $0.observesUncoordinatedChanges = true }
+      for number in 0..<3 {
+        try await document.edit { $0 = "new \(number)" }
+        let place = fixture.url("\(number).txt")
+        try FileManager.default.moveItem(at: document.url, to: place)
+        try await document.save()
+        #expect(try fixture.text(of: place) == "new \(number)")
+        #expect(try fixture.names() == ["\(number).txt"])
+      }
+      try FileManager.default.removeItem(at: document.url)
+      try await document.edit { $0 = "unsaved" }
+      await #expect { try await document.save() } throws: { ($0 as? DocumentError)?.code == .fileDeleted }
+      #expect(try fixture.names() == [])
+      #expect(await document.contents == "unsaved")
+      try await document.close(discardingChanges: true)
     }
   }
 
@@ -139,8 +161,7 @@ struct OtherProgramsTests {
       let moved = fixture.url("moved.txt")
       try await document.edit { $0 = "new" }
       try await fixture.other.move(fixture.file, to: moved)
-      try await document.waitUntil { $0.url.lastPathComponent == "moved.txt" }
-      #expect(document.state.conditions == .normal)
+      try await document.waitUntil { $0.url.lastPathComponent == "moved.txt" && $0.state.conditions == .normal }
       try await document.save()
       #expect(try fixture.text(of: moved) == "new")
       #expect(!fixture.exists())

@@ -11,6 +11,8 @@ final class DocumentPresence: Sendable {
   private struct State: Sendable {
     var key: DocumentRegistry.Key?
     var registration: FilePresenterRegistration?
+    /// The file as it was read or written last.
+    var file: HeldFile?
   }
 
   let presenter: DocumentPresenter
@@ -78,6 +80,19 @@ final class DocumentPresence: Sendable {
     _ = DocumentRegistry.shared.enter(document, at: place.key)
   }
 
+  /// Holds on to the file that's there now, without access to its contents.
+  func hold(_ path: SystemPath, _ files: any FileSystem) {
+    let file = HeldFile(path, files)
+    // The former one is closed outside the lock.
+    _ = state.withLock { state in
+      defer { state.file = file }
+      return state.file
+    }
+  }
+
+  /// Whether the file that was read or written last still has a name; `false` if that isn't known.
+  var hasFileName: Bool { state.withLock { $0.file }?.hasName ?? false }
+
   /// Ends the registration and the entry.
   ///
   /// Doing so twice does nothing.
@@ -89,4 +104,23 @@ final class DocumentPresence: Sendable {
     former.registration?.end()
     if let key = former.key { DocumentRegistry.shared.leave(owner, at: key) }
   }
+}
+
+/// A file that's known wherever it is, by an open descriptor.
+private final class HeldFile: Sendable {
+  private let descriptor: FileDescriptor
+  private let files: any FileSystem
+
+  /// Opens nothing if there's no file, or no descriptor to spare.
+  init?(_ path: SystemPath, _ files: any FileSystem) {
+    let opened = try? files.open(path, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
+    guard let opened else { return nil }
+    descriptor = opened
+    self.files = files
+  }
+
+  deinit { try? files.close(descriptor) }
+
+  /// A file without any name is gone for good, see unlink(2).
+  var hasName: Bool { ((try? files.status(of: descriptor))?.linkCount ?? 0) > 0 }
 }

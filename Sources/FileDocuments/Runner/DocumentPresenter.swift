@@ -19,10 +19,17 @@ protocol DocumentMessageReceiver: Actor {
 /// | state | guarded by | why |
 /// | --- | --- | --- |
 /// | `location` | its lock | moves are noted here, accesses read it on any thread |
+/// | `messages` | its lock | operations wait for messages that come on another thread |
 /// | `missed` | its lock | as above |
 /// | `document` | constant | weak: a document that nobody uses any more isn't presented |
 final class DocumentPresenter: FilePresenter {
+  private struct Messages: Sendable {
+    var count = 0
+    var waiting: [FileAnswer<Void>] = []
+  }
+
   private let location: Guarded<URL>
+  private let messages = Guarded(Messages())
   /// A message came before the presenter was the document's: it's registered inside the access that reads, and others go on as soon as
   /// that ends.
   private let missed = Guarded(false)
@@ -43,6 +50,33 @@ final class DocumentPresenter: FilePresenter {
   var url: URL {
     get { location.withLock { $0 } }
     set { location.withLock { $0 = newValue } }
+  }
+
+  /// How many messages have come that say something about the place or the contents of the file.
+  var messageCount: Int { messages.withLock { $0.count } }
+
+  /// Waits until such a message has come, or a time has passed.
+  ///
+  /// - Returns: Whether one has come.
+  func waitForMessage(after count: Int, atMost duration: Duration, _ clock: any CoordinationClock) async -> Bool {
+    try? await FileAnswer<Void>.wait { answer in
+      let hasCome = messages.withLock { messages in
+        if messages.count == count { messages.waiting.append(answer) }
+        return messages.count != count
+      }
+      _ = clock.schedule(at: clock.now.advanced(by: duration)) { answer.succeed() }
+      if hasCome { answer.succeed() }
+    }
+    return messageCount != count
+  }
+
+  private func noteMessage() {
+    let waiting = messages.withLock { messages in
+      messages.count += 1
+      defer { messages.waiting = [] }
+      return messages.waiting
+    }
+    for answer in waiting { answer.succeed() }
   }
 
   var presentedItemURL: URL? { url }
@@ -70,12 +104,14 @@ final class DocumentPresenter: FilePresenter {
 
   func presentedItemDidMove(to newURL: URL, origin: AccessOrigin) async {
     url = newURL
+    noteMessage()
     await receiver?.itemMoved(for: self)
     // Such a move may stand for a change right before it.
     if !origin.isCoordinated { await receiver?.itemChanged(for: self) }
   }
 
   func presentedItemDidChange(origin: AccessOrigin) async {
+    noteMessage()
     if origin.isVerified != false { await receiver?.itemChanged(for: self) }
   }
 

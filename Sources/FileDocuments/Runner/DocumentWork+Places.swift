@@ -39,6 +39,7 @@ extension DocumentWork {
         var result = Result(.done)
         result.incoming = Memory.Stored(contents, ContentHash(of: bytes))
         result.modificationDate = modificationDate(access)
+        if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
         try await presence.register(in: options.domain)
         result.presence = presence
         return result
@@ -77,7 +78,17 @@ extension DocumentWork {
     }
   }
 
-  private var files: any FileSystem { options.domain.configuration.fileSystem }
+  func hold(_ access: borrowing FileAccess) {
+    if options.observesUncoordinatedChanges { presence?.hold(access.canonicalPath, files) }
+  }
+
+  /// Whether a program that doesn't coordinate has taken the file away.
+  func isMissing(_ url: URL) -> Bool {
+    guard options.observesUncoordinatedChanges, presence?.hasFileName == true else { return false }
+    return (try? files.statusIfPresent(of: coordinator.canonicalPath(of: url))) == .some(nil)
+  }
+
+  var files: any FileSystem { options.domain.configuration.fileSystem }
 
   /// What the file has; `nil` if there's none.
   ///

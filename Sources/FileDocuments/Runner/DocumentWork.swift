@@ -30,6 +30,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   let incomingBytes: Data?
   /// The present presenter; `nil` while the document isn't open.
   let presence: DocumentPresence?
+  /// Nobody needs to be asked where the file is if it's gone.
+  let isDeletionAnnounced: Bool
   let argument: CallArgument<Contents>
   /// Makes a presenter of the document, and enters it in the registry.
   let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
@@ -95,6 +97,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     var result = Result(.done)
     result.incoming = Memory.Stored(try contents(of: bytes), ContentHash(of: bytes))
     result.modificationDate = modificationDate(access)
+    if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
     try await presence.register(in: options.domain)
     result.presence = presence
     return result
@@ -102,14 +105,30 @@ struct DocumentWork<Contents: Sendable>: Sendable {
 
   // MARK: - Reading and writing
 
+  /// How long to wait for the report of a move by a program that doesn't coordinate.
+  ///
+  /// It usually takes a tenth of a second.
+  private static var moveReportMax: Duration { .seconds(5) }
+  private static var attemptCountMax: Int { 16 }
+
   /// Runs `body` with the file's place, again if the file was moved before it began.
+  ///
+  /// A missing file that still has a name was moved a moment ago, and nobody has reported that yet. No access is requested before that's
+  /// reported: a move that's noticed during an access for writing counts as a part of it.
   private func following(_ body: (URL) async throws -> Result) async throws -> Result {
-    guard let presenter = presence?.presenter else { throw DocumentError.notOpen }
-    while true {
+    guard let presence else { throw DocumentError.notOpen }
+    let presenter = presence.presenter
+    for _ in 0..<Self.attemptCountMax {
       let url = presenter.url
-      let result = try await body(url)
-      if result.outcome != .missing || presenter.url == url { return result }
+      let count = presenter.messageCount
+      let result = isMissing(url) ? Result(.missing) : try await body(url)
+      if result.outcome != .missing { return result }
+      if presenter.url != url { continue }
+      guard options.observesUncoordinatedChanges, !isDeletionAnnounced, presence.hasFileName else { return result }
+      let clock = options.domain.configuration.clock
+      if await !presenter.waitForMessage(after: count, atMost: Self.moveReportMax, clock) { return result }
     }
+    return Result(.missing)
   }
 
   private func check(_ url: URL) async throws -> Result {
@@ -117,6 +136,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
       guard let bytes = try await present(access) else { return Result(.missing) }
       var result =
         ContentHash(of: bytes) == memory.base?.tag ? Result(.unchanged) : differing(bytes)
+      hold(access)
       result.modificationDate = modificationDate(access)
       return result
     }
@@ -148,6 +168,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
         if presentHash != memory.base?.tag { return differing(present) }
         try await access.replaceContents(with: bytes)
       }
+      hold(access)
       var result = Result(.done)
       result.incoming = Memory.Stored(contents, hash)
       result.modificationDate = modificationDate(access)
