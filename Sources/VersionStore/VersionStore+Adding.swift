@@ -49,7 +49,11 @@ extension VersionStore {
       if isHashedLater { try noteTask(version) }
       // From the commit on there's nothing to complete.
       if taking == .copying { try unlink(step.appending(StoreLayout.step)) }
-      try commit(step, version)
+      if taking == .linking && isShared {
+        try commitReplacement(step, version)
+      } else {
+        try commit(step, version)
+      }
       // A replacement that shares the file ends when the other file is there.
       if taking == .linking && isShared { return version }
       if taking == .moving { try completeMove(of: version, from: source, status.identity) }
@@ -184,6 +188,23 @@ extension VersionStore {
     try ensureDurableDirectory(directory)
     try rename(step, to: layout.directory(of: version.id, of: version.item))
     try synchronizeNames(in: directory)
+  }
+
+  /// The same for a file that still has its former name, and is replaced only when all of this is on the disk.
+  ///
+  /// So the version gets its place first: in a file system with a journal, the first wait then brings all names to the disk, and those
+  /// that follow find nothing to write. What `step` says needn't be there, because a version that has a `step` and another name is
+  /// known to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
+  private func commitReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
+    let place = layout.directory(of: version.id, of: version.item)
+    try ensureDurableDirectory(place.parent)
+    try rename(step, to: place)
+    try storing { () throws(SystemError) in
+      try files.synchronizeItem(at: place.appending(StoreLayout.record))
+      try files.synchronizeItem(at: place.appending(StoreLayout.contentsName))
+    }
+    try synchronizeNames(in: place)
+    try synchronizeNames(in: place.parent)
   }
 }
 

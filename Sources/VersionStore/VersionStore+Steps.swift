@@ -117,9 +117,12 @@ extension VersionStore {
     var count = 0
     for id in try versionIDs(of: item) {
       let path = layout.directory(of: id, of: item).appending(StoreLayout.step)
-      guard let record = try recordIfIntact(at: path),
-        case .add(_, let source, let identity, let taking)? = Step(record)
-      else { continue }
+      if try status(of: path) == nil { continue }
+      guard case .add(_, let source, let identity, let taking)? = try recordIfIntact(at: path).flatMap(Step.init) else {
+        try completeUnknown(id, of: item)
+        count += 1
+        continue
+      }
       if let version = try versionIfPresent(id, of: item) {
         switch taking {
         case .copying: break
@@ -136,5 +139,28 @@ extension VersionStore {
       count += 1
     }
     return count
+  }
+
+  /// Completes a replacement whose step, and perhaps whose record, wasn't on the disk when the power failed.
+  ///
+  /// A file that has no other name is all there is of its contents: it stays, and is listed as damaged if its record is.
+  private func completeUnknown(_ id: VersionID, of item: ItemID) throws(VersionStoreError) {
+    let directory = layout.directory(of: id, of: item)
+    do throws(VersionStoreError) {
+      guard let version = try versionIfPresent(id, of: item) else { return }
+      if !version.isPackage, let status = try status(of: path(of: version)) {
+        try recoverReplacement(of: version, from: path(of: version), status.identity)
+      }
+    } catch .damaged(let record) where record == recordPath(of: id, of: item) {
+      let contents = directory.appending(StoreLayout.contentsName)
+      for name in try names(in: contents) {
+        guard let status = try status(of: contents.appending(name)), status.kind == .regular, status.linkCount > 1
+        else {
+          return
+        }
+      }
+      return try remove(id, of: item)
+    }
+    try unlink(directory.appending(StoreLayout.step))
   }
 }
