@@ -84,7 +84,9 @@ extension DocumentWork {
 
   /// Whether a program that doesn't coordinate has taken the file away.
   func isMissing(_ url: URL) -> Bool {
-    guard options.observesUncoordinatedChanges, presence?.hasFileName == true else { return false }
+    guard options.observesUncoordinatedChanges, !isDeletionAnnounced, presence?.hasFileName == true else {
+      return false
+    }
     return (try? files.statusIfPresent(of: coordinator.canonicalPath(of: url))) == .some(nil)
   }
 

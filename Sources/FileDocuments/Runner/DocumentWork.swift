@@ -108,7 +108,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   /// How long to wait for the report of a move by a program that doesn't coordinate.
   ///
   /// It usually takes a tenth of a second.
-  private static var moveReportMax: Duration { .seconds(5) }
+  private static var moveReportMax: Duration { .seconds(2) }
   private static var attemptCountMax: Int { 16 }
 
   /// Runs `body` with the file's place, again if the file was moved before it began.
@@ -118,17 +118,15 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   private func following(_ body: (URL) async throws -> Result) async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
     let presenter = presence.presenter
+    let clock = options.domain.configuration.clock
     for _ in 0..<Self.attemptCountMax {
       let url = presenter.url
       let count = presenter.messageCount
-      let result = isMissing(url) ? Result(.missing) : try await body(url)
-      if result.outcome != .missing { return result }
-      if presenter.url != url { continue }
-      guard options.observesUncoordinatedChanges, !isDeletionAnnounced, presence.hasFileName else { return result }
-      let clock = options.domain.configuration.clock
-      if await !presenter.waitForMessage(after: count, atMost: Self.moveReportMax, clock) { return result }
+      if isMissing(url), await presenter.waitForMessage(after: count, atMost: Self.moveReportMax, clock) { continue }
+      let result = try await body(url)
+      if result.outcome != .missing || presenter.url == url { return result }
     }
-    return Result(.missing)
+    throw DocumentError(.coordination, "'\(presenter.url.path)' is moved again and again. Try again later.")
   }
 
   private func check(_ url: URL) async throws -> Result {
