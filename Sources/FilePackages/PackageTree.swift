@@ -6,7 +6,7 @@ public import SystemInterface
 /// when they are asked for, and not kept. So opening costs the same for every package, and memory doesn't grow with what was
 /// looked at. Copies of a tree share what they haven't altered.
 ///
-/// **Nothing is mixed.** When another package takes the place of this one, by ``write(to:_:)`` of any program with this library,
+/// **Nothing is mixed.** When another package takes the place of this one, by ``write(to:_:linking:)`` of any program with this library,
 /// a tree that was opened before reads what it was opened on, or says `packageReplaced`; it never finds a part of the one
 /// and a part of the other. A program that alters single members in place is seen doing so: what was asked for before and
 /// afterwards may differ. A snapshot in memory is what ``loadAll(sizeMax:)`` makes.
