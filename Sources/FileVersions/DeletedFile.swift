@@ -40,9 +40,18 @@ extension FileVersions {
   /// - Returns: The file; `nil` if there's none.
   /// - Throws: ``FileVersionError``.
   public func deletedFile(at url: URL) async throws(FileVersionError) -> DeletedFile? {
+    try await deletedFiles(at: url).first
+  }
+
+  /// The files that were at a URL one after the other, and whose versions are kept, the one that was missed last first.
+  ///
+  /// - Parameter url: Where they were.
+  /// - Returns: The files.
+  /// - Throws: ``FileVersionError``.
+  public func deletedFiles(at url: URL) async throws(FileVersionError) -> [DeletedFile] {
     try await perform { keeper in
       let path = try keeper.path(of: url)
-      return try keeper.deletedFiles(below: path).first { $0.gone.path == path }
+      return try keeper.deletedFiles(below: path).filter { $0.gone.path == path }
     }
   }
 

@@ -13,6 +13,10 @@ public struct FileConflict: Sendable {
   /// What they all began with, if it's kept.
   public let base: FileVersion?
 
+  /// What a child process needs in its environment so that its accesses are made inside of this one; see
+  /// `FileAccess.environment()`.
+  public let environment: [String: String]
+
   let versions: FileVersions
 
   /// The contents of one of them.
@@ -84,7 +88,10 @@ extension FileVersions {
     _ decide: @Sendable (FileConflict) async throws -> FileResolution
   ) async throws -> Bool {
     let (path, versions) = (access.canonicalPath, self)
-    let conflict = try await perform { keeper in try keeper.conflict(at: path, versions, copies: copies) }
+    let environment = (try? await access.environment()) ?? [:]
+    let conflict = try await perform { keeper in
+      try keeper.conflict(at: path, versions, copies: copies, environment: environment)
+    }
     guard let conflict else { return false }
     let resolution = try await decide(conflict)
     let changes = try await perform { keeper in
@@ -117,7 +124,7 @@ extension FileVersions {
 
 extension VersionKeeper {
   func conflict(
-    at path: SystemPath, _ versions: FileVersions, copies: Set<SystemPath> = []
+    at path: SystemPath, _ versions: FileVersions, copies: Set<SystemPath> = [], environment: [String: String] = [:]
   ) throws -> FileConflict? {
     guard let current = try currentVersion(at: path), let kept = try self.versions(at: path, copies) else { return nil }
     let others = kept.filter { !$0.isResolved }
@@ -125,7 +132,7 @@ extension VersionKeeper {
     let parents = Set(others.flatMap(\.parents))
     let candidates = kept.filter { !$0.isConflict && $0.id < oldest.id }
     let base = candidates.first(where: \.isBase) ?? candidates.first { parents.contains($0.id) }
-    return FileConflict(current: current, others: others, base: base, versions: versions)
+    return FileConflict(current: current, others: others, base: base, environment: environment, versions: versions)
   }
 
   /// - Returns: What presenters are to be notified of.

@@ -64,11 +64,16 @@ extension FileVersions {
   ) throws(FileVersionError) -> FileVersionKeeper {
     try keeper.throwing { keeper in
       let root = try keeper.path(of: directory)
-      if let status = try HostFileSystem().statusIfPresent(of: root), status.kind != .directory {
+      guard let status = try HostFileSystem().statusIfPresent(of: root) else {
+        throw VersionStoreError.nothingThere(root)
+      }
+      if status.kind != .directory {
         throw SystemError(
           call: "keepVersions", paths: [root], errno: SystemError.Number.notADirectory.rawValue,
           advice: "Versions are kept of the files below a directory. Keep those of one file by 'addVersion(of:)'.")
       }
+      // One that can't be read has no files to keep, as far as anybody can see.
+      try HostFileSystem().withDescriptor(root, flags: .directory) { (_) throws(SystemError) in }
       let store = try keeper.storage.directory(for: root)
       let inside = store.isInside(root) ? [store.lastComponent.description] : []
       let names = options.excludedNames + [".file-versions-*"] + inside
@@ -100,6 +105,8 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     private let keeper: FileVersionKeeper
     /// Files to look at, the next one last.
     private var paths: [SystemPath] = []
+    /// What was done with files and isn't reported yet, the next one last.
+    private var events: [FileVersionKeeping.Event] = []
     private var hasBegun = false
     private var isReady = false
 
@@ -111,8 +118,10 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     /// - Throws: ``FileVersionError`` when the directory can't be watched any more.
     public mutating func next() async throws(FileVersionError) -> FileVersionKeeping.Event? {
       while !Task.isCancelled {
-        if let path = paths.popLast() {
-          if let event = await keeper.keep(path) { return event }
+        if let event = events.popLast() { return event }
+        if !paths.isEmpty {
+          events = await keeper.keep(paths.suffix(FileVersionKeeper.concurrencyMax).reversed()).reversed()
+          paths.removeLast(min(paths.count, FileVersionKeeper.concurrencyMax))
         } else if hasBegun, !isReady {
           isReady = true
           return .ready
@@ -132,6 +141,19 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
   private func concerned(_ change: TreeChange) -> SystemPath? {
     guard change.kind == .regular, !change.path.isInside(store) else { return nil }
     return change.path
+  }
+
+  /// How many files are kept at once: each waits for the disk most of its time, and the disk serves them together.
+  private static let concurrencyMax = 16
+
+  /// Keeps several files at once.
+  private func keep(_ paths: [SystemPath]) async -> [FileVersionKeeping.Event] {
+    await withTaskGroup(of: (Int, FileVersionKeeping.Event?).self) { group in
+      for (index, path) in paths.enumerated() { group.addTask { (index, await keep(path)) } }
+      var events = [FileVersionKeeping.Event?](repeating: nil, count: paths.count)
+      for await (index, event) in group { events[index] = event }
+      return events.compactMap(\.self)
+    }
   }
 
   private func keep(_ path: SystemPath) async -> FileVersionKeeping.Event? {

@@ -216,7 +216,8 @@ public struct FileVersions: Sendable {
 
   /// The versions of a file that were removed and can be brought back, the one that was removed last first.
   ///
-  /// Their contents can be read, and ``recover(_:of:)`` brings them back.
+  /// Their contents can be read, and ``recover(_:of:)`` brings them back. If the file is gone, they are those of the one that was there last;
+  /// when one is back, ``deletedFiles(below:)`` lists the file again.
   ///
   /// - Parameter url: The file.
   /// - Returns: The versions; `nil` when nothing is there.

@@ -20,12 +20,24 @@ extension VersionKeeper {
   }
 
   func removedVersions(at path: SystemPath) throws -> [FileVersion]? {
-    if try status(of: path) == nil { return nil }
+    if try status(of: path) == nil { return try removedVersions(ofGone: path) }
     return try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
       try forgetRemovals(in: store, of: item)
       return try store.removedVersions(of: item).map { FileVersion($0, in: store) }
     }
+  }
+
+  /// Those of the file that was there last; `nil` if there are none.
+  private func removedVersions(ofGone path: SystemPath) throws -> [FileVersion]? {
+    let removed: [FileVersion] = try withStoreIfPresent(at: path, otherwise: []) { store in
+      guard let gone = try store.goneItems(below: path).filter({ $0.path == path }).max(by: { $0.time < $1.time }) else {
+        return []
+      }
+      try forgetRemovals(in: store, of: gone.item)
+      return try store.removedVersions(of: gone.item).map { FileVersion($0, in: store) }
+    }
+    return removed.isEmpty ? nil : removed
   }
 
   func recover(_ version: FileVersion, _ access: borrowing FileAccess) throws -> FileVersion {
@@ -72,10 +84,12 @@ extension VersionKeeper {
     let path = Self.path(of: version)
     if version.stored == nil, !version.copies.isEmpty { return try contents(ofCopies: version) }
     guard let stored = version.stored else { throw Self.currentVersionError(version) }
+    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
     guard try HostFileSystem().statusIfPresent(of: path) != nil else {
+      // The record says that they were there.
+      if try store.versionIfPresent(stored.id, of: stored.item) != nil { throw VersionStoreError.damaged(path) }
       throw VersionStoreError.versionIsGone(stored.id)
     }
-    let store = try VersionStore(at: version.place, worker: Self.worker, time: time)
     // One that was removed is hashed when it's brought back.
     let hashed = version.removedPath == nil ? try store.hashed(stored) : stored
     let bytes = try HostFileSystem().contents(of: path)

@@ -17,7 +17,10 @@ extension VersionStore {
 
   /// Whether there's a store in a directory.
   package static func exists(at root: SystemPath, files: any FileSystem = HostFileSystem()) -> Bool {
-    (try? files.statusIfPresent(of: StoreLayout(root: root).format)) != nil
+    // One that can't be read is there: its use says why.
+    do throws(SystemError) { return try files.statusIfPresent(of: StoreLayout(root: root).format) != nil } catch {
+      return true
+    }
   }
 
   /// Takes a history over from another store, if its file isn't there any more, or is the one that asks for it.

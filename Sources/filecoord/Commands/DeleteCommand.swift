@@ -20,7 +20,7 @@ extension Command {
         let coordinator = session.coordinator()
         do {
           try await session.waiting(coordinator) { _ in try await coordinator.delete(file) }
-          try await session.storedVersions.itemWasDeleted(at: file)
+          await session.note { versions in try await versions.itemWasDeleted(at: file) }
         } catch {
           let failure = Failure(error)
           if session.signals.first != nil { throw failure }

@@ -29,7 +29,7 @@ extension Command {
       } catch let error as FileCoordinationError where error.code == .destinationExists {
         throw Failure.occupied(files[1])
       }
-      try await session.storedVersions.itemDidMove(from: files[0], to: files[1])
+      await session.note { versions in try await versions.itemDidMove(from: files[0], to: files[1]) }
       return .success
     })
 }

@@ -24,7 +24,7 @@ struct Session: Sendable {
     get throws(Failure) { try invocation.operands.map { argument throws(Failure) in try URL(file: argument) } }
   }
 
-  private var deadlines: AccessDeadlines {
+  var deadlines: AccessDeadlines {
     var deadlines = invocation.duration(.timeout).map(AccessDeadlines.within) ?? .standard
     deadlines.stoppedHolders = invocation.duration(.skipStopped)
     return deadlines

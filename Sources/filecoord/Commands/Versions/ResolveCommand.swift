@@ -157,7 +157,7 @@ private struct Resolver {
       try await conflict.contents(of: other).write(to: path)
       // The command may have written to it.
       try await (conflict.base.asyncMap { try await conflict.contents(of: $0) } ?? Data()).write(to: base)
-      try await merge(current, base, path)
+      try await merge(current, base, path, conflict.environment)
     }
     guard let result = try? Data(contentsOf: current) else {
       throw Failure(.failure, "the command has removed {current}: '\(file.pathText.onOneLine)' is as it was")
@@ -165,13 +165,15 @@ private struct Resolver {
     return .merged(result)
   }
 
-  private func merge(_ current: URL, _ base: URL, _ other: URL) async throws {
+  private func merge(
+    _ current: URL, _ base: URL, _ other: URL, _ environment: [String: String]
+  ) async throws {
     var command = session.invocation.text(.merge) ?? ""
     for (name, url) in [("{current}", current), ("{base}", base), ("{other}", other)] {
       command = command.replacing(name, with: "'\(url.path)'")
     }
     let words = ["sh", "-c", command].map { Argument($0) }
-    let code = try await ChildProgram.run(words, environment: [:], signals: session.signals)
+    let code = try await ChildProgram.run(words, environment: environment, signals: session.signals)
     if code != .success {
       throw Failure(
         code, "'\(command.onOneLine)' ended with \(code.rawValue): '\(file.pathText.onOneLine)' is as it was")

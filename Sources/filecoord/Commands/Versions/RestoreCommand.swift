@@ -25,7 +25,7 @@ extension Command {
       let file = try URL(file: session.invocation.operands[0])
       let target = try session.invocation.text(.destination).map { text throws(Failure) in try URL(file: Argument(text))
       }
-      let deleted = try await versions.versions(of: file) == nil ? versions.deletedFile(at: file) : nil
+      let deleted = try await versions.versions(of: file) == nil ? deleted(session, versions, file) : nil
       if let deleted, target == nil || target == file {
         let version = try chosen(session, deleted.versions, file)
         try await versions.recover(deleted, version)
@@ -37,6 +37,13 @@ extension Command {
       Terminal.output.write("\(restored.pathText)\n")
       return .success
     })
+
+  /// The history of a file that's gone: the one that has the version if it's named by its identifier, else the last one.
+  private static func deleted(_ session: Session, _ versions: FileVersions, _ file: URL) async throws -> DeletedFile? {
+    let all = try await versions.deletedFiles(at: file)
+    let name = session.invocation.operands.dropFirst().first?.text
+    return all.first { $0.versions.contains { $0.id.description == name } } ?? all.first
+  }
 
   private static func chosen(
     _ session: Session, _ listed: [FileVersion], _ file: URL
@@ -77,7 +84,9 @@ extension Command {
     run: { session in
       let versions = try session.versions
       let (file, listed) = try await session.removed(versions)
-      let chosen = try session.invocation.operands.dropFirst().map { try session.version($0, among: listed, of: file) }
+      let chosen = try session.invocation.operands.dropFirst().map {
+        try session.version($0, among: listed, of: file, list: "versions --removed")
+      }
       for version in Set(chosen) { try await versions.recover(version, of: file) }
       return .success
     })

@@ -21,12 +21,19 @@ extension Session {
       }
       return FileVersions(
         domain: domain, storage: storage ?? .standard,
-        conflictCopies: invocation.has(.copies) ? .all : [])
+        conflictCopies: invocation.has(.copies) ? .all : [], deadlines: deadlines)
     }
   }
 
   /// The versions that are kept where nothing else is said.
-  var storedVersions: FileVersions { FileVersions(domain: domain) }
+  private var storedVersions: FileVersions { FileVersions(domain: domain, deadlines: deadlines) }
+
+  /// Notes in the store of versions what was done to files; that they are where they are doesn't depend on it.
+  func note(_ body: (FileVersions) async throws -> Void) async {
+    do { try await body(storedVersions) } catch {
+      Terminal.error.write("filecoord: done, but the store of versions doesn't know of it: \(Failure(error).message)\n")
+    }
+  }
 
   /// The file that the first operand names, and its versions, newest first.
   func listed(_ versions: FileVersions) async throws -> (file: URL, versions: [FileVersion]) {
@@ -43,7 +50,9 @@ extension Session {
   }
 
   /// The version that an operand names.
-  func version(_ name: Argument, among listed: [FileVersion], of file: URL) throws(Failure) -> FileVersion {
+  func version(
+    _ name: Argument, among listed: [FileVersion], of file: URL, list: String = "versions"
+  ) throws(Failure) -> FileVersion {
     let text = name.text
     let named =
       Int(text).map { listed.indices.contains($0 - 1) ? listed[$0 - 1] : nil }
@@ -52,7 +61,7 @@ extension Session {
     let known = listed.isEmpty ? "none is kept" : "there are 1 (the newest) to \(listed.count)"
     throw Failure(
       .noInput,
-      "there is no version '\(text.onOneLine)' of '\(file.pathText.onOneLine)': \(known). 'filecoord versions' lists them."
+      "there is no version '\(text.onOneLine)' of '\(file.pathText.onOneLine)': \(known). 'filecoord \(list)' lists them."
     )
   }
 }
