@@ -44,7 +44,12 @@ extension VersionStore {
       try files.makeDirectory(step, at: .workingDirectory, mode: 0o700)
     }
     for id in try other.versionIDs(of: item) {
-      if let version = try? other.versionIfPresent(id, of: item) { _ = try other.hashed(version) }
+      do throws(VersionStoreError) {
+        if let version = try other.versionIfPresent(id, of: item), try other.hashed(version).hash == nil {
+          // Its addition isn't completed, or a program writes to it.
+          try noteTask(version)
+        }
+      } catch .damaged {}
       try storing { () throws(SystemError) in
         try files.copyItem(
           from: other.layout.directory(of: id, of: item), to: step.appending(SystemPath(id.description)),
@@ -57,6 +62,7 @@ extension VersionStore {
     try rename(step, to: directory)
     try synchronizeNames(in: directory.parent)
     for version in try versions(of: item) { try shareAll(self.path(of: version)) }
+    hashingIsDue?()
     try other.removeHistory(GoneItem(item: item, path: last ?? other.root, time: 0))
     if let last, try other.place(at: last)?.item == item {
       try other.unlink(other.layout.place(of: last).appending(StoreLayout.itemName))

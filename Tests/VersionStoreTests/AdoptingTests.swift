@@ -82,9 +82,9 @@ struct AdoptingTests {
 
   @Test(
     "A crash at any call leaves the history in one store or in both, and the next look completes it",
-    arguments: [false, true])
-  func deaths(fails: Bool) async throws {
-    let callCount = try await withStore { sandbox in
+    arguments: [false, true], [VersionStoreLimits(), hashingLater])
+  func deaths(fails: Bool, limits: VersionStoreLimits) async throws {
+    let callCount = try await withStore(limits) { sandbox in
       let scene = try Scene(sandbox)
       return try DyingDoor.callCount { door in
         let store = try VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 })
@@ -93,7 +93,7 @@ struct AdoptingTests {
       }
     }
     for number in stride(from: 1, through: callCount, by: Budget.isLong ? 1 : 5) {
-      try await withStore { sandbox in
+      try await withStore(limits) { sandbox in
         let scene = try Scene(sandbox)
         let door: any FileSystem = fails ? DyingDoor.failing(atCall: number) : DyingDoor.dying(atCall: number)
         _ = try? VersionStore(at: scene.second.root, files: door, worker: "2", time: { 9 }).adopt(
@@ -104,6 +104,7 @@ struct AdoptingTests {
         }
         #expect(try scene.second.item(at: scene.path, creating: false) == scene.item, "call \(number)")
         let versions = try scene.second.versions(of: scene.item)
+        #expect(versions.allSatisfy { $0.hash != nil }, "call \(number)")
         #expect(versions.count == 2, "call \(number)")
         for version in versions { try scene.second.verify(version) }
         #expect(try sandbox.tree("other").filter { $0.hasPrefix("steps/") } == [], "call \(number)")

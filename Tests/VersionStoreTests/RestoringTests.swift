@@ -49,8 +49,10 @@ struct RestoringTests {
     }
   }
 
-  @Test("An error or the end of the process at any call leaves the file as it was, or the contents (CV-20)")
-  func faults() async throws {
+  @Test(
+    "An error or the end of the process at any call leaves the file as it was, or the contents (CV-20)",
+    arguments: [VersionStoreLimits(), hashingLater])
+  func faults(limits: VersionStoreLimits) async throws {
     for isPackage in [false, true] {
       let names = isPackage ? ["p/1", "p/2"] : ["p"]
       func prepare(_ sandbox: StoreSandbox) throws -> StoredVersion {
@@ -59,13 +61,13 @@ struct RestoringTests {
         for name in names { try sandbox.write(name, "new") }
         return version
       }
-      let callCount = try await withStore { sandbox in
+      let callCount = try await withStore(limits) { sandbox in
         let version = try prepare(sandbox)
         return try DyingDoor.callCount { try sandbox.store($0).restore(version, to: sandbox.path("p")) }
       }
       for number in explored(callCount) {
         for door in [DyingDoor.dying(atCall: number), DyingDoor.failing(atCall: number)] {
-          try await withStore { sandbox in
+          try await withStore(limits) { sandbox in
             let version = try prepare(sandbox)
             try? sandbox.store(door).restore(version, to: sandbox.path("p"))
             let texts = try names.map { try sandbox.text(sandbox.path($0)) }
