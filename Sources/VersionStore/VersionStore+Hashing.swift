@@ -121,11 +121,13 @@ extension VersionStore {
   }
 
   /// Notes that a version has to be hashed that will be committed, before it is.
+  ///
+  /// Nothing waits for the disk: with a journal, the waits for the version bring the note there as well. If it's lost with the power, the
+  /// version is hashed by whoever needs the hash.
   func noteTask(_ version: StoredVersion) throws(VersionStoreError) {
     let task = task(UnhashedVersion(item: version.item, id: version.id))
     try unlink(task)
     try writeDraft([], to: task)
-    try synchronizeNames(in: layout.steps)
   }
 
   func removeTask(_ version: UnhashedVersion) { try? unlink(task(version)) }
