@@ -15,7 +15,7 @@ struct ConcurrencyPackageTests {
 
   @Test("FW-1: While packages replace each other, a reader has one of them, whole, or an error")
   func readers() async throws {
-    let count = Budget.isLong ? 3_000 : 150
+    let count = Budget.isLong ? 1_000 : 150
     let box = try PackageSandbox.make()
     defer { box.remove() }
     let path = box.path("p")
@@ -61,7 +61,7 @@ struct ConcurrencyPackageTests {
 
   @Test("CD-15: Of saves at once each is in the package, or its writer is told that it isn't")
   func writers() async throws {
-    let count = Budget.isLong ? 1_000 : 60
+    let count = Budget.isLong ? 300 : 60
     let box = try PackageSandbox.make()
     defer { box.remove() }
     let path = box.path("p")

@@ -24,7 +24,7 @@ struct MemberArchiveTests {
 
   @Test(
     "FW-10: An archive gives back the tree, and equal trees have equal archives",
-    arguments: Budget.seeds(normal: 200, long: 20_000))
+    arguments: Budget.seeds(normal: 200, long: 4_000))
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     let tree = self.random(&random, depth: 0)
@@ -36,7 +36,7 @@ struct MemberArchiveTests {
 
   @Test(
     "FW-10: Altered archives are refused, or are the archives of other trees",
-    arguments: Budget.seeds(normal: 300, long: 30_000))
+    arguments: Budget.seeds(normal: 300, long: 4_000))
   func damage(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     var bytes = self.random(&random, depth: 0).bytes

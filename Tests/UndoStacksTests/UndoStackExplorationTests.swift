@@ -96,7 +96,7 @@ struct UndoStackExplorationTests {
 
   @Test("UD-14: In every sequence of calls a stack does what a tree of groups does")
   func allSequences() {
-    let lengthMax = Budget.isLong ? 7 : 5
+    let lengthMax = Budget.isLong ? 6 : 5
     var sequenceCount = 0
     func explore(_ calls: [Call]) {
       if calls.count == lengthMax {
@@ -112,7 +112,7 @@ struct UndoStackExplorationTests {
 
   @Test(
     "UD-14: In long random sequences a stack does what a tree of groups does",
-    arguments: Budget.seeds(normal: 300, long: 30_000))
+    arguments: Budget.seeds(normal: 300, long: 4_000))
   func longSequences(seed: UInt64) {
     var random = SplitMix(seed: seed)
     // Registration is what programs do most.
@@ -162,7 +162,7 @@ struct UndoStackDocumentTests {
 
   @Test(
     "CD-10: Every undo leads to the text before a step and every redo to the one after it, also when steps nest",
-    arguments: Budget.seeds(normal: 200, long: 20_000))
+    arguments: Budget.seeds(normal: 200, long: 4_000))
   func texts(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     var document = Document()
