@@ -121,7 +121,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
         if let event = events.popLast() { return event }
         if !paths.isEmpty {
           events = await keeper.keep(paths.suffix(FileVersionKeeper.concurrencyMax).reversed()).reversed()
-          paths.removeLast(min(paths.count, FileVersionKeeper.concurrencyMax))
+          paths.removeLast(Swift.min(paths.count, FileVersionKeeper.concurrencyMax))
         } else if hasBegun, !isReady {
           isReady = true
           return .ready

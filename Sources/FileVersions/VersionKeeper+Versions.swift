@@ -31,7 +31,8 @@ extension VersionKeeper {
   /// Those of the file that was there last; `nil` if there are none.
   private func removedVersions(ofGone path: SystemPath) throws -> [FileVersion]? {
     let removed: [FileVersion] = try withStoreIfPresent(at: path, otherwise: []) { store in
-      guard let gone = try store.goneItems(below: path).filter({ $0.path == path }).max(by: { $0.time < $1.time }) else {
+      guard let gone = try store.goneItems(below: path).filter({ $0.path == path }).max(by: { $0.time < $1.time })
+      else {
         return []
       }
       try forgetRemovals(in: store, of: gone.item)

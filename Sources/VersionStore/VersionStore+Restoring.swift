@@ -79,13 +79,19 @@ extension VersionStore {
         _ = try hashed(version)
         return
       }
-      if try self.hash(of: top) != hash { throw .damaged(top) }
+      if try hashIfPresent(of: top) != hash { throw .damaged(top) }
       return
     }
     for member in try members(of: version) {
       guard let contents = member.contents else { continue }
       let path = member.path.bytes.isEmpty ? top : top.appending(member.path)
-      if try hash(of: path) != contents.hash { throw .damaged(path) }
+      if try hashIfPresent(of: path) != contents.hash { throw .damaged(path) }
+    }
+  }
+
+  private func hashIfPresent(of path: SystemPath) throws(VersionStoreError) -> ContentHash? {
+    do throws(VersionStoreError) { return try hash(of: path) } catch .system(let error) where error.isAbsence {
+      return nil
     }
   }
 }

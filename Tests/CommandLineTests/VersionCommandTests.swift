@@ -62,6 +62,17 @@ struct VersionCommandTests {
     #expect(try output("versions", file).split(separator: "\n").count == 2)
   }
 
+  @Test("Commands about versions wait no longer than they are told to, and work inside of an access")
+  func waiting() throws {
+    _ = try output("keep", file)
+    let script =
+      "for command in keep restore 'remove --'; do \"$FILECOORD\" --timeout 0.05 $command \"$ROOT/notes.txt\" 1; echo $?; done"
+    let inner = try bench.run("write", file, "--", "env", "-u", "FILE_COORDINATION_ACCESS", "sh", "-c", script)
+    #expect(inner.output.split(separator: "\n") == ["75", "75", "75"], "\(inner.output) \(inner.errors)")
+    let nested = try bench.run("write", file, "--", "sh", "-c", "\"$FILECOORD\" keep \"$ROOT/notes.txt\"")
+    #expect(nested.status == 0, "\(nested.errors)")
+  }
+
   @Test("A version with a changed byte isn't shown: 74")
   func damaged() throws {
     _ = try output("keep", file)

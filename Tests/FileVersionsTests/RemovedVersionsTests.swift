@@ -26,6 +26,62 @@ struct RemovedVersionsTests {
     }
   }
 
+  @Test("Removed versions of a file that's gone come back, and the file is listed as deleted again")
+  func recoveringOfGone() async throws {
+    try await withFixture { fixture in
+      let (file, versions) = (try fixture.write("a.txt", "1"), fixture.versions)
+      let version = try await versions.addVersion(of: file)
+      try await versions.remove(version, of: file)
+      try FileManager.default.removeItem(at: file)
+      #expect(try await versions.deletedFiles(below: fixture.root) == [])
+      #expect(try await versions.removedVersions(of: file) == [version])
+      try await versions.recover(version, of: file)
+      let deleted = try #require(try await versions.deletedFile(at: file))
+      try await versions.recover(deleted)
+      #expect(try fixture.text(file) == "1")
+      #expect(try await versions.removedVersions(of: fixture.root.appending(path: "none")) == nil)
+    }
+  }
+
+  @Test("All histories that were at a path are found, the last one first")
+  func older() async throws {
+    try await withFixture { fixture in
+      let versions = fixture.versions
+      for text in ["1", "2"] {
+        let file = try fixture.write("a", text)
+        try await versions.addVersion(of: file)
+        try FileManager.default.removeItem(at: file)
+        try await versions.itemWasDeleted(at: file)
+      }
+      let file = fixture.root.appending(path: "a")
+      let all = try await versions.deletedFiles(at: file)
+      #expect(all.count == 2 && all[0].absenceDate >= all[1].absenceDate)
+      try await versions.recover(all[1])
+      #expect(try fixture.text(file) == "1")
+    }
+  }
+
+  @Test("A version whose contents somebody has removed is damaged, and not said to be removed")
+  func missingContents() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      let version = try await fixture.versions.addVersion(of: file)
+      try FileManager.default.removeItem(at: version.url)
+      #expect(await codeOfError { try await fixture.versions.contents(of: version) } == .damagedVersion)
+      #expect(await codeOfError { try await fixture.versions.restore(version, to: file) } == .damagedVersion)
+      #expect(await codeOfError { try await fixture.versions.verify(version) } == .damagedVersion)
+      #expect(try fixture.text(file) == "1")
+    }
+  }
+
+  @Test("Versions are kept only below a directory that's there")
+  func keepingNowhere() async throws {
+    try await withFixture { fixture in
+      let none = fixture.root.appending(path: "none")
+      #expect(await codeOfError { try fixture.versions.keepVersions(below: none) } == .noSuchFile)
+    }
+  }
+
   @Test("Without a window a version is gone at once, and so is what a policy removes")
   func withoutWindow() async throws {
     try await withFixture { fixture in

@@ -261,7 +261,8 @@
     /// Whether what is at a URL is still what was read: by times and permissions, names, and targets of links, never by bytes.
     ///
     /// What was made in memory, and not written with ``WritingOptions/withNameUpdating`` since, matches nothing. A directory whose children
-    /// weren't asked for matches if none of its members is newer than the time when it was read.
+    /// weren't asked for matches if none of its members is newer than the time when it was read; one that was written in the tick of the
+    /// clock before, some milliseconds, counts as newer.
     ///
     /// - Parameter url: The file URL.
     /// - Returns: `false` also if it can't be read.
