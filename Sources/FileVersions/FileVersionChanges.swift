@@ -56,6 +56,14 @@ public struct FileVersionChanges: AsyncSequence, Sendable {
     /// - Returns: The next update; `nil` when the task was cancelled.
     /// - Throws: ``FileVersionError`` if the versions can't be listed; the next call waits for the next change.
     public mutating func next() async throws(FileVersionError) -> FileVersionUpdate? {
+      do throws(FileVersionError) { return try await nextUpdate() } catch {
+        // Its wait was ended by that.
+        if Task.isCancelled { return nil }
+        throw error
+      }
+    }
+
+    private mutating func nextUpdate() async throws(FileVersionError) -> FileVersionUpdate? {
       while true {
         if let update = updates.popLast() { return update }
         if known != nil {

@@ -163,7 +163,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       guard let version else { return nil }
       if let retention = options.retention { try await versions.prune(url, by: retention) }
       return .kept(url, version)
-    } catch { return .failed(url, FileVersionError(error)) }
+    } catch { return Task.isCancelled ? nil : .failed(url, FileVersionError(error)) }
   }
 }
 

@@ -170,6 +170,26 @@ struct RemovedVersionsTests {
     }
   }
 
+  @Test("Sequences end without an error when their task is cancelled, before or while they begin")
+  func cancelledSequences() async throws {
+    try await withFixture { fixture in
+      let file = try fixture.write("a", "1")
+      try await fixture.versions.addVersion(of: file)
+      for isFirst in [true, false] {
+        let tasks = [
+          Task { for try await _ in try fixture.versions.changes(of: file) {} },
+          Task { for try await _ in try fixture.versions.keepVersions(below: fixture.root) {} },
+          Task { for try await _ in fixture.versions.conflicts(in: fixture.root) {} },
+        ]
+        for task in tasks {
+          if !isFirst { await Task.yield() }
+          task.cancel()
+          try await task.value
+        }
+      }
+    }
+  }
+
   @Test("A call ends when its task is cancelled, or at its deadline, and nothing is kept")
   func waits() async throws {
     try await withFixture { fixture in

@@ -88,6 +88,8 @@ public struct FileConflicts: AsyncSequence, Sendable {
       } catch {
         watch = nil
         isAtEnd = true
+        // Its wait was ended by that.
+        if Task.isCancelled { return nil }
         throw error
       }
       watch = nil

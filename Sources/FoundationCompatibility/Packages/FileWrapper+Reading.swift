@@ -125,7 +125,7 @@
     /// Whether nothing in a directory was written to since a time.
     private static func isOlder(_ directory: StoredMember, than time: Int64) throws -> Bool {
       try directory.members().allSatisfy { _, member, status in
-        try status.modificationTime <= time && (status.kind != .directory || isOlder(member, than: time))
+        try status.modificationTime < time && (status.kind != .directory || isOlder(member, than: time))
       }
     }
   }
