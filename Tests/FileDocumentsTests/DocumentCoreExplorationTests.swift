@@ -56,6 +56,25 @@ extension DocumentScenario {
     DocumentScenario(
       name: "opened twice", scripts: [[.call(.open), .edit, close], [.call(.open), .edit, discard]],
       failureCount: 1),
+    DocumentScenario(
+      name: "a new file", scripts: [[.call(.create), .edit, .call(.save), close], [.edit]],
+      writers: [.append], failureCount: 1),
+    DocumentScenario(
+      name: "a new file is cancelled", scripts: [[.call(.create), .edit, close]], readerCount: 1, failureCount: 1,
+      withdrawalCount: 2),
+    DocumentScenario(
+      name: "edits that don't ask, beside another program",
+      scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.append], readerCount: 1),
+    DocumentScenario(
+      name: "edits that don't ask, and the program merges",
+      scripts: [[.call(.open), .edit, .editRegardless, close]], writers: [.append], hasMerge: true),
+    DocumentScenario(
+      name: "edits that don't ask during a revert",
+      scripts: [[.call(.open), .edit, .call(.revert(isElsewhere: false))], [.editRegardless, .editRegardless]],
+      failureCount: 1, withdrawalCount: 1),
+    DocumentScenario(
+      name: "edits that don't ask while the file is deleted",
+      scripts: [[.call(.open), .editRegardless, .editRegardless, close]], writers: [.delete], failureCount: 1),
   ]
 
   /// Explored in every order in long runs.
@@ -87,7 +106,10 @@ extension DocumentScenario {
       [
         .call(.open), .edit, .call(.revert(isElsewhere: false)), .edit, .call(.revert(isElsewhere: true)), .edit, close,
       ],
-      [.edit, .call(.move), .edit, .call(.save), .call(.saveElsewhere), .edit, .edit, .call(.save)],
+      [
+        .editRegardless, .call(.move), .editRegardless, .call(.save), .call(.saveElsewhere), .edit, .editRegardless,
+        .call(.save),
+      ],
     ],
     writers: [.append, .spare, .append, .spoil, .append, .delete], strangerCount: 3, readerCount: 4, failureCount: 5,
     withdrawalCount: 3, leaseCount: 2, hasMerge: true)

@@ -7,7 +7,10 @@ extension DocumentCore {
     switch event {
     case .called(let id, let kind): calls.append(Call(id: id, kind: kind, target: revision))
     case .withdrawn(let id, let withdrawal): withdraw(id, withdrawal, &effects)
-    case .edited(let edit, let size): noteEdit(edit, size, at: now)
+    case .edited(let edit, let size):
+      precondition(editingError == nil, "edited while \(editingObstacles)")
+      noteEdit(edit, size, at: now)
+    case .editedRegardless(let edit, let size): if phase != .closed { noteEdit(edit, size, at: now) }
     case .leaseTaken: leaseCount += 1
     case .leaseEnded:
       precondition(leaseCount > 0, "a lease ended that wasn't taken")
@@ -28,7 +31,6 @@ extension DocumentCore {
   }
 
   private mutating func noteEdit(_ edit: DocumentEdit, _ size: Int, at now: MonotonicTime) {
-    precondition(editingError == nil, "edited while \(editingObstacles)")
     count.note(edit)
     revision += 1
     guard hasUnsavedChanges else { return schedule.noteSaving() }

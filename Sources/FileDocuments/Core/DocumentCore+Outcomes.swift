@@ -32,6 +32,8 @@ extension DocumentCore {
       wantsAutosave = true
     case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
 
+    // Edited all the same: what was merged isn't what is there.
+    case (.merge, _) where revision != ended.revision: incoming = .found(unreadable: nil)
     case (.merge, .merged):
       incoming = nil
       effects.append(.change(.useMerged))
@@ -42,6 +44,7 @@ extension DocumentCore {
     case (.keep(let kept), .done): noteKept(kept, ended, at: now, &effects)
     case (.keep, .failed(let error)): noteNotKept(error, ended, at: now, &effects)
 
+    case (.load, .done) where revision != ended.revision: noteOutdated(ended, &effects)
     case (.load(isElsewhere: false), .done):
       effects.append(.change(.adoptIncoming))
       noteSavedContents()
@@ -76,6 +79,13 @@ extension DocumentCore {
 
   private mutating func finishCall(of ended: Running, _ error: DocumentError?, _ effects: inout [DocumentEffect]) {
     if let call = ended.call { finish(call, error, &effects) }
+  }
+
+  /// Edited all the same: that has to be kept before it's dropped, and the call goes on.
+  private mutating func noteOutdated(_ ended: Running, _ effects: inout [DocumentEffect]) {
+    effects.append(.change(.dropIncoming))
+    let isWithdrawn = calls.contains { $0.id == ended.call && $0.withdrawal != nil }
+    if isWithdrawn { finishCall(of: ended, .cancelled, &effects) }
   }
 
   /// The file was there after the last announcement of a deletion, if its author has ended.
@@ -134,6 +144,8 @@ extension DocumentCore {
       incoming = nil
       readingError = nil
       effects.append(.change(.rebase))
+    // Edited all the same: that isn't kept yet.
+    case (.keepingMine, .mine) where revision != ended.revision: break
     case (.keepingMine, .mine):
       incoming = nil
       effects.append(.change(.adoptIncoming))
@@ -160,6 +172,7 @@ extension DocumentCore {
 
   private mutating func notePlaced(_ ended: Running, at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
     phase = .open
+    openingError = nil
     openCount = max(openCount, 1)
     effects += [.present, .change(.noteWritten)]
     savedRevision = max(savedRevision, ended.revision)

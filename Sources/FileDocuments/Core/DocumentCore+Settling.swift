@@ -60,6 +60,7 @@ extension DocumentCore {
     case .open:
       openingError = nil
       return begin(.open, for: call.id, &effects)
+    case .create: return begin(.place, for: call.id, &effects)
     case .close: finish(call.id, nil, &effects)
     case .awaitEditing, .save, .revert, .move, .delete, .duplicate, .saveElsewhere: finish(call.id, .notOpen, &effects)
     }
@@ -106,7 +107,7 @@ extension DocumentCore {
     case .move: return begin(.move, for: call.id, &effects)
     case .delete: return begin(.delete, for: call.id, &effects)
     case .duplicate: return begin(.copy, for: call.id, &effects)
-    case .saveElsewhere: return begin(.place, for: call.id, &effects)
+    case .saveElsewhere, .create: return begin(.place, for: call.id, &effects)
     case .save: finish(call.id, nil, &effects)
     case .awaitEditing: preconditionFailure("waiting for the end of obstacles has no turn")
     }
@@ -142,7 +143,7 @@ extension DocumentCore {
   private mutating func stepWhileDetached(_ effects: inout [DocumentEffect]) -> Bool {
     guard let call = firstCall else { return false }
     switch call.kind {
-    case .saveElsewhere: return begin(.place, for: call.id, &effects)
+    case .saveElsewhere, .create: return begin(.place, for: call.id, &effects)
     case .close(let isDiscarding):
       if openCount > 1 {
         openCount -= 1
@@ -205,7 +206,7 @@ extension DocumentCore.Call {
   var wantsSave: Bool {
     switch kind {
     case .save, .duplicate, .close(isDiscarding: false): true
-    case .open, .awaitEditing, .close, .revert, .move, .delete, .saveElsewhere: false
+    case .open, .awaitEditing, .close, .revert, .move, .delete, .saveElsewhere, .create: false
     }
   }
 }

@@ -92,7 +92,7 @@ package struct DocumentCore: Hashable, Sendable {
   var savingError: DocumentError?
   var readingError: DocumentError?
   /// The state that was published last.
-  private(set) var published = DocumentState()
+  package private(set) var published = DocumentState()
 
   /// Makes the core of a closed document.
   ///
@@ -181,7 +181,7 @@ extension DocumentCore {
     switch firstCall?.kind {
     case .revert: obstacles.insert(.reverting)
     case .close where openCount <= 1, .delete: obstacles.insert(.closing)
-    case .open, .awaitEditing, .save, .close, .move, .duplicate, .saveElsewhere, nil: break
+    case .open, .awaitEditing, .save, .close, .move, .duplicate, .saveElsewhere, .create, nil: break
     }
     return obstacles
   }

@@ -26,6 +26,8 @@ package enum DocumentCall: Hashable, Sendable {
   case duplicate
   /// Writes the contents to a new file, which is the document's from then on.
   case saveElsewhere
+  /// The same, also for a document that's closed: the program has made the contents.
+  case create
 }
 
 /// Why a call ends before it's done.
@@ -48,6 +50,8 @@ package enum DocumentEvent: Hashable, Sendable {
   case withdrawn(CallID, Withdrawal)
   /// The contents were changed, which was possible.
   case edited(DocumentEdit, size: Int)
+  /// The contents were changed, although that was disabled perhaps; of a closed document that's none of the core's business.
+  case editedRegardless(DocumentEdit, size: Int)
   case leaseTaken
   case leaseEnded
   /// The program has put the contents that a token names into the file by itself.

@@ -109,6 +109,12 @@ extension DocumentModel {
     case .call(let kind):
       positions[script] += 1
       call(kind, by: script, mutant)
+    case .editRegardless:
+      positions[script] += 1
+      guard core.phase != .closed else { return }
+      let mark = newMark()
+      memory.contents?.marks |= mark
+      receive(.editedRegardless(.done, size: 1), mutant)
     case .edit where core.editingError == nil:
       positions[script] += 1
       let mark = newMark()

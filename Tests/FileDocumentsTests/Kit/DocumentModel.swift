@@ -13,6 +13,8 @@ struct DocumentScenario: Sendable {
   enum Step: Hashable, Sendable {
     case call(DocumentCall)
     case edit
+    /// An edit that doesn't ask whether it may.
+    case editRegardless
   }
 
   let name: String
@@ -144,6 +146,8 @@ struct DocumentModel: Hashable {
       switch effect {
       case .begin(let kind, for: _):
         if operation != nil { violation = "\(kind) began beside another operation" }
+        // What a new file is made of.
+        if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
         if mutant == .keepsNothing, case .keep = kind { operation?.outcome = .done }
       case .cancelOperation: operation?.isCancelled = true
@@ -175,6 +179,10 @@ struct DocumentModel: Hashable {
     guard let call = calls.removeValue(forKey: id) else {
       violation = "call \(id.number) was finished twice"
       return
+    }
+    if call.kind == .create, error != nil, core.phase == .closed {
+      forgiven |= memory.contents?.marks ?? 0
+      memory.contents = nil
     }
     let isSaving = call.kind == .save || call.kind == .close(isDiscarding: false) || call.kind == .duplicate
     // Without a file the contents are only left to those who have the document open, too.
