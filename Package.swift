@@ -24,7 +24,7 @@ import PackageDescription
 //   5  FileVersions             versions of files: kept, listed, restored, resolved
 //   6  FileDocuments            documents: open, edit, save by themselves, live with others in the same file
 //   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
-//   5  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
+//   7  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
 //   5  filecoord                command-line tool on the public API only
 //
 // `.ci/imports` checks the import statements against this table.
@@ -115,8 +115,8 @@ let package = Package(
       name: "FoundationCompatibility",
       // On Apple platforms Foundation has all of it, and nothing below is built.
       dependencies: [
-        "FileCoordination", "FileMetadata", "FilePackages", "FileVersions", "MetadataPredicates", "SystemInterface",
-        "UndoStacks",
+        "ContentHashing", "FileCoordination", "FileDocuments", "FileMetadata", "FilePackages", "FileVersions",
+        "MetadataPredicates", "SystemInterface", "UndoStacks",
       ].map { .target(name: $0, condition: .when(platforms: [.linux])) },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(

@@ -16,9 +16,11 @@ package struct VersionsWithinAccess: Sendable {
   }
 
   /// See ``FileVersions/addVersion(of:contentsOf:byMoving:isConflict:parents:)``.
-  package func add(to url: URL, contentsOf source: URL, byMoving: Bool) throws(FileVersionError) -> FileVersion {
+  package func add(
+    to url: URL, contentsOf source: URL, byMoving: Bool, isConflict: Bool = false
+  ) throws(FileVersionError) -> FileVersion {
     try keeper.throwing { keeper in
-      let addition = Addition(byMoving: byMoving)
+      let addition = Addition(isConflict: isConflict, byMoving: byMoving)
       let version = try keeper.add(at: keeper.path(of: url), from: keeper.path(of: source), addition)
       announce(.gained, version.id, at: url)
       return version

@@ -8,15 +8,7 @@ import Testing
 
 @Suite("NSFileVersion", .blocking, .timeLimit(.minutes(4)))
 struct FileVersionTests {
-  /// One store for all tests: where versions are kept is a matter of the process.
-  private static let store: URL = {
-    let url = FileManager.default.temporaryDirectory.appending(path: "NSFileVersionTests.\(UUID())")
-    NSFileVersion.setStorage(.directory(url))
-    atexit { try? FileManager.default.removeItem(at: FileVersionTests.store) }
-    return url
-  }()
-
-  private let native = FileVersions(domain: Sandbox.domain, storage: .directory(FileVersionTests.store))
+  private let native = FileVersions(domain: Sandbox.domain, storage: .directory(Sandbox.versionStore))
 
   @Test("CV-01…CV-05: What isn't there has no versions; others are listed, newest first, without the current one")
   func listing() throws {

@@ -4,7 +4,12 @@ internal import SystemInterface
 /// Uniform type identifiers of files, by kind and name.
 ///
 /// Apple's own names come first, then the desktops' shared database. Contents aren't read.
-enum ContentTypes {
+package enum ContentTypes {
+  /// The type of a document by the extension of its name, wherever it is.
+  package static func type(ofDocumentNamed name: String) -> String {
+    type(of: .regular, named: name, isExecutable: false)
+  }
+
   /// The type of a file: the nearest one known to hold for it.
   ///
   /// - Parameters:

@@ -152,7 +152,9 @@
     /// nothing else.
     func serverOfThisThread() -> (any BlockedThreadServer)? {
       // There may be no presenter yet: one can come while this thread waits.
-      guard let queue = OperationQueue.current, queue.mayHaveNoOtherThread else { return nil }
+      guard let queue = OperationQueue.current ?? (MainTurns.isCurrent ? .main : nil), queue.mayHaveNoOtherThread else {
+        return nil
+      }
       return Server(self, queue)
     }
 

@@ -1,5 +1,6 @@
 import FileCoordination
 import FileCoordinationTesting
+import FileVersions
 import Foundation
 import FoundationCompatibility
 import Testing
@@ -16,6 +17,14 @@ struct Sandbox {
     NSFileCoordinator.observesUncoordinatedChanges = false
     NSFileCoordinator.setMisuseHandler { misuse.note($0) }
     return domain
+  }()
+
+  /// One store for all tests: where versions are kept is a matter of the process.
+  static let versionStore: URL = {
+    let url = FileManager.default.temporaryDirectory.appending(path: "NSFileVersionTests.\(UUID())")
+    NSFileVersion.setStorage(.directory(url))
+    atexit { try? FileManager.default.removeItem(at: Sandbox.versionStore) }
+    return url
   }()
 
   /// The mistakes of all tests.

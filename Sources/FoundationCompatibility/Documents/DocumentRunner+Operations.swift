@@ -1,0 +1,296 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import FileDocuments
+  internal import FilePackages
+  internal import FileVersions
+  internal import Foundation
+  internal import SystemInterface
+
+  /// How an operation ended, and what it has found.
+  struct Finding: Sendable {
+    var outcome: OperationOutcome
+    var stamp: FileStamp?
+    var modificationDate: Date?
+
+    init(_ outcome: OperationOutcome) { self.outcome = outcome }
+
+    init(_ error: any Error) { outcome = .failed(DocumentError(ofProgram: error)) }
+
+    init(_ outcome: OperationOutcome, _ stamp: FileStamp, at url: URL) {
+      self.outcome = outcome
+      self.stamp = stamp
+      modificationDate = FileStamp.modificationDate(of: url)
+    }
+  }
+
+  extension DocumentError {
+    static let noDocument = DocumentError(.notOpen, "The document is gone.")
+    static let notSaved = DocumentError(.coordination, "The document's class hasn't saved.")
+
+    /// An error of the program, of Foundation or of a native part.
+    init(ofProgram error: any Error) {
+      self = error as? DocumentError ?? DocumentError(.coordination, "\(error)", underlyingError: error)
+    }
+
+    /// The error for the program.
+    var programError: any Error {
+      if let underlyingError { return underlyingError }
+      let cocoa: CocoaError.Code =
+        switch code {
+        case .fileNotFound: .fileReadNoSuchFile
+        case .fileDeleted, .notOpen: .fileNoSuchFile
+        case .fileExists: .fileWriteFileExists
+        default: .fileWriteUnknown
+        }
+      return CocoaError(cocoa, userInfo: [NSLocalizedDescriptionKey: message])
+    }
+
+    /// Whether a call ends with it although no operation has failed.
+    var hasNoOperation: Bool { code == .notOpen || code == .fileDeleted }
+  }
+
+  extension DocumentRunner {
+    /// Runs `work` where the document's file is accessed, and `then` on the main actor.
+    private func perform(
+      _ document: UIDocument, _ work: @escaping @Sendable (UIDocument) -> Finding,
+      then: @escaping @MainActor @Sendable (UIDocument, Finding) -> Void
+    ) {
+      document.performAsynchronousFileAccess {
+        let finding = work(document)
+        MainTurns.later { then(document, finding) }
+      }
+    }
+
+    func open(_ document: UIDocument) {
+      let url = document.fileURL
+      document.inbox.open()
+      perform(document) { document in
+        // What a save has left that was interrupted.
+        _ = try? PackageTree.removeLeftovers(of: url.systemPath)
+        return document.read(url) { url in
+          guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
+          try document.read(from: url)
+          document.facts.withLock { $0.url = url.absoluteURL }
+          NSFileCoordinator.addFilePresenter(document)
+          return Finding(.done, stamp, at: url)
+        }
+      } then: { [self] document, finding in
+        let finding = loadArrived(document, finding)
+        if finding.outcome != .done { NSFileCoordinator.removeFilePresenter(document) }
+        complete(finding)
+      }
+    }
+
+    /// Loads what an operation has read, or keeps the failure.
+    private func loadArrived(_ document: UIDocument, _ finding: Finding) -> Finding {
+      let arrived = document.inbox.close()
+      guard finding.outcome == .done, let arrived else { return finding }
+      do {
+        try document.load(fromContents: arrived.value, ofType: document.fileType)
+        return finding
+      } catch { return Finding(error) }
+    }
+
+    /// Reads what another program has written, if the document is going to take it over.
+    func check(_ document: UIDocument) {
+      let (base, mayTakeOver) = (memory.base?.tag, !core.published.hasUnsavedChanges)
+      if mayTakeOver { document.inbox.open() }
+      perform(document) { document in
+        document.read(document.fileURL, .withoutChanges) { url in
+          guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          if stamp == base { return Finding(.unchanged) }
+          if mayTakeOver { try document.read(from: url) }
+          return Finding(.differs(unreadable: nil), stamp, at: url)
+        }
+      } then: { [self] document, finding in
+        var finding = finding
+        let arrived = document.inbox.close()
+        if case .differs = finding.outcome, mayTakeOver, !core.published.hasUnsavedChanges, let arrived {
+          do {
+            try document.load(fromContents: arrived.value, ofType: document.fileType)
+          } catch {
+            finding.outcome = .differs(unreadable: DocumentError(ofProgram: error))
+            report(DocumentError(ofProgram: error))
+          }
+        }
+        complete(finding)
+      }
+    }
+
+    func load(_ document: UIDocument, _ url: URL) {
+      let revision = operationRevision
+      let isHere = url.systemPath == document.fileURL.systemPath
+      document.inbox.open()
+      perform(document) { document in
+        document.read(url, isHere ? .withoutChanges : []) { url in
+          guard let stamp = try FileStamp.stamp(of: url) else {
+            if isHere { return Finding(.missing) }
+            throw CocoaError.missing(url)
+          }
+          try document.read(from: url)
+          var finding = Finding(.done, stamp, at: url)
+          if !isHere { finding.modificationDate = nil }
+          return finding
+        }
+      } then: { [self] document, finding in
+        // Edited all the same: that's kept first, and then this is done again.
+        if core.published.revision != revision { _ = document.inbox.close() }
+        complete(loadArrived(document, finding))
+      }
+    }
+
+    // MARK: - Writing
+
+    /// Writes the contents as they are now, unless the file isn't what it was.
+    func write(_ document: UIDocument, _ then: @escaping @MainActor @Sendable (OperationOutcome) -> Void) {
+      let base = memory.base?.tag
+      guard let contents = contents(of: document, then) else { return }
+      isWriting = true
+      perform(document) { document in
+        document.write(document.fileURL, []) { url in
+          guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
+          return try document.write(contents, to: url, for: .forOverwriting)
+        }
+      } then: { [self] _, finding in
+        isWriting = false
+        complete(finding)
+        then(finding.outcome)
+      }
+    }
+
+    /// The document's class has written by itself.
+    func noteForeignWrite(_ document: UIDocument) {
+      perform(document) { document in
+        document.read(document.fileURL, .withoutChanges) { url in
+          guard let stamp = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+          return Finding(.done, stamp, at: url)
+        }
+      } then: { [self] _, finding in
+        complete(finding)
+      }
+    }
+
+    /// Makes a new file, and presents it before anybody else can reach it.
+    func place(_ document: UIDocument, _ target: URL) {
+      guard let contents = contents(of: document, { _ in }) else { return }
+      let former = document.documentState.contains(.closed) ? nil : document.fileURL
+      perform(document) { document in
+        document.write(target, .forReplacing) { url in
+          let finding = try document.write(contents, to: url, for: .forCreating)
+          NSFileCoordinator.removeFilePresenter(document)
+          document.facts.withLock { $0.url = url.absoluteURL }
+          NSFileCoordinator.addFilePresenter(document)
+          return finding
+        }
+      } then: { [self] document, finding in
+        complete(finding)
+        guard finding.outcome == .done, let former, former != document.fileURL else { return }
+        if !FileManager.default.isWritableFile(atPath: former.path) { document.postMoved(from: former) }
+      }
+    }
+
+    /// The contents for a write, which fails without them.
+    private func contents(
+      of document: UIDocument, _ then: @MainActor @Sendable (OperationOutcome) -> Void
+    ) -> SharedReference<Any>? {
+      let taken = snapshot
+      snapshot = nil
+      if let taken, taken.revision == core.published.revision { return taken.contents }
+      do {
+        return SharedReference(try document.contents(forType: document.savingFileType ?? "public.data"))
+      } catch {
+        let finding = Finding(error)
+        complete(finding)
+        then(finding.outcome)
+        return nil
+      }
+    }
+
+    // MARK: - Versions
+
+    func keepTheirs(_ document: UIDocument) {
+      perform(document) { document in
+        document.read(document.fileURL, .withoutChanges) { url in
+          _ = try VersionsWithinAccess(VersionDomain.versions)
+            .add(to: url, contentsOf: url, byMoving: false, isConflict: true)
+          return Finding(.done)
+        }
+      } then: { [self] _, finding in
+        completeKeeping(finding)
+      }
+    }
+
+    func keepMine(_ document: UIDocument) {
+      guard let contents = contents(of: document, { _ in }) else { return failHeldHandlers() }
+      perform(document) { document in
+        document.read(document.fileURL, .withoutChanges) { url in
+          let versions = VersionDomain.versions
+          let folder = NSFileVersion.temporaryDirectoryURLForNewVersionOfItem(at: url)
+          defer { try? FileManager.default.removeItem(at: folder) }
+          let copy = folder.appendingPathComponent(url.lastPathComponent)
+          try document.writeContents(contents.value, to: copy, for: .forOverwriting, originalContentsURL: url)
+          _ = try VersionsWithinAccess(versions).add(to: url, contentsOf: copy, byMoving: true)
+          return Finding(.done)
+        }
+      } then: { [self] _, finding in
+        completeKeeping(finding)
+      }
+    }
+
+    private func completeKeeping(_ finding: Finding) {
+      complete(finding)
+      if finding.outcome != .done { failHeldHandlers() }
+    }
+
+    func listConflicts(_ document: UIDocument) {
+      perform(document) { document in
+        let conflicts = NSFileVersion.unresolvedConflictVersionsOfItem(at: document.fileURL) ?? []
+        return Finding(.conflicts(!conflicts.isEmpty))
+      } then: { [self] _, finding in
+        complete(finding)
+      }
+    }
+  }
+
+  extension CocoaError {
+    fileprivate static func missing(_ url: URL) -> any Error {
+      CocoaError.error(.fileReadNoSuchFile, url: url)
+    }
+  }
+
+  // MARK: - Accesses
+
+  extension UIDocument {
+    fileprivate nonisolated func read(
+      _ url: URL, _ options: NSFileCoordinator.ReadingOptions = [], _ body: (URL) throws -> Finding
+    ) -> Finding {
+      var (problem, finding): (NSError?, Finding?) = (nil, nil)
+      unsafe NSFileCoordinator(filePresenter: self)
+        .coordinate(readingItemAt: url, options: options, error: &problem) { url in
+          do { finding = try body(url) } catch { finding = Finding(error) }
+        }
+      return finding ?? Finding(problem ?? CocoaError(.fileReadUnknown))
+    }
+
+    fileprivate nonisolated func write(
+      _ url: URL, _ options: NSFileCoordinator.WritingOptions, _ body: (URL) throws -> Finding
+    ) -> Finding {
+      var (problem, finding): (NSError?, Finding?) = (nil, nil)
+      unsafe NSFileCoordinator(filePresenter: self)
+        .coordinate(writingItemAt: url, options: options, error: &problem) { url in
+          do { finding = try body(url) } catch { finding = Finding(error) }
+        }
+      return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
+    }
+
+    fileprivate nonisolated func write(
+      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation
+    ) throws -> Finding {
+      let attributes = try fileAttributesToWrite(to: url, for: operation)
+      try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
+      guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
+      return Finding(.done, stamp, at: url)
+    }
+  }
+#endif

@@ -1,0 +1,297 @@
+#if !canImport(ObjectiveC)
+  internal import FileCoordination
+  internal import FileDocuments
+  internal import Foundation
+  internal import SystemInterface
+
+  /// Feeds the core of a document, and carries out what it says.
+  ///
+  /// What the core orders changes this object without calling the program. The calls of the program that follow from it wait in `turns`
+  /// until that's done, and run in their order; each may call the document again.
+  @MainActor final class DocumentRunner {
+    private(set) weak var document: UIDocument?
+    private(set) var core = DocumentCore(autosave: .standard, hasMerge: false)
+    var memory = DocumentMemory<Void, FileStamp>()
+    private let clock = CompatibilityDomain.current.configuration.clock
+    private var turns: [@MainActor () -> Void] = []
+
+    private var lastNumber: UInt64 = 0
+    private var handlers: [CallID: @MainActor (Bool) -> Void] = [:]
+    var places: [CallID: URL] = [:]
+    private var answers: [QuestionID: @Sendable ((any Error)?) -> Void] = [:]
+
+    /// Saves that the program has asked for, and that aren't finished.
+    private var saves: Set<CallID> = []
+    /// The core has ordered a write, and the document's class is asked to save.
+    private(set) var isAskingToSave = false
+    /// Contents that were taken for a save that waits for its turn, and the revision that they are of.
+    var snapshot: (revision: UInt64, contents: SharedReference<Any>)?
+    /// Handlers of saves whose write found what another program had written: the next write is theirs.
+    private var heldHandlers: [DocumentHandler] = []
+
+    /// Edits of a closed document: they're those of the file that it makes.
+    private var earlyCount = EditCount()
+    private var isPresented = false
+    /// A message came after the presenter was registered and before the document was open.
+    private var hasMissedMessages = false
+    private var isEditingDisabled = false
+    var isWriting = false
+    /// The contents with which the operation began.
+    private(set) var operationRevision: UInt64 = 0
+
+    init(_ document: UIDocument) { self.document = document }
+
+    // MARK: - The core
+
+    func receive(_ event: DocumentEvent) {
+      for effect in core.receive(event, at: clock.now) { carryOut(effect) }
+      while !turns.isEmpty { turns.removeFirst()() }
+    }
+
+    private func carryOut(_ effect: DocumentEffect) {
+      switch effect {
+      case .begin(let operation, let call):
+        operationRevision = core.published.revision
+        turns.append { self.begin(operation, call) }
+      case .cancelOperation: preconditionFailure("no call of a document is withdrawn")
+      case .change(let change):
+        memory.apply(change)
+        if change == .forget { earlyCount.restart() }
+      case .present:
+        isPresented = true
+        if hasMissedMessages { turns.append { self.receive(.itemChanged) } }
+        hasMissedMessages = false
+        let wasEdited = earlyCount.hasChanges
+        earlyCount.restart()
+        if wasEdited { turns.append { self.noteEditsWhileOpening() } }
+      case .unpresent:
+        isPresented = false
+        if let document { NSFileCoordinator.removeFilePresenter(document) }
+      case .finish(let id, let error, didSave: _):
+        places[id] = nil
+        saves.remove(id)
+        guard let handler = handlers.removeValue(forKey: id) else { return }
+        turns.append {
+          if let error, error.hasNoOperation { self.report(error) }
+          handler(error == nil)
+        }
+      case .answer(let id, let error): answers.removeValue(forKey: id)?(error.map(\.programError))
+      case .armTimer(let time):
+        _ = clock.schedule(at: time) { [weak self] in MainTurns.later { [weak self] in self?.receive(.timerFired) } }
+      case .publish(let state): publish(UIDocument.State(state))
+      }
+    }
+
+    /// What was edited while the file was being made may not be in it.
+    private func noteEditsWhileOpening() { receive(.editedRegardless(.done, size: 1)) }
+
+    private func publish(_ state: UIDocument.State) {
+      guard let document else { return }
+      let former = document.facts.withLock { facts in
+        defer { facts.state = state }
+        return facts.state
+      }
+      if former == state { return }
+      turns.append { [weak document] in document?.postStateChanged() }
+      let isDisabled = state.contains(.editingDisabled)
+      if isDisabled == isEditingDisabled || !isDisabled && state.contains(.closed) { return }
+      isEditingDisabled = isDisabled
+      turns.append { [weak document] in isDisabled ? document?.disableEditing() : document?.enableEditing() }
+    }
+
+    func call(_ kind: DocumentCall, _ url: URL? = nil, _ handler: @escaping @MainActor (Bool) -> Void) {
+      lastNumber += 1
+      let id = CallID(lastNumber)
+      handlers[id] = handler
+      places[id] = url
+      if kind == .save { saves.insert(id) }
+      receive(.called(id, kind))
+    }
+
+    func report(_ error: DocumentError) {
+      document?.handleError(error.programError, userInteractionPermitted: true)
+    }
+
+    // MARK: - Operations
+
+    private func begin(_ operation: DocumentOperation, _ call: CallID?) {
+      guard let document else { return complete(Finding(DocumentError.noDocument)) }
+      let url = call.flatMap { places[$0] } ?? document.fileURL
+      switch operation {
+      case .open: open(document)
+      case .check: check(document)
+      case .write: beginWrite(document)
+      case .keep(.theirs): keepTheirs(document)
+      case .keep(.mine): keepMine(document)
+      case .load(let isElsewhere): load(document, isElsewhere ? url : document.fileURL)
+      case .place: place(document, url)
+      case .listConflicts: listConflicts(document)
+      case .merge, .move, .delete, .copy: preconditionFailure("no document has this: \(operation)")
+      }
+    }
+
+    func complete(_ finding: Finding) {
+      if let stamp = finding.stamp { memory.incoming = DocumentMemory.Stored((), stamp) }
+      if let date = finding.modificationDate { document?.fileModificationDate = date }
+      if case .failed(let error) = finding.outcome { turns.append { self.report(error) } }
+      receive(.completed(finding.outcome))
+    }
+
+    private func beginWrite(_ document: UIDocument) {
+      if !saves.isEmpty || !heldHandlers.isEmpty {
+        let held = heldHandlers
+        heldHandlers = []
+        return write(document) { [self] in end(held, $0) }
+      }
+      isAskingToSave = true
+      document.save(to: document.fileURL, for: .forOverwriting) { [weak self] isSaved in
+        MainTurns.enter { [weak self] in self?.askedSaveEnded(isSaved) }
+      }
+    }
+
+    /// A class that writes by itself has ended; otherwise the write has reported its end already.
+    private func askedSaveEnded(_ isSaved: Bool) {
+      guard isAskingToSave else { return }
+      isAskingToSave = false
+      guard let document, isSaved else { return complete(Finding(DocumentError.notSaved)) }
+      noteForeignWrite(document)
+    }
+
+    private func end(_ handlers: [DocumentHandler], _ outcome: OperationOutcome) {
+      if case .differs = outcome {
+        heldHandlers += handlers
+      } else {
+        for handler in handlers { handler(outcome == .done) }
+      }
+    }
+
+    /// A save that doesn't begin at once has its contents nevertheless.
+    private func takeSnapshot(_ document: UIDocument) {
+      if saves.isEmpty || isWriting { return }
+      guard let contents = try? document.contents(forType: document.savingFileType ?? "public.data") else { return }
+      snapshot = (core.published.revision, SharedReference(contents))
+    }
+
+    /// No write comes for them if what another program wrote couldn't be kept.
+    func failHeldHandlers() {
+      let held = heldHandlers
+      heldHandlers = []
+      for handler in held { handler(false) }
+    }
+  }
+
+  // MARK: - Calls of the program
+
+  extension DocumentRunner {
+    private var isClosed: Bool { core.published.conditions.contains(.closed) }
+
+    var hasUnsavedChanges: Bool { core.published.hasUnsavedChanges || isClosed && earlyCount.hasChanges }
+
+    func open(_ handler: DocumentHandler) {
+      if !isClosed, places.isEmpty, !core.published.editingObstacles.contains(.closing) { return handler(true) }
+      call(.open) { handler($0) }
+    }
+
+    func close(_ handler: DocumentHandler) {
+      noteUnnotedChanges()
+      call(.close(isDiscarding: false)) { [weak self] isDone in
+        // A document that was made and opened is closed once.
+        if isDone, let self, !self.isClosed { return self.close(handler) }
+        handler(isDone)
+      }
+    }
+
+    func revert(_ url: URL, _ handler: DocumentHandler) {
+      let isElsewhere = url.systemPath != document?.fileURL.systemPath
+      call(.revert(isElsewhere: isElsewhere), url) { handler($0) }
+    }
+
+    func edit(_ change: UIDocument.ChangeKind) {
+      if isClosed {
+        earlyCount.note(DocumentEdit(change))
+      } else {
+        receive(.editedRegardless(DocumentEdit(change), size: 1))
+      }
+    }
+
+    func noteSaved(_ token: Any) {
+      guard let token = token as? DocumentEditToken else {
+        return Misuse.report("updateChangeCount(withToken:for:) with what changeCountToken(for:) hasn't returned")
+      }
+      if isClosed { earlyCount.restart() } else { receive(.tokenSaved(token)) }
+    }
+
+    /// The document's class says that it has changes that nobody has noted.
+    private func noteUnnotedChanges() {
+      guard let document, !isClosed, document.hasUnsavedChanges, !core.published.hasUnsavedChanges else { return }
+      edit(.done)
+    }
+
+    func autosave(_ handler: DocumentHandler) {
+      guard let document, document.hasUnsavedChanges else { return handler(true) }
+      document.save(to: document.fileURL, for: .forOverwriting) { isSaved in
+        MainTurns.enter { handler(isSaved) }
+      }
+    }
+
+    func save(_ url: URL, _ operation: UIDocument.SaveOperation, _ handler: DocumentHandler) {
+      guard let document else { return handler(false) }
+      let isHere = url.systemPath == document.fileURL.systemPath
+      if isAskingToSave {
+        isAskingToSave = false
+        if isHere { return write(document) { [self] in end([handler], $0) } }
+        complete(Finding(DocumentError.notSaved))
+      }
+      let isDeleted = core.published.conditions.contains(.deleted)
+      if isClosed || !isHere || isDeleted && operation == .forCreating {
+        return call(.create, url) { handler($0) }
+      }
+      // A save is made also if nobody has noted a change.
+      if !core.published.hasUnsavedChanges { edit(.done) }
+      call(.save) { handler($0) }
+      takeSnapshot(document)
+    }
+  }
+
+  // MARK: - Messages
+
+  extension DocumentRunner {
+    func note(_ event: DocumentEvent) {
+      if isPresented { receive(event) } else { hasMissedMessages = true }
+    }
+
+    func relinquish(_ writer: @Sendable ((@Sendable () -> Void)?) -> Void) {
+      guard isPresented else {
+        hasMissedMessages = true
+        return writer(nil)
+      }
+      receive(.writerArrived)
+      writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft() } }
+    }
+
+    private func writerLeft() { if isPresented { receive(.writerLeft) } }
+
+    func answerSave(_ answer: @escaping @Sendable ((any Error)?) -> Void) {
+      guard isPresented else { return answer(nil) }
+      noteUnnotedChanges()
+      lastNumber += 1
+      let id = QuestionID(lastNumber)
+      answers[id] = answer
+      receive(.saveAsked(id))
+    }
+  }
+
+  extension UIDocument {
+    func postStateChanged() {
+      NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
+      NotificationCenter.default.post(StateChangedMessage(document: self), subject: self)
+    }
+
+    func postMoved(from url: URL) {
+      NotificationCenter.default.post(
+        name: Self.didMoveToWritableLocationNotification, object: self,
+        userInfo: [Self.didMoveToWritableLocationOldURLKey: url])
+      NotificationCenter.default.post(DidMoveToWritableLocationMessage(document: self, oldURL: url), subject: self)
+    }
+  }
+#endif

@@ -1,0 +1,510 @@
+#if !canImport(ObjectiveC)
+  public import FileCoordination
+  internal import FileDocuments
+  internal import FileMetadata
+  public import Foundation
+  internal import SystemInterface
+
+  /// A document: a file or package that's open for editing, beside other programs that read, write, move and delete it.
+  ///
+  /// Apple's class. A subclass overrides ``contents(forType:)`` and ``load(fromContents:ofType:)``, which exchange `Data` for a file and a
+  /// ``FileWrapper`` for a package, and notes changes with ``undoManager`` or ``updateChangeCount(_:)``.
+  ///
+  /// **Where it runs.** A document belongs to the main actor. Its file is read and written elsewhere, one access after the other, in
+  /// ``performAsynchronousFileAccess(_:)``; methods that run there are `nonisolated`. Completion handlers run once, on the queue of the
+  /// call: the main queue, or the `OperationQueue` that a program in Swift 5 mode calls from. Calls from elsewhere begin in the main
+  /// queue. A main thread that's blocked because the program waits for an access there does the work of documents meanwhile.
+  ///
+  /// **With others.** An open document presents its file. It saves before another program reads. It takes over what another program has
+  /// written; if it has unsaved changes, its own contents stay, and the other ones become a conflict version first. It follows moves.
+  /// When its file is deleted it's ``State/closed``, keeps its contents and is never written there again, unless the program saves it
+  /// with ``SaveOperation/forCreating``.
+  ///
+  /// **Autosaving.** What is unsaved is saved two seconds after the last change, and during continuous work every 15 seconds, through
+  /// ``save(to:for:completionHandler:)``. Close a document before the last reference goes away.
+  ///
+  /// Hand-off between devices isn't here: there's no `NSUserActivity` on Linux.
+  ///
+  /// | state | guarded by | why |
+  /// | --- | --- | --- |
+  /// | `facts`, `inbox` | their locks | read and written on the threads of accesses |
+  /// | everything else | the main actor | |
+  ///
+  /// - Note: Rules UD-1 to UD-23, UD-26, and CD-01 to CD-33; the module `FileDocuments` lists them.
+  @MainActor @preconcurrency open class UIDocument: NSObject, NSFilePresenter {
+    nonisolated let facts: Guarded<DocumentFacts>
+    nonisolated let inbox = DocumentInbox()
+    nonisolated let accessQueue: OperationQueue
+    private(set) lazy var runner = DocumentRunner(self)
+    var undo: DocumentUndo?
+
+    /// Makes a closed document.
+    ///
+    /// Nothing is read.
+    ///
+    /// - Parameter url: Its file, which doesn't have to exist.
+    public init(fileURL url: URL) {
+      facts = Guarded(DocumentFacts(url: url.absoluteURL))
+      accessQueue = OperationQueue()
+      accessQueue.name = "UIDocument file access"
+      accessQueue.maxConcurrentOperationCount = 1
+      super.init()
+    }
+
+    deinit { NSFileCoordinator.removeFilePresenter(self) }
+
+    // MARK: - What is known of it
+
+    /// Where the file is.
+    ///
+    /// May be read on any thread. It follows moves.
+    open nonisolated var fileURL: URL { facts.withLock { $0.url } }
+
+    /// The name of the file without its extension.
+    ///
+    /// May be read on any thread.
+    open nonisolated var localizedName: String { fileURL.deletingPathExtension().lastPathComponent }
+
+    /// The uniform type identifier that belongs to the extension of the file; `public.data` if it's unknown.
+    ///
+    /// May be read on any thread.
+    open nonisolated var fileType: String? { ContentTypes.type(ofDocumentNamed: fileURL.lastPathComponent) }
+
+    /// When the file was changed last, as far as the document knows; `nil` before it was opened, saved or reverted.
+    ///
+    /// May be read and set on any thread.
+    ///
+    /// - Note: Rule CD-03.
+    open nonisolated var fileModificationDate: Date? {
+      get { facts.withLock { $0.modificationDate } }
+      set { facts.withLock { $0.modificationDate = newValue } }
+    }
+
+    /// The conditions of the document.
+    ///
+    /// May be read on any thread. ``stateChangedNotification`` follows each change.
+    open nonisolated var documentState: State { facts.withLock { $0.state } }
+
+    /// How far a transfer is: always `nil`, because files are on this machine.
+    open nonisolated var progress: Progress? { facts.withLock { $0.progress } }
+
+    // MARK: - Opening and closing
+
+    /// Reads the file, and presents it from then on.
+    ///
+    /// - Parameter completionHandler: Gets whether the document is open. After an error, ``handleError(_:userInteractionPermitted:)`` has
+    ///   had it before, and the document is closed.
+    open func open(completionHandler: ((Bool) -> Void)? = nil) { enter(completionHandler) { $0.open($1) } }
+
+    /// Reads the file, and presents it from then on.
+    ///
+    /// Calls ``open(completionHandler:)``, which is the one to override.
+    ///
+    /// - Returns: Whether the document is open.
+    @discardableResult public final func open() async -> Bool {
+      await withCheckedContinuation { end in open { end.resume(returning: $0) } }
+    }
+
+    /// Saves what is unsaved, and ends the presentation of the file.
+    ///
+    /// - Parameter completionHandler: Gets whether the document is closed; if it couldn't be saved, it's still open.
+    open func close(completionHandler: ((Bool) -> Void)? = nil) { enter(completionHandler) { $0.close($1) } }
+
+    /// Saves what is unsaved, and ends the presentation of the file.
+    ///
+    /// Calls ``close(completionHandler:)``, which is the one to override.
+    ///
+    /// - Returns: Whether the document is closed.
+    @discardableResult public final func close() async -> Bool {
+      await withCheckedContinuation { end in close { end.resume(returning: $0) } }
+    }
+
+    /// Drops what is unsaved, and takes over the contents of the file or of another one.
+    ///
+    /// What is dropped becomes a version of the file first. Editing is disabled meanwhile. The contents of another file are unsaved at
+    /// first, and saved soon.
+    ///
+    /// - Parameters:
+    ///   - url: The file, or another one.
+    ///   - completionHandler: Gets whether the document has the contents.
+    open func revert(toContentsOf url: URL, completionHandler: ((Bool) -> Void)? = nil) {
+      enter(completionHandler) { $0.revert(url.absoluteURL, $1) }
+    }
+
+    /// Drops what is unsaved, and takes over the contents of the file or of another one.
+    ///
+    /// Calls ``revert(toContentsOf:completionHandler:)``, which is the one to override.
+    ///
+    /// - Parameter url: The file, or another one.
+    /// - Returns: Whether the document has the contents.
+    @discardableResult public final func revert(toContentsOf url: URL) async -> Bool {
+      await withCheckedContinuation { end in revert(toContentsOf: url) { end.resume(returning: $0) } }
+    }
+
+    // MARK: - Contents
+
+    /// Takes over contents that were read.
+    ///
+    /// Override it. Runs on the main actor, when the access has ended. The members of a package are read when they're asked for, and are
+    /// those of the package that was read, or `nil`.
+    ///
+    /// - Parameters:
+    ///   - contents: `Data` of a file, or a ``FileWrapper`` of a directory.
+    ///   - typeName: The ``fileType``.
+    /// - Throws: Any error, if the contents make no sense: the document isn't opened then, or keeps what it had.
+    open func load(fromContents contents: Any, ofType typeName: String?) throws {}
+
+    /// Returns what is to be saved: a snapshot, because it's written while editing goes on.
+    ///
+    /// Override it. Runs on the main actor.
+    ///
+    /// - Parameter typeName: The ``savingFileType``.
+    /// - Returns: `Data` for a file, or a ``FileWrapper`` for a package; anything else if
+    ///   ``writeContents(_:to:for:originalContentsURL:)`` is overridden.
+    /// - Throws: Any error; nothing is saved then.
+    open func contents(forType typeName: String) throws -> Any {
+      throw CocoaError(
+        .featureUnsupported,
+        userInfo: [NSLocalizedDescriptionKey: "\(type(of: self)) doesn't override contents(forType:)."])
+    }
+
+    // MARK: - Editing
+
+    /// Called when the contents must not be changed any more for a while.
+    ///
+    /// Override it to ignore the user. ``documentState`` has ``State/editingDisabled`` already.
+    open func disableEditing() {}
+
+    /// Called when the contents can be changed again.
+    open func enableEditing() {}
+
+    /// The undo manager, whose registrations, undos and redos are changes of the document; made when it's asked for.
+    ///
+    /// Once it was asked for, or set, the program needs no ``updateChangeCount(_:)``.
+    ///
+    /// - Note: Rule CD-11.
+    open var undoManager: UndoManager! {
+      get {
+        if undo == nil { undo = DocumentUndo(UndoManager(), of: self) }
+        return undo?.manager
+      }
+      set { undo = newValue.map { DocumentUndo($0, of: self) } }
+    }
+
+    /// Whether the contents differ from those that were saved last.
+    ///
+    /// An override decides for ``autosave(completionHandler:)`` and ``close(completionHandler:)``.
+    open var hasUnsavedChanges: Bool { runner.hasUnsavedChanges }
+
+    /// Notes a change of the contents, so that it's saved soon.
+    ///
+    /// - Parameter change: What has happened.
+    open func updateChangeCount(_ change: ChangeKind) { runner.edit(change) }
+
+    /// Names the contents as they are now.
+    ///
+    /// - Parameter saveOperation: The save that begins.
+    /// - Returns: A value for ``updateChangeCount(withToken:for:)``.
+    open func changeCountToken(for saveOperation: SaveOperation) -> Any { runner.core.editToken }
+
+    /// Notes that the contents that a token names are in the file: changes since then are still unsaved.
+    ///
+    /// Only for a class that saves without this one's ``save(to:for:completionHandler:)``.
+    ///
+    /// - Parameters:
+    ///   - changeCountToken: What ``changeCountToken(for:)`` has returned.
+    ///   - saveOperation: The save that has ended.
+    open func updateChangeCount(withToken changeCountToken: Any, for saveOperation: SaveOperation) {
+      runner.noteSaved(changeCountToken)
+    }
+
+    // MARK: - Saving
+
+    /// Saves the contents.
+    ///
+    /// The library saves through this method, too; an override calls `super`, or writes by itself and calls the handler. Saves that come
+    /// while one runs have one more save together. ``contents(forType:)`` has run when this method returns, unless another access of the
+    /// document runs.
+    ///
+    /// - Parameters:
+    ///   - url: Where: the file, or another place, where the document is from then on.
+    ///   - saveOperation: To make a new file, which opens the document too; or to replace what the file has.
+    ///   - completionHandler: Gets whether it was saved.
+    open func save(to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil) {
+      enter(completionHandler) { $0.save(url.absoluteURL, saveOperation, $1) }
+    }
+
+    /// Saves the contents.
+    ///
+    /// Calls ``save(to:for:completionHandler:)``, which is the one to override.
+    ///
+    /// - Parameters:
+    ///   - url: Where.
+    ///   - saveOperation: To make a new file, or to replace what it has.
+    /// - Returns: Whether it was saved.
+    @discardableResult public final func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
+      await withCheckedContinuation { end in save(to: url, for: saveOperation) { end.resume(returning: $0) } }
+    }
+
+    /// Saves what is unsaved; without unsaved changes nothing is written.
+    ///
+    /// - Parameter completionHandler: Gets whether nothing is unsaved.
+    open func autosave(completionHandler: ((Bool) -> Void)? = nil) {
+      let handler = DocumentHandler(completionHandler)
+      enter(nil) { runner, _ in runner.autosave(handler) }
+    }
+
+    /// Saves what is unsaved; without unsaved changes nothing is written.
+    ///
+    /// - Returns: Whether nothing is unsaved.
+    @discardableResult public final func autosave() async -> Bool {
+      await withCheckedContinuation { end in autosave { end.resume(returning: $0) } }
+    }
+
+    /// The type that contents are saved as: the ``fileType`` unless overridden.
+    open nonisolated var savingFileType: String? { fileType }
+
+    /// The extension of the names of files of a type: that of the file unless overridden.
+    ///
+    /// - Parameters:
+    ///   - typeName: The type.
+    ///   - saveOperation: Why it's saved.
+    /// - Returns: The extension.
+    open nonisolated func fileNameExtension(forType typeName: String?, saveOperation: SaveOperation) -> String {
+      fileURL.pathExtension
+    }
+
+    // MARK: - Files
+
+    /// Runs `block` off the main queue: one of a document's blocks after the other, in order.
+    ///
+    /// - Parameter block: Reads or writes the file. It may block.
+    open nonisolated func performAsynchronousFileAccess(_ block: @escaping @Sendable () -> Void) {
+      accessQueue.addOperation(SteadfastOperation(block))
+    }
+
+    /// Reads the file, and lets ``load(fromContents:ofType:)`` have what was read.
+    ///
+    /// Called inside of an access, off the main queue. A program that calls it has an access, in
+    /// ``performAsynchronousFileAccess(_:)``; then it returns when the contents were loaded.
+    ///
+    /// - Parameter url: The file.
+    /// - Throws: `CocoaError` if it can't be read.
+    open nonisolated func read(from url: URL) throws { try readContents(of: url) }
+
+    /// Writes contents so that the file always has either the old or the new ones, also after a crash or a power failure.
+    ///
+    /// Lets ``writeContents(_:to:for:originalContentsURL:)`` write beside the file, and puts that in its place. Permissions, owner and
+    /// extended attributes are kept. Called inside of an access, off the main queue.
+    ///
+    /// - Parameters:
+    ///   - contents: What ``contents(forType:)`` has returned.
+    ///   - additionalFileAttributes: Attributes with keys of `FileAttributeKey`.
+    ///   - url: The file.
+    ///   - saveOperation: Why it's saved.
+    /// - Throws: Any error; the file is what it was.
+    open nonisolated func writeContents(
+      _ contents: Any, andAttributes additionalFileAttributes: [AnyHashable: Any]? = nil, safelyTo url: URL,
+      for saveOperation: SaveOperation
+    ) throws {
+      try writeSafely(contents, additionalFileAttributes ?? [:], url, saveOperation)
+    }
+
+    /// Writes contents where nothing is.
+    ///
+    /// Called inside of an access, off the main queue.
+    ///
+    /// - Parameters:
+    ///   - contents: What ``contents(forType:)`` has returned.
+    ///   - url: A new place.
+    ///   - saveOperation: Why it's saved.
+    ///   - originalContentsURL: The file as it is, if there's one: what hasn't changed needn't be written again.
+    /// - Throws: Any error.
+    open nonisolated func writeContents(
+      _ contents: Any, to url: URL, for saveOperation: SaveOperation, originalContentsURL: URL?
+    ) throws {
+      try write(contents, url, originalContentsURL)
+    }
+
+    /// Attributes that the file gets when it's saved: none unless overridden.
+    ///
+    /// Called inside of an access, off the main queue.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - saveOperation: Why it's saved.
+    /// - Returns: Attributes with keys of `FileAttributeKey`.
+    /// - Throws: Any error; nothing is saved then.
+    open nonisolated func fileAttributesToWrite(
+      to url: URL, for saveOperation: SaveOperation
+    ) throws -> [AnyHashable: Any] { [:] }
+
+    // MARK: - Errors
+
+    /// Called with each error of opening, saving and reverting, before the completion handler.
+    ///
+    /// An override calls ``finishedHandlingError(_:recovered:)``, now or later; the completion handler doesn't wait for it.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - userInteractionPermitted: Whether the user may be asked.
+    open func handleError(_ error: any Error, userInteractionPermitted: Bool) {
+      finishedHandlingError(error, recovered: false)
+    }
+
+    /// Called when an error was handled; does nothing unless overridden.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - recovered: Whether it's no error any more.
+    open func finishedHandlingError(_ error: any Error, recovered: Bool) {}
+
+    /// Called when the user can't be asked any more: never here, where programs aren't suspended.
+    ///
+    /// - Parameter error: The error.
+    open func userInteractionNoLongerPermitted(forError error: any Error) {}
+
+    // MARK: - Presenting
+
+    /// Where the file is.
+    open nonisolated var presentedItemURL: URL? { fileURL }
+
+    /// The main queue.
+    open nonisolated var presentedItemOperationQueue: OperationQueue { .main }
+
+    /// All methods of a presenter, so that overrides of any of them are called.
+    open nonisolated var writtenCallbacks: FilePresenterCallbacks? { .all }
+
+    /// Lets the reader read.
+    ///
+    /// - Parameter reader: Takes the reacquirer, if any.
+    open nonisolated func relinquishPresentedItem(
+      toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void
+    ) { reader(nil) }
+
+    /// Disables editing until the writer has ended.
+    ///
+    /// - Parameter writer: Takes the reacquirer.
+    open nonisolated func relinquishPresentedItem(
+      toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void
+    ) { MainTurns.enter { self.runner.relinquish(writer) } }
+
+    /// Saves what is unsaved.
+    ///
+    /// - Parameter completionHandler: Takes the error if it couldn't be saved.
+    open nonisolated func savePresentedItemChanges(
+      completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) { MainTurns.enter { self.runner.answerSave(completionHandler) } }
+
+    /// Lets the document be ``State/closed`` if the file is deleted.
+    ///
+    /// - Parameter completionHandler: Takes an error to prevent that.
+    open nonisolated func accommodatePresentedItemDeletion(
+      completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+      MainTurns.enter {
+        self.runner.note(.deletionAsked)
+        completionHandler(nil)
+      }
+    }
+
+    /// Keeps the file on this machine.
+    ///
+    /// - Parameter completionHandler: Takes an error to prevent that.
+    open nonisolated func accommodatePresentedItemEviction(
+      completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) { completionHandler(CocoaError(.featureUnsupported)) }
+
+    /// Allows it.
+    ///
+    /// - Parameters:
+    ///   - url: The member of the package.
+    ///   - completionHandler: Takes an error to prevent that.
+    open nonisolated func accommodatePresentedSubitemDeletion(
+      at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) { completionHandler(nil) }
+
+    /// Follows the file.
+    ///
+    /// - Parameter newURL: Where it is now.
+    open nonisolated func presentedItemDidMove(to newURL: URL) {
+      facts.withLock { $0.url = newURL.absoluteURL }
+      // Such a move may stand for a change right before it.
+      MainTurns.enter { self.runner.note(.itemChanged) }
+    }
+
+    /// Takes over what another program has written.
+    open nonisolated func presentedItemDidChange() { MainTurns.enter { self.runner.note(.itemChanged) } }
+
+    /// Does nothing.
+    ///
+    /// - Parameter attributes: Those that have changed.
+    open nonisolated func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
+
+    /// Sets ``State/inConflict`` if it's a conflict.
+    ///
+    /// - Parameter version: The version.
+    open nonisolated func presentedItemDidGain(_ version: NSFileVersion) { noteVersions() }
+
+    /// Looks for conflicts.
+    ///
+    /// - Parameter version: The version.
+    open nonisolated func presentedItemDidLose(_ version: NSFileVersion) { noteVersions() }
+
+    /// Looks for conflicts.
+    ///
+    /// - Parameter version: The version.
+    open nonisolated func presentedItemDidResolveConflict(_ version: NSFileVersion) { noteVersions() }
+
+    /// Counts as a change of the package.
+    ///
+    /// - Parameter url: The new member.
+    open nonisolated func presentedSubitemDidAppear(at url: URL) { presentedItemDidChange() }
+
+    /// Counts as a change of the package.
+    ///
+    /// - Parameters:
+    ///   - oldURL: Where the member was.
+    ///   - newURL: Where it is now.
+    open nonisolated func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) { presentedItemDidChange() }
+
+    /// Counts as a change of the package.
+    ///
+    /// - Parameter url: The member.
+    open nonisolated func presentedSubitemDidChange(at url: URL) { presentedItemDidChange() }
+
+    /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - url: The member of the package.
+    ///   - version: The version.
+    open nonisolated func presentedSubitem(at url: URL, didGain version: NSFileVersion) {}
+
+    /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - url: The member of the package.
+    ///   - version: The version.
+    open nonisolated func presentedSubitem(at url: URL, didLose version: NSFileVersion) {}
+
+    /// Does nothing.
+    ///
+    /// - Parameters:
+    ///   - url: The member of the package.
+    ///   - version: The version.
+    open nonisolated func presentedSubitem(at url: URL, didResolve version: NSFileVersion) {}
+  }
+
+  extension UIDocument {
+    private nonisolated func noteVersions() { MainTurns.enter { self.runner.note(.versionsChanged) } }
+
+    /// Does something with the runner: now, or in the main queue.
+    private nonisolated func enter(
+      _ completionHandler: ((Bool) -> Void)?,
+      _ body: @escaping @MainActor @Sendable (DocumentRunner, DocumentHandler) -> Void
+    ) {
+      let handler = DocumentHandler(completionHandler)
+      MainTurns.enter { body(self.runner, handler) }
+    }
+  }
+#endif

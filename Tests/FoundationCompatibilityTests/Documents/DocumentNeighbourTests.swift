@@ -1,0 +1,197 @@
+import FileVersions
+import Foundation
+import FoundationCompatibility
+import Testing
+
+@Suite("UIDocument, beside others", .timeLimit(.minutes(4)))
+@MainActor struct DocumentNeighbourTests {
+  init() { _ = Sandbox.versionStore }
+
+  private func open(_ url: URL) async -> NoteDocument {
+    let document = NoteDocument(fileURL: url)
+    #expect(await document.open())
+    return document
+  }
+
+  @Test("CD-18: Another reader finds what is unsaved")
+  func readers() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      document.type(" two")
+      #expect(try await readElsewhere(document.fileURL) == "one two")
+      #expect(!document.hasUnsavedChanges)
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-17, CD-19: While another program writes, editing is disabled; then the document has what was written")
+  func writers() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let start = document.journal.entries.count
+      try await writeElsewhere("two", to: document.fileURL)
+      await document.until { document.text == "two" && document.documentState == .normal }
+      await document.until { document.journal.entries.last == "enable" }
+      let events = document.journal.entries.dropFirst(start).filter { ["disable", "load", "enable"].contains($0) }
+      #expect(events == ["disable", "load", "enable"])
+      #expect(document.states.contains(.editingDisabled) && !document.hasUnsavedChanges)
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-20: A change of attributes doesn't reload the contents")
+  func attributeChanges() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let url = document.fileURL
+      try await elsewhere {
+        NSFileCoordinator().coordinate(writingItemAt: url, options: .contentIndependentMetadataOnly, error: nil) {
+          url in
+          try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        }
+      }
+      await document.until { document.journal.count(of: "enable") == 1 && document.documentState == .normal }
+      #expect(document.journal.count(of: "load") == 1)
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-19, CD-23: What another program writes beside unsaved changes becomes a conflict; both texts survive")
+  func conflicts() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let url = document.fileURL
+      document.type(" mine")
+      // A writer that needs nothing of what was there.
+      try await elsewhere { try Data("theirs".utf8).write(to: url) }
+      #expect(await document.autosave())
+      #expect(try box.text(url) == "one mine")
+      await document.until { document.documentState == .inConflict }
+      #expect(document.states.count { $0 == .inConflict } == 1)
+      let conflicts = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: url))
+      #expect(try conflicts.map { try box.text($0.url) } == ["theirs"])
+      let start = document.states.count
+      for conflict in conflicts { conflict.isResolved = true }
+      await document.until { document.documentState == .normal }
+      #expect(document.states.dropFirst(start) == [.normal])
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-21: A document follows its file")
+  func moves() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      try await elsewhere { box.move("a.txt", to: "b.txt") }
+      await document.until { document.fileURL.lastPathComponent == "b.txt" }
+      document.type(" two")
+      #expect(await document.close())
+      #expect(try box.text(box.url("b.txt")) == "one two")
+      #expect(!FileManager.default.fileExists(atPath: box.url("a.txt").path))
+    }
+  }
+
+  @Test(
+    "CD-22: A document whose file is deleted is closed, keeps its contents, and doesn't make the file again unasked")
+  func deletions() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let url = document.fileURL
+      let wasClosed = try await elsewhere {
+        var wasClosed = false
+        NSFileCoordinator().coordinate(writingItemAt: url, options: .forDeleting, error: nil) { url in
+          wasClosed = document.documentState.contains(.closed)
+          try? FileManager.default.removeItem(at: url)
+        }
+        return wasClosed
+      }
+      #expect(wasClosed)
+      await document.until { document.documentState == .closed }
+      document.type(" two")
+      #expect(await document.save(to: url, for: .forOverwriting) == false)
+      #expect(!FileManager.default.fileExists(atPath: url.path))
+      #expect(await document.save(to: url, for: .forCreating))
+      #expect(try box.text(url) == "one two" && document.documentState == .normal)
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-28: Two documents of one process on one file neither wait for ever nor lose edits")
+  func twoDocuments() async throws {
+    try await withSandbox { box in
+      let url = try box.write("a.txt", "one")
+      let (first, second) = (await open(url), await open(url))
+      first.type(" two")
+      #expect(await first.autosave())
+      await second.until { second.text == "one two" && second.documentState == .normal }
+      second.type(" three")
+      #expect(await second.close())
+      await first.until { first.text == "one two three" && first.documentState == .normal }
+      #expect(await first.close())
+      #expect(try box.text(url) == "one two three")
+    }
+  }
+
+  @Test("CD-29: Two writers in quick succession during a revert come to an end")
+  func writersDuringRevert() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let url = document.fileURL
+      document.type(" two")
+      async let reverted = document.revert(toContentsOf: url)
+      async let first: Void = writeElsewhere("first", to: url)
+      async let second: Void = writeElsewhere("second", to: url)
+      _ = try await (first, second)
+      #expect(await reverted)
+      // What came before the revert may have become a conflict.
+      await document.until {
+        document.documentState.isSubset(of: .inConflict) && !document.hasUnsavedChanges
+          && document.text == (try? box.text(url))
+      }
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-30: A document isn't notified of its own saves")
+  func ownSaves() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      document.type(" two")
+      #expect(await document.autosave())
+      #expect(await document.close())
+      #expect(document.journal.count(of: "load") == 1 && document.journal.count(of: "disable") == 0)
+    }
+  }
+
+  @Test("CD-18: A main thread that's blocked by its own access gets what is unsaved")
+  func blockedMainThread() async throws {
+    try await withSandbox { box in
+      let document = await open(try box.write("a.txt", "one"))
+      let plain = PlainNote(fileURL: try box.write("b.txt", "one"))
+      #expect(await plain.open())
+      plain.text = "one two"
+      plain.updateChangeCount(.done)
+      var text: String?
+      var error: NSError?
+      let url = plain.fileURL
+      blockingRead(url, &error) { text = try? String(contentsOf: $0, encoding: .utf8) }
+      #expect(error == nil && text == "one two")
+      #expect(await plain.close())
+      #expect(await document.close())
+    }
+  }
+}
+
+/// Blocks the main thread.
+@MainActor private func blockingRead(_ url: URL, _ error: inout NSError?, _ body: (URL) -> Void) {
+  NSFileCoordinator().coordinate(readingItemAt: url, error: &error, byAccessor: body)
+}
+
+final class PlainNote: UIDocument {
+  var text = ""
+
+  override func contents(forType typeName: String) throws -> Any { Data(text.utf8) }
+  override func load(fromContents contents: Any, ofType typeName: String?) throws {
+    text = String(decoding: contents as? Data ?? Data(), as: UTF8.self)
+  }
+}
