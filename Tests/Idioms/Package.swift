@@ -28,7 +28,8 @@ let earlier = [
 ]
 /// As people write them today; `Swift5` has links to them.
 let current = [
-  "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentWatcher",
+  "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentAlbum",
+  "DocumentBrowser", "DocumentConflicts", "DocumentEditor", "DocumentWatcher",
   "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout",
   "LinkedFolder",
   "MainQueuePresenter", "MovedDocument", "PackageDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes",

@@ -203,6 +203,7 @@
     ///
     /// - Parameter child: The child; one that is there already stays what it is.
     /// - Returns: Its key, empty after misuse.
+    @discardableResult
     open func addFileWrapper(_ child: FileWrapper) -> String {
       guard isDirectory, let children = try? loadChildren() else {
         misuse("addFileWrapper(_:) to what isn't a directory that can be read")
@@ -226,6 +227,7 @@
     ///   - data: Its contents.
     ///   - fileName: Its preferred name.
     /// - Returns: Its key, empty after misuse.
+    @discardableResult
     open func addRegularFile(withContents data: Data, preferredFilename fileName: String) -> String {
       let child = FileWrapper(regularFileWithContents: data)
       child.preferredFilename = fileName

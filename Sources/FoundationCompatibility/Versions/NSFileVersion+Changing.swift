@@ -40,6 +40,7 @@
     ///   - options: Whether they remain where they are.
     /// - Returns: The version.
     /// - Throws: A `CocoaError`; nothing was changed then (CV-07, CV-08, CV-10).
+    @discardableResult
     public class func addOfItem(
       at url: URL, withContentsOf contentsURL: URL, options: AddingOptions = []
     ) throws -> NSFileVersion {
@@ -70,6 +71,7 @@
     ///   - options: Whether the version is kept.
     /// - Returns: Where the contents are: with the extension of the version, if that's another one.
     /// - Throws: A `CocoaError`; the file is as it was then (CV-17…CV-20).
+    @discardableResult
     public func replaceItem(at url: URL, options: ReplacingOptions = []) throws -> URL {
       guard let version else { throw CocoaError.error(.fileNoSuchFile, url: self.url) }
       do {
