@@ -283,15 +283,26 @@
 
   extension UIDocument {
     func postStateChanged() {
-      NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
-      NotificationCenter.default.post(StateChangedMessage(document: self), subject: self)
+      Self.post {
+        NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
+        NotificationCenter.default.post(StateChangedMessage(document: self), subject: self)
+      }
     }
 
     func postMoved(from url: URL) {
-      NotificationCenter.default.post(
-        name: Self.didMoveToWritableLocationNotification, object: self,
-        userInfo: [Self.didMoveToWritableLocationOldURLKey: url])
-      NotificationCenter.default.post(DidMoveToWritableLocationMessage(document: self, oldURL: url), subject: self)
+      Self.post {
+        NotificationCenter.default.post(
+          name: Self.didMoveToWritableLocationNotification, object: self,
+          userInfo: [Self.didMoveToWritableLocationOldURLKey: url])
+        NotificationCenter.default.post(DidMoveToWritableLocationMessage(document: self, oldURL: url), subject: self)
+      }
+    }
+
+    /// Posts in an operation of the main queue: elsewhere, even in a block of that queue, `NotificationCenter` on Linux waits until the
+    /// queue is empty if an observer has named it, which never happens then.
+    private static func post(_ body: @escaping @MainActor @Sendable () -> Void) {
+      if OperationQueue.current === OperationQueue.main { return body() }
+      OperationQueue.main.addOperation { MainActor.assumeIsolated { body() } }
     }
   }
 #endif
