@@ -1,5 +1,6 @@
 import FileCoordinationTesting
 import FoundationEssentials
+import Glibc
 import SystemInterface
 import TestSupport
 import Testing
@@ -18,6 +19,24 @@ struct DomainClockTests {
       var configuration = CoordinationDomain.Configuration()
       configuration.clock = clock
       try await body(clock, root.path + "/s", configuration)
+    }
+  }
+
+  @Test("A process whose meeting place was removed ends, although the clock of its domain stands still")
+  func removedPlace() async {
+    await #expect(processExitsWith: .success) {
+      // Otherwise nothing would end one that hangs.
+      alarm(60)
+      let root = FileManager.default.temporaryDirectory.appending(path: "removed-place-\(UUID())")
+      try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+      var configuration = CoordinationDomain.Configuration()
+      configuration.clock = VirtualClock(now: MonotonicTime(nanoseconds: 1 << 40))
+      let domain = CoordinationDomain.socket(root.path + "/s", configuration)
+      try await FileCoordinator(domain: domain).write(URL(filePath: "/nowhere/file")) { _ in
+        try FileManager.default.removeItem(at: root)
+        // Its service notices that at this moment, and can't go on: the directory around its place is gone as well.
+        exit(0)
+      }
     }
   }
 

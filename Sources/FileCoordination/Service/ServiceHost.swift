@@ -8,12 +8,12 @@ internal import SystemInterface
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `isStopping` | itself | any thread may stop the service |
+/// | `stopping` | itself | any thread may stop the service |
 /// | `gaveWayAt` | itself | the process asks before it stands for election again |
 /// | `handOverCount` | itself | the process's next service receives it |
 /// | all else, in ``ServiceLoop`` | nothing: only the service's thread uses it |
 final class ServiceHost: Sendable {
-  private let isStopping = Atomic<Bool>(false)
+  private let stopping = ThreadEvent()
   /// When it gave way to another process; zero if it didn't.
   private let gaveWayAt = Atomic<Int64>(0)
   /// How often this service and the earlier ones of the process gave way.
@@ -113,12 +113,19 @@ final class ServiceHost: Sendable {
     _ right: inout ServingRight, _ setting: Setting, carrying sessions: Set<UInt64>
   ) -> (ServiceCore, LocalListener)? {
     for _ in 0..<Self.renewalCountMax {
-      guard let renewed = right.renewed(at: setting.ground, by: clock) else { return nil }
+      guard let renewed = right.renewed(at: setting.ground, pause: pauseForOthers) else { return nil }
       right = renewed
       if let next = try? prepare(right, setting, carrying: sessions) { return next }
-      clock.wait(until: clock.now.advanced(by: .milliseconds(1)))
+      if !pauseForOthers() { return nil }
     }
     return nil
+  }
+
+  /// Waits a millisecond, by the machine's clock: the domain's may stand still, and other processes don't know it.
+  ///
+  /// - Returns: Whether the service goes on: it isn't to stop.
+  private func pauseForOthers() -> Bool {
+    !stopping.wait(until: HostClock.shared.now.advanced(by: .milliseconds(1)))
   }
 
   /// How often the service tries to go on at new places in a row: somebody may be removing those, too.
@@ -130,13 +137,13 @@ final class ServiceHost: Sendable {
     // How often in a row no process came before the places were gone again.
     var vainCount = 0
     while true {
-      loop.run(until: { isStopping.load(ordering: .acquiring) })
+      loop.run(until: { stopping.isSignaled })
       let sessions = loop.sessions
       vainCount = loop.hasConnections ? 0 : vainCount + 1
       let mayGoOn =
         loop.isDisplaced && !setting.hasInheritedSocket && !sessions.isEmpty && vainCount < Self.renewalCountMax
       // No other process is elected before this one has ended the connections.
-      if mayGoOn, let renewed = right.renewed(at: setting.ground, by: clock) { right = renewed }
+      if mayGoOn, let renewed = right.renewed(at: setting.ground, pause: pauseForOthers) { right = renewed }
       loop.close()
       guard mayGoOn, let (core, listener) = renew(&right, setting, carrying: sessions) else { break }
       loop = ServiceLoop(
@@ -158,7 +165,7 @@ final class ServiceHost: Sendable {
 
   /// Ends the service: connections break, and the processes elect another one.
   func stop() {
-    isStopping.store(true, ordering: .releasing)
+    stopping.signal()
     poller.wake()
     ended.wait()
   }

@@ -56,16 +56,16 @@ extension ServingRight {
   ///
   /// - Parameters:
   ///   - ground: Where the places are.
-  ///   - clock: By which it waits for others, which may have taken the locks for a moment.
+  ///   - pause: Waits a moment for others, which may have taken the locks; `false` if the service is to stop.
   /// - Returns: The right; `nil` if another process has it, or no place can be made.
-  func renewed(at ground: MeetingGround, by clock: DomainClock) -> ServingRight? {
+  func renewed(at ground: MeetingGround, pause: () -> Bool) -> ServingRight? {
     if isKept { return self }
     // Those that are still found would be taken by this process.
     releaseLocks()
     for _ in 0..<Self.renewalCountMax {
       // An error may be due to the program that removes the places: it may be removing this one as well.
       if let right = try? ground.tryToLock() { return right.named(name) }
-      clock.wait(until: clock.now.advanced(by: .milliseconds(1)))
+      if !pause() { return nil }
     }
     return nil
   }
