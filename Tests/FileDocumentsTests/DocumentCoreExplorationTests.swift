@@ -80,7 +80,7 @@ extension DocumentScenario {
   /// Explored in every order in long runs.
   static let medium: [DocumentScenario] = [
     DocumentScenario(
-      name: "two others append, and saves fail", scripts: [[.call(.open), .edit, .edit, close]],
+      name: "two others append, and a save fails", scripts: [[.call(.open), .edit, close]],
       writers: [.append, .append], failureCount: 1),
     DocumentScenario(
       name: "two others append in quick succession, and the program merges", scripts: [[.call(.open), .edit, close]],
