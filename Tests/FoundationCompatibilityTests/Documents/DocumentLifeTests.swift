@@ -17,6 +17,8 @@ import Testing
       #expect(document.fileURL == url && document.localizedName == "a" && document.fileType == "public.plain-text")
       #expect(await document.open())
       #expect(document.documentState == .normal && document.text == "one")
+      // The notification comes in a turn of the main queue.
+      while document.states.isEmpty { await Task.yield() }
       let date = try FileManager.default.attributesOfItem(atPath: url.path)[.modificationDate] as? Date
       let known = try #require(document.fileModificationDate)
       // `Date` has no exact nanoseconds.
