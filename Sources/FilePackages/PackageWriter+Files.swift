@@ -108,7 +108,7 @@ extension PackageWriter {
     } catch  where error.code == .notFound || error.code == .packageReplaced {
       return nil
     } catch  where error.systemError?.isOne(of: .permissionDenied) == true {
-      // Who may not read it can't take over its attributes.
+      // A process that may not read the file can't take over its attributes.
       return nil
     }
   }

@@ -96,7 +96,7 @@ extension VersionStore {
       return true
     } catch let error {
       try? files.unlink(temporary, at: .workingDirectory, .file)
-      // Whoever has removed the version meanwhile saw one name more.
+      // A process that has removed the version meanwhile counted one name more.
       try releaseContents(hash)
       if error.isRefusalOfLinks { return true }
       if error.isAbsence { return false }
@@ -122,7 +122,7 @@ extension VersionStore {
   private func contentsOfVersion(in directory: SystemPath) throws(VersionStoreError) -> Set<ContentHash> {
     var linkCountMin: UInt64 = 2
     if let record = try? record(at: directory.appending(StoreLayout.record)), let version = StoredVersion(record) {
-      // Whoever hashes it may have found it before it was renamed to be removed, and shares it until it's gone.
+      // A process that hashes it may have found it before it was renamed to be removed, and shares it until it's gone.
       if version.hash == nil { linkCountMin = 1 }
       if let hash = version.hash, !version.isPackage { return [hash] }
       if let known = try recordedHash(at: directory.appending(StoreLayout.hash)) { return [known.hash] }

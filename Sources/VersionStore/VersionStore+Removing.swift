@@ -95,7 +95,7 @@ extension VersionStore {
     try synchronizeNames(in: directory)
     guard let version = try versionIfPresent(id, of: item) else { throw .versionIsGone(id) }
     if version.hash == nil {
-      // Whoever was to hash it didn't find it.
+      // The process that was to hash it didn't find it.
       try noteTask(version)
       hashingIsDue?()
     }

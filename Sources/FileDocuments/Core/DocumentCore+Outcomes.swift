@@ -28,7 +28,7 @@ extension DocumentCore {
     case (.write, .done): noteWritten(ended, at: now, &effects)
     case (.write, .differs(let unreadable)):
       incoming = .found(unreadable: unreadable)
-      // Whoever wanted this write wants the next one.
+      // The request that led to this write leads to the next one.
       wantsAutosave = true
     case (.write, .failed(let error)): noteSavingError(error, ended, at: now, &effects)
 

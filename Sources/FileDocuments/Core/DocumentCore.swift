@@ -152,7 +152,7 @@ package struct DocumentCore: Hashable, Sendable {
     let state = publishedState()
     if state == published { return }
     published = state
-    // Whoever learns the end of a call from its result finds the state that belongs to it.
+    // A caller that gets the result of a call finds the state that belongs to it.
     let place = effects.firstIndex { if case .finish = $0 { true } else { false } } ?? effects.endIndex
     effects.insert(.publish(state), at: place)
   }

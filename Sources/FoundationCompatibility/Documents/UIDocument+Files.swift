@@ -48,7 +48,7 @@
       let new = folder.appendingPathComponent(url.lastPathComponent)
       let isThere = try files.statusIfPresent(of: place) != nil
       try writeContents(contents, to: new, for: operation, originalContentsURL: isThere ? url : nil)
-      try FileManager.default.replaceItemAt(url, withItemAt: new)
+      _ = try FileManager.put(new, inPlaceOf: url)
       let known = attributes.compactMap { key, value -> (FileAttributeKey, Any)? in
         if let key = key as? FileAttributeKey { return (key, value) }
         return (key as? String).map { (FileAttributeKey(rawValue: $0), value) }

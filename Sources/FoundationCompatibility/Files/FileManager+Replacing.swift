@@ -79,8 +79,11 @@
     }
 
     /// Apple's form makes the item if there's none.
-    private static func put(
-      _ newURL: URL, inPlaceOf originalURL: URL, _ backupName: String?, _ options: FileManager.ItemReplacementOptions
+    ///
+    /// Code of this library calls it by this name, which Foundation's method can't be taken for.
+    static func put(
+      _ newURL: URL, inPlaceOf originalURL: URL, _ backupName: String? = nil,
+      _ options: FileManager.ItemReplacementOptions = []
     ) throws -> URL? {
       let (files, original) = (HostFileSystem(), try path(of: originalURL))
       let new = try path(of: newURL)

@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test("CD-12, CD-15: Of saves that a class takes over, each is made through the class, and ends once")
+  @Test("CD-15: Of saves that a class takes over, each is made through the class, and ends once")
   func overriddenSaves() async throws {
     try await withSandbox { box in
       let document = CountingNote(fileURL: try box.write("a.txt", ""))
