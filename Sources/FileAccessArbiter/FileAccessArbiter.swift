@@ -34,6 +34,8 @@ package struct FileAccessArbiter: Sendable {
   var delegationCount = 0
   /// How many accesses sleep until another party does something.
   package var waitingCount = 0
+  /// Whether a question to save is announced with the relinquish message before it.
+  let announcesSaves: Bool
   /// The time of the event under way.
   var now: Timestamp = 0
 
@@ -61,11 +63,14 @@ package struct FileAccessArbiter: Sendable {
   ///   - fingerprintSeed: Makes the fingerprints of the paths those of this process.
   ///   - tracksInterest: Keeps a journal for ``takeInterestChanges()``, which then has to be called regularly.
   ///   - epoch: Distinguishes its messages from those of arbiters whose place it takes.
+  ///   - announcesSaves: Whether a question to save is announced with the relinquish message before it: for presenters of other
+  ///     processes, which then answer both by `relinquished` and one more event.
   package init(
     packageExtensions: [String] = [], fingerprintSeed: UInt64 = 0, tracksInterest: Bool = false,
-    epoch: UInt64 = 0
+    epoch: UInt64 = 0, announcesSaves: Bool = false
   ) {
     self.epoch = epoch
+    self.announcesSaves = announcesSaves
     state = Box(State())
     treeBox = Box(
       ItemTree(

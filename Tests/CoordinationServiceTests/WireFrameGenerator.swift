@@ -70,7 +70,7 @@ struct WireFrameGenerator {
   // MARK: - Frames of processes
 
   private mutating func event() -> ArbiterEvent {
-    switch below(18) {
+    switch below(19) {
     case 0: .accessRequested(access(), request())
     case 1: .accessAdopted(access(), request())
     case 2:
@@ -90,6 +90,7 @@ struct WireFrameGenerator {
     case 13: .callbackReturned(MessageID(number()))
     case 14: .presenterRelabelled(presenter(), text())
     case 15: .callbackBegan(MessageID(number()))
+    case 17: .relinquished(MessageID(number(), epoch: number()), hasReacquirer: flag())
     case 16: .presenterLearned(presenter(), PresenterCallbacks(rawValue: UInt32(truncatingIfNeeded: number())))
     default: .versionChanged(announcement(), versionChange(), text())
     }
@@ -184,7 +185,8 @@ struct WireFrameGenerator {
         access: maybe { AccessID($0.number()) }, client: ClientID(number()), purpose: PurposeID(number()),
         label: text(), itemAccess: maybe { $0.itemAccess() }, readingOptions: UInt(truncatingIfNeeded: number()),
         isPreparation: flag(), verified: maybe { $0.flag() }, folded: below(1000)),
-      isReentrant: flag())
+      above: maybe { MessageID($0.number(), epoch: $0.number()) },
+      announcing: maybe { MessageID($0.number(), epoch: $0.number()) })
   }
 
   private mutating func messageKind() -> Message.Kind {

@@ -105,7 +105,7 @@ import Testing
     let cases: [(payload: [UInt8], code: WireError.Code, offset: Int)] = [
       ([], .truncated, 4),
       ([0], .unknownTag, 4),
-      ([3, 19], .unknownTag, 5),
+      ([3, 20], .unknownTag, 5),
       ([8, 0], .trailingBytes, 5),
       ([3, 8] + number + number + [2], .invalidFlag, 22),
       (named + Self.bytes(of: UInt32(1)) + [0xff], .invalidText, 17),

@@ -22,6 +22,19 @@ struct CallbackOrder: Hashable, Sendable {
 
   var hasStale: Bool { !stale.isEmpty }
 
+  /// Whether a callback runs that the present service knows, and no other one of its presenter.
+  func runsAlone(_ message: MessageID) -> Bool {
+    guard let presenter = running[message], !stale.contains(message), heldBack[presenter] == nil else { return false }
+    return !running.contains { $0.value == presenter && $0.key != message }
+  }
+
+  /// Whether a message was to be served above a callback that has ended since, and another one of the presenter runs now, of which
+  /// the service couldn't know.
+  func isOutOfTurn(_ delivery: Delivery) -> Bool {
+    guard let below = delivery.above, running[below] == nil else { return false }
+    return running.values.contains(delivery.presenter)
+  }
+
   func isBusy(_ presenter: PresenterID) -> Bool {
     heldBack[presenter] != nil || running.values.contains(presenter)
   }
@@ -57,6 +70,7 @@ struct CallbackOrder: Hashable, Sendable {
   private func mayRun(_ entry: HeldBack) -> Bool {
     let presenter = entry.delivery.presenter
     if entry.isStale { return !running.values.contains(presenter) }
+    if isOutOfTurn(entry.delivery) { return false }
     return !stale.contains { running[$0] == presenter }
   }
 

@@ -80,6 +80,7 @@ extension ClientCore {
   private mutating func forgetService() {
     delegations.removeAll()
     callbacks.forgetService()
+    announcements = [:]
     // The program's waits for these have ended already, and no service is left to answer.
     for (id, access) in accesses where access.phase == .abandoned { forget(id) }
     for message in debts.keys { debts[message]?.isStale = true }

@@ -45,10 +45,14 @@ extension ClientCore {
         tell(.event(event))
       }
     case .messageAnswered(let message, let hasReacquirer): noteAnswer(to: message, hasReacquirer, event)
+    case .relinquished: preconditionFailure("the client itself finds out whether it goes on with a save")
     case .callbackReturned(let message):
+      // Its answer comes from elsewhere, perhaps beside another callback.
+      announcements[message] = nil
       noteEnd(of: message)
       tell(.event(event))
     case .messageFailed(let message, _):
+      announcements[message] = nil
       noteEnd(of: message)
       debts[message] = nil
       tell(.event(event))
@@ -83,6 +87,12 @@ extension ClientCore {
   }
 
   private mutating func noteAnswer(to message: MessageID, _ hasReacquirer: Bool, _ event: ArbiterEvent) {
+    if let save = takeAnnouncedSave(after: message) {
+      if hasReacquirer { reacquirers.insert(message) } else { debts[message] = nil }
+      noteEnd(of: message)
+      tell(.event(.relinquished(message, hasReacquirer: hasReacquirer)))
+      return run(save.delivery, save.origin)
+    }
     guard hasReacquirer else {
       debts[message] = nil
       noteEnd(of: message)
@@ -101,6 +111,15 @@ extension ClientCore {
     tell(.event(event))
   }
 
+  /// The question to save that was announced with a message, if the presenter can be asked at once: then its callbacks are in
+  /// the order in which the service has them.
+  private mutating func takeAnnouncedSave(after message: MessageID) -> AnnouncedSave? {
+    guard let save = announcements.removeValue(forKey: message), isConnected, debts[message]?.isStale != true,
+      registrations[save.delivery.presenter] != nil, callbacks.runsAlone(message) || has(.savesBesideCallbacks)
+    else { return nil }
+    return save
+  }
+
   /// Whether no service will give a presenter its turn back: it has unregistered, and the service that knew of it is
   /// gone.
   func isOrphaned(_ message: MessageID) -> Bool {
@@ -113,7 +132,7 @@ extension ClientCore {
     guard reacquirers.remove(message) != nil, let debt = debts.removeValue(forKey: message) else { return }
     let origin = Message.Origin(client: ClientID(1), purpose: PurposeID(0), label: "")
     let delivery = Delivery(
-      message: message, presenter: debt.presenter, kind: .reacquire(message), origin: origin, isReentrant: false)
+      message: message, presenter: debt.presenter, kind: .reacquire(message), origin: origin)
     run(delivery, nil)
   }
 

@@ -83,11 +83,13 @@ extension ClientCore {
     if let debt = origin.debtOrigin {
       debts[delivery.message] = Debt(presenter: delivery.presenter, origin: debt)
     }
+    if let save = AnnouncedSave(with: delivery, origin) { announcements[delivery.message] = save }
     run(delivery, origin)
   }
 
   mutating func run(_ delivery: Delivery, _ origin: DeliveryOrigin?) {
-    let mayNotWait = callbacks.hasStale && isAnyoneNested || has(.callbacksOverlap)
+    let mayNotWait =
+      (callbacks.hasStale || callbacks.isOutOfTurn(delivery)) && isAnyoneNested || has(.callbacksOverlap)
     if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
     effects.append(.deliver(delivery, origin))
   }

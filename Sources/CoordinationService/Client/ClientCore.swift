@@ -41,6 +41,21 @@ package struct ClientCore: Sendable {
     var isStale = false
   }
 
+  /// A question to save that comes after a relinquish message without a message of its own.
+  struct AnnouncedSave: Hashable, Sendable {
+    let delivery: Delivery
+    let origin: DeliveryOrigin
+
+    /// - Returns: `nil` if nothing is announced with the message.
+    init?(with message: Delivery, _ origin: DeliveryOrigin) {
+      guard let save = message.announcedSave else { return nil }
+      delivery = Delivery(message: save, presenter: message.presenter, kind: .saveChanges, origin: message.origin)
+      self.origin = DeliveryOrigin(
+        processIdentifier: origin.processIdentifier, processName: origin.processName, purpose: origin.purpose,
+        debtOrigin: nil)
+    }
+  }
+
   /// Names this process's meeting with the domain.
   package let session: UInt64
   package var limits = ProcessLimits.standard
@@ -61,6 +76,8 @@ package struct ClientCore: Sendable {
   /// Messages that were answered with a reacquirer, which hasn't run yet.
   var reacquirers: Set<MessageID> = []
   var callbacks = CallbackOrder()
+  /// By the messages that announced them, until these are answered.
+  var announcements: [MessageID: AnnouncedSave] = [:]
   var delegations = DelegationTable()
   /// The rights that may be taken from this process before it has read a word of that; see ``rightsRevoked(_:)``.
   var revocation: Revocation?
@@ -193,6 +210,8 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case staleFramesTaken
   /// Callbacks of a presenter run beside one that an earlier service asked for.
   case callbacksOverlap
+  /// A presenter is asked to save, as was announced, while another callback of it runs.
+  case savesBesideCallbacks
   /// A client doesn't report its waiting requests to the next service.
   case waitingForgotten
   /// An abandoned access is kept when it's granted.

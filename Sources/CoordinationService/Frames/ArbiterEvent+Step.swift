@@ -14,6 +14,7 @@ extension FileAccessArbiter {
     case .presenterRelabelled(let id, let label): presenterRelabelled(id, label, at: time)
     case .presenterRemoved(let id): presenterRemoved(id, at: time)
     case .messageAnswered(let id, let hasReacquirer): messageAnswered(id, hasReacquirer: hasReacquirer, at: time)
+    case .relinquished(let id, let hasReacquirer): relinquished(id, hasReacquirer: hasReacquirer, at: time)
     case .callbackReturned(let id): callbackReturned(id, at: time)
     case .callbackBegan(let id): callbackBegan(id, at: time)
     case .presenterLearned(let id, let callbacks): presenterLearned(id, callbacks, at: time)

@@ -14,6 +14,8 @@ package enum ArbiterEvent: Hashable, Sendable {
   case presenterRelabelled(PresenterID, String)
   case presenterRemoved(PresenterID)
   case messageAnswered(MessageID, hasReacquirer: Bool)
+  /// A relinquish message was answered, and the presenter is being asked to save since, as was announced with the message.
+  case relinquished(MessageID, hasReacquirer: Bool)
   /// The callback has returned, and its completion handler will answer.
   case callbackReturned(MessageID)
   /// The presenter's queue has begun to run the callback.

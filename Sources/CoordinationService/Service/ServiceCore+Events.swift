@@ -64,6 +64,10 @@ extension ServiceCore {
       if try isRecipient(id, of: message) {
         carryOut(arbiter.messageAnswered(message, hasReacquirer: hasReacquirer, at: time), at: time)
       }
+    case .relinquished(let message, let hasReacquirer):
+      if try isRecipient(id, of: message) {
+        carryOut(arbiter.relinquished(message, hasReacquirer: hasReacquirer, at: time), at: time)
+      }
     case .callbackReturned(let message):
       if try isRecipient(id, of: message) { carryOut(arbiter.callbackReturned(message, at: time), at: time) }
     case .callbackBegan(let message):
@@ -198,7 +202,7 @@ extension ServiceCore {
       purpose: name(of: origin.purpose), debtOrigin: debtOrigin)
     let local = Delivery(
       message: delivery.message, presenter: Self.local(delivery.presenter), kind: delivery.kind, origin: origin,
-      isReentrant: delivery.isReentrant)
+      above: delivery.above, announcing: delivery.announcedSave)
     send(.delivered(local, process), to: owner)
   }
 }

@@ -132,7 +132,7 @@ package struct ServiceCore: Sendable {
     self.epoch = epoch
     self.processIdentifier = processIdentifier
     self.packageExtensions = packageExtensions.sorted()
-    arbiter = FileAccessArbiter(packageExtensions: packageExtensions.sorted(), epoch: epoch)
+    arbiter = FileAccessArbiter(packageExtensions: packageExtensions.sorted(), epoch: epoch, announcesSaves: true)
     if !sessions.isEmpty { grace = Grace(expected: sessions, end: time + Self.graceDuration, nextLook: time) }
   }
 

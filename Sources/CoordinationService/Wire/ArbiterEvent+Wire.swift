@@ -20,6 +20,7 @@ extension ArbiterEvent: WireValue {
     case presenterRelabelled = 16
     case callbackBegan = 17
     case presenterLearned = 18
+    case relinquished = 19
   }
 
   private var tag: Tag {
@@ -33,6 +34,7 @@ extension ArbiterEvent: WireValue {
     case .presenterRelabelled: .presenterRelabelled
     case .presenterRemoved: .presenterRemoved
     case .messageAnswered: .messageAnswered
+    case .relinquished: .relinquished
     case .messageFailed: .messageFailed
     case .ubiquityAttributesChanged: .ubiquityAttributesChanged
     case .versionChanged: .versionChanged
@@ -56,7 +58,8 @@ extension ArbiterEvent: WireValue {
     case .presenterLocated(let presenter, let path, let attributes): writer.append(presenter, path, attributes)
     case .presenterRelabelled(let presenter, let label): writer.append(presenter, label)
     case .presenterRemoved(let presenter): writer.append(presenter)
-    case .messageAnswered(let message, let hasReacquirer): writer.append(message, hasReacquirer)
+    case .messageAnswered(let message, let hasReacquirer), .relinquished(let message, let hasReacquirer):
+      writer.append(message, hasReacquirer)
     case .messageFailed(let message, let explanation): writer.append(message, explanation)
     case .ubiquityAttributesChanged(let announcement, let attributes): writer.append(announcement, attributes)
     case .versionChanged(let announcement, let change, let version): writer.append(announcement, change, version)
@@ -79,6 +82,7 @@ extension ArbiterEvent: WireValue {
     case .presenterRelabelled: self = try .presenterRelabelled(reader.read(), reader.read())
     case .presenterRemoved: self = .presenterRemoved(try reader.read())
     case .messageAnswered: self = try .messageAnswered(reader.read(), hasReacquirer: reader.read())
+    case .relinquished: self = try .relinquished(reader.read(), hasReacquirer: reader.read())
     case .messageFailed: self = try .messageFailed(reader.read(), explanation: reader.read())
     case .ubiquityAttributesChanged: self = try .ubiquityAttributesChanged(reader.read(), reader.read())
     case .versionChanged: self = try .versionChanged(reader.read(), reader.read(), reader.read())

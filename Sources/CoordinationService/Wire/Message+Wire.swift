@@ -116,12 +116,12 @@ extension Message.Origin: WireValue {
 
 extension Delivery: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(message, presenter, kind, origin, isReentrant)
+    writer.append(message, presenter, kind, origin, above, announcedSave)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
     try self.init(
       message: reader.read(), presenter: reader.read(), kind: reader.read(), origin: reader.read(),
-      isReentrant: reader.flag())
+      above: reader.read(), announcing: reader.read())
   }
 }

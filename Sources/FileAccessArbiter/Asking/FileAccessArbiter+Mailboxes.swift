@@ -168,8 +168,15 @@ extension FileAccessArbiter {
   }
 
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
+    let above = noteRunning(id, of: presenter)
+    if above == nil { announceSave(after: id) }
+    effects.append(.deliver(messages[id].delivery(above: above)))
+  }
+
+  /// - Returns: The callback of the presenter that runs already, and above which this one does.
+  mutating func noteRunning(_ id: MessageID, of presenter: PresenterID) -> MessageID? {
     let place = presenters.present(presenter)
-    let isReentrant = !presenters[at: place].running.isEmpty
+    let above = presenters[at: place].running.last
     // Accesses that wait in the callbacks below wait for this one from now on.
     for below in presenters[at: place].running {
       let children = children(of: .message(below))
@@ -180,8 +187,8 @@ extension FileAccessArbiter {
     if folded > 0 { presenters[at: place].folded = 0 }
     presenters[at: place].running.append(id)
     let message = messages.present(id)
-    messages[at: message].noteDelivery(isReentrant: isReentrant, folding: folded, after: lastSequence, at: now)
-    effects.append(.deliver(messages[at: message].delivery(isReentrant: isReentrant)))
+    messages[at: message].noteDelivery(isReentrant: above != nil, folding: folded, after: lastSequence, at: now)
+    return above
   }
 
   /// An access began to wait: the presenters in whose callbacks it was requested can be asked meanwhile.
@@ -204,18 +211,33 @@ extension FileAccessArbiter {
     _ id: MessageID, hasReacquirer: Bool = false, at time: Timestamp
   ) -> [Effect] {
     begin(at: time)
+    if let message = finishCallback(id) { take(message, hasReacquirer: hasReacquirer, beginning: nil) }
+    return finish()
+  }
+
+  /// A relinquish message was answered, and the presenter is being asked to save since, as was announced with the message.
+  ///
+  /// That question runs now, also if no access waits for its answer any more.
+  package mutating func relinquished(_ id: MessageID, hasReacquirer: Bool, at time: Timestamp) -> [Effect] {
+    begin(at: time)
     if let message = finishCallback(id) {
-      if hasReacquirer { noteReacquirer(message) }
-      if let access = message.awaitingAccess {
-        if message.kind == .accommodateEviction, !presenters[message.presenter].isRemoved {
-          refuseEviction(access, by: message.presenter)
-        } else {
-          answered(message, of: access)
-        }
-      }
-      afterCallback(message)
+      // First, so that nothing else is delivered to the presenter.
+      let save = beginAnnouncedSave(after: message)
+      take(message, hasReacquirer: hasReacquirer, beginning: save)
     }
     return finish()
+  }
+
+  private mutating func take(_ message: Message, hasReacquirer: Bool, beginning save: MessageID?) {
+    if hasReacquirer { noteReacquirer(message) }
+    if let access = message.awaitingAccess {
+      if message.kind == .accommodateEviction, !presenters[message.presenter].isRemoved {
+        refuseEviction(access, by: message.presenter)
+      } else {
+        answered(message, of: access, beginning: save)
+      }
+    }
+    afterCallback(message)
   }
 
   /// The callback has returned, and its completion handler will answer.

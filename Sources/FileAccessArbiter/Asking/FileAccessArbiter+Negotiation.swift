@@ -107,15 +107,29 @@ extension FileAccessArbiter {
     askNext(id, accesses[id].negotiationCount - 1, itemAccess)
   }
 
-  mutating func askNext(_ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?) {
+  /// Puts the next question of a negotiation.
+  ///
+  /// - Parameters:
+  ///   - id: The access.
+  ///   - index: Of the negotiation.
+  ///   - itemAccess: The use of the item that concerns the presenter.
+  ///   - save: The question to save that has begun already, if any.
+  mutating func askNext(
+    _ id: AccessID, _ index: Int, _ itemAccess: ItemAccess?, begun save: MessageID? = nil
+  ) {
     let presenter = accesses[id].negotiations[index].presenter
     var next = accesses[id].nextQuestion(at: index)
     while let kind = next, isNeedless(kind, presenter, for: id) { next = accesses[id].nextQuestion(at: index) }
     guard let kind = next else {
       return accesses[id].setOutstanding(nil, at: index)
     }
+    if let save, kind == .saveChanges {
+      messages[save].awaitingAccess = id
+      messages[save].negotiation = Int32(index)
+      return accesses[id].setOutstanding(save, at: index)
+    }
     var origin = origin(of: id)
-    origin.itemAccess = itemAccess ?? accesses[id].items[0].access
+    origin.itemAccess = itemAccess
     let message = enqueue(kind, to: presenter, origin, awaitedBy: id, negotiation: Int32(index))
     accesses[id].setOutstanding(message, at: index)
   }
@@ -130,11 +144,11 @@ extension FileAccessArbiter {
   ///
   /// - Complexity: O(1) but for the last, and for a presenter that isn't free or makes accesses of its own: if
   ///   thousands are asked at once, each answers, and none of these answers can close a cycle.
-  mutating func answered(_ message: Message, of id: AccessID) {
+  mutating func answered(_ message: Message, of id: AccessID, beginning save: MessageID? = nil) {
     let place = accesses.index(of: id)
     guard place != Table<Access>.none, let index = accesses[at: place].indexOfNegotiation(message) else { return }
     accesses[at: place].setOutstanding(nil, at: index)
-    askNext(id, index, nil)
+    askNext(id, index, message.origin.itemAccess, begun: save)
     if !accesses[at: place].owesAnswers { return advance(id) }
     armBeginningTimer(of: id, for: index)
     if let next = accesses[id].negotiations[index].outstanding, mayWait(messages[next]) { suspects.append(id) }

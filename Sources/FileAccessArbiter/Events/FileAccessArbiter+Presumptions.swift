@@ -145,6 +145,6 @@ extension FileAccessArbiter {
     }
     messages[message].awaitingAccess = nil
     messages[message].origin.wasPassedOver = true
-    askNext(id, index, nil)
+    askNext(id, index, messages[message].origin.itemAccess)
   }
 }

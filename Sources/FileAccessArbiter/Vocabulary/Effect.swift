@@ -80,17 +80,24 @@ package struct Delivery: Hashable, Sendable {
   package let presenter: PresenterID
   package let kind: Message.Kind
   package let origin: Message.Origin
-  /// The presenter's own callback is under way and waits inside an access.
-  package let isReentrant: Bool
+  /// The presenter's own callback that is under way and waits inside an access.
+  package let above: MessageID?
+  /// The question to save that comes next: a process that answers begins with it at once, and reports that by
+  /// `relinquished`, instead of waiting for another message.
+  package let announcedSave: MessageID?
+
+  package var isReentrant: Bool { above != nil }
 
   package init(
-    message: MessageID, presenter: PresenterID, kind: Message.Kind, origin: Message.Origin, isReentrant: Bool
+    message: MessageID, presenter: PresenterID, kind: Message.Kind, origin: Message.Origin, above: MessageID? = nil,
+    announcing announcedSave: MessageID? = nil
   ) {
     self.message = message
     self.presenter = presenter
     self.kind = kind
     self.origin = origin
-    self.isReentrant = isReentrant
+    self.above = above
+    self.announcedSave = announcedSave
   }
 }
 

@@ -89,6 +89,8 @@ package struct Message: TableElement {
   var link: Int32 = -1
   /// Its position among the negotiations of the access that waits for the answer.
   var negotiation: Int32 = -1
+  /// The number of the question to save that was announced with it.
+  var announcedSave: MessageID?
 }
 
 extension Message {
@@ -104,8 +106,9 @@ extension Message {
   }
 
   /// The order to deliver it.
-  func delivery(isReentrant: Bool) -> Delivery {
-    Delivery(message: id, presenter: presenter, kind: kind, origin: origin, isReentrant: isReentrant)
+  func delivery(above callback: MessageID?) -> Delivery {
+    Delivery(
+      message: id, presenter: presenter, kind: kind, origin: origin, above: callback, announcing: announcedSave)
   }
 }
 

@@ -127,6 +127,8 @@ extension KeyWriter {
       hasher.combine(message.state)
       hasher.combine(message.origin.access)
       hasher.combine(message.awaitingAccess)
+      hasher.combine(message.announcedSave == nil)
+      if let save = message.announcedSave { add(save) }
     }
   }
 
@@ -206,6 +208,13 @@ extension KeyWriter {
     }
     for id in core.reacquirers.sorted() { add(id) }
     add(core.callbacks)
+    hasher.combine(core.announcements.count)
+    for (id, save) in core.announcements.sorted(by: { $0.key < $1.key }) {
+      add(id)
+      add(save.delivery.message)
+      hasher.combine(save.delivery.presenter)
+      hasher.combine(save.origin)
+    }
     hasher.combine(core.questions)
     hasher.combine(core.resumed)
     hasher.combine(core.backlog.count)
@@ -230,6 +239,13 @@ extension KeyWriter {
       hasher.combine(1)
       add(message)
       hasher.combine(hasReacquirer)
+    case .event(.relinquished(let message, let hasReacquirer)):
+      hasher.combine(4)
+      add(message)
+      hasher.combine(hasReacquirer)
+    case .event(.callbackReturned(let message)):
+      hasher.combine(5)
+      add(message)
     case .reasserted(.debt(let presenter, let message, let origin)):
       hasher.combine(2)
       hasher.combine(presenter)
@@ -256,6 +272,10 @@ extension KeyWriter {
       add(delivery.message)
       hasher.combine(delivery.presenter)
       add(delivery.kind)
+      hasher.combine(delivery.above == nil)
+      if let above = delivery.above { add(above) }
+      hasher.combine(delivery.announcedSave == nil)
+      if let save = delivery.announcedSave { add(save) }
       hasher.combine(origin)
     case .frame(.delegated(let id, let root, let mode)):
       hasher.combine(3)
