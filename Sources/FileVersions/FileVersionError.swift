@@ -107,6 +107,15 @@ extension FileVersionError {
     }
   }
 
+  /// Directories can't be read below one of which versions are kept.
+  static func unreadable(_ count: Int) -> FileVersionError {
+    FileVersionError(
+      .fileSystem,
+      (count == 1 ? "A directory below it can't be read" : "\(count) directories below it can't be read")
+        + ", so no versions are kept of what is inside. Give this user the permission to read and search "
+        + (count == 1 ? "it" : "them") + ", or exclude \(count == 1 ? "it" : "them") by name.")
+  }
+
   private static func advice(for error: SystemError) -> String {
     if error.isOne(of: .noSpace, .quotaExceeded) {
       return

@@ -33,7 +33,8 @@ public struct FileVersionKeeping: Hashable, Sendable {
     case ready
     /// What a file has was kept.
     case kept(URL, FileVersion)
-    /// What a file has couldn't be kept; it's tried again when the file changes.
+    /// What a file has couldn't be kept; it's tried again when the file changes. For the directory itself: nothing is kept of
+    /// some files below it, because directories around them can't be read.
     case failed(URL, FileVersionError)
   }
 }
@@ -109,6 +110,8 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     private var events: [FileVersionKeeping.Event] = []
     private var hasBegun = false
     private var isReady = false
+    /// How many directories can't be read, as was reported last.
+    private var unreadableCount = 0
 
     init(keeper: FileVersionKeeper) { self.keeper = keeper }
 
@@ -122,6 +125,8 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
         if !paths.isEmpty {
           events = await keeper.keep(paths.suffix(FileVersionKeeper.concurrencyMax).reversed()).reversed()
           paths.removeLast(Swift.min(paths.count, FileVersionKeeper.concurrencyMax))
+        } else if hasBegun, let failure = newlyUnreadable() {
+          return failure
         } else if hasBegun, !isReady {
           isReady = true
           return .ready
@@ -134,6 +139,14 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       }
       if let error = keeper.watcher.error { throw FileVersionError(error) }
       return nil
+    }
+
+    /// What to report when there are more directories that can't be read than before.
+    private mutating func newlyUnreadable() -> FileVersionKeeping.Event? {
+      let count = keeper.watcher.health.unreadableDirectoryCount
+      defer { unreadableCount = count }
+      guard count > unreadableCount, let url = keeper.root.url else { return nil }
+      return .failed(url, .unreadable(count))
     }
   }
 

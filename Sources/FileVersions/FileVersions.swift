@@ -71,7 +71,7 @@ public struct FileVersions: Sendable {
     try await offload { versions throws(FileVersionError) in try versions.versions(of: url) }
   }
 
-  /// The records of a file's versions in which a byte has changed.
+  /// The records of a file's versions, and of those that were removed, in which a byte has changed, or that are missing.
   ///
   /// These versions aren't listed; their contents may be intact.
   ///

@@ -71,7 +71,7 @@ extension VersionKeeper {
   func damagedRecords(at path: SystemPath) throws -> [URL] {
     try withStoreIfPresent(at: path, otherwise: []) { store in
       guard let item = try store.item(at: path, creating: false) else { return [] }
-      return try store.listing(of: item).damaged.map(Self.url)
+      return try (store.listing(of: item).damaged + store.damagedRemovals(of: item)).map(Self.url)
     }
   }
 

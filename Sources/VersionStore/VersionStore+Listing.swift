@@ -21,14 +21,30 @@ extension VersionStore {
     return versions
   }
 
-  /// The versions of an item, oldest first, and the records that aren't what they were.
+  /// The versions of an item, oldest first, and the records that aren't what they were or are missing.
   ///
   /// - Complexity: O(versions of the item): each record is read.
   package func listing(
     of item: ItemID
   ) throws(VersionStoreError) -> (versions: [StoredVersion], damaged: [SystemPath]) {
-    let (versions, _, damaged) = try read(try versionIDs(of: item), of: item, [:])
-    return (versions, damaged)
+    let ids = try versionIDs(of: item)
+    let (versions, _, damaged) = try read(ids, of: item, [:])
+    if versions.count + damaged.count == ids.count { return (versions, damaged) }
+    let known = Set(versions.map { recordPath(of: $0.id, of: item) } + damaged)
+    var missing: [SystemPath] = []
+    for record in ids.map({ recordPath(of: $0, of: item) }) where !known.contains(record) {
+      if try isMissing(record) { missing.append(record) }
+    }
+    return (versions, damaged + missing)
+  }
+
+  /// Whether a version is there without its record: one that was removed meanwhile isn't, and neither is one that was never
+  /// completed.
+  private func isMissing(_ record: SystemPath) throws(VersionStoreError) -> Bool {
+    let version = record.parent
+    if try status(of: version) == nil { return false }
+    if try status(of: version.appending(StoreLayout.step)) != nil { return false }
+    return try status(of: record) == nil
   }
 
   /// The names of an item's versions, oldest first.

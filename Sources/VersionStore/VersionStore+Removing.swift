@@ -77,6 +77,20 @@ extension VersionStore {
     return removed.sorted { ($0.time, $0.version.id) > ($1.time, $1.version.id) }
   }
 
+  /// The records of removed versions that aren't what they were, or are missing.
+  ///
+  /// - Complexity: O(removed versions of the item): each record is read.
+  package func damagedRemovals(of item: ItemID) throws(VersionStoreError) -> [SystemPath] {
+    var damaged: [SystemPath] = []
+    for name in try removals(of: item) {
+      let path = path(of: name, of: item).appending(StoreLayout.record)
+      let version = try recordIfIntact(at: path).flatMap { StoredVersion($0) }
+      // It may have been brought back, or have gone for good, meanwhile.
+      if version?.id != name.version, try status(of: path.parent) != nil { damaged.append(path) }
+    }
+    return damaged
+  }
+
   /// Where the contents of a removed version are.
   package func path(of removed: RemovedVersion) -> SystemPath {
     path(of: RemovalName(removed.version.id, removed.time), of: removed.version.item)

@@ -82,6 +82,7 @@ struct AnnouncedSaveTests {
     let relinquish = try #require(Self.deliveries(service.taken(2)).first)
     let save = try #require(relinquish.announcedSave)
     service.tell(1, .event(.accessCancelled(AccessID(1))))
+    #expect(service.taken(2) == [.saveWithdrawn(relinquish.message)])
     service.tell(2, .event(.relinquished(relinquish.message, hasReacquirer: true)))
     // The reacquirer gets its turn after the save.
     #expect(service.taken(2).isEmpty)
@@ -149,7 +150,9 @@ struct AnnouncedSaveTests {
     #expect(client.step(Self.answer(2), at: 0).contains(.send(.event(Self.answer(2)))))
   }
 
-  @Test("It doesn't while another callback of the presenter runs, after a failure, or when the service is gone")
+  @Test(
+    "It doesn't while another callback of the presenter runs, after a failure, when it was withdrawn, or when the service is gone"
+  )
   func doesNotBegin() {
     var busy = Self.client()
     _ = busy.received(Self.message(1, .relinquishToReader, announcing: 2))
@@ -161,6 +164,11 @@ struct AnnouncedSaveTests {
     _ = failing.received(Self.message(1, .relinquishToReader, announcing: 2))
     effects = failing.step(.messageFailed(MessageID(1, epoch: 1), explanation: PresenterFailure(text: "")), at: 0)
     #expect(Self.numbers(effects).isEmpty)
+
+    var withdrawn = Self.client()
+    _ = withdrawn.received(Self.message(1, .relinquishToReader, announcing: 2))
+    _ = withdrawn.received(.saveWithdrawn(MessageID(1, epoch: 1)))
+    #expect(withdrawn.step(Self.answer(1), at: 0) == [.send(.event(Self.answer(1)))])
 
     var alone = Self.client()
     _ = alone.received(Self.message(1, .relinquishToReader, announcing: 2))

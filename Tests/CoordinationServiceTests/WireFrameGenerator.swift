@@ -8,7 +8,7 @@ struct WireFrameGenerator {
   init(seed: UInt64) { state = seed }
 
   static let clientFrameCaseCount = 15
-  static let serverFrameCaseCount = 21
+  static let serverFrameCaseCount = 22
 
   // MARK: - Frames
 
@@ -63,6 +63,7 @@ struct WireFrameGenerator {
     case 17: .observed(snapshot())
     case 18: .settle(EchoID(number()))
     case 19: .verifyAgain(change())
+    case 20: .saveWithdrawn(MessageID(number(), epoch: number()))
     default: .graceEnded
     }
   }

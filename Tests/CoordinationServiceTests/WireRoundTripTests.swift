@@ -75,7 +75,7 @@ func wireFrames<Frame: WireValue>(_ type: Frame.Type, in bytes: [UInt8]) throws 
       if case .failed = $0 { try wireBytes(of: $0)[13] } else { nil }
     }
     #expect(Set(try sample.clientFrames.map { try wireBytes(of: $0)[4] }) == Set(1...15))
-    #expect(Set(try sample.serverFrames.map { try wireBytes(of: $0)[4] }) == Set(1...21))
+    #expect(Set(try sample.serverFrames.map { try wireBytes(of: $0)[4] }) == Set(1...22))
     #expect(Set(eventTags) == Set(1...19))
     #expect(Set(failureTags) == Set(1...8))
   }

@@ -20,6 +20,7 @@ extension ClientCore {
       forget(id)
       if access?.phase == .waiting { effects.append(.fail(id, failure, explanation: explanation)) }
     case .delivered(let delivery, let origin): take(delivery, origin)
+    case .saveWithdrawn(let message): announcements[message] = nil
     case .itemMoved(let id, let item, let path): noteMove(of: Int(item), of: id, to: path)
     case .presenterMoved(let id, let path):
       registrations[id]?.path = path

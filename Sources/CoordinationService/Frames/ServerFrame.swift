@@ -10,6 +10,8 @@ package enum ServerFrame: Hashable, Sendable {
   /// With the error of the presenter that caused it.
   case failed(AccessID, Failure, explanation: PresenterFailure?)
   case delivered(Delivery, DeliveryOrigin)
+  /// The question to save that was announced with this message isn't wanted any more: it isn't put unless it has begun.
+  case saveWithdrawn(MessageID)
   case itemMoved(AccessID, item: UInt32, to: ItemPath)
   case presenterMoved(PresenterID, to: ItemPath)
   case presenterToBeLocated(PresenterID)

@@ -150,6 +150,7 @@ extension ServiceCore {
     case .grant(let id, let grant): self.grant(id, grant)
     case .fail(let id, let failure):
       sendToOwner(of: id.rawValue, .failed(Self.local(id), failure, explanation: explanation))
+    case .withdrawSave(let presenter, let message): sendToOwner(of: presenter.rawValue, .saveWithdrawn(message))
     case .deliver(let delivery): deliver(delivery)
     case .itemMoved(let id, let item, let path):
       sendToOwner(of: id.rawValue, .itemMoved(Self.local(id), item: UInt32(item), to: path))

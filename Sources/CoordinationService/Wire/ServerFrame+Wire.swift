@@ -22,6 +22,7 @@ extension ServerFrame: WireValue {
     case observed = 19
     case settle = 20
     case verifyAgain = 21
+    case saveWithdrawn = 22
   }
 
   private var tag: Tag {
@@ -47,6 +48,7 @@ extension ServerFrame: WireValue {
     case .observed: .observed
     case .settle: .settle
     case .verifyAgain: .verifyAgain
+    case .saveWithdrawn: .saveWithdrawn
     }
   }
 
@@ -74,6 +76,7 @@ extension ServerFrame: WireValue {
     case .observed(let reply): writer.append(reply)
     case .settle(let echo): writer.append(echo)
     case .verifyAgain(let change): writer.append(change)
+    case .saveWithdrawn(let message): writer.append(message)
     }
   }
 
@@ -100,6 +103,7 @@ extension ServerFrame: WireValue {
     case .observed: self = .observed(try reader.read())
     case .settle: self = .settle(try reader.read())
     case .verifyAgain: self = .verifyAgain(try reader.read())
+    case .saveWithdrawn: self = .saveWithdrawn(try reader.read())
     }
   }
 }

@@ -182,7 +182,11 @@ extension FileAccessArbiter {
 
   mutating func withdraw(_ message: MessageID) {
     switch messages[message].state {
-    case .running, .returned: messages[message].awaitingAccess = nil
+    case .running, .returned:
+      messages[message].awaitingAccess = nil
+      if messages[message].announcedSave != nil {
+        effects.append(.withdrawSave(messages[message].presenter, announcedBy: message))
+      }
     case .pending:
       let presenter = messages[message].presenter
       presenters[presenter].pending.removeAll { $0 == message }

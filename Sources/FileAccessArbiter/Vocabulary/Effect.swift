@@ -6,6 +6,8 @@ package enum Effect: Sendable {
   case grant(AccessID, Grant)
   /// The access has ended without having been granted. Nothing is left of it.
   case fail(AccessID, Failure)
+  /// The question to save that was announced with this message of the presenter isn't wanted any more.
+  case withdrawSave(PresenterID, announcedBy: MessageID)
   /// Run the presenter's callback, then call `messageAnswered`, `messageFailed` or, when it's gone, `presenterRemoved`.
   case deliver(Delivery)
   /// An item of a granted access was moved: its accessor sees the new path from now on.

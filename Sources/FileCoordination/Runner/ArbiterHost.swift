@@ -251,6 +251,8 @@ extension ArbiterHost.State {
     case .grant(let id, let grant): self.grant(id, grant)
     case .fail(let id, let failure): fail(id, failure)
     case .deliver(let delivery): deliver(delivery)
+    case .withdrawSave(let id, _):
+      preconditionFailure("a save is withdrawn from \(id), and nothing is announced in one process")
     case .itemMoved(let id, let item, let path): noteMove(of: item, of: id, to: path)
     case .presenterMoved(let id, let path): actions.append(.note(.follow(id, path)))
     case .locatePresenter(let id): locatePresenter(id)

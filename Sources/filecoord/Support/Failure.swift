@@ -10,10 +10,13 @@ struct Failure: Error {
   let message: String
   /// The command whose usage helps.
   private var command: Command?
+  /// The command line is wrong, and not what it names.
+  private var isAboutUsage: Bool
 
   init(_ code: ExitCode, _ message: String) {
     self.code = code
     self.message = message
+    isAboutUsage = code == .usage
   }
 
   static func usage(_ message: String) -> Failure { Failure(.usage, message) }
@@ -27,7 +30,7 @@ struct Failure: Error {
 
   /// The text that's printed.
   var text: String {
-    guard code == .usage else { return "filecoord: \(message)\n" }
+    guard isAboutUsage else { return "filecoord: \(message)\n" }
     let help = command.map { "filecoord help \($0.name)" } ?? "filecoord help"
     return "filecoord: \(message)\n\nusage: \(command?.usage ?? Help.usage)\nTry '\(help)'.\n"
   }
@@ -40,10 +43,20 @@ extension Failure {
     switch error {
     case let failure as Failure: self = failure
     case let error as FileCoordinationError: self.init(ExitCode(error), error.description)
-    case let error as FileVersionError: self.init(ExitCode(error), error.description)
+    case let error as FileVersionError:
+      self.init(ExitCode(error), Self.namingCommands(in: error.description))
+      isAboutUsage = false
     case let error as MetadataQueryError: self.init(ExitCode(error), error.description)
     default: self.init(.software, "\(error)")
     }
+  }
+
+  /// The library's advice names its own methods; the commands that do the same are these.
+  private static func namingCommands(in message: String) -> String {
+    [
+      ("deletedFiles(below:)", "filecoord versions --deleted"), ("prune(_:by:isDryRun:)", "filecoord purge"),
+      ("addVersion(of:)", "filecoord keep"),
+    ].reduce(message) { $0.replacing("'\($1.0)'", with: "'\($1.1)'") }
   }
 }
 

@@ -277,6 +277,9 @@ extension KeyWriter {
       hasher.combine(delivery.announcedSave == nil)
       if let save = delivery.announcedSave { add(save) }
       hasher.combine(origin)
+    case .frame(.saveWithdrawn(let message)):
+      hasher.combine(7)
+      add(message)
     case .frame(.delegated(let id, let root, let mode)):
       hasher.combine(3)
       addDelegation(id.rawValue)

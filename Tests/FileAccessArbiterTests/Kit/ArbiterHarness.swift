@@ -265,6 +265,7 @@ extension Effect {
     case .report(let id, _): "\(id) is reported"
     case .delegationWanted(let id): "\(id) is wanted back"
     case .endEcho(let client, let echo): "\(client) is to end \(echo.rawValue)"
+    case .withdrawSave(let presenter, let message): "withdraw the save of \(presenter) announced by \(message)"
     case .verifyAgain(let client, let change): "\(client) is to look again: \(change)"
     }
   }

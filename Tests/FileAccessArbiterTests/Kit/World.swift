@@ -194,6 +194,8 @@ extension World {
     case .cancelTimer(let timer): timers.remove(timer)
     case .report(_, let report): reports.append(report)
     case .endEcho(let client, _): problems.append("\(client) is to end an echo, and presents nothing that observes")
+    case .withdrawSave(let presenter, _):
+      problems.append("a save is withdrawn from \(presenter), and none is announced")
     case .verifyAgain(_, let change): problems.append("somebody is to look again at \(change), and nobody saw it")
     case .delegationWanted(let id): if !isGranted(id) { problems.append("\(id) is recalled and not delegated") }
     }

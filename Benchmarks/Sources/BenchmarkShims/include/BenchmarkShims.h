@@ -25,6 +25,13 @@ int bench_remove_tree(const char *path);
 /// Reads a tree and asks for the status of each entry, as little else as possible; returns how many there are.
 int64_t bench_walk_with_status(const char *root);
 
+// MARK: Saving
+
+/// Replaces `saved` in a directory by another file of that size: written, synced, renamed, and the directory synced. If it
+/// `keeps`, the old one gets another name in `kept` before, with a record beside it, and all of that is synced: the least that a
+/// store of versions has to do. Returns 0 or an error number.
+int bench_save(const char *directory, int64_t size, int64_t number, bool keeps);
+
 // MARK: Watching
 
 enum { BENCH_WATCHER_NONE = 0, BENCH_WATCHER_INOTIFY = 1, BENCH_WATCHER_FANOTIFY = 2 };

@@ -1,7 +1,9 @@
+import BenchmarkShims
 import FileCoordination
 import FileVersions
 import Foundation
 import Glibc
+import Synchronization
 
 extension Suite {
   static let versions = Suite(
@@ -36,6 +38,9 @@ extension Suite {
         ratio: ratio("save/kept", to: "save/plain"),
         target: 1.5, higherIsBetter: false),
       TargetLine(
+        "T-72 beside C", "the same in times of what the calls alone take, in C",
+        ratio: ratio("save/kept", to: "save/kept-in-C"), target: 1.5, higherIsBetter: false),
+      TargetLine(
         "T-73", "hashing, in times of the speed of sha256sum", ratio: ratio("hash/sha256sum", to: "hash"), target: 4),
     ]
   }
@@ -49,6 +54,8 @@ private final class VersionField: Sendable {
   private let large: URL
   private let listed: URL
   private let saved: URL
+  private let savedInC: URL
+  private let counter = Mutex<Int64>(0)
   private let isTiny: Bool
 
   private var size: Int { isTiny ? 1 << 20 : 100 << 20 }
@@ -61,6 +68,9 @@ private final class VersionField: Sendable {
     large = directory.appending(path: "large")
     listed = directory.appending(path: "listed")
     saved = directory.appending(path: "saved")
+    savedInC = directory.appending(path: "in-C")
+    try FileManager.default.createDirectory(at: savedInC.appending(path: "kept"), withIntermediateDirectories: true)
+    try Data(count: 4096).write(to: savedInC.appending(path: "saved"))
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
     try Data(bytes).write(to: large)
     try Data("text".utf8).write(to: listed)
@@ -174,7 +184,25 @@ private final class VersionField: Sendable {
           try coordinator.blocking.replaceContents(of: saved, with: contents, keepingVersion: versions)
         }
       },
+      cell("save/plain-in-C", "write, fsync, rename, fsync", "a save of 4 KiB", isOurs: false) { [self] in
+        try saveInC(keeps: false)
+      },
+      cell("save/kept-in-C", "and before that link, record, three times fsync", "a save of 4 KiB", isOurs: false) {
+        [self] in
+        try saveInC(keeps: true)
+      },
     ]
+  }
+
+  private func saveInC(keeps: Bool) throws -> Double {
+    let number = counter.withLock { number -> Int64 in
+      number += 1
+      return number
+    }
+    var error: Int32 = 0
+    let time = time { error = bench_save(savedInC.path, 4096, number, keeps) }
+    if error != 0 { throw BenchmarkFailure("a save in C: \(String(cString: strerror(error)))") }
+    return time
   }
 
   /// Other ones each time.

@@ -42,18 +42,23 @@ extension Command {
         for (index, version) in try await session.removed(versions).versions.enumerated() {
           if !VersionText.write(version, number: index + 1, session) { break }
         }
-        return .success
+        return try await reportDamage(session, versions)
       }
       let listed = try await session.listed(versions).versions
       for (index, version) in listed.enumerated() {
         if !VersionText.write(version, number: index + 1, session) { break }
       }
-      let damaged = try await versions.damagedRecords(of: URL(file: session.invocation.operands[0]))
-      for record in damaged {
-        Terminal.error.write("filecoord: a version isn't listed, because a byte of '\(record.pathText)' has changed\n")
-      }
-      return damaged.isEmpty ? .success : .inputOutput
+      return try await reportDamage(session, versions)
     })
+
+  private static func reportDamage(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
+    let damaged = try await versions.damagedRecords(of: URL(file: session.invocation.operands[0]))
+    for record in damaged {
+      Terminal.error.write(
+        "filecoord: a version isn't listed, because '\(record.pathText)' is missing, or a byte of it has changed\n")
+    }
+    return damaged.isEmpty ? .success : .inputOutput
+  }
 
   private static func listDeleted(_ session: Session, _ versions: FileVersions) async throws -> ExitCode {
     for file in try await versions.deletedFiles(below: URL(file: session.invocation.operands[0])) {

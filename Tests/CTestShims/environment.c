@@ -6,3 +6,7 @@
 __attribute__((constructor)) static void limit_parallelization(void) {
   setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", "12", 0);
 }
+
+// Otherwise tests that don't say in which domain they coordinate take part in that of the user: they would wait for any other program
+// there, perhaps of another version, and it for them.
+__attribute__((constructor)) static void stay_alone(void) { setenv("FILE_COORDINATION_DOMAIN", "process", 0); }
