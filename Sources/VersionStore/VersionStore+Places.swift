@@ -88,7 +88,10 @@ extension VersionStore {
     var record = StoreRecord()
     record.add("path", bytes: path.bytes)
     let write = isTagged ? writeLoosely : write
-    try write(record, layout.record(of: place.item))
+    // Most of the time it's there already, and the file has been saved.
+    if try recordIfIntact(at: layout.record(of: place.item))?.bytes != record.bytes {
+      try write(record, layout.record(of: place.item))
+    }
     try write(place.record, directory.appending(StoreLayout.itemName))
   }
 

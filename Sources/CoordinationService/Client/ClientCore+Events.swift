@@ -115,7 +115,7 @@ extension ClientCore {
   /// the order in which the service has them.
   private mutating func takeAnnouncedSave(after message: MessageID) -> AnnouncedSave? {
     guard let save = announcements.removeValue(forKey: message), isConnected, debts[message]?.isStale != true,
-      registrations[save.delivery.presenter] != nil, callbacks.runsAlone(message) || has(.savesBesideCallbacks)
+      registrations[save.delivery.presenter] != nil, callbacks.runsAlone(message)
     else { return nil }
     return save
   }

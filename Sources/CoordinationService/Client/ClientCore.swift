@@ -210,8 +210,6 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case staleFramesTaken
   /// Callbacks of a presenter run beside one that an earlier service asked for.
   case callbacksOverlap
-  /// A presenter is asked to save, as was announced, while another callback of it runs.
-  case savesBesideCallbacks
   /// A client doesn't report its waiting requests to the next service.
   case waitingForgotten
   /// An abandoned access is kept when it's granted.
