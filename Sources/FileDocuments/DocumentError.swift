@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Why a document couldn't be opened, edited, saved or closed.
 ///
 /// The contents of the document, and its file, are as they were, unless ``message`` says otherwise.
@@ -40,6 +42,14 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     public static let notMerged = Code(rawValue: 13)
     /// The name of a file is empty, or contains a slash.
     public static let invalidName = Code(rawValue: 14)
+    /// The file can't be written, or its directory.
+    public static let notWritable = Code(rawValue: 15)
+    /// The file has more bytes than ``DocumentOptions/byteCountMax``.
+    public static let fileTooLarge = Code(rawValue: 16)
+    /// The program doesn't want the document to save by itself; see ``DocumentOptions/autosaveCheck``.
+    public static let autosaveRefused = Code(rawValue: 17)
+    /// The backup file couldn't be made, so nothing was overwritten.
+    public static let backupNotKept = Code(rawValue: 18)
 
     /// The name of the code.
     public var description: String {
@@ -58,6 +68,10 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
       case .versionNotKept: "versionNotKept"
       case .notMerged: "notMerged"
       case .invalidName: "invalidName"
+      case .notWritable: "notWritable"
+      case .fileTooLarge: "fileTooLarge"
+      case .autosaveRefused: "autosaveRefused"
+      case .backupNotKept: "backupNotKept"
       default: "code \(rawValue)"
       }
     }
@@ -103,6 +117,11 @@ extension DocumentError {
     .fileDeleted,
     "The file was deleted while the document was open. The contents are still here: save them with 'save(as:)', or close with "
       + "'discardingChanges'.")
+  static func alreadyOpen(_ url: URL) -> DocumentError {
+    DocumentError(
+      .alreadyOpen,
+      "Another document of this process has '\(url.path)' open. Use that one: 'FileDocument.opened(_:as:)' returns it.")
+  }
   static let cancelled = DocumentError(.cancelled, "The task was cancelled.")
   static let timedOut = DocumentError(
     .timedOut, "The deadline of the call has passed. Pass a longer one, or see 'state' for what is in the way.")

@@ -1,5 +1,6 @@
 public import FileCoordination
 public import FileVersions
+public import FoundationEssentials
 public import SystemInterface
 
 /// How a document behaves.
@@ -27,7 +28,26 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var merge: Merge?
   /// How long ``merge`` may take.
   public var mergeDeadline = Duration.seconds(30)
-  /// How long a call waits that states no deadline; `nil` for as long as its accesses may take.
+  /// How many bytes a file may have that is opened or reloaded: the contents are in memory up to three times.
+  public var byteCountMax = 1 << 30
+  /// Called before the document saves by itself, and before another program reads: an error refuses that.
+  ///
+  /// For files that shouldn't be overwritten before a person has said so: an old one, one that the format would simplify, or one with
+  /// other hard links, which keep the former contents. The state has code ``DocumentError/Code/autosaveRefused`` then, and
+  /// readers get it, too. ``FileDocument/save(within:)``, `duplicate` and `close` don't ask.
+  ///
+  /// Runs away from the document's actor.
+  ///
+  /// - Note: Rule CD-45.
+  public var autosaveCheck: (@Sendable (DocumentAutosave<Contents>) throws -> Void)?
+  /// The name of a file beside the document's for what that had when it was opened, such as `{ $0 + "~" }`; none unless stated.
+  ///
+  /// It's made, or replaced, before the first save of each session. If that fails nothing is overwritten, and the state has code
+  /// ``DocumentError/Code/backupNotKept``.
+  ///
+  /// - Note: Rule CD-46.
+  public var backupName: (@Sendable (_ name: String) -> String)?
+  /// How long a call waits that states no deadline, and how long the format may take; `nil` for as long as its accesses may take.
   public var deadline: Duration? = .seconds(300)
   /// The clock of autosaves and deadlines; that of the domain unless stated.
   public var clock: any CoordinationClock
@@ -42,6 +62,18 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
     self.versions = versions ?? FileVersions(domain: domain)
     clock = domain.configuration.clock
   }
+}
+
+/// A save that nobody has asked for, see ``DocumentOptions/autosaveCheck``.
+public struct DocumentAutosave<Contents: Sendable>: Sendable {
+  /// The file.
+  public let url: URL
+  /// What would be written.
+  public let contents: Contents
+  /// How many names the file has: those beside `url` keep the former contents.
+  public let linkCount: Int
+  /// When the file was changed last.
+  public let modificationDate: Date
 }
 
 /// Two texts of one origin.

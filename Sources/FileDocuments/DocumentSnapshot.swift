@@ -14,6 +14,17 @@ public struct DocumentSnapshot: Hashable, Sendable {
   ///
   /// - Note: Rule CD-03.
   public internal(set) var fileModificationDate: Date?
+  /// Whether the file can be saved where it is, as far as permissions tell: as of the last open, save or reload.
+  ///
+  /// A document of a file that can't be written can be edited. Its saves fail with code ``DocumentError/Code/notWritable``, the contents
+  /// stay in memory, and ``FileDocument/save(as:replacing:within:)`` puts them elsewhere: the URL says where.
+  ///
+  /// - Note: Rule CD-32.
+  public internal(set) var isWritable = true
+  /// How far the reading or writing of a large file has come; there exactly while the state has the condition `progressAvailable`.
+  ///
+  /// - Note: Rule CD-26.
+  public internal(set) var progress: DocumentProgress?
 }
 
 /// The states of a document: the present one, and then the latest one whenever it has changed.
@@ -63,10 +74,24 @@ final class DocumentBoard: Sendable {
 
   var snapshot: DocumentSnapshot { state.withLock { $0.snapshot } }
 
+  /// Puts all of it except for the progress, which comes from elsewhere.
   func put(_ snapshot: DocumentSnapshot) {
+    change { former in
+      let progress = former.progress
+      former = snapshot
+      former.note(progress)
+    }
+  }
+
+  /// - Returns: Whether that changed anything.
+  func hasOther(_ progress: DocumentProgress?) -> Bool { state.withLock { $0.snapshot.progress != progress } }
+
+  func put(_ progress: DocumentProgress?) { change { $0.note(progress) } }
+
+  private func change(_ body: (inout DocumentSnapshot) -> Void) {
     state.withLock { state in
-      state.snapshot = snapshot
-      for reader in state.readers.values { reader.yield(snapshot) }
+      body(&state.snapshot)
+      for reader in state.readers.values { reader.yield(state.snapshot) }
     }
   }
 
@@ -85,5 +110,16 @@ final class DocumentBoard: Sendable {
   private func remove(_ number: Int) {
     // Freed outside the lock.
     _ = state.withLock { $0.readers.removeValue(forKey: number) }
+  }
+}
+
+extension DocumentSnapshot {
+  fileprivate mutating func note(_ progress: DocumentProgress?) {
+    self.progress = progress
+    if progress == nil {
+      state.conditions.remove(.progressAvailable)
+    } else {
+      state.conditions.insert(.progressAvailable)
+    }
   }
 }

@@ -20,6 +20,8 @@ public struct DocumentState: Hashable, Sendable {
     public static let savingError = Conditions(rawValue: 4)
     /// The contents can't be changed right now.
     public static let editingDisabled = Conditions(rawValue: 8)
+    /// A large file is read or written, see ``DocumentSnapshot/progress``.
+    public static let progressAvailable = Conditions(rawValue: 16)
     /// The file is gone, or about to go; the contents are still here.
     public static let deleted = Conditions(rawValue: 32)
     /// Another program has written what the format can't read.

@@ -41,7 +41,8 @@ extension FileDocument {
     let (options, argument) = (options, call.flatMap { arguments[$0] } ?? CallArgument(url: board.snapshot.url))
     let work = DocumentWork(
       format: format, options: options, memory: memory, incomingBytes: incomingBytes, presence: presence,
-      isDeletionAnnounced: core.isDeletionAnnounced, argument: argument
+      isDeletionAnnounced: core.isDeletionAnnounced, argument: argument, isAutomatic: !core.hasSavingCall,
+      progress: { [weak self] in self?.note($0) }
     ) { [self] url throws(DocumentError) in
       try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
     }
@@ -60,6 +61,7 @@ extension FileDocument {
     memory.merged = result.merged
     arrivingPresence = result.presence
     if let date = result.modificationDate { modificationDate = date }
+    if let isWritable = result.isWritable { self.isWritable = isWritable }
     receive(.completed(result.outcome))
     // The place of the file, and its date, are no concern of the core.
     publish(core.published)
@@ -69,9 +71,17 @@ extension FileDocument {
     var snapshot = board.snapshot
     snapshot.state = state
     snapshot.fileModificationDate = modificationDate
+    snapshot.isWritable = isWritable
     if let presence { snapshot.url = presence.presenter.url }
+    if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
     if snapshot == board.snapshot { return }
     registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(snapshot) }
+  }
+
+  /// Comes from the thread that reads or writes.
+  nonisolated private func note(_ progress: DocumentProgress?) {
+    guard board.hasOther(progress) else { return }
+    registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(progress) }
   }
 }
 

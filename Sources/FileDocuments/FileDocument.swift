@@ -47,6 +47,7 @@ public actor FileDocument<Contents: Sendable> {
   /// Belongs to the incoming contents of `memory`.
   var incomingBytes: Data?
   var modificationDate: Date?
+  var isWritable = true
   /// Where it's presented; `nil` while the document isn't open.
   var presence: DocumentPresence?
   /// One that an operation has registered, until the core says that it's the document's.

@@ -90,7 +90,7 @@ public struct FileAccess: ~Copyable, Sendable {
 
   var work: FileWork { FileWork(fileSystem, path) }
 
-  private var fileSystem: any FileSystem {
+  var fileSystem: any FileSystem {
     switch reference {
     case .granted(let access): access.coordinator.fileSystem
     case .claim(let claim): claim.coordinator.fileSystem

@@ -72,7 +72,7 @@ extension DocumentCore {
   mutating func finish(_ id: CallID, _ error: DocumentError?, _ effects: inout [DocumentEffect]) {
     guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
     let call = calls.remove(at: index)
-    let isCancelled = error?.code == .cancelled || error?.code == .coordination
+    let isCancelled = error?.code == .cancelled || error?.code == .coordination || error?.code == .timedOut
     effects.append(.finish(id, isCancelled ? call.withdrawal?.error ?? error : error, didSave: call.didSave))
   }
 }

@@ -128,6 +128,8 @@ extension DocumentCore {
     schedule.noteFailure(at: now)
     for question in questions where question.target <= ended.revision { effects.append(.answer(question.id, error)) }
     questions.removeAll { $0.target <= ended.revision }
+    // A save that was asked for meanwhile isn't refused: the next write is its own.
+    if error.code == .autosaveRefused { return }
     if let first = firstCall, first.wantsSave, first.kind != .save { finish(first.id, error, &effects) }
     for call in calls where call.kind == .save && call.target <= ended.revision && call.target > savedRevision {
       finish(call.id, error, &effects)

@@ -169,6 +169,9 @@ extension DocumentCore {
   /// Whether the contents differ from those that were saved last.
   var hasUnsavedChanges: Bool { phase != .closed && count.hasChanges }
 
+  /// Whether the program has asked for a save: then a write isn't the document's own idea.
+  package var hasSavingCall: Bool { calls.contains(where: \.wantsSave) }
+
   /// The call whose turn it is: waiting for the end of obstacles has no turn.
   var firstCall: Call? { calls.first { $0.kind != .awaitEditing } }
 

@@ -13,6 +13,10 @@ final class DocumentPresence: Sendable {
     var registration: FilePresenterRegistration?
     /// The file as it was read or written last.
     var file: HeldFile?
+    /// What killed saves have left was looked for.
+    var isTidied = false
+    /// The backup of this session was made.
+    var hasBackup = false
   }
 
   let presenter: DocumentPresenter
@@ -34,10 +38,7 @@ final class DocumentPresence: Sendable {
   ) throws(DocumentError) {
     let (place, key) = try Self.place(of: url, in: domain)
     guard DocumentRegistry.shared.enter(document, at: key) else {
-      throw DocumentError(
-        .alreadyOpen,
-        "Another document of this process has '\(url.path)' open. Use that one: 'FileDocument.opened(at:as:)' returns it."
-      )
+      throw .alreadyOpen(url)
     }
     presenter = DocumentPresenter(place, of: document, observesUncoordinatedChanges: observes)
     self.document = WeakActor(document)
@@ -90,8 +91,32 @@ final class DocumentPresence: Sendable {
     }
   }
 
-  /// Whether the file that was read or written last still has a name; `false` if that isn't known.
-  var hasFileName: Bool { state.withLock { $0.file }?.hasName ?? false }
+  /// Where the file is that was read or written last; `nil` if it's gone, or that isn't known.
+  var filePlace: SystemPath? { state.withLock { $0.file }?.place }
+
+  /// Enters the document at a place to which it's about to be moved.
+  ///
+  /// - Returns: Takes that back.
+  /// - Throws: ``DocumentError`` with code `.alreadyOpen` if another document is there.
+  func reserve(_ url: URL) throws(DocumentError) -> () -> Void {
+    guard let document = document.actor else { return {} }
+    let key = try Self.place(of: url, in: domain).key
+    guard DocumentRegistry.shared.enter(document, at: key) else { throw .alreadyOpen(url) }
+    return { [owner, state] in
+      if state.withLock({ $0.key }) != key { DocumentRegistry.shared.leave(owner, at: key) }
+    }
+  }
+
+  /// - Returns: Whether nobody has looked yet for what killed saves have left.
+  func takesTidying() -> Bool {
+    state.withLock { state in
+      defer { state.isTidied = true }
+      return !state.isTidied
+    }
+  }
+
+  var hasBackup: Bool { state.withLock { $0.hasBackup } }
+  func noteBackup() { state.withLock { $0.hasBackup = true } }
 
   /// Ends the registration and the entry.
   ///
@@ -104,23 +129,4 @@ final class DocumentPresence: Sendable {
     former.registration?.end()
     if let key = former.key { DocumentRegistry.shared.leave(owner, at: key) }
   }
-}
-
-/// A file that's known wherever it is, by an open descriptor.
-private final class HeldFile: Sendable {
-  private let descriptor: FileDescriptor
-  private let files: any FileSystem
-
-  /// Opens nothing if there's no file, or no descriptor to spare.
-  init?(_ path: SystemPath, _ files: any FileSystem) {
-    let opened = try? files.open(path, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
-    guard let opened else { return nil }
-    descriptor = opened
-    self.files = files
-  }
-
-  deinit { try? files.close(descriptor) }
-
-  /// A file without any name is gone for good, see unlink(2).
-  var hasName: Bool { ((try? files.status(of: descriptor))?.linkCount ?? 0) > 0 }
 }

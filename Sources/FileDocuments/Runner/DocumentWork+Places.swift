@@ -8,7 +8,13 @@ internal import SystemInterface
 extension DocumentWork {
   func move() async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
-    try await coordinator.move(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
+    let takeBack = try presence.reserve(argument.url)
+    do {
+      try await coordinator.move(presence.presenter.url, to: argument.url, replacing: argument.isReplacing)
+    } catch {
+      takeBack()
+      throw error
+    }
     // The presenter of an access isn't notified of it.
     try presence.move(to: argument.url)
     return Result(.done)
@@ -28,7 +34,7 @@ extension DocumentWork {
 
   /// Makes a new file, which is presented before anybody else can reach it.
   func place() async throws -> Result {
-    let (contents, bytes) = try mine()
+    let (contents, bytes) = try await mine()
     let presence = try enter(argument.url)
     do {
       return try await coordinator(for: presence).write(presence.presenter.url) { access in
@@ -38,7 +44,7 @@ extension DocumentWork {
         try await access.replaceContents(with: bytes)
         var result = Result(.done)
         result.incoming = Memory.Stored(contents, ContentHash(of: bytes))
-        result.modificationDate = modificationDate(access)
+        noteFile(access, in: &result)
         if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
         try await presence.register(in: options.domain)
         result.presence = presence
@@ -59,20 +65,32 @@ extension DocumentWork {
       label: presence?.presenter.presenterLabel ?? "document", presenter: presence?.presenter, domain: options.domain)
   }
 
-  func mine() throws(DocumentError) -> (contents: Contents, bytes: Data) {
+  func mine() async throws(DocumentError) -> (contents: Contents, bytes: Data) {
     guard let contents = memory.contents else { preconditionFailure("a closed document has no contents") }
-    return (contents, try bytes(of: contents))
+    return (contents, try await bytes(of: contents))
   }
 
-  func bytes(of contents: Contents) throws(DocumentError) -> Data {
-    do { return try format.bytes(of: contents) } catch {
+  func bytes(of contents: Contents) async throws(DocumentError) -> Data {
+    do {
+      return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
+        try format.bytes(of: contents)
+      }
+    } catch let error as DocumentError {
+      throw error
+    } catch {
       throw DocumentError(
         .unwritableContents, "The format can't write the contents: \(error)", underlyingError: error)
     }
   }
 
-  func contents(of bytes: Data) throws(DocumentError) -> Contents {
-    do { return try format.contents(of: bytes) } catch {
+  func contents(of bytes: Data) async throws(DocumentError) -> Contents {
+    do {
+      return try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in
+        try format.contents(of: bytes)
+      }
+    } catch let error as DocumentError {
+      throw error
+    } catch {
       throw DocumentError(
         .unreadableContents, "The format can't read the file: \(error)", underlyingError: error)
     }
@@ -84,10 +102,31 @@ extension DocumentWork {
 
   /// Whether a program that doesn't coordinate has taken the file away.
   func isMissing(_ url: URL) -> Bool {
-    guard options.observesUncoordinatedChanges, !isDeletionAnnounced, presence?.hasFileName == true else {
-      return false
-    }
+    guard options.observesUncoordinatedChanges, !isDeletionAnnounced else { return false }
     return (try? files.statusIfPresent(of: coordinator.canonicalPath(of: url))) == .some(nil)
+  }
+
+  /// Follows the file to where a program has moved it that doesn't coordinate, if nobody has reported that.
+  ///
+  /// - Returns: Whether it was found.
+  func follow(_ presence: DocumentPresence) async throws -> Bool {
+    guard let path = presence.filePlace else { return false }
+    let place = try URL(filePathBytes: path.bytes)
+    let takeBack = try presence.reserve(place)
+    do {
+      try await coordinator.write(
+        presence.presenter.url, options: .forMoving, and: place, secondOptions: .forMerging
+      ) { former, present in
+        if try files.statusIfPresent(of: former.canonicalPath) != nil { return takeBack() }
+        if presence.filePlace != present.canonicalPath { return takeBack() }
+        try await former.didMove(to: present.url)
+        try presence.move(to: present.url)
+      }
+    } catch {
+      takeBack()
+      throw error
+    }
+    return true
   }
 
   var files: any FileSystem { options.domain.configuration.fileSystem }
@@ -95,22 +134,30 @@ extension DocumentWork {
   /// What the file has; `nil` if there's none.
   ///
   /// Any other failure is an error: a file that can't be read isn't gone.
-  func present(_ access: borrowing FileAccess) async throws -> Data? {
-    do { return try await access.contents() } catch {
+  func present(_ access: borrowing FileAccess) async throws -> (contents: Data, status: FileStatus)? {
+    do {
+      return try await access.contentsAndStatus(countMax: Int64(clamping: options.byteCountMax)) { [progress] in
+        DocumentProgress.note(.reading, $0, of: $1, to: progress)
+      }
+    } catch {
       if error.isAbsence { return nil }
       throw error
     }
   }
 
-  func modificationDate(_ access: borrowing FileAccess) -> Date? {
-    guard let status = try? files.statusIfPresent(of: access.canonicalPath) else { return nil }
-    return Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)
+  /// Notes the date of the file, and whether it can be written.
+  func noteFile(_ access: borrowing FileAccess, in result: inout Result) {
+    let path = access.canonicalPath
+    if let status = try? files.statusIfPresent(of: path) {
+      result.modificationDate = Date(timeIntervalSince1970: Double(status.modificationTime) / 1e9)
+    }
+    result.isWritable = files.isWritable(path) && files.isWritable(path.parent)
   }
 }
 
 extension FileCoordinationError {
   /// Whether there's nothing at the place.
-  fileprivate var isAbsence: Bool {
+  var isAbsence: Bool {
     systemError?.errno == SystemError.Number.noSuchFileOrDirectory.rawValue
   }
 }
@@ -127,6 +174,8 @@ extension DocumentError {
         case .timedOut: .timedOut
         case .destinationExists: .fileExists
         case .fileSystem where error.isAbsence: .fileNotFound
+        case .fileSystem where error.systemError?.errno == SystemError.Number.cancelled.rawValue: .cancelled
+        case .fileSystem where error.systemError?.errno == SystemError.Number.fileTooLarge.rawValue: .fileTooLarge
         default: .coordination
         }
       self.init(code, error.message, underlyingError: error)

@@ -17,6 +17,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     var incomingBytes: Data?
     var merged: Contents?
     var modificationDate: Date?
+    /// Whether the file can be written, as far as permissions tell.
+    var isWritable: Bool?
     /// The presenter that was registered.
     var presence: DocumentPresence?
 
@@ -33,11 +35,16 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   /// Nobody needs to be asked where the file is if it's gone.
   let isDeletionAnnounced: Bool
   let argument: CallArgument<Contents>
+  /// Nobody has asked for this write: the document saves by itself, or because somebody reads.
+  let isAutomatic: Bool
+  /// Where the progress of a long operation goes; `nil` when it has ended.
+  let progress: @Sendable (DocumentProgress?) -> Void
   /// Makes a presenter of the document, and enters it in the registry.
   let enter: @Sendable (URL) throws(DocumentError) -> DocumentPresence
 
   @concurrent
   func perform(_ operation: DocumentOperation) async -> Result {
+    defer { progress(nil) }
     do {
       switch operation {
       case .open: return try await open()
@@ -77,15 +84,15 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   private func open(_ presence: DocumentPresence, creating contents: Contents?) async throws -> Result? {
     let url = presence.presenter.url
     if let contents {
-      let bytes = try bytes(of: contents)
+      let bytes = try await bytes(of: contents)
       return try await coordinator(for: presence).write(url) { access in
-        if let present = try await present(access) { return try await opened(presence, access, present) }
+        if let present = try await present(access)?.contents { return try await opened(presence, access, present) }
         try await access.replaceContents(with: bytes)
         return try await opened(presence, access, bytes)
       }
     }
     return try await coordinator(for: presence).read(url) { access in
-      guard let present = try await present(access) else { return nil }
+      guard let present = try await present(access)?.contents else { return nil }
       return try await opened(presence, access, present)
     }
   }
@@ -95,8 +102,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   ) async throws -> Result {
     presence.presenter.url = access.url
     var result = Result(.done)
-    result.incoming = Memory.Stored(try contents(of: bytes), ContentHash(of: bytes))
-    result.modificationDate = modificationDate(access)
+    result.incoming = Memory.Stored(try await contents(of: bytes), ContentHash(of: bytes))
+    noteFile(access, in: &result)
     if options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, files) }
     try await presence.register(in: options.domain)
     result.presence = presence
@@ -105,16 +112,17 @@ struct DocumentWork<Contents: Sendable>: Sendable {
 
   // MARK: - Reading and writing
 
-  /// How long to wait for the report of a move by a program that doesn't coordinate.
+  /// How long to wait for the report of what a program has done that doesn't coordinate.
   ///
-  /// It usually takes a tenth of a second.
-  private static var moveReportMax: Duration { .seconds(2) }
+  /// That usually takes a tenth of a second. Programs also replace files by removing them first.
+  private static var reportMax: Duration { .seconds(1) }
   private static var attemptCountMax: Int { 16 }
 
   /// Runs `body` with the file's place, again if the file was moved before it began.
   ///
-  /// A missing file that still has a name was moved a moment ago, and nobody has reported that yet. No access is requested before that's
-  /// reported: a move that's noticed during an access for writing counts as a part of it.
+  /// A file that a program takes away which doesn't coordinate was perhaps moved a moment ago, or will be there again in a moment, and
+  /// nobody has reported that yet. No access is requested before that's reported: a move that's noticed during an access for writing
+  /// counts as a part of it. So a move during a write of this document is never reported, and looked for afterwards.
   private func following(_ body: (URL) async throws -> Result) async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
     let presenter = presence.presenter
@@ -122,32 +130,39 @@ struct DocumentWork<Contents: Sendable>: Sendable {
     for _ in 0..<Self.attemptCountMax {
       let url = presenter.url
       let count = presenter.messageCount
-      if isMissing(url), await presenter.waitForMessage(after: count, atMost: Self.moveReportMax, clock) { continue }
+      let wasMissing = isMissing(url)
+      if wasMissing {
+        if await presenter.waitForMessage(after: count, atMost: Self.reportMax, clock) { continue }
+        if isMissing(url), try await follow(presence) { continue }
+      }
       let result = try await body(url)
-      if result.outcome != .missing || presenter.url == url { return result }
+      if result.outcome != .missing { return result }
+      // Taken away just now: look for it as above.
+      if presenter.url == url, wasMissing || !isMissing(url) { return result }
     }
     throw DocumentError(.coordination, "'\(presenter.url.path)' is moved again and again. Try again later.")
   }
 
   private func check(_ url: URL) async throws -> Result {
     try await coordinator.read(url, options: .withoutChanges) { access in
-      guard let bytes = try await present(access) else { return Result(.missing) }
+      guard let bytes = try await present(access)?.contents else { return Result(.missing) }
       var result =
-        ContentHash(of: bytes) == memory.base?.tag ? Result(.unchanged) : differing(bytes)
+        ContentHash(of: bytes) == memory.base?.tag ? Result(.unchanged) : try await differing(bytes)
       hold(access)
-      result.modificationDate = modificationDate(access)
+      noteFile(access, in: &result)
       return result
     }
   }
 
-  private func differing(_ bytes: Data) -> Result {
+  private func differing(_ bytes: Data) async throws -> Result {
     let hash = ContentHash(of: bytes)
     var result: Result
     do throws(DocumentError) {
-      let contents = try contents(of: bytes)
+      let contents = try await contents(of: bytes)
       result = Result(.differs(unreadable: nil))
       result.incoming = Memory.Stored(contents, hash)
     } catch {
+      if error.code == .cancelled { throw error }
       result = Result(.differs(unreadable: error))
       result.incoming = Memory.Stored(nil, hash)
     }
@@ -157,29 +172,39 @@ struct DocumentWork<Contents: Sendable>: Sendable {
 
   /// Compares first: what another program wrote isn't overwritten before it's a version.
   private func write(_ url: URL) async throws -> Result {
-    let (contents, bytes) = try mine()
+    let (contents, bytes) = try await mine()
     let hash = ContentHash(of: bytes)
     return try await coordinator.write(url) { access in
-      guard let present = try await present(access) else { return Result(.missing) }
-      let presentHash = ContentHash(of: present)
-      if presentHash != hash {
-        if presentHash != memory.base?.tag { return differing(present) }
-        try await access.replaceContents(with: bytes)
+      for _ in 0..<Self.attemptCountMax {
+        guard let (present, status) = try await present(access) else { return Result(.missing) }
+        let presentHash = ContentHash(of: present)
+        if presentHash == hash {
+          hold(access)
+        } else {
+          if presentHash != memory.base?.tag { return try await differing(present) }
+          try await checkSaving(access, contents, status)
+          switch try await replace(access, with: bytes, status) {
+          case .replaced: break
+          case .changedMeanwhile: continue
+          case .missing: return Result(.missing)
+          }
+        }
+        var result = Result(.done)
+        result.incoming = Memory.Stored(contents, hash)
+        noteFile(access, in: &result)
+        return result
       }
-      hold(access)
-      var result = Result(.done)
-      result.incoming = Memory.Stored(contents, hash)
-      result.modificationDate = modificationDate(access)
-      return result
+      throw DocumentError(
+        .coordination, "'\(access.url.path)' is written by another program again and again. Try again later.")
     }
   }
 
   private func load(_ isElsewhere: Bool) async throws -> Result {
     func read(_ access: borrowing FileAccess) async throws -> Result {
-      guard let bytes = try await present(access) else { return Result(.missing) }
+      guard let bytes = try await present(access)?.contents else { return Result(.missing) }
       var result = Result(.done)
-      result.incoming = Memory.Stored(try contents(of: bytes), ContentHash(of: bytes))
-      if !isElsewhere { result.modificationDate = modificationDate(access) }
+      result.incoming = Memory.Stored(try await contents(of: bytes), ContentHash(of: bytes))
+      if !isElsewhere { noteFile(access, in: &result) }
       return result
     }
     if !isElsewhere {
@@ -197,7 +222,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   // MARK: - Versions
 
   private func keep(_ kept: KeptContents) async throws -> Result {
-    let bytes = try kept == .mine ? mine().bytes : theirs()
+    let bytes = try await kept == .mine ? mine().bytes : theirs()
     let isConflict = memory.incoming != nil
     guard let url = presence?.presenter.url else { throw DocumentError.notOpen }
     let versions = VersionsWithinAccess(options.versions)
@@ -208,6 +233,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
           _ = try versions.add(to: url, contents: Array(bytes), isConflict: isConflict)
         }
       }
+    } catch let error as FileCoordinationError where error.code == .cancelled {
+      throw error
     } catch {
       throw DocumentError(
         .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
@@ -216,7 +243,9 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   }
 
   private func listConflicts() async throws -> Result {
-    guard let url = presence?.presenter.url else { throw DocumentError.notOpen }
+    guard let presence else { throw DocumentError.notOpen }
+    let url = presence.presenter.url
+    if presence.takesTidying() { await tidy(url) }
     let conflicts = try await options.versions.unresolvedConflicts(of: url) ?? []
     return Result(.conflicts(!conflicts.isEmpty))
   }

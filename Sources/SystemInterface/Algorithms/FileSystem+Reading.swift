@@ -31,6 +31,21 @@ extension FileSystem {
   ///   device.
   /// - Complexity: O(*n*) in the size of the file; six system calls for a small one.
   package func contents(of path: SystemPath) throws(SystemError) -> [UInt8] {
+    try contentsAndStatus(of: path).contents
+  }
+
+  /// Reads a whole file, like ``contents(of:)``, piece by piece.
+  ///
+  /// - Parameters:
+  ///   - path: The file to read.
+  ///   - countMax: How many bytes to read at most.
+  ///   - note: Called after each piece of a mebibyte with the number of bytes read, and the size of the file; may stop the reading.
+  /// - Returns: Its bytes, and its status before the first of them was read.
+  /// - Throws: As above, EFBIG for a file with more bytes, or the error of `note`.
+  package func contentsAndStatus(
+    of path: SystemPath, countMax: Int64 = .max,
+    noting note: (_ count: Int64, _ size: Int64) throws(SystemError) -> Void = { _, _ throws(SystemError) in }
+  ) throws(SystemError) -> (contents: [UInt8], status: FileStatus) {
     try locatingErrors(at: path) { () throws(SystemError) in
       // Opening a FIFO would let its writer go on, and opening a device may do anything.
       try refuseSpecialFile(status(of: path, at: .workingDirectory, links: .follow), path)
@@ -38,7 +53,14 @@ extension FileSystem {
       defer { try? close(file) }
       let status = try status(of: file)
       try refuseSpecialFile(status, path)
-      return try readToEnd(of: file, expecting: status.size)
+      let contents = try readToEnd(of: file, expecting: status.size) { (count) throws(SystemError) in
+        if max(count, status.size) > countMax {
+          throw SystemError(
+            call: "contents", paths: [path], errno: EFBIG, advice: "It has more than \(countMax) bytes.")
+        }
+        try note(count, status.size)
+      }
+      return (contents, status)
     }
   }
 
@@ -67,7 +89,10 @@ extension FileSystem {
   }
 
   /// Reads from the current position to the end; the size is only a hint, so that files in /proc work too.
-  private func readToEnd(of file: FileDescriptor, expecting size: Int64) throws(SystemError) -> [UInt8] {
+  private func readToEnd(
+    of file: FileDescriptor, expecting size: Int64, noting note: (Int64) throws(SystemError) -> Void
+  ) throws(SystemError) -> [UInt8] {
+    try note(0)
     // One byte more than expected, so that a small file takes two reads: its bytes, and the end.
     var chunk = [UInt8](repeating: 0, count: Int(min(max(size, 511), 1 << 20)) + 1)
     var contents: [UInt8] = []
@@ -76,6 +101,7 @@ extension FileSystem {
       let count = try read(file, into: &chunk)
       if count == 0 { return contents }
       contents.append(contentsOf: chunk[..<count])
+      try note(Int64(contents.count))
     }
   }
 }

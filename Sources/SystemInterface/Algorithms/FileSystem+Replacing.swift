@@ -69,12 +69,49 @@ extension FileSystem {
     try synchronizeAfterCommit(directory)
   }
 
+  /// Saves a file safely, like ``replaceContents(of:with:permission:)``, but only over the very file that the caller has read.
+  ///
+  /// The new file and the old one change places in one step, and what comes out is looked at: if it's another file, or was written
+  /// since, it goes back. So a file that was moved or removed isn't made again, and no contents are overwritten that nobody has seen,
+  /// except for those that a program writes within one tick of the file system's clock without a change of the size. File
+  /// systems that can't exchange names compare right before the replacement.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - contents: Its new contents.
+  ///   - status: The file's status before it was read.
+  ///   - meet: Called with the name of the new file beside the old one, right before it takes its place.
+  ///   - note: Called after each piece of a mebibyte with the number of bytes written; may stop the writing.
+  /// - Throws: As above, ENOENT if nothing is there, ESTALE if something else is there, or the error of `note`. The file is as it was.
+  /// - Note: renameat2(2) on `RENAME_EXCHANGE`.
+  package func replaceContents(
+    of path: SystemPath, with contents: [UInt8], expecting status: FileStatus,
+    meeting meet: @escaping (SystemPath) -> Void = { _ in },
+    noting note: (_ count: Int64) throws(SystemError) -> Void = { _ throws(SystemError) in }
+  ) throws(SystemError) {
+    let expectation = Expectation(status: status) { meet(path.parent.appending($0)) }
+    try replace(path, .required, expecting: expectation) { (file) throws(SystemError) in
+      try note(0)
+      var rest = contents[...]
+      while !rest.isEmpty {
+        let piece = rest.prefix(Self.noteInterval)
+        try writeAll(Array(piece), to: file)
+        rest = rest.dropFirst(piece.count)
+        try note(Int64(contents.count - rest.count))
+      }
+    }
+  }
+
+  private static var noteInterval: Int { 1 << 20 }
+  private static var exchangeCountMax: Int { 16 }
+
   private func replace(
-    _ path: SystemPath, _ permission: WritePermission, fill: (FileDescriptor) throws(SystemError) -> Void
+    _ path: SystemPath, _ permission: WritePermission, expecting expected: Expectation? = nil,
+    fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     try locatingErrors(at: path) { () throws(SystemError) in
       try withDescriptor(path.parent, flags: .directory) { (directory) throws(SystemError) in
-        try replace(try path.itemName(), at: directory, permission, fill: fill)
+        try replace(try path.itemName(), at: directory, permission, expecting: expected, fill: fill)
         try synchronizeAfterCommit(directory)
       }
     }
@@ -82,15 +119,16 @@ extension FileSystem {
 
   private func replace(
     _ name: SystemPath, at directory: FileDescriptor, _ permission: WritePermission,
-    fill: (FileDescriptor) throws(SystemError) -> Void
+    expecting expected: Expectation? = nil, fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let old = try replaceableStatus(of: name, at: directory)
+    if let expected { try require(old, toBe: expected.status, name) }
     if old != nil && permission == .required { try refuseReadOnlyFile(name, at: directory) }
     do {
-      try save(as: name, at: directory, like: old, unnamed: true, fill: fill)
+      try save(as: name, at: directory, like: old, expecting: expected, unnamed: true, fill: fill)
     } catch let error where error.call == SystemCall.link.rawValue && error.errno == ENOENT {
       // Without /proc an unnamed file can't get a name.
-      try save(as: name, at: directory, like: old, unnamed: false, fill: fill)
+      try save(as: name, at: directory, like: old, expecting: expected, unnamed: false, fill: fill)
     }
   }
 
@@ -124,7 +162,8 @@ extension FileSystem {
   }
 
   private func save(
-    as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, unnamed: Bool,
+    as name: SystemPath, at directory: FileDescriptor, like old: FileStatus?, expecting expected: Expectation?,
+    unnamed: Bool,
     fill: (FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     // 0o600 until the old file's own mode is set: a user who couldn't read the old contents may not read the new ones.
@@ -136,13 +175,65 @@ extension FileSystem {
       try synchronize(file.descriptor)
       try nameTemporaryFile(&file, for: name, in: directory)
       if let temporary = file.name {
-        try rename(temporary, at: directory, to: name, at: directory, .replacing)
+        if let expected {
+          expected.meet(temporary)
+          try exchange(temporary, with: name, at: directory, expecting: expected.status)
+        } else {
+          try rename(temporary, at: directory, to: name, at: directory, .replacing)
+        }
       }
     } catch {
       discard(file, in: directory)
       throw error
     }
     try? close(file.descriptor)
+  }
+
+  /// Throws ENOENT or ESTALE unless a file is the expected one, with the contents that it had.
+  private func require(
+    _ status: FileStatus?, toBe expected: FileStatus, _ name: SystemPath
+  ) throws(SystemError) {
+    guard let status else {
+      throw SystemError(call: "replaceContents", paths: [name], errno: ENOENT, advice: "It's gone.")
+    }
+    if status.hasContents(of: expected) { return }
+    throw SystemError(
+      call: "replaceContents", paths: [name], errno: ESTALE, advice: "Another program has written it meanwhile.")
+  }
+
+  private func exchange(
+    _ temporary: SystemPath, with name: SystemPath, at directory: FileDescriptor, expecting expected: FileStatus
+  ) throws(SystemError) {
+    do {
+      try rename(temporary, at: directory, to: name, at: directory, .exchange)
+    } catch let error where error.isUnsupported {
+      try require(statusIfPresent(of: name, at: directory), toBe: expected, name)
+      return try rename(temporary, at: directory, to: name, at: directory, .replacing)
+    }
+    do {
+      try require(statusIfPresent(of: temporary, at: directory), toBe: expected, name)
+    } catch {
+      try putBack(temporary, to: name, at: directory)
+      throw error
+    }
+    // It's a save whose former contents are left over if this fails.
+    try? unlink(temporary, at: directory, .file)
+  }
+
+  /// Gives something its name back, where others may come and go.
+  private func putBack(
+    _ temporary: SystemPath, to name: SystemPath, at directory: FileDescriptor
+  ) throws(SystemError) {
+    for _ in 0..<Self.exchangeCountMax {
+      do {
+        return try rename(temporary, at: directory, to: name, at: directory, .exchange)
+      } catch let error where error.errno == ENOENT {}
+      do {
+        try rename(temporary, at: directory, to: name, at: directory, .exclusive)
+        return
+      } catch let error where error.errno == EEXIST {}
+    }
+    throw SystemError(call: "replaceContents", paths: [name], errno: EAGAIN, advice: "It's made and removed again and again.")
   }
 
   private func copyMetadata(
@@ -162,5 +253,18 @@ extension FileSystem {
       error.advice = "The change is in place but may not survive a power failure."
       throw error
     }
+  }
+}
+
+/// What a save may replace, and who is to know the new file before it does.
+private struct Expectation {
+  let status: FileStatus
+  let meet: (SystemPath) -> Void
+}
+
+extension FileStatus {
+  /// Whether this is the file of another status, not written since.
+  package func hasContents(of other: FileStatus) -> Bool {
+    kind == other.kind && identity == other.identity && size == other.size && modificationTime == other.modificationTime
   }
 }

@@ -19,9 +19,11 @@ extension SystemPath {
   }
 
   private static func temporaryPrefix(for name: SystemPath) -> [UInt8] {
-    let rest = 2 + temporaryRandomCount + temporarySuffix.count
-    return Array(".".utf8 + name.bytes.prefix(nameLengthMax - rest) + ".".utf8)
+    Array(".".utf8 + name.bytes.prefix(uncutNameLengthMax) + ".".utf8)
   }
+
+  /// Longer names are cut in temporary ones.
+  static let uncutNameLengthMax = nameLengthMax - (2 + temporaryRandomCount + temporarySuffix.count)
 
   /// Whether this is a name that a save gives to what it makes or sets aside.
   package var isTemporaryName: Bool {
