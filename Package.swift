@@ -102,7 +102,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FileDocuments",
-      dependencies: ["ContentHashing", "FileCoordination", "FileVersions", "SystemInterface"],
+      dependencies: ["ContentHashing", "FileCoordination", "FileVersions", "SystemInterface", "UndoStacks"],
       swiftSettings: librarySettings),
     .target(
       name: "FileMetadata",

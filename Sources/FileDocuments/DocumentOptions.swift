@@ -17,6 +17,11 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var versions: FileVersions
   /// When the document saves by itself.
   public var autosave = AutosavePolicy.standard
+  /// Whether the document keeps former contents, so that ``FileDocument/undo(within:)`` can take edits back; it doesn't unless stated.
+  ///
+  /// Each step keeps the contents before it: values that share their memory with the present ones cost little, a text costs its
+  /// size.
+  public var undo: DocumentUndoPolicy?
   /// Whether the document notices programs that don't coordinate.
   public var observesUncoordinatedChanges = true
   /// Called when another program has written the file while the document has unsaved changes.

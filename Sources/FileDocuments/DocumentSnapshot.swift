@@ -21,6 +21,10 @@ public struct DocumentSnapshot: Hashable, Sendable {
   ///
   /// - Note: Rule CD-32.
   public internal(set) var isWritable = true
+  /// Whether a step of edits can be taken back, see ``FileDocument/undo(within:)``.
+  public internal(set) var canUndo = false
+  /// Whether a step can be made again that was taken back.
+  public internal(set) var canRedo = false
   /// How far the reading or writing of a large file has come; there exactly while the state has the condition `progressAvailable`.
   ///
   /// - Note: Rule CD-26.

@@ -22,11 +22,16 @@ extension FileDocument {
     _ edit: DocumentEdit = .done, size: Int = 1, within deadline: Duration? = nil,
     _ change: @Sendable (inout Contents) -> Result
   ) async throws(DocumentError) -> Result {
+    try await waitForEditing(within: deadline)
+    return try editNow(edit, size: size, change)
+  }
+
+  /// Suspends until the contents can be changed; nothing else runs on the actor between its return and the caller's next step.
+  func waitForEditing(within deadline: Duration?) async throws(DocumentError) {
     let end = (deadline ?? options.deadline).map { options.clock.now.advanced(by: $0) }
     while core.editingError != nil {
       try await call(.awaitEditing, nil, end.map { options.clock.now.duration(to: $0) })
     }
-    return try editNow(edit, size: size, change)
   }
 
   /// Changes the contents without waiting: for code that runs on the document's actor, such as the handler of a key.
@@ -48,10 +53,14 @@ extension FileDocument {
   ) throws(DocumentError) -> Result {
     if let error = core.editingError { throw error }
     guard var contents = memory.contents else { throw .notOpen }
+    let now = options.clock.now
+    let former = edit == .done && undoSteps.keepsContents(at: now) ? contents : nil
     // With a second reference the change would copy.
     memory.contents = nil
     let result = change(&contents)
     memory.contents = contents
+    // A program that counts by itself takes back what isn't known here.
+    if edit == .done { undoSteps.note(former, at: now) } else { undoSteps.removeAll() }
     receive(.edited(edit, size: size))
     return result
   }

@@ -19,6 +19,7 @@ extension FileDocument {
     case .cancelOperation: operation?.cancel()
     case .change(let change):
       memory.apply(change)
+      if change.replacesContents { undoSteps.removeAll() }
       incomingBytes = nil
     case .present:
       presence?.leave()
@@ -72,6 +73,8 @@ extension FileDocument {
     snapshot.state = state
     snapshot.fileModificationDate = modificationDate
     snapshot.isWritable = isWritable
+    snapshot.canUndo = undoSteps.canUndo
+    snapshot.canRedo = undoSteps.canRedo
     if let presence { snapshot.url = presence.presenter.url }
     if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
     if snapshot == board.snapshot { return }

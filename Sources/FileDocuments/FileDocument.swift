@@ -44,6 +44,7 @@ public actor FileDocument<Contents: Sendable> {
 
   var core: DocumentCore
   var memory = DocumentMemory<Contents, ContentHash>()
+  var undoSteps: UndoSteps<Contents>
   /// Belongs to the incoming contents of `memory`.
   var incomingBytes: Data?
   var modificationDate: Date?
@@ -81,6 +82,7 @@ public actor FileDocument<Contents: Sendable> {
     self.format = format
     self.options = options
     self.home = home ?? DocumentHome()
+    undoSteps = UndoSteps(options.undo)
     core = DocumentCore(autosave: options.autosave, hasMerge: options.merge != nil)
     board = DocumentBoard(DocumentSnapshot(url: url, state: DocumentState(), fileModificationDate: nil))
   }

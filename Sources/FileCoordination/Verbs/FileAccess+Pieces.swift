@@ -22,7 +22,9 @@ extension FileAccess {
       try FileCoordinationError.wrapping { () throws(SystemError) in
         let (bytes, status) = try files.contentsAndStatus(of: path, countMax: countMax) {
           (count, size) throws(SystemError) in
-          if Task.isCancelled { throw SystemError(call: "contents", paths: [path], errno: SystemError.Number.cancelled.rawValue) }
+          if Task.isCancelled {
+            throw SystemError(call: "contents", paths: [path], errno: SystemError.Number.cancelled.rawValue)
+          }
           note(count, size)
         }
         return (Data(bytes), status)
@@ -51,7 +53,9 @@ extension FileAccess {
       try FileCoordinationError.wrapping { () throws(SystemError) in
         try files.replaceContents(of: path, with: Array(contents), expecting: status, meeting: meet) {
           (count) throws(SystemError) in
-          if Task.isCancelled { throw SystemError(call: "replaceContents", paths: [path], errno: SystemError.Number.cancelled.rawValue) }
+          if Task.isCancelled {
+            throw SystemError(call: "replaceContents", paths: [path], errno: SystemError.Number.cancelled.rawValue)
+          }
           note(count)
         }
       }

@@ -145,6 +145,14 @@ package enum MemoryChange: Hashable, Sendable {
   case dropIncoming
   /// The document is closed.
   case forget
+
+  /// Whether the contents are other ones afterwards than the program has made.
+  var replacesContents: Bool {
+    switch self {
+    case .adoptIncoming, .useIncoming, .useMerged, .forget: true
+    case .rebase, .noteWritten, .dropIncoming: false
+    }
+  }
 }
 
 /// An order to the runner.

@@ -81,18 +81,25 @@ final class DocumentPresence: Sendable {
     _ = DocumentRegistry.shared.enter(document, at: place.key)
   }
 
-  /// Holds on to the file that's there now, without access to its contents.
+  /// Holds on to the file that's there now, without access to its contents; if there's none, the former one is held on to.
   func hold(_ path: SystemPath, _ files: any FileSystem) {
-    let file = HeldFile(path, files)
-    // The former one is closed outside the lock.
-    _ = state.withLock { state in
-      defer { state.file = file }
-      return state.file
+    if let file = HeldFile(path, files) { heldFile = file }
+  }
+
+  /// The file that was read or written last.
+  var heldFile: HeldFile? {
+    get { state.withLock { $0.file } }
+    set {
+      // The former one is closed outside the lock.
+      _ = state.withLock { state in
+        defer { state.file = newValue }
+        return state.file
+      }
     }
   }
 
   /// Where the file is that was read or written last; `nil` if it's gone, or that isn't known.
-  var filePlace: SystemPath? { state.withLock { $0.file }?.place }
+  var filePlace: SystemPath? { heldFile?.place }
 
   /// Enters the document at a place to which it's about to be moved.
   ///

@@ -100,9 +100,12 @@ extension DocumentWork {
     if options.observesUncoordinatedChanges { presence?.hold(access.canonicalPath, files) }
   }
 
+  /// Whether the file may have gone without an announcement, so that there'll be a report of it.
+  var expectsReports: Bool { options.observesUncoordinatedChanges && !isDeletionAnnounced }
+
   /// Whether a program that doesn't coordinate has taken the file away.
   func isMissing(_ url: URL) -> Bool {
-    guard options.observesUncoordinatedChanges, !isDeletionAnnounced else { return false }
+    guard expectsReports else { return false }
     return (try? files.statusIfPresent(of: coordinator.canonicalPath(of: url))) == .some(nil)
   }
 

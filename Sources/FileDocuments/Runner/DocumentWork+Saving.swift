@@ -39,6 +39,7 @@ extension DocumentWork {
     let meet: @Sendable (SystemPath) -> Void = { [presence, options, files] path in
       if options.observesUncoordinatedChanges { presence?.hold(path, files) }
     }
+    let former = presence?.heldFile
     do {
       let size = Int64(bytes.count)
       try await access.replaceContents(with: bytes, expecting: status, meeting: meet) { [progress] in
@@ -46,8 +47,7 @@ extension DocumentWork {
       }
       return .replaced
     } catch {
-      // The former one again.
-      hold(access)
+      presence?.heldFile = former
       if error.isAbsence { return .missing }
       if error.systemError?.errno == SystemError.Number.changedMeanwhile.rawValue { return .changedMeanwhile }
       if error.isRefusal {
@@ -72,6 +72,9 @@ extension DocumentWork {
     do {
       try await coordinator.write(url, options: .forReplacing) { backup in
         let (files, target) = (files, backup.canonicalPath)
+        if let kind = try files.statusIfPresent(of: target)?.kind, kind != .regular {
+          throw DocumentError(.backupNotKept, "There's something else than a file.")
+        }
         try await Offload.run { () throws(SystemError) in
           try files.copyItem(from: source, to: target, replacing: true)
         }

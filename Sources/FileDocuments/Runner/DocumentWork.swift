@@ -137,8 +137,8 @@ struct DocumentWork<Contents: Sendable>: Sendable {
       }
       let result = try await body(url)
       if result.outcome != .missing { return result }
-      // Taken away just now: look for it as above.
-      if presenter.url == url, wasMissing || !isMissing(url) { return result }
+      // Taken away just now: look for it as above, and it may be there again already.
+      if presenter.url == url, wasMissing || !expectsReports { return result }
     }
     throw DocumentError(.coordination, "'\(presenter.url.path)' is moved again and again. Try again later.")
   }

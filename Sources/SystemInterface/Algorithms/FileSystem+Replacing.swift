@@ -233,7 +233,8 @@ extension FileSystem {
         return
       } catch let error where error.errno == EEXIST {}
     }
-    throw SystemError(call: "replaceContents", paths: [name], errno: EAGAIN, advice: "It's made and removed again and again.")
+    throw SystemError(
+      call: "replaceContents", paths: [name], errno: EAGAIN, advice: "It's made and removed again and again.")
   }
 
   private func copyMetadata(
