@@ -20,6 +20,13 @@ extension DocumentScenario {
       name: "a reader needs what is unsaved", scripts: [[.call(.open), .edit, .edit, close]], readerCount: 2,
       failureCount: 1),
     DocumentScenario(
+      name: "CD-45: the program refuses autosaves, and saves by itself",
+      scripts: [[.call(.open), .edit, .edit, .call(.save), .edit, close], [.call(.move)]], readerCount: 1,
+      refusalCount: 2, withdrawalCount: 1),
+    DocumentScenario(
+      name: "CD-45: the program refuses autosaves while another program appends",
+      scripts: [[.call(.open), .edit, .call(.duplicate), close]], writers: [.append], readerCount: 1, refusalCount: 1),
+    DocumentScenario(
       name: "another program appends", scripts: [[.call(.open), .edit, close]], writers: [.append],
       readerCount: 1),
     DocumentScenario(
@@ -118,7 +125,7 @@ extension DocumentScenario {
 @Suite("The decisions of a document, in every order", .timeLimit(.minutes(4)))
 struct DocumentCoreExplorationTests {
   @Test(
-    "CD-15, CD-27: Each call ends once, nothing is lost, and editing goes on",
+    "CD-15, CD-27, CD-45: Each call ends once, nothing is lost, and editing goes on",
     arguments: DocumentScenario.small + (Budget.isLong ? DocumentScenario.medium : []))
   func everyOrder(scenario: DocumentScenario) async {
     let result = await LongRun.run { DocumentExplorer(scenario: scenario).exploreAll() }

@@ -8,6 +8,8 @@ extension DocumentModel {
   enum Choice: Hashable, Sendable {
     case succeed
     case fail
+    /// The program doesn't want the document to save by itself.
+    case refuse
     /// The new contents are in place, and an error is reported all the same.
     case failAfterwards
     case merge
@@ -62,7 +64,9 @@ extension DocumentModel {
     let failing: [Choice] = failureCount > 0 || operation.isCancelled ? [.fail] : []
     switch operation.kind {
     case .merge: return [.merge, .takeTheirs, .keepMine] + failing
-    case .write: return [.succeed] + failing + (failureCount > 0 ? [.failAfterwards] : [])
+    case .write:
+      let refusals: [Choice] = operation.isAutomatic && refusalCount > 0 ? [.refuse] : []
+      return [.succeed] + failing + (failureCount > 0 ? [.failAfterwards] : []) + refusals
     case .open, .check, .keep, .load, .move, .delete, .copy, .place, .listConflicts: return [.succeed] + failing
     }
   }
@@ -190,6 +194,11 @@ extension DocumentModel {
 
   private mutating func perform(_ choice: Choice, _ mutant: DocumentMutant?) {
     guard let kind = operation?.kind else { return }
+    if choice == .refuse {
+      refusalCount -= 1
+      operation?.outcome = .failed(DocumentError(.autosaveRefused, "refused"))
+      return
+    }
     if choice == .fail {
       if operation?.isCancelled == true {
         operation?.outcome = .failed(.cancelled)

@@ -28,6 +28,8 @@ struct DocumentScenario: Sendable {
   var readerCount = 0
   /// Operations that fail.
   var failureCount = 0
+  /// Saves that nobody has asked for, and that the program refuses.
+  var refusalCount = 0
   /// Calls that are cancelled.
   var withdrawalCount = 0
   var leaseCount = 0
@@ -62,6 +64,8 @@ struct DocumentModel: Hashable {
     let kind: DocumentOperation
     let contents: MarkedText?
     var isCancelled = false
+    /// Nobody had asked for it when it began.
+    var isAutomatic = false
     /// What it has done to the files, before the document knows.
     var outcome: OperationOutcome?
     var incoming: Memory.Stored?
@@ -83,6 +87,7 @@ struct DocumentModel: Hashable {
   var strangerCount: Int
   var readerCount: Int
   var failureCount: Int
+  var refusalCount: Int
   var withdrawalCount: Int
   var leaseCount: Int
   /// Notifications about uncoordinated writes that are under way.
@@ -121,6 +126,7 @@ struct DocumentModel: Hashable {
     strangerCount = scenario.strangerCount
     readerCount = scenario.readerCount
     failureCount = scenario.failureCount
+    refusalCount = scenario.refusalCount
     withdrawalCount = scenario.withdrawalCount
     leaseCount = scenario.leaseCount
   }
@@ -149,6 +155,7 @@ struct DocumentModel: Hashable {
         // What a new file is made of.
         if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
+        operation?.isAutomatic = !core.hasSavingCall
         if mutant == .keepsNothing, case .keep = kind { operation?.outcome = .done }
       case .cancelOperation: operation?.isCancelled = true
       case .change(let change):
@@ -184,6 +191,7 @@ struct DocumentModel: Hashable {
       forgiven |= memory.contents?.marks ?? 0
       memory.contents = nil
     }
+    if error?.code == .autosaveRefused { violation = "\(call.kind) was refused, and it's no autosave" }
     let isSaving = call.kind == .save || call.kind == .close(isDiscarding: false) || call.kind == .duplicate
     // Without a file the contents are only left to those who have the document open, too.
     if isSaving, error == nil, !isDeleted, call.marks & ~stored & ~forgiven != 0 {
