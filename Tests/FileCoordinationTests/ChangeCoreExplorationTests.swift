@@ -74,6 +74,10 @@ struct ChangeCoreExplorationTests {
       testDescription: "one exchange", files: ["a/", "a/a", "b/"], presenters: [top, fileInside], kinds: [.exchange],
       operationCountMax: 1, messageCountMax: 2),
     Setting(
+      testDescription: "a directory that another one replaces from where nobody looks",
+      files: ["a/", "a/a", "b/", "b/a/"],
+      presenters: [directory], kinds: [.write, .exchangeBack], messageCountMax: 3),
+    Setting(
       testDescription: "lost creations and removals", files: ["a/", "a/a"], presenters: [top, fileInside],
       kinds: [.create, .remove], madeKinds: [.regular], queueCountMax: 1),
     Setting(

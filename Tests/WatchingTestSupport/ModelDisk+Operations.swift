@@ -4,7 +4,11 @@ import SystemInterface
 
 extension ModelDisk {
   /// A kind of operation.
-  package enum Happening: Hashable, Sendable { case create, write, remove, rename, tear, exchange, link, point }
+  ///
+  /// An exchange is reported as two renames, the one from the first name first. So `exchangeBack` is another kind.
+  package enum Happening: Hashable, Sendable {
+    case create, write, remove, rename, tear, exchange, exchangeBack, link, point
+  }
 
   /// Everything of some kinds that programs can do now, in a fixed order.
   ///
@@ -24,17 +28,19 @@ extension ModelDisk {
       case .remove: found += taken.filter(isEmpty).map { .remove($0) }
       case .rename: found += pairs(taken, places).map { .rename($0, $1) }
       case .tear: found += late.isEmpty ? pairs(taken, places).map { .tear($0, $1) } : []
-      case .exchange:
-        for (index, one) in taken.enumerated() {
-          for other in taken[(index + 1)...] where !isInside(one, other) && !isInside(other, one) {
-            found.append(.exchange(one, other))
-          }
-        }
+      case .exchange: found += exchanges(taken).map { .exchange($0, $1) }
+      case .exchangeBack: found += exchanges(taken).map { .exchange($1, $0) }
       case .link: for old in taken where !isDirectory(old) { found += free.map { .link(old, $0) } }
       case .point: found += (free + taken.filter(isLink)).flatMap(links)
       }
     }
     return found
+  }
+
+  private func exchanges(_ taken: [Name]) -> [(Name, Name)] {
+    taken.enumerated().flatMap { index, one in
+      taken[(index + 1)...].filter { !isInside(one, $0) && !isInside($0, one) }.map { (one, $0) }
+    }
   }
 
   /// What may be renamed to where.

@@ -204,7 +204,8 @@ extension ChangeCore {
     case .watch(let path, let interest): (path, interest)
     case .way(let way): (way.directories[way.count], .itself)
     case .search(_, let directory): (directory.path, Self.interestInside)
-    case .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+    case .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .departedName,
+      .roll,
       .confirmation, .settledChange, .formerPlace, .target, .targetDirectory,
       .movedItem:
       preconditionFailure("a watch is no answer to \(question)")
@@ -215,7 +216,8 @@ extension ChangeCore {
     switch question {
     case .way(let way): take(result, way)
     case .search(let search, let directory): take(result, search, directory)
-    case .watch, .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure, .roll,
+    case .watch, .events, .listing, .item, .lostItem, .directory, .appearance, .revisited, .awaited, .departure,
+      .departedName, .roll,
       .confirmation, .settledChange, .formerPlace,
       .target, .targetDirectory, .movedItem:
       break

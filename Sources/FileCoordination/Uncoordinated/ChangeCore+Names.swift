@@ -96,17 +96,26 @@ extension ChangeCore {
 
   /// A name has gone by a rename that leads to a place that isn't watched.
   mutating func noteDeparture(_ site: Site) {
-    guard let id = presenters(of: site.path).first, presented[id]?.item != nil else { return depart(site, to: nil) }
+    guard let id = presenters(of: site.path).first, presented[id]?.item != nil else {
+      return order(.look(site.path), .departedName(site))
+    }
     order(.find(id, orAt: nil), .departure(site))
   }
 
   mutating func depart(_ site: Site, to place: ItemPath?) {
-    if let place, place != site.path {
+    if place == site.path { return replace(site) }
+    if let place {
       _ = leave(site)
       return see(.moved(from: site.path, to: place, replaced: false))
     }
     let isOnTheWay = site.isDirectory && isPresentedInside(site.path)
     doNext((isOnTheWay ? [.callRoll(rollCall(insideAnyOf: [site.path]))] : []) + [.disappear(site)])
+  }
+
+  /// What has gone under a name has been replaced before: of two names that change places in one step, the arrival at one of them may
+  /// be reported before the departure from it.
+  mutating func replace(_ site: Site) {
+    doNext([.unwatchInside(site.path), .revisit(site)] + confirmOthers(inside: site.path))
   }
 
   mutating func noteMove(_ site: Site, to target: Site) {

@@ -58,6 +58,8 @@ extension ChangeCore {
     case revisited(Site)
     case awaited(ItemPath)
     case departure(Site)
+    /// Whether something is under a name that something has left.
+    case departedName(Site)
     case roll(RollCall)
     case confirmation(ItemChange)
     case settledChange(UnsettledChange, ItemPath)
@@ -155,6 +157,7 @@ extension ChangeCore {
     case .appearance(let site, let byRename):
       isPresent ? takePresence(site, byRename: byRename) : noteAbsence(at: site)
     case .revisited(let site): isPresent ? takePresence(site, byRename: true) : disappear(site)
+    case .departedName(let site): isPresent ? replace(site) : depart(site, to: nil)
     case .directory(let move): if isPresent { see(move) }
     case .awaited(let path): if isPresent { see(.appeared(path)) }
     case .confirmation(let change): if isPresent { confirm(change) }
@@ -174,8 +177,8 @@ extension ChangeCore {
     case .roll(let roll): answerRoll(roll, path)
     case .lostItem(let id): takeLost(id, path)
     case .movedItem(let old, let move): takePlace(path, of: old, move)
-    case .events, .watch, .way, .search, .listing, .item, .directory, .appearance, .revisited, .awaited, .confirmation,
-      .settledChange, .formerPlace, .target, .targetDirectory:
+    case .events, .watch, .way, .search, .listing, .item, .directory, .appearance, .revisited, .awaited, .departedName,
+      .confirmation, .settledChange, .formerPlace, .target, .targetDirectory:
       preconditionFailure("the place of an item is no answer to \(question)")
     }
   }
