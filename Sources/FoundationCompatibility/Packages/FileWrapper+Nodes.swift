@@ -105,28 +105,46 @@
       }
     }
 
+    /// The key of a child that was read or added; nothing is read.
+    func key(of child: FileWrapper) -> String? {
+      guard case .directory(let directory) = node, child.parents.contains(where: { $0.wrapper === self }) else {
+        return nil
+      }
+      // Most have the name that they wish for: then it doesn't matter how many there are.
+      if let name = child.preferredName, directory.children?[name] === child { return name }
+      return directory.children?.first { $0.value === child }?.key
+    }
+
     func insert(_ child: FileWrapper, preferring name: String) -> String {
-      guard case .directory(var directory) = node else { return "" }
-      var children = directory.children ?? [:]
-      // Some number is free.
-      let key = (try? SystemPath(name).firstFree { name in children[name.description] != nil })?.description ?? name
-      children[key] = child
-      directory.children = children
-      directory.names[key] = nil
-      node = .directory(directory)
+      var key = ""
+      changeDirectory { directory in
+        // Some number is free.
+        key =
+          (try? SystemPath(name).firstFree { directory.children?[$0.description] != nil })?.description ?? name
+        directory.children = directory.children ?? [:]
+        directory.children?[key] = child
+        directory.names[key] = nil
+      }
       child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self }
       child.parents.append(WeakParent(wrapper: self))
       return key
     }
 
     func remove(_ child: FileWrapper) {
-      guard case .directory(var directory) = node,
-        let key = directory.children?.first(where: { $0.value === child })?.key
-      else { return }
-      directory.children?[key] = nil
-      directory.names[key] = nil
-      node = .directory(directory)
+      guard let key = key(of: child) else { return }
+      changeDirectory { directory in
+        directory.children?[key] = nil
+        directory.names[key] = nil
+      }
       child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self }
+    }
+
+    /// Changes a directory in place: while the wrapper had it as well, each change would copy all children.
+    private func changeDirectory(_ body: (inout DirectoryNode) -> Void) {
+      guard case .directory(var directory) = node else { return }
+      node = .directory(DirectoryNode())
+      body(&directory)
+      node = .directory(directory)
     }
 
     /// Whether another wrapper is inside of this one; what wasn't read has no wrappers.

@@ -74,13 +74,19 @@
       }
       var merged = try other.loadChildren()
       guard case .directory(var directory) = other.node else { return }
+      let former = Dictionary(
+        children.values.compactMap { child in child.filename.map { ($0, child) } },
+        uniquingKeysWith: { first, _ in first })
       for (key, child) in merged {
-        guard let present = children.values.first(where: { $0.filename == key }) else { continue }
+        guard let present = former[key] else { continue }
         try present.adopt(child)
         present.filename = key
         merged[key] = present
       }
-      for child in children.values where !merged.values.contains(where: { $0 === child }) { remove(child) }
+      let kept = Set(merged.values.map(ObjectIdentifier.init))
+      for child in children.values where !kept.contains(ObjectIdentifier(child)) {
+        child.parents.removeAll { $0.wrapper == nil || $0.wrapper === self }
+      }
       directory.children = merged
       node = .directory(directory)
       for child in merged.values {

@@ -205,11 +205,11 @@
     /// - Returns: Its key, empty after misuse.
     @discardableResult
     open func addFileWrapper(_ child: FileWrapper) -> String {
-      guard isDirectory, let children = try? loadChildren() else {
+      guard isDirectory, (try? loadChildren()) != nil else {
         misuse("addFileWrapper(_:) to what isn't a directory that can be read")
         return ""
       }
-      if let key = children.first(where: { $0.value === child })?.key { return key }
+      if let key = key(of: child) { return key }
       guard let name = child.preferredName else {
         misuse("addFileWrapper(_:) of a wrapper without preferredFilename")
         return ""
@@ -255,7 +255,7 @@
         misuse("keyForChildFileWrapper(_:) of what isn't a directory")
         return nil
       }
-      return (try? loadChildren())?.first { $0.value === child }?.key
+      return (try? loadChildren()) == nil ? nil : key(of: child)
     }
 
     // MARK: - Comparing, reading and writing

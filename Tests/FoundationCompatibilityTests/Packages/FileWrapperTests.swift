@@ -61,6 +61,24 @@ struct FileWrapperTests {
     #expect(wrapper.keyForChildFileWrapper(children[1]) == "b 2.txt" && children[1].preferredFilename == "b.txt")
   }
 
+  @Test(
+    "CW-01: A child is added, found and removed in a time that doesn't depend on how many there are",
+    .timeLimit(.minutes(1)))
+  func manyChildren() {
+    let root = FileWrapper(directoryWithFileWrappers: [:])
+    let children = (0..<50_000).map { number in
+      let child = FileWrapper(regularFileWithContents: Data())
+      child.preferredFilename = "\(number)"
+      return child
+    }
+    for child in children { root.addFileWrapper(child) }
+    #expect(children.allSatisfy { root.keyForChildFileWrapper($0) == $0.preferredFilename })
+    for child in children { #expect(root.addFileWrapper(child) == child.preferredFilename) }
+    #expect(root.fileWrappers?.count == children.count)
+    for child in children { root.removeFileWrapper(child) }
+    #expect(root.fileWrappers?.isEmpty == true)
+  }
+
   @Test("CW-02: The initializer of directories gives children without a preferred name their key for one")
   func keysAsNames() {
     let (named, unnamed) = (FileWrapper.text("1"), FileWrapper.text("2"))
