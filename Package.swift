@@ -116,7 +116,7 @@ let package = Package(
       // On Apple platforms Foundation has all of it, and nothing below is built.
       dependencies: [
         "ContentHashing", "FileCoordination", "FileDocuments", "FileMetadata", "FilePackages", "FileVersions",
-        "MetadataPredicates", "SystemInterface", "UndoStacks",
+        "MetadataPredicates", "SwiftRuntimeHooks", "SystemInterface", "UndoStacks",
       ].map { .target(name: $0, condition: .when(platforms: [.linux])) },
       swiftSettings: librarySettings + precedingConcurrency),
     .executableTarget(

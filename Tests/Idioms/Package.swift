@@ -29,7 +29,7 @@ let earlier = [
 /// As people write them today; `Swift5` has links to them.
 let current = [
   "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentAlbum",
-  "DocumentBrowser", "DocumentConflicts", "DocumentEditor", "DocumentWatcher",
+  "DocumentBrowser", "DocumentConflicts", "DocumentEditor", "DocumentNeighbours", "DocumentWatcher",
   "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout",
   "LinkedFolder",
   "MainQueuePresenter", "MovedDocument", "PackageDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes",

@@ -10,6 +10,11 @@ package enum ContentTypes {
     type(of: .regular, named: name, isExecutable: false)
   }
 
+  /// The usual extension of the names of documents of a type; `nil` if it's unknown.
+  package static func fileExtension(ofDocumentsOfType type: String) -> String? {
+    usualExtensions[type] ?? directoryTypes.first { $0.value == type }?.key
+  }
+
   /// The type of a file: the nearest one known to hold for it.
   ///
   /// - Parameters:
@@ -77,8 +82,14 @@ package enum ContentTypes {
     }
   }
 
-  /// Extensions of each type of ``UniformTypeTree/standard`` that has some.
-  private static let types: [String: String] = {
+  private static let types = Dictionary(
+    uniqueKeysWithValues: namedTypes.flatMap { type, names in names.map { ($0, type) } })
+
+  private static let usualExtensions = Dictionary(
+    uniqueKeysWithValues: namedTypes.compactMap { type, names in names.first.map { (type, $0) } })
+
+  /// Types of ``UniformTypeTree/standard`` that have extensions, the usual one first.
+  private static let namedTypes: [(type: String, extensions: [String])] = {
     let lines = """
       public.plain-text txt text
       public.html html htm
@@ -162,11 +173,9 @@ package enum ContentTypes {
       com.apple.iwork.numbers.sffnumbers numbers
       com.apple.iwork.keynote.sffkey key
       """
-    var types: [String: String] = [:]
-    for line in lines.split(separator: "\n") {
+    return lines.split(separator: "\n").map { line in
       let words = line.split(separator: " ").map(String.init)
-      for name in words.dropFirst() { types[name] = words[0] }
+      return (words[0], Array(words.dropFirst()))
     }
-    return types
   }()
 }

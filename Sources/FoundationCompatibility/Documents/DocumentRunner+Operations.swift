@@ -16,37 +16,17 @@
 
     init(_ error: any Error) { outcome = .failed(DocumentError(ofProgram: error)) }
 
+    /// Why a file can't be written: it isn't what it was when it was read or written last.
+    static func obstacle(at url: URL, _ base: FileStamp?) throws -> Finding? {
+      guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
+      return present == base ? nil : Finding(.differs(unreadable: nil), present, at: url)
+    }
+
     init(_ outcome: OperationOutcome, _ stamp: FileStamp, at url: URL) {
       self.outcome = outcome
       self.stamp = stamp
       modificationDate = FileStamp.modificationDate(of: url)
     }
-  }
-
-  extension DocumentError {
-    static let noDocument = DocumentError(.notOpen, "The document is gone.")
-    static let notSaved = DocumentError(.coordination, "The document's class hasn't saved.")
-
-    /// An error of the program, of Foundation or of a native part.
-    init(ofProgram error: any Error) {
-      self = error as? DocumentError ?? DocumentError(.coordination, "\(error)", underlyingError: error)
-    }
-
-    /// The error for the program.
-    var programError: any Error {
-      if let underlyingError { return underlyingError }
-      let cocoa: CocoaError.Code =
-        switch code {
-        case .fileNotFound: .fileReadNoSuchFile
-        case .fileDeleted, .notOpen: .fileNoSuchFile
-        case .fileExists: .fileWriteFileExists
-        default: .fileWriteUnknown
-        }
-      return CocoaError(cocoa, userInfo: [NSLocalizedDescriptionKey: message])
-    }
-
-    /// Whether a call ends with it although no operation has failed.
-    var hasNoOperation: Bool { code == .notOpen || code == .fileDeleted }
   }
 
   extension DocumentRunner {
@@ -146,11 +126,18 @@
       let base = memory.base?.tag
       guard let contents = contents(of: document, then) else { return }
       isWriting = true
+      let target = document.placeForSaving(.forOverwriting)
       perform(document) { document in
-        document.write(document.fileURL, []) { url in
-          guard let present = try FileStamp.stamp(of: url) else { return Finding(.missing) }
-          if present != base { return Finding(.differs(unreadable: nil), present, at: url) }
-          return try document.write(contents, to: url, for: .forOverwriting)
+        guard let target else {
+          return document.write(document.fileURL, []) { url in
+            if let obstacle = try Finding.obstacle(at: url, base) { return obstacle }
+            return try document.write(contents, to: url, for: .forOverwriting)
+          }
+        }
+        return document.move(document.fileURL, to: target) { url, target, move in
+          if let obstacle = try Finding.obstacle(at: url, base) { return obstacle }
+          try move()
+          return try document.write(contents, to: target, for: .forOverwriting)
         }
       } then: { [self] _, finding in
         isWriting = false
@@ -178,9 +165,7 @@
       perform(document) { document in
         document.write(target, .forReplacing) { url in
           let finding = try document.write(contents, to: url, for: .forCreating)
-          NSFileCoordinator.removeFilePresenter(document)
-          document.facts.withLock { $0.url = url.absoluteURL }
-          NSFileCoordinator.addFilePresenter(document)
+          document.present(at: url)
           return finding
         }
       } then: { [self] document, finding in
@@ -250,47 +235,6 @@
       } then: { [self] _, finding in
         complete(finding)
       }
-    }
-  }
-
-  extension CocoaError {
-    fileprivate static func missing(_ url: URL) -> any Error {
-      CocoaError.error(.fileReadNoSuchFile, url: url)
-    }
-  }
-
-  // MARK: - Accesses
-
-  extension UIDocument {
-    fileprivate nonisolated func read(
-      _ url: URL, _ options: NSFileCoordinator.ReadingOptions = [], _ body: (URL) throws -> Finding
-    ) -> Finding {
-      var (problem, finding): (NSError?, Finding?) = (nil, nil)
-      unsafe NSFileCoordinator(filePresenter: self)
-        .coordinate(readingItemAt: url, options: options, error: &problem) { url in
-          do { finding = try body(url) } catch { finding = Finding(error) }
-        }
-      return finding ?? Finding(problem ?? CocoaError(.fileReadUnknown))
-    }
-
-    fileprivate nonisolated func write(
-      _ url: URL, _ options: NSFileCoordinator.WritingOptions, _ body: (URL) throws -> Finding
-    ) -> Finding {
-      var (problem, finding): (NSError?, Finding?) = (nil, nil)
-      unsafe NSFileCoordinator(filePresenter: self)
-        .coordinate(writingItemAt: url, options: options, error: &problem) { url in
-          do { finding = try body(url) } catch { finding = Finding(error) }
-        }
-      return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
-    }
-
-    fileprivate nonisolated func write(
-      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation
-    ) throws -> Finding {
-      let attributes = try fileAttributesToWrite(to: url, for: operation)
-      try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
-      guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
-      return Finding(.done, stamp, at: url)
     }
   }
 #endif

@@ -244,7 +244,7 @@
       }
       let isDeleted = core.published.conditions.contains(.deleted)
       if isClosed || !isHere || isDeleted && operation == .forCreating {
-        return call(.create, url) { handler($0) }
+        return call(.create, isHere ? document.placeForSaving(operation) ?? url : url) { handler($0) }
       }
       // A save is made also if nobody has noted a change.
       if !core.published.hasUnsavedChanges { edit(.done) }

@@ -94,30 +94,30 @@
     ///
     /// - Parameter completionHandler: Gets whether the document is open. After an error, ``handleError(_:userInteractionPermitted:)`` has
     ///   had it before, and the document is closed.
-    open func open(completionHandler: ((Bool) -> Void)? = nil) { enter(completionHandler) { $0.open($1) } }
+    open func open(completionHandler: ((Bool) -> Void)? = nil) {
+      begin(.open, completionHandler, async: { await $0.open() }) { $0.open($1) }
+    }
 
     /// Reads the file, and presents it from then on.
     ///
-    /// Calls ``open(completionHandler:)``, which is the one to override.
+    /// Calls ``open(completionHandler:)``. Override one of the two.
     ///
     /// - Returns: Whether the document is open.
-    @discardableResult public final func open() async -> Bool {
-      await withCheckedContinuation { end in open { end.resume(returning: $0) } }
-    }
+    @discardableResult open func open() async -> Bool { await end(.open) { $0.open(completionHandler: $1) } }
 
     /// Saves what is unsaved, and ends the presentation of the file.
     ///
     /// - Parameter completionHandler: Gets whether the document is closed; if it couldn't be saved, it's still open.
-    open func close(completionHandler: ((Bool) -> Void)? = nil) { enter(completionHandler) { $0.close($1) } }
+    open func close(completionHandler: ((Bool) -> Void)? = nil) {
+      begin(.close, completionHandler, async: { await $0.close() }) { $0.close($1) }
+    }
 
     /// Saves what is unsaved, and ends the presentation of the file.
     ///
-    /// Calls ``close(completionHandler:)``, which is the one to override.
+    /// Calls ``close(completionHandler:)``. Override one of the two.
     ///
     /// - Returns: Whether the document is closed.
-    @discardableResult public final func close() async -> Bool {
-      await withCheckedContinuation { end in close { end.resume(returning: $0) } }
-    }
+    @discardableResult open func close() async -> Bool { await end(.close) { $0.close(completionHandler: $1) } }
 
     /// Drops what is unsaved, and takes over the contents of the file or of another one.
     ///
@@ -128,17 +128,19 @@
     ///   - url: The file, or another one.
     ///   - completionHandler: Gets whether the document has the contents.
     open func revert(toContentsOf url: URL, completionHandler: ((Bool) -> Void)? = nil) {
-      enter(completionHandler) { $0.revert(url.absoluteURL, $1) }
+      begin(.revert, completionHandler, async: { await $0.revert(toContentsOf: url) }) {
+        $0.revert(url.absoluteURL, $1)
+      }
     }
 
     /// Drops what is unsaved, and takes over the contents of the file or of another one.
     ///
-    /// Calls ``revert(toContentsOf:completionHandler:)``, which is the one to override.
+    /// Calls ``revert(toContentsOf:completionHandler:)``. Override one of the two.
     ///
     /// - Parameter url: The file, or another one.
     /// - Returns: Whether the document has the contents.
-    @discardableResult public final func revert(toContentsOf url: URL) async -> Bool {
-      await withCheckedContinuation { end in revert(toContentsOf: url) { end.resume(returning: $0) } }
+    @discardableResult open func revert(toContentsOf url: URL) async -> Bool {
+      await end(.revert) { $0.revert(toContentsOf: url, completionHandler: $1) }
     }
 
     // MARK: - Contents
@@ -231,47 +233,56 @@
     ///   - saveOperation: To make a new file, which opens the document too; or to replace what the file has.
     ///   - completionHandler: Gets whether it was saved.
     open func save(to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil) {
-      enter(completionHandler) { $0.save(url.absoluteURL, saveOperation, $1) }
+      begin(.save, completionHandler, async: { await $0.save(to: url, for: saveOperation) }) {
+        $0.save(url.absoluteURL, saveOperation, $1)
+      }
     }
 
     /// Saves the contents.
     ///
-    /// Calls ``save(to:for:completionHandler:)``, which is the one to override.
+    /// Calls ``save(to:for:completionHandler:)``. Override one of the two.
     ///
     /// - Parameters:
     ///   - url: Where.
     ///   - saveOperation: To make a new file, or to replace what it has.
     /// - Returns: Whether it was saved.
-    @discardableResult public final func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
-      await withCheckedContinuation { end in save(to: url, for: saveOperation) { end.resume(returning: $0) } }
+    @discardableResult open func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
+      await end(.save) { $0.save(to: url, for: saveOperation, completionHandler: $1) }
     }
 
     /// Saves what is unsaved; without unsaved changes nothing is written.
     ///
     /// - Parameter completionHandler: Gets whether nothing is unsaved.
     open func autosave(completionHandler: ((Bool) -> Void)? = nil) {
-      let handler = DocumentHandler(completionHandler)
-      enter(nil) { runner, _ in runner.autosave(handler) }
+      begin(.autosave, completionHandler, async: { await $0.autosave() }) { $0.autosave($1) }
     }
 
     /// Saves what is unsaved; without unsaved changes nothing is written.
     ///
+    /// Calls ``autosave(completionHandler:)``. Override one of the two.
+    ///
     /// - Returns: Whether nothing is unsaved.
-    @discardableResult public final func autosave() async -> Bool {
-      await withCheckedContinuation { end in autosave { end.resume(returning: $0) } }
+    @discardableResult open func autosave() async -> Bool {
+      await end(.autosave) { $0.autosave(completionHandler: $1) }
     }
 
     /// The type that contents are saved as: the ``fileType`` unless overridden.
+    ///
+    /// If it's another one, the next save moves the file to the name with the extension of this type,
+    /// ``fileNameExtension(forType:saveOperation:)``, in the same access. If something is there already, the save fails.
     open nonisolated var savingFileType: String? { fileType }
 
-    /// The extension of the names of files of a type: that of the file unless overridden.
+    /// The extension of the names of files of a type: that of the file for its own type, and the usual one for another; that of the
+    /// file also if none is known. Override it for types of your own.
     ///
     /// - Parameters:
     ///   - typeName: The type.
     ///   - saveOperation: Why it's saved.
-    /// - Returns: The extension.
+    /// - Returns: The extension, without a dot.
     open nonisolated func fileNameExtension(forType typeName: String?, saveOperation: SaveOperation) -> String {
-      fileURL.pathExtension
+      let own = fileURL.pathExtension
+      guard let typeName, typeName != fileType else { return own }
+      return ContentTypes.fileExtension(ofDocumentsOfType: typeName) ?? own
     }
 
     // MARK: - Files
@@ -374,6 +385,10 @@
 
     /// All methods of a presenter, so that overrides of any of them are called.
     open nonisolated var writtenCallbacks: FilePresenterCallbacks? { .all }
+
+    /// Whether changes by programs that don't coordinate are noticed: the value of
+    /// ``NSFileCoordinator/observesUncoordinatedChanges`` unless overridden.
+    open nonisolated var observesUncoordinatedChanges: Bool { NSFileCoordinator.observesUncoordinatedChanges }
 
     /// Lets the reader read.
     ///
@@ -497,14 +512,5 @@
 
   extension UIDocument {
     private nonisolated func noteVersions() { MainTurns.enter { self.runner.note(.versionsChanged) } }
-
-    /// Does something with the runner: now, or in the main queue.
-    private nonisolated func enter(
-      _ completionHandler: ((Bool) -> Void)?,
-      _ body: @escaping @MainActor @Sendable (DocumentRunner, DocumentHandler) -> Void
-    ) {
-      let handler = DocumentHandler(completionHandler)
-      MainTurns.enter { body(self.runner, handler) }
-    }
   }
 #endif

@@ -357,6 +357,17 @@ final class Counter: @unchecked Sendable {
 /// A text in a package.
 final class PackagedNote: UIDocument {
   var text = ""
+  var whenLoaded: ((String) -> Void)?
+  private nonisolated let noticesStrangers: Bool
+
+  init(fileURL url: URL, noticingStrangers noticesStrangers: Bool) {
+    self.noticesStrangers = noticesStrangers
+    super.init(fileURL: url)
+  }
+
+  convenience override init(fileURL url: URL) { self.init(fileURL: url, noticingStrangers: false) }
+
+  override nonisolated var observesUncoordinatedChanges: Bool { noticesStrangers }
   private var root = FileWrapper(directoryWithFileWrappers: [:])
 
   override func contents(forType typeName: String) throws -> Any {
@@ -370,6 +381,7 @@ final class PackagedNote: UIDocument {
     else { throw CocoaError(.fileReadCorruptFile) }
     root = wrapper
     text = String(decoding: data, as: UTF8.self)
+    whenLoaded?(text)
   }
 }
 

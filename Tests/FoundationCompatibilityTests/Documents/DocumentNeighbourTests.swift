@@ -163,6 +163,28 @@ import Testing
     }
   }
 
+  @Test("CD-19: After a save of a package, what a program does inside that doesn't coordinate is still noticed")
+  func strangersInPackages() async throws {
+    try await withSandbox { box in
+      // A directory, not a package, for the domain.
+      let member = try box.write("a.box/text.txt", "one")
+      let document = PackagedNote(fileURL: box.url("a.box"), noticingStrangers: true)
+      let (loads, loaded) = AsyncStream.makeStream(of: String.self)
+      document.whenLoaded = { loaded.yield($0) }
+      #expect(await document.open())
+      var texts = loads.makeAsyncIterator()
+      #expect(await texts.next() == "one")
+      for number in 1...3 {
+        document.text = "saved \(number)"
+        document.updateChangeCount(.done)
+        #expect(await document.save(to: document.fileURL, for: .forOverwriting))
+        try Data("foreign \(number)".utf8).write(to: member, options: .atomic)
+        while let text = await texts.next(), text != "foreign \(number)" {}
+      }
+      #expect(await document.close())
+    }
+  }
+
   @Test("CD-18: A main thread that's blocked by its own access gets what is unsaved")
   func blockedMainThread() async throws {
     try await withSandbox { box in

@@ -1,0 +1,80 @@
+#if !canImport(ObjectiveC)
+  internal import FileDocuments
+  internal import Foundation
+  internal import Glibc
+  internal import SystemInterface
+
+  // How an operation accesses a document's file.
+
+  extension UIDocument {
+    nonisolated func read(
+      _ url: URL, _ options: NSFileCoordinator.ReadingOptions = [], _ body: (URL) throws -> Finding
+    ) -> Finding {
+      var (problem, finding): (NSError?, Finding?) = (nil, nil)
+      unsafe NSFileCoordinator(filePresenter: self)
+        .coordinate(readingItemAt: url, options: options, error: &problem) { url in
+          do { finding = try body(url) } catch { finding = Finding(error) }
+        }
+      return finding ?? Finding(problem ?? CocoaError(.fileReadUnknown))
+    }
+
+    nonisolated func write(
+      _ url: URL, _ options: NSFileCoordinator.WritingOptions, _ body: (URL) throws -> Finding
+    ) -> Finding {
+      var (problem, finding): (NSError?, Finding?) = (nil, nil)
+      unsafe NSFileCoordinator(filePresenter: self)
+        .coordinate(writingItemAt: url, options: options, error: &problem) { url in
+          do { finding = try body(url) } catch { finding = Finding(error) }
+        }
+      return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
+    }
+
+    /// - Parameter body: Gets both places, and what moves the file.
+    nonisolated func move(
+      _ url: URL, to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding
+    ) -> Finding {
+      var (problem, finding): (NSError?, Finding?) = (nil, nil)
+      let coordinator = NSFileCoordinator(filePresenter: self)
+      unsafe coordinator.coordinate(
+        writingItemAt: url, options: .forMoving, writingItemAt: target, options: .forReplacing, error: &problem
+      ) { url, target in
+        do {
+          finding = try body(url, target) {
+            do throws(SystemError) {
+              try HostFileSystem().moveItem(from: url.systemPath, to: target.systemPath, replacing: false)
+            } catch {
+              throw error.errno == EEXIST ? CocoaError.error(.fileWriteFileExists, url: target) : error as any Error
+            }
+            coordinator.item(at: url, didMoveTo: target)
+            present(at: target)
+          }
+        } catch { finding = Finding(error) }
+      }
+      return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
+    }
+
+    /// Presents another place, before anybody else can reach it.
+    nonisolated func present(at url: URL) {
+      NSFileCoordinator.removeFilePresenter(self)
+      facts.withLock { $0.url = url.absoluteURL }
+      NSFileCoordinator.addFilePresenter(self)
+    }
+
+    /// Where a save moves the document because its type changes; `nil` if it stays.
+    nonisolated func placeForSaving(_ operation: SaveOperation) -> URL? {
+      guard let type = savingFileType, type != fileType else { return nil }
+      let (url, name) = (fileURL, fileNameExtension(forType: type, saveOperation: operation))
+      if name.isEmpty || name == url.pathExtension { return nil }
+      return url.deletingPathExtension().appendingPathExtension(name)
+    }
+
+    nonisolated func write(
+      _ contents: SharedReference<Any>, to url: URL, for operation: SaveOperation
+    ) throws -> Finding {
+      let attributes = try fileAttributesToWrite(to: url, for: operation)
+      try writeContents(contents.value, andAttributes: attributes, safelyTo: url, for: operation)
+      guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
+      return Finding(.done, stamp, at: url)
+    }
+  }
+#endif

@@ -1,0 +1,194 @@
+import Foundation
+import FoundationCompatibility
+import Testing
+
+@Suite("UIDocument, in forms and types that a class chooses", .timeLimit(.minutes(4)))
+@MainActor struct DocumentFormTests {
+  init() { _ = Sandbox.versionStore }
+
+  @Test(
+    "CD-15: A class may override the async form of a call: each caller gets the override, and the document itself, too")
+  func asyncForms() async throws {
+    try await withSandbox { box in
+      let document = AsyncNote(fileURL: try box.write("a.txt", ""))
+      #expect(await document.handled { $0.open(completionHandler: $1) })
+      #expect(document.calls == ["open"])
+      document.type("a")
+      #expect(await document.save(to: document.fileURL, for: .forOverwriting))
+      document.type("b")
+      #expect(await document.handled { $0.save(to: $0.fileURL, for: .forOverwriting, completionHandler: $1) })
+      #expect(document.calls == ["open", "save", "save"])
+      document.type("c")
+      #expect(try await readElsewhere(document.fileURL) == "abc")
+      #expect(document.calls == ["open", "save", "save", "save"])
+      document.type("d")
+      #expect(await document.handled { $0.autosave(completionHandler: $1) })
+      #expect(await document.handled { $0.revert(toContentsOf: $0.fileURL, completionHandler: $1) })
+      document.type("e")
+      #expect(await document.handled { $0.close(completionHandler: $1) })
+      #expect(document.calls.suffix(5) == ["autosave", "save", "revert", "close", "save"])
+      #expect(try box.text(document.fileURL) == "abcde")
+    }
+  }
+
+  @Test("CD-06: With an override of the async form, contents are taken before a save returns")
+  func asyncSnapshot() async throws {
+    try await withSandbox { box in
+      let document = AsyncNote(fileURL: box.url("new.txt"))
+      document.text = "first"
+      let isSaved = await document.handled { document, handler in
+        document.save(to: document.fileURL, for: .forCreating, completionHandler: handler)
+        #expect(self.count(of: "contents", in: document) == 1)
+        document.type(" second")
+      }
+      let written = try box.text(document.fileURL)
+      #expect(isSaved && document.hasUnsavedChanges && written == "first")
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-15: A class that overrides both forms gets each call in the form in which it was made")
+  func bothForms() async throws {
+    try await withSandbox { box in
+      let document = TwofoldNote(fileURL: try box.write("a.txt", ""))
+      #expect(await document.open())
+      document.type("a")
+      #expect(await document.handled { $0.save(to: $0.fileURL, for: .forOverwriting, completionHandler: $1) })
+      #expect(document.calls == ["handler"])
+      document.type("b")
+      #expect(await document.save(to: document.fileURL, for: .forOverwriting))
+      #expect(document.calls == ["handler", "async", "handler"])
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-47: A save moves the document if its type has changed, in the access that writes it")
+  func changedType() async throws {
+    try await withSandbox { box in
+      let document = RichNote(fileURL: try box.write("a.txt", "plain"))
+      #expect(await document.open())
+      document.type(" text")
+      document.isRich.set()
+      #expect(document.fileNameExtension(forType: document.savingFileType, saveOperation: .forOverwriting) == "rtf")
+      #expect(await document.save(to: document.fileURL, for: .forOverwriting))
+      #expect(document.fileURL == box.url("a.rtf") && document.fileType == "public.rtf")
+      #expect(try box.text(box.url("a.rtf")) == "plain text")
+      #expect(!FileManager.default.fileExists(atPath: box.url("a.txt").path))
+      // It's presented there.
+      document.type("!")
+      #expect(try await readElsewhere(box.url("a.rtf")) == "plain text!")
+      #expect(await document.close())
+    }
+  }
+
+  @Test("CD-47: A save that would move the document to where something is fails, and changes nothing")
+  func occupiedType() async throws {
+    try await withSandbox { box in
+      let document = RichNote(fileURL: try box.write("a.txt", "plain"))
+      let other = try box.write("a.rtf", "other")
+      #expect(await document.open())
+      document.type(" text")
+      document.isRich.set()
+      #expect(await !document.save(to: document.fileURL, for: .forOverwriting))
+      #expect(document.documentState == .savingError && document.hasUnsavedChanges)
+      #expect((document.errors.last as? CocoaError)?.code == .fileWriteFileExists)
+      #expect(try box.text(box.url("a.txt")) == "plain" && box.text(other) == "other")
+      try FileManager.default.removeItem(at: other)
+      #expect(await document.close())
+      #expect(try box.text(other) == "plain text")
+    }
+  }
+
+  @Test("CD-33: An edit doesn't wait for an autosave, and what is edited while the document closes is saved with it")
+  func editingDuringSaves() async throws {
+    try await withSandbox { box in
+      let document = NoteDocument(fileURL: try box.write("a.txt", ""))
+      #expect(await document.open())
+      document.type("a")
+      document.whileWriting = { [unowned document] in
+        document.whileWriting = nil
+        document.type("b")
+      }
+      #expect(await !document.handled { $0.autosave(completionHandler: $1) } || document.hasUnsavedChanges)
+      #expect(try box.text(document.fileURL) == "a")
+      document.whileWriting = { [unowned document] in
+        document.whileWriting = nil
+        #expect(document.documentState.contains(.editingDisabled))
+        document.type("c")
+      }
+      #expect(await document.close())
+      #expect(try box.text(document.fileURL) == "abc")
+    }
+  }
+
+  private func count(of event: String, in document: NoteDocument) -> Int { document.journal.count(of: event) }
+}
+
+extension NoteDocument {
+  /// Makes a call in the form with a completion handler, and waits for that.
+  fileprivate func handled(_ body: (NoteDocument, @escaping (Bool) -> Void) -> Void) async -> Bool {
+    await withCheckedContinuation { end in body(self) { end.resume(returning: $0) } }
+  }
+}
+
+/// Overrides the `async` forms, as people do.
+private final class AsyncNote: NoteDocument {
+  var calls: [String] = []
+
+  override func open() async -> Bool {
+    calls.append("open")
+    return await super.open()
+  }
+
+  override func close() async -> Bool {
+    calls.append("close")
+    return await super.close()
+  }
+
+  override func revert(toContentsOf url: URL) async -> Bool {
+    calls.append("revert")
+    return await super.revert(toContentsOf: url)
+  }
+
+  override func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
+    calls.append("save")
+    return await super.save(to: url, for: saveOperation)
+  }
+
+  override func autosave() async -> Bool {
+    calls.append("autosave")
+    return await super.autosave()
+  }
+}
+
+private final class TwofoldNote: NoteDocument {
+  var calls: [String] = []
+
+  override func save(to url: URL, for saveOperation: SaveOperation) async -> Bool {
+    calls.append("async")
+    return await super.save(to: url, for: saveOperation)
+  }
+
+  override func save(
+    to url: URL, for saveOperation: SaveOperation, completionHandler: ((Bool) -> Void)? = nil
+  ) {
+    calls.append("handler")
+    super.save(to: url, for: saveOperation, completionHandler: completionHandler)
+  }
+}
+
+/// Set once, on any thread.
+private final class Mark: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
+}
+
+/// A text that becomes a rich one.
+private final class RichNote: NoteDocument {
+  nonisolated let isRich = Mark()
+
+  override nonisolated var savingFileType: String? { isRich.isSet ? "public.rtf" : super.savingFileType }
+}
