@@ -20,8 +20,7 @@ package struct MethodTable: Sendable {
   ///   - base: The class that declares them.
   ///   - silent: A subclass that overrides nothing.
   ///   - overriding: A subclass that overrides the methods, and nothing else.
-  ///   - count: How many methods these are.
-  /// - Returns: `nil` if the table isn't what is expected of it, or the runtime isn't known.
+  ///   - count: How many methods these are. There's no table if it isn't what is expected of it, or the runtime isn't known.
   package init?(of base: AnyClass, silent: AnyClass, overriding: AnyClass, count: Int) {
     guard RuntimeHooks.areTested, let words = Self.words(base), let same = Self.words(silent),
       let other = Self.words(overriding), same.count >= words.count, other.count >= words.count

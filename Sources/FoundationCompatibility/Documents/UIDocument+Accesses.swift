@@ -29,7 +29,7 @@
       return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
     }
 
-    /// - Parameter body: Gets both places, and what moves the file.
+    /// Accesses the file and the place that it's moved to; `body` gets both, and what moves the file.
     nonisolated func move(
       _ url: URL, to target: URL, _ body: (URL, URL, () throws -> Void) throws -> Finding
     ) -> Finding {

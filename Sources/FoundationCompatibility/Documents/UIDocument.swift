@@ -272,8 +272,10 @@
     /// ``fileNameExtension(forType:saveOperation:)``, in the same access. If something is there already, the save fails.
     open nonisolated var savingFileType: String? { fileType }
 
-    /// The extension of the names of files of a type: that of the file for its own type, and the usual one for another; that of the
-    /// file also if none is known. Override it for types of your own.
+    /// The extension of the names of files of a type.
+    ///
+    /// That of the file for its own type, and the usual one for another; that of the file also if none is known. Override it for types
+    /// of your own.
     ///
     /// - Parameters:
     ///   - typeName: The type.

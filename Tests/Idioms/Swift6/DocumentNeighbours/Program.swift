@@ -110,7 +110,9 @@ enum Other {
       switch words[0] {
       case "read":
         coordinator.coordinate(readingItemAt: url, error: &problem) { url in
-          answer = (try? String(contentsOf: url, encoding: .utf8)) ?? "unreadable"
+          // A member of a package is read with the package.
+          let file = more.isEmpty ? url : url.appendingPathComponent(more)
+          answer = (try? String(contentsOf: file, encoding: .utf8)) ?? "unreadable"
         }
       case "write":
         coordinator.coordinate(writingItemAt: url, error: &problem) { answer = write(more, to: $0) }
@@ -260,7 +262,7 @@ struct App {
     for number in 1...3 {
       document.rename("Saved \(number)")
       // The other one reads, so the document saves, through its class.
-      let title = await other.ask("read Summer.album/Title.txt")
+      let title = await other.ask("read Summer.album Title.txt")
       Scene.check(title == "Saved \(number)", "the other one read '\(title)'")
       await document.watcher.until { document.documentState == .normal }
       let scribbled = await other.ask("scribble Summer.album/Title.txt Scribbled \(number)")
