@@ -53,7 +53,8 @@ extension FileDocument {
   ) throws(DocumentError) -> Result {
     if let error = core.editingError { throw error }
     guard var contents = memory.contents else { throw .notOpen }
-    let now = options.clock.now
+    // Without undo an edit reads no clock for it.
+    let now = options.undo == nil ? MonotonicTime(nanoseconds: 0) : options.clock.now
     let former = edit == .done && undoSteps.keepsContents(at: now) ? contents : nil
     // With a second reference the change would copy.
     memory.contents = nil

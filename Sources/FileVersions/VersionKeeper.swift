@@ -109,7 +109,17 @@ final class VersionKeeper: Sendable {
     at path: SystemPath, otherwise nothing: Result, _ body: (VersionStore) throws -> Result
   ) throws -> Result {
     if try !storage.hasStore(for: path) { return nothing }
+    let own = try storage.directory(for: path, making: false)
+    if !VersionStore.exists(at: own), try !mayHaveComeFromElsewhere(path, own) { return nothing }
     return try withStore(at: [path], body)
+  }
+
+  /// Whether a file says of itself that another store may have its history.
+  private func mayHaveComeFromElsewhere(_ path: SystemPath, _ own: SystemPath) throws -> Bool {
+    for directory in try storage.otherDirectories(than: own) where VersionStore.exists(at: directory) {
+      return try VersionStore(at: directory, worker: Self.worker, time: time).tag(of: path) != nil
+    }
+    return false
   }
 
   /// Takes over the history of a file that has come from another volume.

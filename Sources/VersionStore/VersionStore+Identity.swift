@@ -111,7 +111,8 @@ extension VersionStore {
 
   // MARK: - Tags
 
-  func tag(of path: SystemPath) -> ItemID? {
+  /// The item that a file says it is, in whichever store.
+  package func tag(of path: SystemPath) -> ItemID? {
     let bytes = try? files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
       try files.extendedAttribute(Self.tagName, of: file)
     }

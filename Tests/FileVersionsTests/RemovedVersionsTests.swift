@@ -126,6 +126,24 @@ struct RemovedVersionsTests {
     }
   }
 
+  @Test("A look at versions makes no store on a volume where none is, though another volume has one")
+  func lookingElsewhere() async throws {
+    try await withFixture { fixture in
+      let tops = ["x", "y"].map { fixture.root.appending(path: $0) }
+      for top in tops { try FileManager.default.createDirectory(at: top, withIntermediateDirectories: true) }
+      let versions = FileVersions(domain: fixture.domain, storage: .volumes(tops.map { SystemPath($0.path) }))
+      let (kept, other) = (tops[0].appending(path: "a"), tops[1].appending(path: "b"))
+      for file in [kept, other] { try Data("1".utf8).write(to: file) }
+      let version = try await versions.addVersion(of: kept)
+      #expect(try await versions.unresolvedConflicts(of: other) == [])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: tops[1].path) == ["b"])
+      // A file that has come from there brings its versions along.
+      let come = tops[1].appending(path: "c")
+      try FileManager.default.moveItem(at: kept, to: come)
+      #expect(try await versions.versions(of: come)?.map(\.id) == [version.id])
+    }
+  }
+
   @Test(
     "A deletion that was noted is final at once; a move that was noted is followed without tags, to another volume too",
     arguments: [true, false])
