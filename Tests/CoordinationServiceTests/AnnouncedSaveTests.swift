@@ -202,4 +202,30 @@ struct AnnouncedSaveTests {
     request.context = .message(MessageID(2, epoch: 1))
     #expect(Self.numbers(nested.step(.accessRequested(AccessID(9), request), at: 0)) == [MessageID(3, epoch: 1)])
   }
+
+  @Test(
+    "The same if the save waits for an access that the presenter makes elsewhere, before or after: two documents that save would wait for each other",
+    arguments: [true, false])
+  func crossingOwnAccess(isBefore: Bool) {
+    var client = Self.client()
+    var request = AccessRequest.write("/a")
+    request.ownPresenter = PresenterID(5)
+    if isBefore { _ = client.step(.accessRequested(AccessID(9), request), at: 0) }
+    _ = client.received(Self.message(1, .relinquishToReader, announcing: 2))
+    _ = client.step(Self.answer(1), at: 0)
+    let numbers = Self.numbers(client.received(Self.message(3, .relinquishToWriter, above: 1)))
+    if isBefore {
+      #expect(numbers == [MessageID(3, epoch: 1)])
+    } else {
+      #expect(numbers.isEmpty)
+      #expect(Self.numbers(client.step(.accessRequested(AccessID(9), request), at: 0)) == [MessageID(3, epoch: 1)])
+    }
+    // That of another presenter is no reason.
+    var other = Self.client()
+    request.ownPresenter = PresenterID(6)
+    _ = other.step(.accessRequested(AccessID(9), request), at: 0)
+    _ = other.received(Self.message(1, .relinquishToReader, announcing: 2))
+    _ = other.step(Self.answer(1), at: 0)
+    #expect(Self.numbers(other.received(Self.message(3, .relinquishToWriter, above: 1))).isEmpty)
+  }
 }

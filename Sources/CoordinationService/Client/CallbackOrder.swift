@@ -35,6 +35,9 @@ struct CallbackOrder: Hashable, Sendable {
     return running.values.contains(delivery.presenter)
   }
 
+  /// Whether a callback of a presenter runs.
+  func isRunning(of presenter: PresenterID) -> Bool { running.values.contains(presenter) }
+
   func isBusy(_ presenter: PresenterID) -> Bool {
     heldBack[presenter] != nil || running.values.contains(presenter)
   }

@@ -76,11 +76,15 @@ extension ClientCore {
   }
 
   /// Whether a callback may wait for an access, or for code in an access.
+  ///
+  /// What a presenter does on its own behalf while it's asked counts on any thread: a document saves where it does all its work.
   func isInsideCallback(_ request: AccessRequest) -> Bool {
+    if let presenter = request.ownPresenter, callbacks.isRunning(of: presenter) { return true }
     var context = request.context
     while let current = context {
       // One that the service has forgotten may be in any callback.
       guard case .access(let id) = current, let outer = accesses[id] else { return true }
+      if let presenter = outer.request.ownPresenter, callbacks.isRunning(of: presenter) { return true }
       context = outer.request.context
     }
     return false
