@@ -197,8 +197,8 @@ final class OtherProcess: @unchecked Sendable {
     }
   }
 
-  func end(_ signal: Int32 = SIGKILL) {
-    kill(process.processIdentifier, signal)
+  func end() {
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 }
@@ -288,7 +288,7 @@ struct Program {
     let other = try OtherProcess(Scene.folder)
     await app.deletion(Scene.folder.appendingPathComponent("letter.txt"), other)
     await app.album(Scene.folder.appendingPathComponent("Summer.album"), other)
-    other.end(SIGTERM)
+    other.end()
     Scene.finish()
   }
 }
