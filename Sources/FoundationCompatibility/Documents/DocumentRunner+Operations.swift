@@ -47,7 +47,8 @@
       perform(document) { document in
         // What a save has left that was interrupted.
         _ = try? PackageTree.removeLeftovers(of: url.systemPath)
-        return document.read(url) { url in
+        // A save puts another file in the place of the one that was read, which isn't the place of a link to it.
+        return document.read(url, .resolvesSymbolicLink) { url in
           guard let stamp = try FileStamp.stamp(of: url) else { throw CocoaError.missing(url) }
           try document.read(from: url)
           document.facts.withLock { $0.url = url.absoluteURL }

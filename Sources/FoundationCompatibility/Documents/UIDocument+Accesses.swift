@@ -1,10 +1,23 @@
 #if !canImport(ObjectiveC)
   internal import FileDocuments
+  internal import FilePackages
   internal import Foundation
   internal import Glibc
   internal import SystemInterface
 
   // How an operation accesses a document's file.
+
+  extension Finding {
+    /// An error in the terms of Apple's names.
+    fileprivate init(_ error: any Error, at url: URL, isReading: Bool) {
+      switch error {
+      case let error as SystemError:
+        self.init(PackageError(error, url.systemPath).cocoaError(url, isReading: isReading))
+      case let error as PackageError: self.init(error.cocoaError(url, isReading: isReading))
+      default: self.init(error)
+      }
+    }
+  }
 
   extension UIDocument {
     nonisolated func read(
@@ -13,7 +26,7 @@
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
       unsafe NSFileCoordinator(filePresenter: self)
         .coordinate(readingItemAt: url, options: options, error: &problem) { url in
-          do { finding = try body(url) } catch { finding = Finding(error) }
+          do { finding = try body(url) } catch { finding = Finding(error, at: url, isReading: true) }
         }
       return finding ?? Finding(problem ?? CocoaError(.fileReadUnknown))
     }
@@ -24,7 +37,7 @@
       var (problem, finding): (NSError?, Finding?) = (nil, nil)
       unsafe NSFileCoordinator(filePresenter: self)
         .coordinate(writingItemAt: url, options: options, error: &problem) { url in
-          do { finding = try body(url) } catch { finding = Finding(error) }
+          do { finding = try body(url) } catch { finding = Finding(error, at: url, isReading: false) }
         }
       return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
     }
@@ -48,7 +61,7 @@
             coordinator.item(at: url, didMoveTo: target)
             present(at: target)
           }
-        } catch { finding = Finding(error) }
+        } catch { finding = Finding(error, at: target, isReading: false) }
       }
       return finding ?? Finding(problem ?? CocoaError(.fileWriteUnknown))
     }

@@ -99,6 +99,42 @@ import Testing
     }
   }
 
+  @Test(
+    "CD-48: A document that's opened by a symbolic link is that of the file that the link leads to",
+    arguments: ["a.txt", "a.pkg"])
+  func links(name: String) async throws {
+    try await withSandbox { box in
+      let file = name == "a.pkg" ? "a.pkg/text.txt" : name
+      _ = try box.write(file, "one")
+      let link = box.url("link")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: URL(fileURLWithPath: name))
+      let document = name == "a.pkg" ? PackagedNote(fileURL: link) : NoteDocument(fileURL: link)
+      #expect(await document.open())
+      #expect(document.fileURL.path == box.url(name).path)
+      document.updateChangeCount(.done)
+      (document as? NoteDocument)?.text = "two"
+      (document as? PackagedNote)?.text = "two"
+      #expect(await document.close())
+      #expect(try box.text(box.url(file)) == "two")
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == name)
+    }
+  }
+
+  @Test("CD-02: Errors of the system and of packages are errors of Cocoa")
+  func errorsOfTheSystem() async throws {
+    try await withSandbox { box in
+      let pipe = box.url("pipe.txt")
+      #expect(mkfifo(pipe.path, 0o600) == 0)
+      _ = try box.write("deep/" + String(repeating: "d/", count: 80) + "text.txt")
+      for url in [pipe, box.url("deep")] {
+        let document = NoteDocument(fileURL: url)
+        #expect(await !document.open())
+        let error = document.errors.first as? CocoaError
+        #expect(error?.code == .fileReadUnknown && error?.underlying != nil)
+      }
+    }
+  }
+
   @Test("CD-33: An edit doesn't wait for an autosave, and what is edited while the document closes is saved with it")
   func editingDuringSaves() async throws {
     try await withSandbox { box in
