@@ -107,7 +107,7 @@ import Testing
       let file = name == "a.pkg" ? "a.pkg/text.txt" : name
       _ = try box.write(file, "one")
       let link = box.url("link")
-      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: URL(fileURLWithPath: name))
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: name)
       let document = name == "a.pkg" ? PackagedNote(fileURL: link) : NoteDocument(fileURL: link)
       #expect(await document.open())
       #expect(document.fileURL.path == box.url(name).path)
