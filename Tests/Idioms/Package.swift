@@ -31,6 +31,7 @@ let current = [
   "ActorStore", "BatchAndTrash", "BusyQueues", "ContinuationWrappers", "DelegateStore", "DocumentAlbum",
   "DocumentBrowser", "DocumentConflicts", "DocumentEditor", "DocumentNeighbours", "DocumentWatcher",
   "FileHistory", "FileMonitor", "FolderChanges", "FolderDeletions", "FolderEntries", "IntentsWithTimeout",
+  "IsolatedDocuments",
   "LinkedFolder",
   "MainQueuePresenter", "MovedDocument", "PackageDocument", "PredicateArguments", "PredicateBuilder", "PredicateTypes",
   "PresenterQueues",

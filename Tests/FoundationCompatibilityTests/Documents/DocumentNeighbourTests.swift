@@ -34,7 +34,7 @@ import Testing
       await document.until { document.journal.entries.last == "enable" }
       let events = document.journal.entries.dropFirst(start).filter { ["disable", "load", "enable"].contains($0) }
       #expect(events.prefix(3) == ["disable", "load", "enable"])
-      #expect(document.states.contains(.editingDisabled) && !document.hasUnsavedChanges)
+      #expect(!document.hasUnsavedChanges)
       #expect(await document.close())
     }
   }
@@ -80,13 +80,13 @@ import Testing
       try await elsewhere { try Data("theirs".utf8).write(to: url) }
       #expect(await document.autosave())
       #expect(try box.text(url) == "one mine")
-      await document.until { document.documentState == .inConflict }
+      await document.until { document.states.last == .inConflict }
       #expect(document.states.count { $0 == .inConflict } == 1)
       let conflicts = try #require(NSFileVersion.unresolvedConflictVersionsOfItem(at: url))
       #expect(try conflicts.map { try box.text($0.url) } == ["theirs"])
       let start = document.states.count
       for conflict in conflicts { conflict.isResolved = true }
-      await document.until { document.documentState == .normal }
+      await document.until { document.states.last == .normal }
       #expect(document.states.dropFirst(start) == [.normal])
       #expect(await document.close())
     }
