@@ -102,7 +102,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FileDocuments",
-      dependencies: ["ContentHashing", "FileCoordination", "FileVersions", "SystemInterface", "UndoStacks"],
+      dependencies: ["CompactContainers", "ContentHashing", "FileCoordination", "FileVersions", "SystemInterface", "UndoStacks"],
       swiftSettings: librarySettings),
     .target(
       name: "FileMetadata",
@@ -152,7 +152,7 @@ let package = Package(
     .testTarget(
       name: "FileDocumentsTests",
       dependencies: [
-        "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions", "SeededRandom",
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions", "SeededRandom",
         "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
@@ -207,13 +207,15 @@ let package = Package(
     // Processes that share files, are killed and stopped.
     .executableTarget(
       name: "CoordinationWorker",
-      dependencies: ["CoordinationService", "FileCoordination", "SeededRandom", "SystemInterface"],
+      dependencies: [
+        "CoordinationService", "FileCoordination", "FileDocuments", "FileVersions", "SeededRandom", "SystemInterface",
+      ],
       path: "Tests/CoordinationWorker", swiftSettings: settings),
     .testTarget(
       name: "ManyProcessesTests",
       dependencies: [
-        "CoordinationService", "CoordinationWorker", "FileAccessArbiter", "FileCoordination", "SeededRandom",
-        "SystemInterface", "TestSupport",
+        "CoordinationService", "CoordinationWorker", "FileAccessArbiter", "FileCoordination", "FileDocuments",
+        "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     // Merges conflicts of a sync engine; `.ci/run syncthing` runs it, and an article shows it.

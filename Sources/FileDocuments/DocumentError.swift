@@ -51,6 +51,13 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
     /// The backup file couldn't be made, so nothing was overwritten.
     public static let backupNotKept = Code(rawValue: 18)
 
+    /// The crash journal couldn't be written or removed.
+    public static let journalNotWritten = Code(rawValue: 20)
+    /// The crash journals of other processes couldn't be read.
+    public static let journalNotRead = Code(rawValue: 21)
+    /// Nothing is to be decided about contents that a killed program has left behind.
+    public static let recoveryNotFound = Code(rawValue: 22)
+
     /// The name of the code.
     public var description: String {
       switch self {
@@ -72,6 +79,9 @@ public struct DocumentError: Error, Sendable, CustomStringConvertible {
       case .fileTooLarge: "fileTooLarge"
       case .autosaveRefused: "autosaveRefused"
       case .backupNotKept: "backupNotKept"
+      case .journalNotWritten: "journalNotWritten"
+      case .journalNotRead: "journalNotRead"
+      case .recoveryNotFound: "recoveryNotFound"
       default: "code \(rawValue)"
       }
     }

@@ -10,7 +10,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// ``text``, ``data`` and ``json(_:)`` are ready to use. Both functions run away from the document's actor and may take their time;
-/// they're called with one value after the other, but for several documents at the same time.
+/// they're called for several documents at the same time, and with a crash journal also for one: while it's saved.
 ///
 /// - Note: Rule CD-44.
 public protocol DocumentFormat<Contents>: Sendable {

@@ -33,6 +33,8 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var merge: Merge?
   /// How long ``merge`` may take.
   public var mergeDeadline = Duration.seconds(30)
+  /// Keeps what is unsaved in case the program is killed; `nil` for not at all.
+  public var crashJournal: CrashJournal?
   /// How many bytes a file may have that is opened or reloaded: the contents are in memory up to three times.
   public var byteCountMax = 1 << 30
   /// Called before the document saves by itself, and before another program reads: an error refuses that.

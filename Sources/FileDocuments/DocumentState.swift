@@ -28,6 +28,12 @@ public struct DocumentState: Hashable, Sendable {
     ///
     /// The contents are the former ones.
     public static let readingError = Conditions(rawValue: 64)
+    /// What is unsaved couldn't be written to the crash journal.
+    ///
+    /// It's in memory alone, or the journal has an older record. Editing and saving go on.
+    public static let journalError = Conditions(rawValue: 128)
+    /// A killed program has left unsaved contents behind; see ``FileDocument/recoveries``.
+    public static let recoverable = Conditions(rawValue: 256)
     /// Nothing is wrong.
     public static let normal: Conditions = []
   }
@@ -66,6 +72,8 @@ public struct DocumentState: Hashable, Sendable {
   public internal(set) var savingError: DocumentError?
   /// The reason for ``Conditions/readingError``.
   public internal(set) var readingError: DocumentError?
+  /// The reason for ``Conditions/journalError``.
+  public internal(set) var journalError: DocumentError?
   /// Whether the contents differ from those that were saved last.
   public internal(set) var hasUnsavedChanges = false
   /// Grows with each change of the contents, by whomever.

@@ -19,6 +19,7 @@ extension FileDocument {
     creatingWith contents: Contents? = nil, within deadline: Duration? = nil
   ) async throws(DocumentError) {
     try await call(.open, CallArgument(url: board.snapshot.url, contents: contents), deadline)
+    await findRecoveries()
   }
 
   /// Saves what is unsaved.
@@ -53,7 +54,9 @@ extension FileDocument {
   public func close(
     discardingChanges isDiscarding: Bool = false, within deadline: Duration? = nil
   ) async throws(DocumentError) -> Bool {
-    try await call(.close(isDiscarding: isDiscarding), nil, deadline)
+    let didSave = try await call(.close(isDiscarding: isDiscarding), nil, deadline)
+    await awaitEndOfJournal()
+    return didSave
   }
 
   /// Drops what is unsaved, and goes back to what the file has.
@@ -157,6 +160,7 @@ extension FileDocument {
   /// - Note: Rule CD-40.
   public func delete(within deadline: Duration? = nil) async throws(DocumentError) {
     try await call(.delete, nil, deadline)
+    await awaitEndOfJournal()
   }
 
   /// Makes a call, and waits for its end.

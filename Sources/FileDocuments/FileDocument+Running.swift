@@ -10,6 +10,7 @@ extension FileDocument {
   func receive(_ event: DocumentEvent) {
     let former = presence
     for effect in core.receive(event, at: options.clock.now) { carryOut(effect) }
+    noteForJournal()
     if let presence, presence !== former, presence.presenter.hasMissedMessages { receive(.itemChanged) }
   }
 
@@ -71,6 +72,7 @@ extension FileDocument {
   func publish(_ state: DocumentState) {
     var snapshot = board.snapshot
     snapshot.state = state
+    journaling?.describe(in: &snapshot.state)
     snapshot.fileModificationDate = modificationDate
     snapshot.isWritable = isWritable
     snapshot.canUndo = undoSteps.canUndo
@@ -78,7 +80,9 @@ extension FileDocument {
     if let presence { snapshot.url = presence.presenter.url }
     if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
     if snapshot == board.snapshot { return }
+    let hasMoved = snapshot.url != board.snapshot.url
     registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(snapshot) }
+    if hasMoved { noteMoveForJournal() }
   }
 
   /// Comes from the thread that reads or writes.

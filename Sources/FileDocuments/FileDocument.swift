@@ -33,7 +33,7 @@ internal import SystemInterface
 /// | `board` | its lock | the snapshot is read anywhere |
 /// | contents that are being written | a copy in the operation | editing goes on |
 ///
-/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, and CD-33 to CD-44.
+/// - Note: Rules CD-01 to CD-04, CD-06 to CD-10, CD-12 to CD-15, CD-17 to CD-25, CD-27 to CD-30, CD-33 to CD-44, and CD-60 to CD-65.
 public actor FileDocument<Contents: Sendable> {
   /// The file of a document that is closed, and the format and the options of all.
   let format: any DocumentFormat<Contents>
@@ -54,6 +54,8 @@ public actor FileDocument<Contents: Sendable> {
   /// One that an operation has registered, until the core says that it's the document's.
   var arrivingPresence: DocumentPresence?
   var operation: Task<Void, Never>?
+  /// `nil` without a crash journal.
+  var journaling: DocumentJournaling<Contents>?
 
   var lastCall: UInt64 = 0
   var lastQuestion: UInt64 = 0
@@ -84,6 +86,7 @@ public actor FileDocument<Contents: Sendable> {
     self.home = home ?? DocumentHome()
     undoSteps = UndoSteps(options.undo)
     core = DocumentCore(autosave: options.autosave, hasMerge: options.merge != nil)
+    journaling = options.crashJournal.map { DocumentJournaling($0, options) }
     board = DocumentBoard(DocumentSnapshot(url: url, state: DocumentState(), fileModificationDate: nil))
   }
 }

@@ -1,6 +1,6 @@
 internal import FileWatching
 public import FoundationEssentials
-internal import SystemInterface
+package import SystemInterface
 internal import VersionStore
 
 /// Where versions are kept.
@@ -47,7 +47,7 @@ public struct VersionStorage: Sendable {
     case .volumes(let tops):
       let top = tops.first { path.isInside($0) } ?? tops[0]
       return top.appending("file-versions")
-    case .standard: return try Self.standardDirectory(for: path, making: making)
+    case .standard: return try Self.standardDirectory(named: Self.directoryName, for: path, making: making)
     }
   }
 
@@ -64,30 +64,43 @@ public struct VersionStorage: Sendable {
       switch choice {
       case .directory: []
       case .volumes(let tops): tops.map { $0.appending("file-versions") }
-      case .standard: try Self.standardDirectories()
+      case .standard: try Self.standardDirectories(named: Self.directoryName)
       }
     return all.filter { $0 != directory }
   }
 
   static func volumes(_ tops: [SystemPath]) -> VersionStorage { VersionStorage(choice: .volumes(tops)) }
 
-  private static func standardDirectories() throws(SystemError) -> [SystemPath] {
+  private static let directoryName = "file-versions"
+
+  /// The directories that ``standardDirectory(named:for:making:)`` may have chosen and that are there, that of the data home first.
+  package static func standardDirectories(named name: String) throws(SystemError) -> [SystemPath] {
     let user = HostUser.effectiveUserID
-    let directories = MountTable.mounts.map { $0.path.appending(".file-versions-\(user)") }
+    let directories = MountTable.mounts.map { $0.path.appending(".\(name)-\(user)") }
     let files = HostFileSystem()
     let own = directories.filter { directory in
       // Another user's, or a link: not ours.
       guard let status = try? files.statusIfPresent(of: directory) else { return false }
       return status.kind == .directory && status.owner == user
     }
-    return try [dataHome().appending("file-versions")] + own
+    return try [dataHome().appending(SystemPath(name))] + own
   }
 
-  private static func standardDirectory(for path: SystemPath, making: Bool) throws(SystemError) -> SystemPath {
+  /// A directory that only the user may use, on the volume of a file; the rule is that of the type.
+  ///
+  /// - Parameters:
+  ///   - name: What the directories hold, as a name.
+  ///   - path: The file, as a canonical path.
+  ///   - making: Whether it's made, with those around it.
+  /// - Returns: The directory.
+  /// - Throws: The error of a system call.
+  package static func standardDirectory(
+    named name: String, for path: SystemPath, making: Bool
+  ) throws(SystemError) -> SystemPath {
     let files = HostFileSystem()
     let home = try dataHome()
     let own = { (directory: SystemPath, user: UInt32) throws(SystemError) -> SystemPath in
-      making ? try privateDirectory(directory, user) : directory.appending("file-versions")
+      making ? try privateDirectory(directory, name, user) : directory.appending(SystemPath(name))
     }
     // What is in a directory where a volume is mounted is on that volume.
     var top = try files.statusIfPresent(of: path)?.kind == .directory ? path : path.parent
@@ -100,7 +113,7 @@ public struct VersionStorage: Sendable {
     while top != .root, try files.status(of: top.parent, at: .workingDirectory, links: .follow).device == device {
       top = top.parent
     }
-    let directory = top.appending(".file-versions-\(user)")
+    let directory = top.appending(SystemPath(".\(name)-\(user)"))
     do throws(SystemError) {
       if making { try RuntimeDirectory.makePrivate(directory, owners: [user]) }
       return directory
@@ -113,8 +126,10 @@ public struct VersionStorage: Sendable {
   }
 
   /// Nobody else may have made it, and nobody else may use it.
-  private static func privateDirectory(_ home: SystemPath, _ user: UInt32) throws(SystemError) -> SystemPath {
-    let directory = home.appending("file-versions")
+  private static func privateDirectory(
+    _ home: SystemPath, _ name: String, _ user: UInt32
+  ) throws(SystemError) -> SystemPath {
+    let directory = home.appending(SystemPath(name))
     try RuntimeDirectory.makePrivate(directory, owners: [user])
     return directory
   }

@@ -58,6 +58,38 @@ struct DocumentSnippets {
     #expect(try Data(contentsOf: file) == Data("Hello!".utf8))
   }
 
+  @Test("The example about what a killed program hadn't saved")
+  func recovering() async throws {
+    let place = try Place()
+    let file = try place.file("note.txt", "Dear")
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    var options = DocumentOptions<String>(domain: domain, versions: versions)
+    options.autosave = .never
+    options.crashJournal = .directory(place.url.appending(path: "journals"))
+    try await Self.typeAndVanish(file, options)
+    #expect(try Data(contentsOf: file) == Data("Dear".utf8))
+    func ask(_ question: String) async -> Bool { question.hasPrefix("Restore") }
+    // snippet: documents-journal
+    let note = FileDocument(file, as: .text, options: options)
+    try await note.open(creatingWith: "")
+    for recovery in await note.recoveries {
+      let question = "Restore what you typed until \(recovery.date)?"
+      try await note.resolve(recovery, by: await ask(question) ? .restoring : .keepingAsVersion)
+    }
+    // end
+    try await note.close()
+    #expect(try Data(contentsOf: file) == Data("Dear Ada".utf8))
+  }
+
+  /// The kernel takes a journal's lock back when its process ends, and the document does when nobody has it any more.
+  private static func typeAndVanish(_ file: URL, _ options: DocumentOptions<String>) async throws {
+    let note = FileDocument(file, as: .text, options: options)
+    try await note.open()
+    try await note.edit { $0 += " Ada" }
+    try await note.writeJournal()
+  }
+
   @MainActor private static func exclaim(_ note: FileDocument<String>) throws {
     // snippet: documents-edit-now
     try note.assumeIsolated { note in try note.editNow { $0.append("!") } }

@@ -1,0 +1,76 @@
+public import FoundationEssentials
+internal import FileVersions
+internal import SystemInterface
+
+/// Keeps what is unsaved in a file of its own, for the case that the program is killed.
+///
+/// ```swift
+/// var options = DocumentOptions<String>()
+/// options.crashJournal = .standard
+/// let note = FileDocument(url, as: .text, options: options)
+/// try await note.open()
+/// for recovery in await note.recoveries {
+///   try await note.resolve(recovery, by: .restoring)
+/// }
+/// ```
+///
+/// A journal belongs to one document of one process. It's written some time after an edit, away from the document's actor, and removed as
+/// soon as a save has made it needless. A process that ends without closing its documents leaves their journals behind, and the next
+/// ``FileDocument/open(creatingWith:within:)`` of the file finds them: see ``FileDocument/recoveries``. The journal of a process that
+/// lives is left alone.
+///
+/// Journals are on the volume of the file, in directories that only the user may use:
+///
+/// | volume | directory |
+/// | --- | --- |
+/// | that of the data home | `$XDG_DATA_HOME/file-journals`, which is `~/.local/share/file-journals` unless the variable is set |
+/// | another one | `.file-journals-UID` at its top |
+/// | another one whose top can't be written, or where somebody else has that name | that of the data home |
+///
+/// - Note: Rules CD-60 to CD-65.
+public struct CrashJournal: Sendable {
+  enum Place: Sendable {
+    case standard
+    case directory(SystemPath)
+  }
+
+  let place: Place
+  /// How long an edit may be in memory alone.
+  ///
+  /// That of the disk comes on top: all contents are written each time. After a failure it's doubled, up to 64 times.
+  public var delay = Duration.seconds(1)
+  /// How long journals are kept for which nobody comes.
+  ///
+  /// Older ones are removed when a document with a journal is opened, of whatever file they are.
+  public var orphanAge = Duration.seconds(90 * 86_400)
+  /// In nanoseconds since 1970.
+  package var time: @Sendable () -> Int64 = { Int64(Date.now.timeIntervalSince1970 * 1e9) }
+
+  /// Journals in directories that are chosen by the volume of the file.
+  public static let standard = CrashJournal(place: .standard)
+
+  /// All journals in one directory.
+  ///
+  /// - Parameter url: The directory, by an absolute file URL; made if it isn't there, in one that has to be. Permissions of others
+  ///   are taken back.
+  /// - Returns: The journal.
+  public static func directory(_ url: URL) -> CrashJournal {
+    let path = SystemPath(url.path(percentEncoded: false))
+    // The URL of a directory ends in a slash, which isn't part of its path.
+    return CrashJournal(place: .directory(path.parent.appending(path.lastComponent)))
+  }
+
+  private init(place: Place) { self.place = place }
+
+  private static let name = "file-journals"
+
+  /// The directory for journals of a file; if `making`, it's made, and nobody else can use it.
+  func directory(for path: SystemPath, making: Bool) throws(SystemError) -> SystemPath {
+    switch place {
+    case .standard: return try VersionStorage.standardDirectory(named: Self.name, for: path, making: making)
+    case .directory(let directory):
+      if making { try RuntimeDirectory.makePrivate(directory, owners: [HostUser.effectiveUserID]) }
+      return directory
+    }
+  }
+}

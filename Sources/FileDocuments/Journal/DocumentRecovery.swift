@@ -1,0 +1,35 @@
+public import FoundationEssentials
+
+/// What a process had not saved when it was killed.
+///
+/// It stays where it is until the program decides with ``FileDocument/resolve(_:by:)``; the next program that opens the file gets it
+/// again.
+///
+/// - Note: Rule CD-60.
+public struct DocumentRecovery<Contents: Sendable>: Sendable, Identifiable {
+  /// What becomes of it.
+  public enum Decision: Hashable, Sendable {
+    /// It's the document's contents from now on, as an unsaved edit.
+    ///
+    /// Contents that nobody else has are a version of the file before: those of the document if something is unsaved, and those of the
+    /// file if they aren't what the killed process had begun with.
+    case restoring
+    /// It becomes a version of the file, and the document's contents stay.
+    case keepingAsVersion
+    /// It's dropped.
+    case discarding
+  }
+
+  /// Names the journal.
+  public let id: String
+  /// The contents as the process had them; `nil` if the document's format can't read them.
+  public let contents: Contents?
+  /// The same as the bytes of a file.
+  public let bytes: Data
+  /// When the journal was written.
+  public let date: Date
+  /// The SHA-256 of the file that the contents were made from, as 64 hexadecimal digits; `nil` if there was none.
+  public let baseHash: String?
+  /// Whether the file isn't what the contents were made from any more, as of the time when this was found.
+  public let fileHasChanged: Bool
+}

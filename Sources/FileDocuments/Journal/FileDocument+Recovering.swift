@@ -1,0 +1,109 @@
+internal import FoundationEssentials
+internal import Observation
+internal import SystemInterface
+
+// What a program does with its crash journal, and with those of programs that were killed.
+
+extension FileDocument {
+  private static var attemptCountMax: Int { 16 }
+
+  /// What processes had not saved that were killed while they had the file open; oldest first.
+  ///
+  /// Found when the document is opened with ``DocumentOptions/crashJournal``; the state has ``DocumentState/Conditions/recoverable`` as
+  /// long as there's any. Other processes don't get them meanwhile. Those about which nothing is decided are offered again at the next
+  /// time.
+  ///
+  /// - Note: Rule CD-60.
+  public var recoveries: [DocumentRecovery<Contents>] {
+    registrar.access(self, keyPath: \.snapshot)
+    return journaling?.recoveries ?? []
+  }
+
+  /// Decides what becomes of contents that a killed process had not saved.
+  ///
+  /// - Parameters:
+  ///   - recovery: One of ``recoveries``.
+  ///   - decision: What becomes of it. When they're restored, their journal stays until they're in the document's own one, or saved.
+  /// - Throws: ``DocumentError``, with code `.recoveryNotFound` if something was decided already or the document was closed,
+  ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, or `.versionNotKept`. The
+  ///   recovery is offered still then.
+  /// - Complexity: O(bytes) if a version is kept.
+  /// - Note: Rule CD-60.
+  public func resolve(
+    _ recovery: DocumentRecovery<Contents>, by decision: DocumentRecovery<Contents>.Decision
+  ) async throws(DocumentError) {
+    guard let journaling, let orphan = offered(recovery) else { throw Self.notOffered }
+    let work = journalWork(journaling.journal)
+    switch decision {
+    case .discarding: break
+    case .keepingAsVersion: try await work.keep(recovery.bytes, presence)
+    case .restoring:
+      try await restore(recovery, work)
+      forget(recovery)
+      return receiveForJournal(.adopted(revision: core.revision, journal: recovery.id))
+    }
+    if let error = await work.remove(orphan) { throw error }
+    forget(recovery)
+    self.journaling?.orphans[recovery.id] = nil
+  }
+
+  private func offered(_ recovery: DocumentRecovery<Contents>) -> JournalOrphan? {
+    guard let journaling, journaling.recoveries.contains(where: { $0.id == recovery.id }) else { return nil }
+    return journaling.orphans[recovery.id]
+  }
+
+  private static var notOffered: DocumentError {
+    DocumentError(
+      .recoveryNotFound,
+      "There's nothing to decide about: it was decided already, or the document was closed meanwhile.")
+  }
+
+  private func forget(_ recovery: DocumentRecovery<Contents>) {
+    journaling?.recoveries.removeAll { $0.id == recovery.id }
+    publish(core.published)
+  }
+
+  /// Replaces the contents, once a version has what nobody else would have any more.
+  private func restore(
+    _ recovery: DocumentRecovery<Contents>, _ work: JournalWork<Contents>
+  ) async throws(DocumentError) {
+    guard let recovered = recovery.contents else {
+      throw DocumentError(
+        .unreadableContents,
+        "The document's format can't read what was recovered. Keep it as a version, or use its bytes.")
+    }
+    for _ in 0..<Self.attemptCountMax {
+      while core.editingError != nil { try await call(.awaitEditing, nil, nil) }
+      let revision = core.revision
+      if hasUnsavedChanges || recovery.fileHasChanged, let contents = memory.contents {
+        try await work.keep(try bytes(of: contents), presence)
+      }
+      if offered(recovery) == nil { throw Self.notOffered }
+      // Edited meanwhile: that has to be kept as well.
+      if core.revision != revision || core.editingError != nil { continue }
+      try editNow { $0 = recovered }
+      return
+    }
+    throw DocumentError(
+      .timedOut, "The contents are edited all the time, so nothing was restored. Disable editing while you restore.")
+  }
+
+  private func bytes(of contents: Contents) throws(DocumentError) -> Data {
+    do { return try format.bytes(of: contents) } catch {
+      throw DocumentError(
+        .unwritableContents, "The format can't write the contents: \(error)", underlyingError: error)
+    }
+  }
+
+  /// Writes the crash journal now, and waits until it has what is unsaved.
+  ///
+  /// Without unsaved changes, or without a journal, nothing is written. What is edited meanwhile may not be in it.
+  ///
+  /// - Throws: ``DocumentError`` with code `.journalNotWritten`: what is unsaved is in memory alone, or in an older record. It's tried
+  ///   again, later.
+  /// - Complexity: O(bytes).
+  /// - Note: Rule CD-61.
+  public func writeJournal() async throws(DocumentError) {
+    if let error = await awaitJournal() { throw error }
+  }
+}

@@ -1,0 +1,128 @@
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// A journal that a process has left behind, and what is in it.
+struct JournalOrphan: Sendable {
+  let held: HeldJournal
+  let record: JournalRecord
+}
+
+/// The journals in a directory.
+///
+/// Journals of processes that live are recognized by their locks, which aren't even tried for a moment unless a journal is about the file,
+/// or too old: another process that looks at the same time would take it for one that's alive.
+struct JournalDirectory: Sendable {
+  let directory: SystemPath
+  let files: any FileSystem
+
+  /// The newest record of a journal, as far as its beginning says.
+  private struct Entry {
+    let name: String
+    var headers: [JournalRecord.Header] = []
+    /// When one of its files was changed last.
+    var time: Int64 = .min
+  }
+
+  /// Takes the journals of a file that nobody has, and removes those of all files that are too old.
+  ///
+  /// - Parameters:
+  ///   - path: The file, as a canonical path.
+  ///   - oldest: In nanoseconds since 1970; what is older goes.
+  /// - Returns: The journals, oldest first.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(journals), and O(bytes) in those that are returned.
+  func takeOrphans(of path: SystemPath, notBefore oldest: Int64) throws(SystemError) -> [JournalOrphan] {
+    let identity = try files.statusIfPresent(of: path)?.identity
+    var orphans: [JournalOrphan] = []
+    for entry in try entries() {
+      if entry.time < oldest {
+        try HeldJournal.take(entry.name, in: directory)?.remove(newest: nil, files)
+      } else if try belongs(entry, to: path, identity), let orphan = try take(entry.name) {
+        orphans.append(orphan)
+      }
+    }
+    return orphans.sorted { $0.record.header.time < $1.record.header.time }
+  }
+
+  /// It's the file's by its path, or because the file has moved since.
+  private func belongs(
+    _ entry: Entry, to path: SystemPath, _ identity: FileIdentity?
+  ) throws(SystemError) -> Bool {
+    for header in entry.headers {
+      if header.path == path { return true }
+      guard let identity, header.identity == identity else { continue }
+      if try files.statusIfPresent(of: header.path) == nil { return true }
+    }
+    return false
+  }
+
+  /// Locks a journal and reads it again: what was read before may have been half written by a process that lived.
+  private func take(_ name: String) throws(SystemError) -> JournalOrphan? {
+    guard let held = try HeldJournal.take(name, in: directory) else { return nil }
+    var records: [JournalRecord] = []
+    for slot in UInt64(0)...1 {
+      if let record = try bytes(of: held.path(ofSlot: slot), max: .max).flatMap(JournalRecord.init) {
+        records.append(record)
+      }
+    }
+    guard let newest = records.max(by: { $0.header.sequence < $1.header.sequence }) else {
+      held.lock.release()
+      return nil
+    }
+    return JournalOrphan(held: held, record: newest)
+  }
+
+  private func entries() throws(SystemError) -> [Entry] {
+    var entries: [String: Entry] = [:]
+    for name in try names() {
+      let parts = name.description.split(separator: ".", omittingEmptySubsequences: false)
+      guard parts.count == 2, ["0", "1", "lock"].contains(parts[1]) else { continue }
+      let key = String(parts[0])
+      var entry = entries[key] ?? Entry(name: key)
+      let path = directory.appending(name)
+      guard let status = try files.statusIfPresent(of: path), status.kind == .regular else { continue }
+      entry.time = max(entry.time, status.modificationTime)
+      if parts[1] != "lock", let bytes = try bytes(of: path, max: JournalRecord.headerLengthMax),
+        let header = JournalRecord.header(bytes)
+      {
+        entry.headers.append(header)
+      }
+      entries[key] = entry
+    }
+    return entries.values.sorted { $0.name < $1.name }
+  }
+
+  private func names() throws(SystemError) -> [SystemPath] {
+    do throws(SystemError) {
+      return try files.withDescriptor(directory, flags: [.directory, .noFollow]) { (descriptor) throws(SystemError) in
+        var names: [SystemPath] = []
+        while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
+        return names
+      }
+    } catch let error {
+      if error.isAbsence { return [] }
+      throw error
+    }
+  }
+
+  /// The beginning of a file; `nil` if it's gone, or isn't a file.
+  private func bytes(of path: SystemPath, max count: Int) throws(SystemError) -> [UInt8]? {
+    do throws(SystemError) {
+      return try files.withDescriptor(path, flags: [.noFollow, .nonBlocking]) { (file) throws(SystemError) in
+        let status = try files.status(of: file)
+        if status.kind != .regular { return nil }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: min(count, max(512, min(Int(clamping: status.size), 1 << 20) + 1)))
+        while bytes.count < count {
+          let read = try files.read(file, into: &chunk)
+          if read == 0 { break }
+          bytes += chunk[..<min(read, count - bytes.count)]
+        }
+        return bytes
+      }
+    } catch let error {
+      if error.isAbsence || error.number == .tooManySymbolicLinkLevels { return nil }
+      throw error
+    }
+  }
+}
