@@ -152,8 +152,8 @@ let package = Package(
     .testTarget(
       name: "FileDocumentsTests",
       dependencies: [
-        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions", "SeededRandom",
-        "SystemInterface", "TestSupport",
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions",
+        "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -322,4 +322,76 @@ static inline int shim_unlock(int descriptor) {
   return fcntl(descriptor, 37 /* F_OFD_SETLK */, &lock);
 }
 
+// MARK: - Signals that ask a process to end
+
+#include <signal.h>
+
+extern int pipe2(int ends[2], int flags);
+
+/// pipe2(2): a pipe that programs don't inherit, and whose writers don't wait. 0, or -1 with errno.
+static inline int shim_make_pipe(int *read_end, int *write_end) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  *read_end = ends[0];
+  *write_end = ends[1];
+  return fcntl(ends[1], F_SETFL, O_NONBLOCK);
+}
+
+/// Where the handler reports signals, in which process, and what it has replaced. A copy for each object file: only one may use it.
+static struct {
+  volatile int descriptor;
+  volatile int32_t process;
+  struct sigaction former[32];
+} shim_asked_to_end = {.descriptor = -1};
+
+/// Restores the action that a signal had before; 0, or -1 with errno.
+static inline int shim_restore_signal(int number) {
+  return sigaction(number, &shim_asked_to_end.former[number], (void *)0);
+}
+
+/// signal-safety(7): calls write(2), getpid(2), kill(2) and sigaction(2), and keeps errno.
+static inline void shim_note_asked_to_end(int number) {
+  int saved = errno;
+  if (shim_asked_to_end.process == getpid()) {
+    unsigned char byte = (unsigned char)number;
+    ssize_t count = write(shim_asked_to_end.descriptor, &byte, 1);
+    (void)count;
+  } else {
+    // A forked child, whose parent reads the pipe. The signal comes again when this returns.
+    shim_restore_signal(number);
+    kill(getpid(), number);
+  }
+  errno = saved;
+}
+
+/// Lets a signal be reported as one byte to a pipe whose end doesn't block. 1 if it's done, 0 if the signal is ignored and stays so, or -1
+/// with errno.
+static inline int shim_report_signal(int number, int descriptor) {
+  struct sigaction action = {0};
+  if (sigaction(number, (void *)0, &action) != 0) return -1;
+  if (action.sa_handler == SIG_IGN) return 0;
+  if (action.sa_handler == shim_note_asked_to_end) return 1;
+  shim_asked_to_end.descriptor = descriptor;
+  shim_asked_to_end.process = getpid();
+  action.sa_handler = shim_note_asked_to_end;
+  action.sa_flags = SA_RESTART;
+  sigfillset(&action.sa_mask);
+  return sigaction(number, &action, &shim_asked_to_end.former[number]) == 0 ? 1 : -1;
+}
+
+/// Whether the signal is still reported: somebody may have set another action since.
+static inline _Bool shim_is_signal_reported(int number) {
+  struct sigaction action = {0};
+  return sigaction(number, (void *)0, &action) == 0 && action.sa_handler == shim_note_asked_to_end;
+}
+
+/// Sends a signal to the calling thread, which must not block it: its action has been taken on return.
+static inline void shim_raise_unblocked(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, (void *)0);
+  raise(number);
+}
+
 #endif

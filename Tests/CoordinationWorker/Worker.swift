@@ -20,6 +20,7 @@ struct Worker {
     case "present": try IdleWorker.present(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "document": try DocumentWorker.main(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "edit": try EditingWorker.main(Array(arguments[2...]))
+    case "end": try EndingWorker.main(Array(arguments[2...]))
     case "journal": try JournalingWorker.main(Array(arguments[2...]))
     case "fork-end": try ForkingWorker.end(URL(filePath: arguments[3]), in: .socket(arguments[2]))
     case "fork-linger": try ForkingWorker.linger(URL(filePath: arguments[3]), in: .socket(arguments[2]))

@@ -12,6 +12,8 @@ protocol DocumentMessageReceiver: Actor {
   func itemChanged(for presenter: DocumentPresenter)
   func itemMoved(for presenter: DocumentPresenter)
   func versionsChanged(for presenter: DocumentPresenter)
+  /// The process is about to end.
+  func saveBeforeEnd(within deadline: Duration) async
 }
 
 /// A document as others see it: one for each time that it's opened.

@@ -45,6 +45,9 @@ final class DocumentRegistry: Sendable {
     entries.withLock { entries in if entries[key]?.owner == owner { entries[key] = nil } }
   }
 
+  /// All documents that are open and presented.
+  var documents: [any Actor] { entries.withLock { Array($0.values) }.compactMap(\.document.actor) }
+
   func document(at key: Key) -> (any Actor)? { entries.withLock { $0[key]?.document }?.actor }
 }
 

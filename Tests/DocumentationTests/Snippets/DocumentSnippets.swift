@@ -82,6 +82,14 @@ struct DocumentSnippets {
     #expect(try Data(contentsOf: file) == Data("Dear Ada".utf8))
   }
 
+  @Test("The example about signals")
+  func ending() throws {
+    // snippet: documents-termination
+    try TerminationFlush.start(on: [.terminate, .hangUp], within: .seconds(5))
+    // end
+    TerminationFlush.stop()
+  }
+
   /// The kernel takes a journal's lock back when its process ends, and the document does when nobody has it any more.
   private static func typeAndVanish(_ file: URL, _ options: DocumentOptions<String>) async throws {
     let note = FileDocument(file, as: .text, options: options)
