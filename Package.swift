@@ -102,7 +102,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FileDocuments",
-      dependencies: ["CompactContainers", "ContentHashing", "FileCoordination", "FileVersions", "SystemInterface", "UndoStacks"],
+      dependencies: ["CompactContainers", "ContentHashing", "FileCoordination", "FilePackages", "FileVersions", "SystemInterface", "UndoStacks"],
       swiftSettings: librarySettings),
     .target(
       name: "FileMetadata",
@@ -152,8 +152,8 @@ let package = Package(
     .testTarget(
       name: "FileDocumentsTests",
       dependencies: [
-        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FileVersions",
-        "SeededRandom", "SystemInterface", "TestSupport",
+        "ContentHashing", "FileCoordination", "FileCoordinationTesting", "FileDocuments", "FilePackages",
+        "FileVersions", "SeededRandom", "SystemInterface", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

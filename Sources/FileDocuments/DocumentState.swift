@@ -60,6 +60,8 @@ public struct DocumentState: Hashable, Sendable {
     public static let reverting = EditingObstacles(rawValue: 16)
     /// The document is closed or deleted by the program.
     public static let closing = EditingObstacles(rawValue: 32)
+    /// A package is being written: its members are in another directory afterwards.
+    public static let saving = EditingObstacles(rawValue: 64)
   }
 
   /// What's not normal.

@@ -49,7 +49,7 @@ extension FileDocument {
       try DocumentPresence(url, of: self, in: options.domain, observes: options.observesUncoordinatedChanges)
     }
     operation = Task {
-      let result = await work.perform(kind)
+      let result = await work.performOnFileOrPackage(kind)
       complete(kind, result)
     }
   }
@@ -61,6 +61,7 @@ extension FileDocument {
       incomingBytes = result.incomingBytes
     }
     memory.merged = result.merged
+    adoptWrittenPackage(kind, result)
     arrivingPresence = result.presence
     if let date = result.modificationDate { modificationDate = date }
     if let isWritable = result.isWritable { self.isWritable = isWritable }
@@ -93,6 +94,8 @@ extension FileDocument {
 }
 
 extension FileDocument: DocumentMessageReceiver {
+  nonisolated var isPackage: Bool { format is PackageFormat }
+
   private func isPresent(_ presenter: DocumentPresenter) -> Bool {
     if presence?.presenter === presenter { return true }
     presenter.noteMissedMessage()

@@ -60,6 +60,8 @@ package struct DocumentCore: Hashable, Sendable {
   }
 
   let hasMerge: Bool
+  /// What is written becomes the contents, so that nothing may be edited meanwhile.
+  var editsWaitForWrites = false
   var phase = Phase.closed
   /// In the order in which they were made.
   var calls: [Call] = []
@@ -181,6 +183,9 @@ extension DocumentCore {
     if leaseCount > 0 { obstacles.insert(.lease) }
     if writerCount > 0 { obstacles.insert(.writer) }
     if needsCheck || running?.operation == .check || incoming != nil { obstacles.insert(.reloading) }
+    if editsWaitForWrites, running.map({ [.write, .copy, .place].contains($0.operation) }) ?? false {
+      obstacles.insert(.saving)
+    }
     switch firstCall?.kind {
     case .revert: obstacles.insert(.reverting)
     case .close where openCount <= 1, .delete: obstacles.insert(.closing)
@@ -197,6 +202,7 @@ extension DocumentState.EditingObstacles: CustomStringConvertible {
       (.closed, "the document isn't open"), (.lease, "the program has disabled editing"),
       (.writer, "another program writes the file"), (.reloading, "what another program wrote is being read"),
       (.reverting, "the document is reverting"), (.closing, "the document is closing"),
+      (.saving, "the package is being saved"),
     ]
     return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }

@@ -49,6 +49,13 @@ package struct DocumentMemory<Contents, Tag> {
     merged = nil
   }
 
+  /// A part of the file was replaced with the contents as they are now.
+  package mutating func adoptReplacedMember(_ stored: Stored) {
+    contents = stored.contents
+    base = stored
+    incoming = nil
+  }
+
   private func readIncoming() -> Contents {
     guard let contents = incoming?.contents else { preconditionFailure("nothing readable has come") }
     return contents

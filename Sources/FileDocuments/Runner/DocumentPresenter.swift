@@ -4,6 +4,8 @@ internal import SystemInterface
 
 /// What a document is told about its file.
 protocol DocumentMessageReceiver: Actor {
+  /// Whether what's in the item are parts of the document.
+  nonisolated var isPackage: Bool { get }
   /// - Returns: Whether the document waits for the end of that program.
   func writerArrived(for presenter: DocumentPresenter) -> Bool
   func writerLeft(for presenter: DocumentPresenter)
@@ -37,11 +39,13 @@ final class DocumentPresenter: FilePresenter {
   private let missed = Guarded(false)
   private let document: WeakActor
   let observesUncoordinatedChanges: Bool
+  private let isPackage: Bool
 
   init(_ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool) {
     location = Guarded(url)
     self.document = WeakActor(document)
     self.observesUncoordinatedChanges = observesUncoordinatedChanges
+    isPackage = document.isPackage
   }
 
   var hasMissedMessages: Bool { missed.withLock { $0 } }
@@ -85,7 +89,11 @@ final class DocumentPresenter: FilePresenter {
   var presenterLabel: String { "document '\(url.lastPathComponent)'" }
 
   var presentedItemCallbacks: FilePresenterCallbacks {
-    [.relinquishToWriter, .saveChanges, .accommodateDeletion, .itemDidMove, .itemDidChange, .itemVersions]
+    let callbacks: FilePresenterCallbacks = [
+      .relinquishToWriter, .saveChanges, .accommodateDeletion, .itemDidMove, .itemDidChange, .itemVersions,
+    ]
+    // That of a change stands for all others about members.
+    return isPackage ? callbacks.union(.subitemDidChange) : callbacks
   }
 
   func relinquishPresentedItem(toWriter origin: AccessOrigin) async throws -> FileReacquirer? {
@@ -115,6 +123,11 @@ final class DocumentPresenter: FilePresenter {
   func presentedItemDidChange(origin: AccessOrigin) async {
     noteMessage()
     if origin.isVerified != false { await receiver?.itemChanged(for: self) }
+  }
+
+  func presentedSubitemDidChange(at url: URL, origin: AccessOrigin) async {
+    noteMessage()
+    await receiver?.itemChanged(for: self)
   }
 
   func presentedItemDidChangeVersion(_ change: FileVersionChange, version: String, origin: AccessOrigin) async {

@@ -123,7 +123,7 @@ struct DocumentWork<Contents: Sendable>: Sendable {
   /// A file that a program takes away which doesn't coordinate was perhaps moved a moment ago, or will be there again in a moment, and
   /// nobody has reported that yet. No access is requested before that's reported: a move that's noticed during an access for writing
   /// counts as a part of it. So a move during a write of this document is never reported, and looked for afterwards.
-  private func following(_ body: (URL) async throws -> Result) async throws -> Result {
+  func following(_ body: (URL) async throws -> Result) async throws -> Result {
     guard let presence else { throw DocumentError.notOpen }
     let presenter = presence.presenter
     let clock = options.domain.configuration.clock

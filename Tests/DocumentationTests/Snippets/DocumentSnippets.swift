@@ -1,7 +1,9 @@
 import FileCoordination
 import FileDocuments
+import FilePackages
 import FileVersions
 import Foundation
+import SystemInterface
 import Testing
 
 @Suite("The code about documents", .serialized)
@@ -80,6 +82,26 @@ struct DocumentSnippets {
     // end
     try await note.close()
     #expect(try Data(contentsOf: file) == Data("Dear Ada".utf8))
+  }
+
+  @Test("The example about packages")
+  func packages() async throws {
+    let place = try Place()
+    let domain = CoordinationDomain(.init())
+    let versions = FileVersions(domain: domain, storage: .directory(place.url.appending(path: "store")))
+    let options = DocumentOptions<PackageTree>(domain: domain, versions: versions)
+    let (url, picture) = (place.url.appending(path: "album"), Data([1, 2, 3]))
+    // snippet: documents-package
+    let album = FileDocument(url, as: .package, options: options)
+    try await album.open(creatingWith: PackageTree())
+    try await album.edit { try? $0.update(SystemPath("title.txt"), Array("Summer".utf8)) }
+    try await album.save()
+    try await album.replaceMember(SystemPath("cover.png"), with: picture)
+    let title = try await album.contents(ofMember: SystemPath("title.txt"))
+    // end
+    #expect(title == Data("Summer".utf8))
+    #expect(try Data(contentsOf: url.appending(path: "cover.png")) == picture)
+    try await album.close()
   }
 
   @Test("The example about signals")

@@ -1,0 +1,57 @@
+public import FilePackages
+public import FoundationEssentials
+internal import FileCoordination
+public import SystemInterface
+
+// The members of a document that's a package, each alone.
+
+extension FileDocument where Contents == PackageTree {
+  /// Reads one member as the document has it, unsaved changes included.
+  ///
+  /// Reads on another thread, in an access that keeps other programs from replacing the package meanwhile.
+  ///
+  /// - Parameter path: The member, such as `images/1.png`.
+  /// - Returns: Its bytes; they aren't kept in memory.
+  /// - Throws: ``DocumentError`` with code `.notOpen`, `.fileNotFound` if there's no such member, or `.coordination`.
+  /// - Complexity: O(bytes of the member).
+  /// - Note: Rule CD-70.
+  public func contents(ofMember path: SystemPath) async throws(DocumentError) -> Data {
+    guard let tree = memory.contents else { throw .notOpen }
+    // Of a package that's gone only what's in memory can be read.
+    guard let presence else { return try await Self.read(path, tree) }
+    let coordinator = FileCoordinator(
+      label: presence.presenter.presenterLabel, presenter: presence.presenter, domain: options.domain)
+    do {
+      return try await coordinator.read(presence.presenter.url, options: .withoutChanges) { _ in
+        try await Self.read(path, tree)
+      }
+    } catch { throw DocumentError(ofPackage: error) }
+  }
+
+  @concurrent
+  private static func read(_ path: SystemPath, _ tree: PackageTree) async throws(DocumentError) -> Data {
+    do throws(PackageError) {
+      return Data(try await Offload.run { () throws(PackageError) in try tree.contents(of: path) })
+    } catch { throw DocumentError(ofPackage: error) }
+  }
+
+  /// Replaces one member on disk, without saving the whole package.
+  ///
+  /// What is unsaved is saved first. Other members aren't touched; readers and crashes find the old contents of the member or the new ones.
+  ///
+  /// - Parameters:
+  ///   - path: The member; made if there's none. Its directory has to be there.
+  ///   - bytes: Its contents.
+  ///   - deadline: How long to wait; that of the options unless stated.
+  /// - Throws: ``DocumentError``; the member is as it was.
+  /// - Complexity: O(members): the package is compared with what the document knows, by dates and sizes.
+  /// - Note: Rule CD-70.
+  public func replaceMember(
+    _ path: SystemPath, with bytes: Data, within deadline: Duration? = nil
+  ) async throws(DocumentError) {
+    var argument = CallArgument<PackageTree>(url: board.snapshot.url)
+    argument.member = (path, Array(bytes))
+    // An operation on what is saved, as a copy is.
+    try await call(.duplicate, argument, deadline)
+  }
+}

@@ -1,0 +1,46 @@
+public import FilePackages
+public import FoundationEssentials
+
+/// Directories that count as one document: the contents are trees of members, which are read when they're looked at.
+///
+/// ```swift
+/// let album = FileDocument(url, as: .package)
+/// try await album.open(creatingWith: PackageTree())
+/// try await album.edit { try? $0.update(SystemPath("cover.png"), picture) }
+/// ```
+///
+/// A save writes the altered members alone, and puts the package in its place in one step. ``DocumentState/EditingObstacles/saving`` says
+/// that it's under way: ``FileDocument/edit(_:size:within:_:)`` waits for its end, since the members that weren't looked at are in another directory
+/// then. Members can be read and replaced alone, see ``FileDocument/contents(ofMember:)`` and ``FileDocument/replaceMember(_:with:within:)``.
+///
+/// When another program has written the package while something is unsaved, the altered members are the document's, all others are those
+/// that the other program wrote, and its package becomes a conflict version. Packages have no crash journal.
+///
+/// - Note: Rules CD-68 to CD-71.
+public struct PackageFormat: DocumentFormat {
+  struct NotAFile: Error, CustomStringConvertible {
+    var description: String { "A package isn't a file: it's read and written member by member." }
+  }
+
+  /// Creates the format.
+  public init() {}
+
+  /// Never called: packages aren't read as bytes.
+  ///
+  /// - Parameter bytes: Bytes.
+  /// - Returns: Nothing.
+  /// - Throws: An error, always.
+  public func contents(of bytes: Data) throws -> PackageTree { throw NotAFile() }
+
+  /// Never called: packages aren't written as bytes.
+  ///
+  /// - Parameter contents: A package.
+  /// - Returns: Nothing.
+  /// - Throws: An error, always.
+  public func bytes(of contents: PackageTree) throws -> Data { throw NotAFile() }
+}
+
+extension DocumentFormat where Self == PackageFormat {
+  /// Directories that count as one document.
+  public static var package: PackageFormat { PackageFormat() }
+}

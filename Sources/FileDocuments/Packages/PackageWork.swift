@@ -1,0 +1,274 @@
+internal import FileCoordination
+internal import FilePackages
+internal import FileVersions
+internal import FoundationEssentials
+internal import SystemInterface
+
+/// One operation of a document that's a package: what ``DocumentWork`` does with bytes, this does with trees.
+struct PackageWork: Sendable {
+  typealias Result = DocumentWork<PackageTree>.Result
+  typealias Stored = DocumentWork<PackageTree>.Memory.Stored
+
+  /// What doesn't depend on the format is done by this.
+  let work: DocumentWork<PackageTree>
+
+  @concurrent
+  func perform(_ operation: DocumentOperation) async -> Result {
+    do {
+      switch operation {
+      case .open: return try await open()
+      case .check: return try await work.following { url in try await check(url) }
+      case .write: return try await work.following { url in try await write(url) }
+      case .merge: return try await merge()
+      case .keep(let kept): return try await keep(kept)
+      case .load(let isElsewhere): return try await load(isElsewhere)
+      case .place: return try await place()
+      case .copy where work.argument.member != nil: return try await replaceMember()
+      case .move, .delete, .copy, .listConflicts: return await work.perform(operation)
+      }
+    } catch { return Result(.failed(DocumentError(ofPackage: error))) }
+  }
+
+  // MARK: - Opening
+
+  private func open() async throws -> Result {
+    let presence = try work.enter(work.argument.url)
+    let url = presence.presenter.url
+    do {
+      let found = try await work.coordinator(for: presence).read(url) { access in
+        _ = try? PackageTree.removeLeftovers(of: access.canonicalPath)
+        return try await opened(presence, access)
+      }
+      if let found { return found }
+      guard let tree = work.argument.contents else {
+        throw DocumentError(
+          .fileNotFound, "Nothing is at '\(url.path)'. Pass contents for a new package: 'open(creatingWith:)'.")
+      }
+      return try await work.coordinator(for: presence).write(url) { access in
+        if try present(access) == nil { _ = try tree.write(to: access.canonicalPath, .nothing) }
+        guard let result = try await opened(presence, access) else {
+          throw DocumentError(.fileNotFound, "The new package at '\(url.path)' is gone already.")
+        }
+        return result
+      }
+    } catch {
+      presence.leave()
+      throw error
+    }
+  }
+
+  private func opened(_ presence: DocumentPresence, _ access: borrowing FileAccess) async throws -> Result? {
+    guard let stored = try present(access) else { return nil }
+    presence.presenter.url = access.url
+    return try await registered(presence, access, stored)
+  }
+
+  private func registered(
+    _ presence: DocumentPresence, _ access: borrowing FileAccess, _ stored: Stored
+  ) async throws -> Result {
+    var result = Result(.done)
+    result.incoming = stored
+    result.modificationDate = work.modificationDate(access)
+    if work.options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, work.files) }
+    try await presence.register(in: work.options.domain)
+    result.presence = presence
+    return result
+  }
+
+  /// The package that's at the place now; `nil` if nothing is.
+  private func present(_ access: borrowing FileAccess) throws -> Stored? {
+    do throws(PackageError) {
+      let tree = try PackageTree(openingPackageAt: access.canonicalPath, files: work.files)
+      return Stored(tree, try tree.stamp())
+    } catch  where error.code == .notFound { return nil }
+  }
+
+  // MARK: - Reading and writing
+
+  private func check(_ url: URL) async throws -> Result {
+    try await work.coordinator.read(url, options: .withoutChanges) { access in
+      guard let stored = try present(access) else { return Result(.missing) }
+      var result = Result(stored.tag == work.memory.base?.tag ? .unchanged : .differs(unreadable: nil))
+      if result.outcome != .unchanged { result.incoming = stored }
+      work.hold(access)
+      result.modificationDate = work.modificationDate(access)
+      return result
+    }
+  }
+
+  private func mine() -> PackageTree {
+    guard let contents = work.memory.contents else { preconditionFailure("a closed document has no contents") }
+    return contents
+  }
+
+  /// Compares first: what another program wrote isn't overwritten before it's a version.
+  private func write(_ url: URL) async throws -> Result {
+    let tree = mine()
+    return try await work.coordinator.write(url) { access in
+      guard let stored = try present(access) else { return Result(.missing) }
+      if stored.tag != work.memory.base?.tag {
+        var result = Result(.differs(unreadable: nil))
+        result.incoming = stored
+        return result
+      }
+      // Of a tree that was opened on another package everything is copied.
+      let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
+      let written = try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
+      work.hold(access)
+      return try done(written, access)
+    }
+  }
+
+  private func done(_ written: PackageTree, _ access: borrowing FileAccess) throws -> Result {
+    var result = Result(.done)
+    result.incoming = Stored(written, try written.stamp())
+    result.modificationDate = work.modificationDate(access)
+    return result
+  }
+
+  private func load(_ isElsewhere: Bool) async throws -> Result {
+    func read(_ access: borrowing FileAccess) throws -> Result {
+      guard let stored = try present(access) else { return Result(.missing) }
+      var result = Result(.done)
+      result.incoming = stored
+      if !isElsewhere { result.modificationDate = work.modificationDate(access) }
+      return result
+    }
+    if !isElsewhere {
+      return try await work.following { url in
+        try await work.coordinator.read(url, options: .withoutChanges) { access in try read(access) }
+      }
+    }
+    let result = try await work.coordinator.read(work.argument.url) { access in try read(access) }
+    if result.outcome == .missing {
+      throw DocumentError(.fileNotFound, "Nothing is at '\(work.argument.url.path)', so there's nothing to go back to.")
+    }
+    return result
+  }
+
+  // MARK: - Versions
+
+  private func keep(_ kept: KeptContents) async throws -> Result {
+    guard let url = work.presence?.presenter.url else { throw DocumentError.notOpen }
+    let (options, incoming) = (work.options, work.memory.incoming)
+    // Members that weren't altered are those of the package that's there.
+    var mine = mine()
+    if let theirs = incoming?.contents { mine = try mine.rebased(onto: theirs) }
+    let tree: PackageTree
+    switch kept {
+    case .mine: tree = mine
+    case .theirs:
+      guard let theirs = incoming?.contents else { preconditionFailure("nothing has come") }
+      tree = theirs
+    }
+    let versions = VersionsWithinAccess(options.versions)
+    do {
+      try await work.coordinator.read(url, options: .withoutChanges) { access in
+        let (url, path) = (access.url, access.canonicalPath)
+        try await options.versions.withTemporaryDirectory(for: url) { directory in
+          let source = SystemPath(directory.path(percentEncoded: false)).appending(path.lastComponent)
+          let draft = directory.appending(path: path.lastComponent.description, directoryHint: .isDirectory)
+          _ = try tree.write(to: source, .nothing)
+          try await Offload.run { () throws(FileVersionError) in
+            _ = try versions.add(to: url, contentsOf: draft, byMoving: true, isConflict: incoming != nil)
+          }
+        }
+      }
+    } catch {
+      throw DocumentError(
+        .versionNotKept, "No version could be kept, so nothing was overwritten: \(error)", underlyingError: error)
+    }
+    var result = Result(.done)
+    if kept == .theirs { result.merged = mine }
+    return result
+  }
+
+  private func merge() async throws -> Result {
+    var result = await work.perform(.merge)
+    if let merged = result.merged, let theirs = work.memory.incoming?.contents {
+      result.merged = try merged.rebased(onto: theirs)
+    }
+    return result
+  }
+
+  // MARK: - Another place, and members alone
+
+  private func place() async throws -> Result {
+    let (tree, argument) = (mine(), work.argument)
+    let presence = try work.enter(argument.url)
+    do {
+      return try await work.coordinator(for: presence).write(presence.presenter.url) { access in
+        let path = access.canonicalPath
+        if !argument.isReplacing, try work.files.statusIfPresent(of: path) != nil {
+          throw DocumentError(.fileExists, "There's a file at '\(argument.url.path)'. Choose another place.")
+        }
+        let written = try tree.write(to: path, argument.isReplacing ? .anything : .nothing).tree
+        return try await registered(presence, access, Stored(written, try written.stamp()))
+      }
+    } catch {
+      presence.leave()
+      throw error
+    }
+  }
+
+  /// Everything is saved by now, so that nothing else is in memory alone.
+  private func replaceMember() async throws -> Result {
+    guard let (path, bytes) = work.argument.member else { preconditionFailure("no member") }
+    return try await work.following { url in
+      try await work.coordinator.write(url) { access in
+        guard let stored = try present(access) else { throw DocumentError.fileDeleted }
+        if stored.tag != work.memory.base?.tag {
+          throw DocumentError(.coordination, "Another program has just written the package. Try again.")
+        }
+        guard var tree = work.memory.contents else { preconditionFailure("a closed document has no contents") }
+        try tree.replaceOnDisk(path, bytes)
+        return try done(tree, access)
+      }
+    }
+  }
+}
+
+extension DocumentError {
+  /// An error of an operation with a package.
+  init(ofPackage error: any Error) {
+    guard let error = error as? PackageError else {
+      self.init(error)
+      return
+    }
+    let code: Code =
+      switch error.code {
+      case .notFound: .fileNotFound
+      case .destinationExists: .fileExists
+      case .wrongKind, .unsupportedKind, .tooDeep: .unreadableContents
+      default: .coordination
+      }
+    self.init(code, "\(error)", underlyingError: error)
+  }
+}
+
+extension DocumentWork {
+  /// Performs an operation with bytes or, if the document is a package, with trees.
+  func performOnFileOrPackage(_ operation: DocumentOperation) async -> Result {
+    if format is PackageFormat, let work = self as? DocumentWork<PackageTree>,
+      let result = await PackageWork(work: work).perform(operation) as? Result
+    {
+      return result
+    }
+    return await perform(operation)
+  }
+}
+
+extension FileDocument {
+  /// What was written is the contents: the directory that they were opened on is gone.
+  ///
+  /// Nothing was edited meanwhile, see ``DocumentCore/editsWaitForWrites``.
+  func adoptWrittenPackage(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
+    guard format is PackageFormat, result.outcome == .done else { return }
+    switch kind {
+    case .write, .place: memory.contents = result.incoming?.contents
+    case .copy: if let incoming = result.incoming { memory.adoptReplacedMember(incoming) }
+    case .keep(.theirs): memory.contents = result.merged
+    case .open, .check, .merge, .keep(.mine), .load, .move, .delete, .listConflicts: break
+    }
+  }
+}
