@@ -1,4 +1,6 @@
 import FileCoordination
+import FileDocuments
+import FileVersions
 import Foundation
 import Glibc
 import Synchronization
@@ -9,6 +11,8 @@ final class PeerCrowd: Sendable {
   /// Registrations are weak.
   private let presented = Mutex<[any FilePresenter]>([])
   private let held = Mutex<[Holder]>([])
+
+  private let editor = Mutex<TakingTurns?>(nil)
 
   private struct Holder: Sendable {
     let questions: AsyncStream<DispatchSemaphore>.Continuation
@@ -50,6 +54,19 @@ final class PeerCrowd: Sendable {
       let presenter = IdlePresenter(URL(filePath: "\(directory)/\(number)"))
       try register(presenter, domain)
     }
+  }
+
+  func edit(_ path: String, _ domain: CoordinationDomain) throws {
+    let turns = TakingTurns(path, domain)
+    try LoopExecutor.perform { try await turns.document.open() }
+    editor.withLock { $0 = turns }
+  }
+
+  func type(_ number: String) throws {
+    guard let turns = editor.withLock({ $0 }), let number = Int(number) else {
+      throw BenchmarkFailure("'type' comes after 'edit', with a number")
+    }
+    try LoopExecutor.perform { try await turns.type(number) }
   }
 
   func answer(_ path: String, _ domain: CoordinationDomain) throws {

@@ -19,6 +19,8 @@ import Synchronization
 /// | `hold-all COUNT DIRECTORY` | writes so many items there until the process ends | `holding` |
 /// | `count-held` | asks for each whether it still holds it | how many |
 /// | `present COUNT DIRECTORY` | presents so many items there | `presenting` |
+/// | `edit PATH` | opens a document of the file | `editing` |
+/// | `type TEXT` | replaces its contents, and saves | `typed` |
 /// | `answer PATH` | presents the item, relinquishes it and saves when asked | `answering` |
 struct PeerProgram {
   /// How often a directory has to be used before it's delegated, and a little more.
@@ -78,6 +80,12 @@ struct PeerProgram {
       let words = path.split(separator: " ", maxSplits: 1).map(String.init)
       try crowd.present(Int(words[0]) ?? 0, in: words[1], coordinator.domain)
       return "presenting"
+    case "edit":
+      try crowd.edit(path, coordinator.domain)
+      return "editing"
+    case "type":
+      try crowd.type(path)
+      return "typed"
     case "answer":
       try crowd.answer(path, coordinator.domain)
       return "answering"

@@ -1,0 +1,273 @@
+import FileCoordination
+import FileDocuments
+import FilePackages
+import FileVersions
+import Foundation
+import Glibc
+import SystemInterface
+
+extension Suite {
+  static let documents = Suite(
+    name: "documents", summary: "opening, editing and saving documents and packages (T-80 to T-83)"
+  ) { laboratory, report in
+    let field = try DocumentField(laboratory)
+    defer { field.remove() }
+    report.results += try laboratory.measure(field.cells)
+    report.counters += try field.counters()
+    report.targets += targets(report)
+  }
+
+  private static func targets(_ report: Report) -> [TargetLine] {
+    func median(_ id: String) -> Double? { report.median("documents/\(id)") }
+    func ratio(_ id: String, to other: String) -> Double? {
+      median(id).flatMap { value in median(other).map { value / $0 } }
+    }
+    return [
+      TargetLine(
+        "T-80", "a document of 10 KB opened and closed, in times of a coordinated read",
+        ratio: ratio("open-close", to: "read"), target: 4, higherIsBetter: false),
+      TargetLine(
+        "T-81", "an edit", ratio: median("edit").map { $0 * 1_000 }, target: 1, higherIsBetter: false, unit: " µs"),
+      TargetLine(
+        "T-82", "one of 1,000 members of 100 KiB saved", ratio: median("package/one"), target: 10,
+        higherIsBetter: false, unit: " ms"),
+      TargetLine(
+        "T-82 all", "the same, in times of writing all members", ratio: ratio("package/one", to: "package/all"),
+        target: 0.1, higherIsBetter: false),
+      TargetLine(
+        "T-83", "a turn of two editors, in times of one editor alone", ratio: ratio("turn", to: "alone"), target: 4,
+        higherIsBetter: false),
+    ]
+  }
+}
+
+/// The files of the suite.
+///
+/// `@unchecked Sendable`: one cell is measured at a time, and only that uses the numbers.
+private final class DocumentField: @unchecked Sendable {
+  private static let operationCount = 100
+  private static let editCount = 10_000
+  private static let memberSize = 100 << 10
+
+  private let directory: URL
+  private let domain = CoordinationDomain()
+  private let versions: FileVersions
+  private let file: URL
+  private let album: SystemPath
+  private let turns: TakingTurns
+  private let alone: TakingTurns
+  private let peer: Peer
+  private let isTiny: Bool
+  private var turn = 0
+  private var step = 0
+
+  init(_ laboratory: Laboratory) throws {
+    isTiny = laboratory.settings.isTiny
+    directory = URL(filePath: "\(laboratory.tree.root)/documents")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    versions = FileVersions(domain: domain, storage: .directory(directory.appending(path: "store")))
+    file = directory.appending(path: "note.txt")
+    try Data(repeating: 65, count: 10_000).write(to: file)
+    album = SystemPath(directory.appending(path: "album").path)
+    try FileManager.default.createDirectory(atPath: album.description, withIntermediateDirectories: true)
+    for number in 0..<(isTiny ? 10 : 1_000) {
+      try Data(repeating: UInt8(truncatingIfNeeded: number), count: Self.memberSize)
+        .write(to: URL(filePath: "\(album)/\(number).png"))
+    }
+    sync()
+    let socket = directory.appending(path: "s").path
+    let meeting = CoordinationDomain.socket(socket)
+    for name in ["turns", "alone"] { try Data("0".utf8).write(to: directory.appending(path: name)) }
+    turns = TakingTurns(directory.appending(path: "turns").path, meeting)
+    alone = TakingTurns(directory.appending(path: "alone").path, meeting)
+    peer = try Peer(socket)
+    try LoopExecutor.perform { [turns, alone] in
+      try await turns.document.open()
+      try await alone.document.open()
+    }
+    try peer.ask("edit \(directory.appending(path: "turns").path)")
+  }
+
+  func remove() {
+    try? LoopExecutor.perform { [turns, alone] in
+      try await turns.document.close()
+      try await alone.document.close()
+    }
+    peer.kill()
+    try? FileManager.default.removeItem(at: directory)
+  }
+
+  var cells: [Cell] { opening + editing + saving + takingTurns }
+
+  /// So many operations; the value is the time of one of them in `unit`.
+  private func cell(
+    _ id: String, _ subject: String, _ group: String, isOurs: Bool = true, unit: String = "µs",
+    _ body: @escaping @Sendable () throws -> Double
+  ) -> Cell {
+    Cell(id: "documents/\(id)", subject: subject, group: group, unit: unit, isOurs: isOurs) { _ in
+      Attempt(value: try body(), disturbance: 0)
+    }
+  }
+
+  private var options: DocumentOptions<String> {
+    var options = DocumentOptions<String>(domain: domain, versions: versions)
+    options.observesUncoordinatedChanges = false
+    return options
+  }
+
+  private var opening: [Cell] {
+    let (group, count) = ("a file of 10 KB", isTiny ? 2 : Self.operationCount)
+    let coordinator = FileCoordinator(domain: domain)
+    return [
+      cell("open-close", "FileDocument: open and close", group) { [self] in
+        try LoopExecutor.perform { [options, file] in
+          let start = monotonicNanoseconds()
+          for _ in 0..<count {
+            let document = FileDocument(file, as: .text, options: options, in: nil)
+            try await document.open()
+            try await document.close()
+          }
+          return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
+        }
+      },
+      cell("read", "FileCoordinator: contents(of:)", group, isOurs: false) { [self] in
+        try LoopExecutor.perform { [file] in
+          let start = monotonicNanoseconds()
+          for _ in 0..<count { _ = try await coordinator.contents(of: file) }
+          return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
+        }
+      },
+    ]
+  }
+
+  /// Edits an open document on its actor, and gives what `body` says about them.
+  private func withEdits<Result: Sendable>(
+    _ body: @escaping @Sendable (isolated FileDocument<String>) throws -> Result
+  ) throws -> Result {
+    try LoopExecutor.perform { [options, file] in
+      let document = FileDocument(file, as: .text, options: options, in: nil)
+      try await document.open()
+      // The first one arms the timer.
+      try await document.edit { $0 = "x" }
+      let result = try await body(document)
+      try await document.close(discardingChanges: true)
+      return result
+    }
+  }
+
+  private var editing: [Cell] {
+    [
+      cell("edit", "FileDocument: editNow", "an edit") { [self] in
+        try withEdits { document in
+          let start = monotonicNanoseconds()
+          for _ in 0..<Self.editCount { try document.editNow { $0 = "y" } }
+          return Double(monotonicNanoseconds() - start) / 1e3 / Double(Self.editCount)
+        }
+      },
+      cell("edit/actor", "a variable of an actor, from outside", "an edit", isOurs: false) {
+        try LoopExecutor.perform {
+          let box = Box()
+          let start = monotonicNanoseconds()
+          for _ in 0..<Self.editCount { await box.set("y") }
+          return Double(monotonicNanoseconds() - start) / 1e3 / Double(Self.editCount)
+        }
+      },
+    ]
+  }
+
+  private actor Box {
+    var text = ""
+    func set(_ text: String) { self.text = text }
+  }
+
+  private var saving: [Cell] {
+    let group = "a package of \(isTiny ? 10 : 1_000) members of 100 KiB"
+    return [
+      cell("package/one", "PackageTree: one member changed", group, unit: "ms") { [self] in
+        var tree = try PackageTree(openingPackageAt: album)
+        step += 1
+        try tree.update(SystemPath("0.png"), [UInt8](repeating: UInt8(truncatingIfNeeded: step), count: Self.memberSize))
+        return try time { _ = try tree.write(to: album) } / 1e6
+      },
+      cell("package/all", "all members written", group, isOurs: false, unit: "ms") { [self] in
+        let copy = album.parent.appending("copy")
+        defer { try? FileManager.default.removeItem(atPath: copy.description) }
+        let tree = try PackageTree(openingPackageAt: album)
+        return try time { _ = try tree.write(to: copy, .nothing, linking: .never) } / 1e6
+      },
+      cell("package/links", "link(2) for each member, and fsync(2) of one", group, isOurs: false, unit: "ms") {
+        [self] in
+        let copy = "\(album.parent)/links"
+        let names = try PackageTree(openingPackageAt: album).names().map(\.description)
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        return try time {
+          mkdir(copy, 0o755)
+          for name in names.dropFirst() { link("\(album)/\(name)", "\(copy)/\(name)") }
+          let file = open("\(copy)/new", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+          let bytes = [UInt8](repeating: 1, count: Self.memberSize)
+          guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
+            throw BenchmarkFailure("no file can be written at '\(copy)'")
+          }
+          close(file)
+          let directory = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+          fsync(directory)
+          close(directory)
+        } / 1e6
+      },
+    ]
+  }
+
+  private var takingTurns: [Cell] {
+    let count = isTiny ? 2 : 20
+    return [
+      cell("turn", "two documents of two processes: type and save", "taking turns") { [self] in
+        let start = monotonicNanoseconds()
+        for _ in 0..<count {
+          turn += 2
+          try LoopExecutor.perform { [turns, turn] in try await turns.type(turn - 1) }
+          try peer.ask("type \(turn)")
+        }
+        return Double(monotonicNanoseconds() - start) / 1e3 / Double(2 * count)
+      },
+      cell("alone", "one document: type and save", "taking turns", isOurs: false) { [self] in
+        let start = monotonicNanoseconds()
+        try LoopExecutor.perform { [alone, step = turnAlone] in
+          for number in 1...count { try await alone.type(step + number) }
+        }
+        turnAlone += count
+        return Double(monotonicNanoseconds() - start) / 1e3 / Double(count)
+      },
+    ]
+  }
+
+  private var turnAlone = 0
+
+  // MARK: - Counted
+
+  func counters() throws -> [CounterLine] {
+    var lines: [CounterLine] = []
+    let calls = try withEdits { document in
+      try EventCounter.systemCalls.count { for _ in 0..<1_000 { try document.editNow { $0 = "y" } } }
+    }
+    if let calls {
+      lines.append(
+        CounterLine("documents/edit/system-calls", "system calls of 1,000 edits", value: Double(calls), limit: 0))
+    }
+    var tree = try PackageTree(openingPackageAt: album)
+    try tree.update(SystemPath("1.png"), [UInt8](repeating: 7, count: Self.memberSize))
+    let report = try tree.write(to: album).report
+    lines.append(
+      CounterLine(
+        "documents/package/bytes", "bytes written for one changed member, in its own",
+        value: Double(report.bytesWritten) / Double(Self.memberSize), limit: 1.1))
+    let before = MemoryUse.now()
+    let opened = try PackageTree(openingPackageAt: album)
+    _ = try opened.contents(of: SystemPath("2.png"))
+    lines.append(
+      CounterLine(
+        "documents/package/memory", "MiB of a package that's open, one member of which was read",
+        value: (MemoryUse.now().allocated - before.allocated) / 1_048_576, limit: 2))
+    withExtendedLifetime(opened) {}
+    return lines
+  }
+}
