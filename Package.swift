@@ -102,7 +102,10 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(
       name: "FileDocuments",
-      dependencies: ["CompactContainers", "ContentHashing", "FileCoordination", "FilePackages", "FileVersions", "SystemInterface", "UndoStacks"],
+      dependencies: [
+        "CompactContainers", "ContentHashing", "FileCoordination", "FilePackages", "FileVersions", "SystemInterface",
+        "UndoStacks",
+      ],
       swiftSettings: librarySettings),
     .target(
       name: "FileMetadata",

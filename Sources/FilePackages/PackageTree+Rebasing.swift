@@ -1,3 +1,5 @@
+package import SystemInterface
+
 extension PackageTree {
   /// The changes of this tree, made to another package: that which has taken the place of the one that this was opened on.
   ///
@@ -43,5 +45,26 @@ extension PackageTree {
       let found = try MemberNode.stored(member).kind(stored.place.path)
       return kind == nil || kind == found ? member : nil
     } catch  where error.code == .notFound || error.code == .wrongKind { return nil }
+  }
+}
+
+extension PackageTree {
+  /// The one member that was altered, if nothing else was, and its contents; `nil` otherwise.
+  package var onlyAlteredFile: (path: SystemPath, bytes: [UInt8])? {
+    var (directory, path) = (root, MemberPath.top)
+    while directory.hasMembersOfBase, directory.mode == nil, directory.base?.place == path,
+      let (name, change) = directory.changes.first, directory.changes.count == 1, case .member(let node) = change,
+      let inner = try? path.appending(name)
+    {
+      path = inner
+      switch node {
+      case .directory(let next): directory = next
+      case .file(let file):
+        guard case .bytes(let bytes) = file.contents, file.mode == nil else { return nil }
+        return (path.path, bytes)
+      case .stored, .symbolicLink: return nil
+      }
+    }
+    return nil
   }
 }

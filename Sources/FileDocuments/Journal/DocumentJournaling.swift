@@ -48,12 +48,16 @@ struct JournalWork<Contents: Sendable>: Sendable {
     SystemPath(try DocumentPresence.place(of: url, in: options.domain).key.path)
   }
 
+  private func bytes(of contents: Contents) async throws -> Data {
+    try await FormatCode.run(atMost: options.deadline, options.clock) { [format] in try format.bytes(of: contents) }
+  }
+
   private var files: any FileSystem { options.domain.configuration.fileSystem }
 
   @concurrent
   func write(_ contents: Contents, _ base: ContentHash?, to file: JournalFile) async -> DocumentError? {
     do {
-      let bytes = Array(try format.bytes(of: contents))
+      let bytes = Array(try await bytes(of: contents))
       let path = try path()
       try await Offload.run { () throws(SystemError) in
         let header = JournalRecord.Header(
@@ -108,6 +112,15 @@ struct JournalWork<Contents: Sendable>: Sendable {
       throw DocumentError(
         .journalNotRead, "The crash journals of other processes couldn't be read: \(error)", underlyingError: error)
     }
+  }
+
+  /// Keeps what a document has as a version of its file.
+  func keep(_ contents: Contents, _ presence: DocumentPresence?) async throws(DocumentError) {
+    let bytes: Data
+    do { bytes = try await self.bytes(of: contents) } catch {
+      throw DocumentError(.unwritableContents, "The format can't write the contents: \(error)", underlyingError: error)
+    }
+    try await keep(bytes, presence)
   }
 
   /// Keeps contents that are in no file as a version of the document's.

@@ -76,7 +76,7 @@ extension FileDocument {
       while core.editingError != nil { try await call(.awaitEditing, nil, nil) }
       let revision = core.revision
       if hasUnsavedChanges || recovery.fileHasChanged, let contents = memory.contents {
-        try await work.keep(try bytes(of: contents), presence)
+        try await work.keep(contents, presence)
       }
       if offered(recovery) == nil { throw Self.notOffered }
       // Edited meanwhile: that has to be kept as well.
@@ -86,13 +86,6 @@ extension FileDocument {
     }
     throw DocumentError(
       .timedOut, "The contents are edited all the time, so nothing was restored. Disable editing while you restore.")
-  }
-
-  private func bytes(of contents: Contents) throws(DocumentError) -> Data {
-    do { return try format.bytes(of: contents) } catch {
-      throw DocumentError(
-        .unwritableContents, "The format can't write the contents: \(error)", underlyingError: error)
-    }
   }
 
   /// Writes the crash journal now, and waits until it has what is unsaved.

@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// try await album.edit { try? $0.update(SystemPath("cover.png"), picture) }
 /// ```
 ///
-/// A save writes the altered members alone, and puts the package in its place in one step. ``DocumentState/EditingObstacles/saving`` says
+/// A save writes the altered members alone, and puts the package in its place in one step; one altered file takes its place alone. ``DocumentState/EditingObstacles/saving`` says
 /// that it's under way: ``FileDocument/edit(_:size:within:_:)`` waits for its end, since the members that weren't looked at are in another directory
 /// then. Members can be read and replaced alone, see ``FileDocument/contents(ofMember:)`` and ``FileDocument/replaceMember(_:with:within:)``.
 ///

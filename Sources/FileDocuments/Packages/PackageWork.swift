@@ -68,7 +68,7 @@ struct PackageWork: Sendable {
   ) async throws -> Result {
     var result = Result(.done)
     result.incoming = stored
-    result.modificationDate = work.modificationDate(access)
+    work.noteFile(access, in: &result)
     if work.options.observesUncoordinatedChanges { presence.hold(access.canonicalPath, work.files) }
     try await presence.register(in: work.options.domain)
     result.presence = presence
@@ -91,7 +91,7 @@ struct PackageWork: Sendable {
       var result = Result(stored.tag == work.memory.base?.tag ? .unchanged : .differs(unreadable: nil))
       if result.outcome != .unchanged { result.incoming = stored }
       work.hold(access)
-      result.modificationDate = work.modificationDate(access)
+      work.noteFile(access, in: &result)
       return result
     }
   }
@@ -111,18 +111,36 @@ struct PackageWork: Sendable {
         result.incoming = stored
         return result
       }
-      // Of a tree that was opened on another package everything is copied.
-      let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
-      let written = try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
+      if let status = try work.files.statusIfPresent(of: access.canonicalPath) {
+        try await work.checkSaving(access, tree, status)
+      }
+      let written = try written(tree, insteadOf: stored, access)
       work.hold(access)
       return try done(written, access)
     }
   }
 
+  /// One member that was altered takes the place of its former self, which is one step as well.
+  ///
+  /// Otherwise the whole package is exchanged; of a tree that was opened on another one everything is copied.
+  private func written(
+    _ tree: PackageTree, insteadOf stored: Stored, _ access: borrowing FileAccess
+  ) throws(PackageError) -> PackageTree {
+    let isOwn = tree.top?.directory.identity == stored.contents?.top?.directory.identity
+    guard isOwn, let (path, bytes) = tree.onlyAlteredFile else {
+      return try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
+    }
+    // What a crash has left of a save of this member; a save of the whole package leaves such names behind.
+    _ = try? PackageTree.removeLeftovers(of: access.canonicalPath.appending(path))
+    var tree = tree
+    try tree.replaceOnDisk(path, bytes)
+    return tree
+  }
+
   private func done(_ written: PackageTree, _ access: borrowing FileAccess) throws -> Result {
     var result = Result(.done)
     result.incoming = Stored(written, try written.stamp())
-    result.modificationDate = work.modificationDate(access)
+    work.noteFile(access, in: &result)
     return result
   }
 
@@ -131,7 +149,7 @@ struct PackageWork: Sendable {
       guard let stored = try present(access) else { return Result(.missing) }
       var result = Result(.done)
       result.incoming = stored
-      if !isElsewhere { result.modificationDate = work.modificationDate(access) }
+      if !isElsewhere { work.noteFile(access, in: &result) }
       return result
     }
     if !isElsewhere {
@@ -264,6 +282,8 @@ extension FileDocument {
   /// Nothing was edited meanwhile, see ``DocumentCore/editsWaitForWrites``.
   func adoptWrittenPackage(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {
     guard format is PackageFormat, result.outcome == .done else { return }
+    // Steps of undo have trees of the former directory.
+    if kind != .copy || result.incoming != nil { undoSteps.removeAll() }
     switch kind {
     case .write, .place: memory.contents = result.incoming?.contents
     case .copy: if let incoming = result.incoming { memory.adoptReplacedMember(incoming) }

@@ -38,12 +38,13 @@ extension Fixture {
     return document
   }
 
-  /// The members of a package on disk, with their texts.
+  /// The members of a package on disk, with their texts; not what a save of one member that was cut off left.
   func members(of url: URL? = nil) throws -> [String: String] {
     let root = url ?? album
     var members: [String: String] = [:]
     for case let name as String in FileManager.default.enumerator(atPath: root.path) ?? .init() {
       let url = root.appending(path: name)
+      if name.hasSuffix(".fcsave") { continue }
       if try status(of: url).kind == .regular { members[name] = try text(of: url) }
     }
     return members
@@ -77,6 +78,7 @@ struct PackageDocumentTests {
       let before = try ["b.txt", "images/1.png"].map { try fixture.status(of: fixture.album.appending(path: $0)).inode }
       let document = try await fixture.openAlbum()
       #expect(document.state.conditions == .normal)
+      let directory = try fixture.status(of: fixture.album).inode
       try await document.edit { $0.set("a.txt", "changed") }
       #expect(document.hasUnsavedChanges)
       #expect(try await document.text("a.txt") == "changed")
@@ -87,9 +89,17 @@ struct PackageDocumentTests {
       #expect(before == after)
       // What wasn't looked at before is read from the new directory.
       #expect(try await document.text("images/1.png") == "one")
+      // One member takes its place alone; more than that is another directory.
+      #expect(try fixture.status(of: fixture.album).inode == directory)
+      try await document.edit { $0.set("images/1.png", "two") }
+      try await document.save()
+      #expect(try fixture.status(of: fixture.album).inode == directory)
+      #expect(try await document.text("images/1.png") == "two")
+      try await document.edit { $0.set("images/1.png", "one") }
       try await document.edit { try? $0.remove(SystemPath("b.txt")) }
       #expect(try await document.close())
       #expect(try fixture.members() == ["a.txt": "changed", "images/1.png": "one"])
+      #expect(try fixture.status(of: fixture.album).inode != directory)
       #expect(try fixture.names() == ["album"])
       #expect(try await fixture.albumVersions() == [])
     }

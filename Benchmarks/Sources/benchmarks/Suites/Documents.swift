@@ -186,7 +186,8 @@ private final class DocumentField: @unchecked Sendable {
       cell("package/one", "PackageTree: one member changed", group, unit: "ms") { [self] in
         var tree = try PackageTree(openingPackageAt: album)
         step += 1
-        try tree.update(SystemPath("0.png"), [UInt8](repeating: UInt8(truncatingIfNeeded: step), count: Self.memberSize))
+        try tree.update(
+          SystemPath("0.png"), [UInt8](repeating: UInt8(truncatingIfNeeded: step), count: Self.memberSize))
         return try time { _ = try tree.write(to: album) } / 1e6
       },
       cell("package/all", "all members written", group, isOurs: false, unit: "ms") { [self] in
