@@ -6,10 +6,11 @@ internal import SystemInterface
 ///
 /// - Note: Rule CD-35.
 public struct DocumentSnapshot: Hashable, Sendable {
-  /// Where the file is.
-  public internal(set) var url: URL
+  // Compared first: it differs after each edit, and URLs take long to compare.
   /// What the document can do, and why it can't do the rest.
   public internal(set) var state: DocumentState
+  /// Where the file is.
+  public internal(set) var url: URL
   /// When the file was changed last, as of the last open, save or reload; `nil` before.
   ///
   /// - Note: Rule CD-03.

@@ -71,17 +71,25 @@ extension FileDocument {
   }
 
   func publish(_ state: DocumentState) {
-    var snapshot = board.snapshot
+    let former = board.snapshot
+    var snapshot = former
     snapshot.state = state
     journaling?.describe(in: &snapshot.state)
     snapshot.fileModificationDate = modificationDate
     snapshot.isWritable = isWritable
     snapshot.canUndo = undoSteps.canUndo
     snapshot.canRedo = undoSteps.canRedo
-    if let presence { snapshot.url = presence.presenter.url }
+    let place = presence.map {
+      PublishedPlace(presenter: ObjectIdentifier($0.presenter), moveCount: $0.presenter.moveCount)
+    }
+    var hasMoved = false
+    if let presence, place != publishedPlace {
+      snapshot.url = presence.presenter.url
+      hasMoved = snapshot.url != former.url
+    }
+    publishedPlace = place
     if snapshot.progress != nil { snapshot.state.conditions.insert(.progressAvailable) }
-    if snapshot == board.snapshot { return }
-    let hasMoved = snapshot.url != board.snapshot.url
+    if snapshot == former { return }
     registrar.withMutation(of: self, keyPath: \.snapshot) { board.put(snapshot) }
     if hasMoved { noteMoveForJournal() }
   }

@@ -54,6 +54,8 @@ public actor FileDocument<Contents: Sendable> {
   /// One that an operation has registered, until the core says that it's the document's.
   var arrivingPresence: DocumentPresence?
   var operation: Task<Void, Never>?
+  /// The place whose URL is in the snapshot.
+  var publishedPlace: PublishedPlace?
   /// `nil` without a crash journal.
   var journaling: DocumentJournaling<Contents>?
 
@@ -89,7 +91,7 @@ public actor FileDocument<Contents: Sendable> {
     core.editsWaitForWrites = format is PackageFormat
     // The journal has bytes, which a package isn't.
     if !(format is PackageFormat) { journaling = options.crashJournal.map { DocumentJournaling($0, options) } }
-    board = DocumentBoard(DocumentSnapshot(url: url, state: DocumentState(), fileModificationDate: nil))
+    board = DocumentBoard(DocumentSnapshot(state: DocumentState(), url: url, fileModificationDate: nil))
   }
 }
 
@@ -137,6 +139,12 @@ extension FileDocument: Observable {
     registrar.access(self, keyPath: \.snapshot)
     return memory.contents
   }
+}
+
+/// Names a place without its URL.
+struct PublishedPlace: Equatable, Sendable {
+  let presenter: ObjectIdentifier
+  let moveCount: Int
 }
 
 /// What a call is about.

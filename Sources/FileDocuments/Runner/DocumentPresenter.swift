@@ -32,7 +32,7 @@ final class DocumentPresenter: FilePresenter {
     var waiting: [FileAnswer<Void>] = []
   }
 
-  private let location: Guarded<URL>
+  private let location: Guarded<(url: URL, moveCount: Int)>
   private let messages = Guarded(Messages())
   /// A message came before the presenter was the document's: it's registered inside the access that reads, and others go on as soon as
   /// that ends.
@@ -42,7 +42,7 @@ final class DocumentPresenter: FilePresenter {
   private let isPackage: Bool
 
   init(_ url: URL, of document: any DocumentMessageReceiver, observesUncoordinatedChanges: Bool) {
-    location = Guarded(url)
+    location = Guarded((url, 0))
     self.document = WeakActor(document)
     self.observesUncoordinatedChanges = observesUncoordinatedChanges
     isPackage = document.isPackage
@@ -54,9 +54,12 @@ final class DocumentPresenter: FilePresenter {
   private var receiver: (any DocumentMessageReceiver)? { document.actor as? any DocumentMessageReceiver }
 
   var url: URL {
-    get { location.withLock { $0 } }
-    set { location.withLock { $0 = newValue } }
+    get { location.withLock { $0.url } }
+    set { location.withLock { $0 = (newValue, $0.moveCount + 1) } }
   }
+
+  /// How often the URL was set: a comparison of URLs takes long.
+  var moveCount: Int { location.withLock { $0.moveCount } }
 
   /// How many messages have come that say something about the place or the contents of the file.
   var messageCount: Int { messages.withLock { $0.count } }
