@@ -7,10 +7,11 @@ import Testing
 @Suite("Exploration of larger models by seed")
 struct RandomExplorationTests {
   static let seeds = Budget.seeds(normal: 6, long: 900) + (Budget.seed == nil ? found : [])
-  /// Seeds of fresh runs that found something: callbacks on a queue that can't go on under another one that waits, and accesses
-  /// that failed as deadlocked although another order would have let them go on.
+  /// Seeds of fresh runs that found something: callbacks on a queue that can't go on under another one that waits, accesses
+  /// that failed as deadlocked although another order would have let them go on, and a deadlock after a move.
   private static let found: [UInt64] = [
-    1_795_480_756, 1_795_510_717, 1_795_520_903, 1_795_550_306, 1_795_550_393, 1_795_570_769,
+    1_795_480_756, 1_795_510_717, 1_795_520_570, 1_795_520_903, 1_795_531_495, 1_795_550_306, 1_795_550_393,
+    1_795_570_769,
   ]
 
   @Test("A random model ends well under a random schedule", arguments: seeds)

@@ -59,8 +59,21 @@ extension FileAccessArbiter {
   private mutating func failCycle(through suspect: AccessID) {
     if endLikelyCycles(through: suspect) { return }
     guard let cycle = cycle(through: suspect, .lasting) else { return }
-    if !takeBackPass(cycle) { failVictim(of: cycle) }
+    if !serveBeside(cycle), !takeBackPass(cycle) { failVictim(of: cycle) }
     suspects.append(suspect)
+  }
+
+  /// Puts a question of an access in a cycle that is in another cycle as well, which this ends.
+  ///
+  /// The other one is found only when the cycle is none any more. Until then it may seem that no change of the order helps.
+  private mutating func serveBeside(_ cycle: [WaitNode]) -> Bool {
+    for case .access(let id) in cycle {
+      for question in accesses[id].negotiations.compactMap(\.outstanding) where messages[question].state == .pending {
+        let chain = chainOfWaits(from: .message(question), .likely) { $0 == .access(id) }
+        if let chain, serveMeanwhile([.access(id)] + chain.dropLast(), despiteSave: false) { return true }
+      }
+    }
+    return false
   }
 
   private mutating func endWithoutVictim(_ cycle: [WaitNode], _ presumption: Presumption) -> Bool {
@@ -83,6 +96,8 @@ extension FileAccessArbiter {
   /// them.
   private func waitsOnlyForCallbacks(_ access: Int32) -> Bool {
     if accesses[at: access].traits.contains(.isOvertaken) { return false }
+    // Others may be granted already where it was moved.
+    if accesses[at: access].items.contains(where: { $0.marks.contains(.moved) }) { return false }
     return accesses[at: access].negotiations.allSatisfy { negotiation in
       guard let id = negotiation.outstanding else { return true }
       let message = messages.index(of: id)
