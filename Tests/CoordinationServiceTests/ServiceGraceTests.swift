@@ -205,4 +205,29 @@ struct ServiceGraceTests {
       #expect(service.taken(1).compactMap(\.deliveredMessage) == [MessageID(1, epoch: epoch)])
     }
   }
+
+  @Test("A hello that is received after the one of a later connection of the process is ignored")
+  func lateHello() {
+    let service = ServiceHarness()
+    service.connect(1)
+    service.join(2, session: 1)
+    service.join(3)
+    service.tell(2, .present(1, "/d/a"))
+    service.tell(1, service.hello(1), .present(1, "/d/a"))
+    #expect(service.expelled == [ClientID(1)] && service.revoked.isEmpty && service.taken(1).isEmpty)
+    #expect(service.core.session(of: ClientID(2)) == 1)
+    _ = service.taken(2)
+    service.tell(3, .write(1, "/d/a"))
+    #expect(service.taken(2).compactMap(\.deliveredKind) == [.relinquishToWriter])
+    #expect(service.taken(3).isEmpty)
+  }
+
+  @Test("A later connection of a process replaces the earlier one, whatever the numbers of both")
+  func laterConnection() {
+    let service = ServiceHarness()
+    service.join(2, session: 1)
+    service.join(1, session: 1)
+    #expect(service.expelled == [ClientID(2)])
+    #expect(service.core.session(of: ClientID(1)) == 1 && service.core.session(of: ClientID(2)) == nil)
+  }
 }

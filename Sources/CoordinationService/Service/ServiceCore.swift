@@ -16,6 +16,8 @@ package struct ServiceCore: Sendable {
     var hello: Hello?
     /// The number in the kernel.
     let processIdentifier: Int32
+    /// How many processes had connected before, and this one: connection numbers are used again.
+    let sequence: UInt64
     /// Every message of this epoch that it may have had under an earlier connection has this number or a smaller one.
     let lastMessageBefore: MessageID
     /// The purposes that the process has named.
@@ -49,6 +51,8 @@ package struct ServiceCore: Sendable {
   let packageExtensions: [String]
   var arbiter: FileAccessArbiter
   var clients: [ClientID: Client] = [:]
+  /// How many connections there were.
+  private var connectionCount: UInt64 = 0
   /// The client whose end is being reported to others, with its name.
   var departing: (id: ClientID, client: Client)?
   var lastGrant: UInt64 = 0
@@ -221,7 +225,9 @@ extension ServiceCore {
     _ id: ClientID, processIdentifier: Int32, isSameUser: Bool, at time: Timestamp
   ) -> [ServiceEffect] {
     precondition(clients[id] == nil && id.rawValue > 0 && id.rawValue < Self.clientNumberEnd, "\(id) connects twice")
-    clients[id] = Client(processIdentifier: processIdentifier, lastMessageBefore: arbiter.lastMessageID)
+    connectionCount += 1
+    clients[id] = Client(
+      processIdentifier: processIdentifier, sequence: connectionCount, lastMessageBefore: arbiter.lastMessageID)
     hurry(id, at: time)
     if !isSameUser {
       refuse(
@@ -323,14 +329,21 @@ extension ServiceCore {
           + "Configure all processes of a domain alike, or name a domain of your own by .socket(path).")
     }
     // A process has one connection. An earlier one has broken unnoticed: everything held through it is reported again.
-    for (earlier, client) in clients.sorted(by: { $0.key < $1.key })
-    where earlier != id && client.hello != nil && client.session == hello.session {
-      expel(earlier, at: time)
-    }
+    // Frames of different connections are received in any order: this one may be the earlier one.
+    let others = clients.filter { $0.value.hello != nil && $0.value.session == hello.session }
+    if others.contains(where: { $0.value.sequence > client.sequence }) { return dropUnknown(id) }
+    for earlier in others.keys.sorted() { expel(earlier, at: time) }
     clients[id]?.hello = hello
     leaveInPeace(id)
     arbiter.clientJoined(id, name: "pid \(client.processIdentifier) '\(hello.processName)'")
     welcome(id, hello, at: time)
+  }
+
+  /// A connection is of no use, and nothing is held through it.
+  private mutating func dropUnknown(_ id: ClientID) {
+    hurried.remove(id)
+    clients[id] = nil
+    effects.append(.expel(id))
   }
 
   private static func describe(_ agreement: [String]) -> String {

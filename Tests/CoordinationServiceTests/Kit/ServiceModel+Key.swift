@@ -166,6 +166,7 @@ extension KeyWriter {
     hasher.combine(model.broken.count)
     for connection in model.broken {
       hasher.combine(connection.id)
+      hasher.combine(connection.isIntroduced)
       hasher.combine(connection.frames.count)
       for frame in connection.frames { add(frame) }
     }

@@ -62,6 +62,8 @@ struct ServiceModel: Sendable {
     let client: Int
     /// The frames that the process had sent.
     var frames: [ClientFrame]
+    /// The service has received the hello of the process, which may hold something through the connection.
+    var isIntroduced: Bool
   }
 
   /// Mistakes that are built in.
@@ -181,7 +183,11 @@ extension ServiceModel {
     case .cut(let client, let isLosing): cut(client, losing: isLosing)
     case .serveBroken(let index):
       let frame = broken[index].frames.removeFirst()
-      carryOut(core.received(frame, from: broken[index].id, at: 0))
+      let id = broken[index].id
+      carryOut(core.received(frame, from: id, at: 0))
+      if broken.indices.contains(index), broken[index].id == id {
+        broken[index].isIntroduced = core.session(of: id) != nil
+      }
     case .hangUpBroken(let index):
       let connection = broken.remove(at: index)
       noteLate(connection.client)
@@ -252,7 +258,7 @@ extension ServiceModel {
         if clients[Int(session) - 1].word != .everything { clients[Int(session) - 1].word = revocation }
       case .expel(let id):
         if let client = client(of: id) { hangUpOn(client) }
-        for connection in broken where connection.id == id { noteLate(connection.client) }
+        for connection in broken where connection.id == id && connection.isIntroduced { noteLate(connection.client) }
         broken.removeAll { $0.id == id }
       case .handOver: problems.append("nobody wants to serve alone")
       }
@@ -276,7 +282,10 @@ extension ServiceModel {
 
   private mutating func cut(_ client: Int, losing isLosing: Bool) {
     cuts -= 1
-    broken.append(BrokenConnection(id: ids[client], client: client, frames: isLosing ? [] : toService[client]))
+    broken.append(
+      BrokenConnection(
+        id: ids[client], client: client, frames: isLosing ? [] : toService[client],
+        isIntroduced: core.session(of: ids[client]) != nil))
     toService[client] = []
     if isLosing { toClients[client] = [] }
     toClients[client].append(.end)
