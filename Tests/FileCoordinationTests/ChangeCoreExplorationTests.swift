@@ -225,6 +225,39 @@ struct ChangeCoreExplorationTests {
         messageCountMax: 2),
       happenings: [(.atOnce, rename("a/a", "b")), (.soon, rename("a", "b/b"))]),
     Course(
+      testDescription: "a directory goes into one that has just left it, and everything is observed",
+      setting: Setting(
+        testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [top, Presenter(path: "/r/a/a/a")],
+        messageCountMax: 2),
+      happenings: [(.atOnce, rename("a/a", "b")), (.soon, rename("a", "b/a"))]),
+    Course(
+      testDescription: "an observed directory goes into one that has just left it, and is presented",
+      setting: Setting(
+        testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [directory, fileInside], messageCountMax: 2),
+      happenings: [(.atOnce, rename("a/a", "b")), (.soon, rename("a", "b/a"))]),
+    Course(
+      testDescription: "a file is replaced, and the directory around it moves",
+      setting: Setting(testDescription: "", files: ["a/", "a/a"], presenters: [top], messageCountMax: 2),
+      happenings: [
+        (.atOnce, create("a/b")), (.atOnce, rename("a/b", "a/a")), (.atOnce, rename("a", "b")),
+      ]),
+    Course(
+      testDescription: "a file goes into a new directory, and the one around both moves",
+      setting: Setting(testDescription: "", files: ["a/", "a/a"], presenters: [top, fileInside], messageCountMax: 2),
+      happenings: [
+        (.atOnce, create("a/b", .directory)), (.atOnce, rename("a/a", "a/b/b")), (.atOnce, rename("a", "b")),
+      ]),
+    Course(
+      testDescription: "a directory moves there and back, and a file in it",
+      setting: Setting(testDescription: "", files: ["a/", "a/a"], presenters: [top], messageCountMax: 2),
+      happenings: [(.atOnce, rename("a", "b")), (.atOnce, rename("b", "a")), (.atOnce, rename("a/a", "a/b"))]),
+    Course(
+      testDescription: "a file goes to a new directory, which replaces its former one",
+      setting: Setting(testDescription: "", files: ["a/", "a/a"], presenters: [top, fileInside], messageCountMax: 2),
+      happenings: [
+        (.atOnce, create("b", .directory)), (.atOnce, rename("a/a", "b/a")), (.atOnce, rename("b", "a")),
+      ]),
+    Course(
       testDescription: "an observed directory moves, and one inside it right after",
       setting: Setting(
         testDescription: "", files: ["a/", "a/a/", "a/a/a"], presenters: [directory, Presenter(path: "/r/a/a/a")],
@@ -549,6 +582,9 @@ extension ChangeCore {
     hasher.combine(followers)
     hasher.combine(reportedMoves)
     hasher.combine(reportedEnds)
+    hasher.combine(reportedArrivals)
+    hasher.combine(refutedMoves)
+    hasher.combine(recentNews)
     hasher.combine(waitingEnds)
     hasher.combine(steps)
     hasher.combine(agenda)

@@ -29,6 +29,8 @@ struct DirectorySearch: Hashable, Sendable {
     let path: ItemPath
     /// Whether names in it that weren't known are reported.
     var isReported: Bool
+    /// It may be the one that is watched there: then its names stay known, and events say which of them are gone.
+    var mayBeKnown = false
   }
 
   /// What is still to be searched, the next one last.
@@ -38,7 +40,10 @@ struct DirectorySearch: Hashable, Sendable {
   ///   - top: The directory.
   ///   - isReporting: Whether everything is reported that wasn't known. Otherwise only what is in directories whose presenters
   ///     know already what is inside, and would miss it.
-  init(_ top: ItemPath, isReporting: Bool) { rest = [Directory(path: top, isReported: isReporting)] }
+  ///   - mayBeKnown: Whether the directory may be the one that is watched there already.
+  init(_ top: ItemPath, isReporting: Bool, mayBeKnown: Bool = false) {
+    rest = [Directory(path: top, isReported: isReporting, mayBeKnown: mayBeKnown)]
+  }
 }
 
 extension ChangeCore {
@@ -185,6 +190,10 @@ extension ChangeCore {
 
   mutating func takeWatch(_ outcome: Result<WatchID, SystemError>, _ question: Question) {
     let (path, interest) = place(of: question)
+    if case .search(_, let directory) = question, directory.mayBeKnown {
+      let isKnown = places.place(at: path)?.isDeep == true && (try? outcome.get()) == places.watch(at: path)
+      if !isKnown { unwatchInside(path) }
+    }
     switch outcome {
     case .success(let watch):
       if places.place(at: path)?.isLeft == true, places.watch(at: path) != watch { noteUnseenChange(at: path) }

@@ -18,7 +18,13 @@ extension ChangeCore {
   }
 
   mutating func noteChange(at path: ItemPath) {
-    if isKnownName(path) || !presenters(of: path).isEmpty { see(.changed(path)) }
+    let owners = presenters(of: path)
+    if !isKnownName(path), !owners.isEmpty, owners.allSatisfy(followers.contains) {
+      // The arbiter has them at another place already.
+      for id in owners { presented[id]?.hasChangedMeanwhile = true }
+    } else if isKnownName(path) || !owners.isEmpty {
+      see(.changed(path))
+    }
   }
 
   /// A watched item is gone, or its file system.
@@ -88,7 +94,8 @@ extension ChangeCore {
       }
     } else if presented[entry.presenter]?.item?.isFoundAnywhere == false {
       // There's no way to find out where it went.
-      doNext([.arm(entry.presenter), .announceLoss(entry.presenter), .callRoll(roll)])
+      let former = presented[entry.presenter]?.item
+      doNext([.arm(entry.presenter), .seeOther(entry.presenter, than: former), .callRoll(roll)])
       return
     }
     doNext([.callRoll(roll)])

@@ -11,16 +11,19 @@ extension ChangeCore {
     switch change {
     case .moved(let old, let new, let replaced):
       reportedMoves[old] = nil
+      let isRefuted = refutedMoves.remove(old) != nil
       // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
       if let first = moves.origin(of: old), !isPresentedInside(old) {
         // What was there before the item came is gone; or the item, which may have been reported there and is back.
-        if moves[first]?.replaced == true || first == new { confirm(.vanished(old)) }
+        if moves[first]?.replaced == true || first == new || reportedArrivals.contains(old) { confirm(.vanished(old)) }
         moves[first]?.target = new
+        losses = losses.map { old.contains($0) ? $0.movedAlong(from: old, to: new) : $0 }
         return
       }
       let former = moves[old]
       if former?.target == new { return }
-      moves[old] = UnsettledMove(target: new, replaced: replaced, waitCount: (former?.waitCount ?? 0) + 1)
+      moves[old] = UnsettledMove(
+        target: new, replaced: replaced, waitCount: (former?.waitCount ?? 0) + 1, isRefuted: isRefuted)
       if let former { replace(former, at: old) }
       if moves.count > Self.moveCountMax { settleMove(from: old) } else { output.unsettled.append(old) }
     case .appeared(let path), .changed(let path):
@@ -122,19 +125,30 @@ extension ChangeCore {
   }
 
   mutating func takeFormerPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) {
-    guard isPresent else { return find(old, move) }
+    // Something else was reported there, and may be gone: observers don't take the item to be there any more.
+    guard isPresent || move.isRefuted else { return find(old, move) }
     for id in presenters(inside: old) { presented[id]?.hasLeft = false }
+    let lost = losses.filter(move.target.contains).map { $0.movedAlong(from: move.target, to: old) }
     dropLosses(at: move.target)
+    if isPresent, !move.isRefuted { noteArrival(at: old) }
     // Also of those that are armed already: the renewal has ended their watches.
     let replacement: [Step] =
-      presenters(of: old).map { .arm($0) } + (move.isRefuted ? [] : [.confirm(.changed(old))])
+      presenters(of: old).map { .arm($0) } + takenPlace(old, move, isPresent: isPresent)
     let place = place(of: move)
     // The directory isn't reported as moved: what is in it has appeared with it.
     let isSearched = place != old && places.place(at: place)?.isDeep == true
     let search = DirectorySearch(place, isReporting: true)
     doNext(
-      renewal(inside: old) + replacement + confirmOthers(inside: old) + [confirmArrival(of: move)]
+      renewal(inside: old) + replacement + lost.filter { !isKnownName($0) }.map { .confirm(.vanished($0)) }
+        + confirmOthers(inside: old) + [confirmArrival(of: move)]
         + (isSearched ? [.unwatchInside(place), .search(search)] : []))
+  }
+
+  /// The report about the former place of a moved item that something else has taken, perhaps for a moment in which it wasn't
+  /// reported.
+  private func takenPlace(_ old: ItemPath, _ move: UnsettledMove, isPresent: Bool) -> [Step] {
+    if !isPresent { return [.confirm(.vanished(old))] }
+    return move.isRefuted ? [] : [.confirm(.changed(old))]
   }
 
   /// Another directory may be where one was of which everything was watched.
@@ -144,6 +158,10 @@ extension ChangeCore {
     let search = DirectorySearch(path, isReporting: true)
     return [.unwatchInside(path)] + (isObserved ? [.search(search)] : [])
   }
+
+  /// Whether nothing is at the place of a change by now, and an event says so that isn't taken yet: perhaps of the move of a
+  /// directory around it.
+  func isEndExpected(_ change: ItemChange) -> Bool { change.place.map(isKnownName) ?? false }
 
   private mutating func find(_ old: ItemPath, _ move: UnsettledMove) {
     let place = place(of: move)
@@ -190,8 +208,9 @@ extension ChangeCore {
     }
     followers.formUnion(presenters(inside: old))
     places.dropAliases(from: old, to: place)
-    confirmMoves(inside: old)
+    let later = confirmMoves(inside: old, to: place)
     confirm(.moved(from: old, to: place, replaced: move.replaced && place == move.target))
+    for change in later { confirm(change) }
     for path in losses where place.isSameOrContains(path) && !isKnownName(path) { confirm(.vanished(path)) }
     dropLosses(at: place)
     // What went there is another item that had the same name.
@@ -199,7 +218,10 @@ extension ChangeCore {
   }
 
   /// A directory has moved, and before that something inside: at its place that's found no more when time has passed.
-  private mutating func confirmMoves(inside directory: ItemPath) {
+  ///
+  /// - Returns: The reports after that of the directory: observers forget what they know of its new place.
+  private mutating func confirmMoves(inside directory: ItemPath, to place: ItemPath) -> [ItemChange] {
+    var later: [ItemChange] = []
     for old in moves.origins(inside: directory) {
       guard let move = moves[old] else { continue }
       moves[old] = nil
@@ -208,8 +230,10 @@ extension ChangeCore {
       } else {
         followers.formUnion(presenters(inside: old))
         confirm(.moved(from: old, to: move.target, replaced: move.replaced))
+        if place.contains(move.target), !directory.contains(move.target) { later.append(.changed(move.target)) }
       }
     }
+    return later
   }
 
   /// A move is settled: what had vanished where it led to is reported, or doesn't have to be.

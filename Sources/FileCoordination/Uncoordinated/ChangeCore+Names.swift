@@ -25,9 +25,21 @@ extension ChangeCore {
   }
 
   /// Nothing is under a name: it's gone again, or has been made in a directory that was seen to leave this place.
-  mutating func noteAbsence(at site: Site) {
+  mutating func noteAbsence(at site: Site, byRename: Bool) {
     if places.place(at: site.directory)?.isLeft == true { noteUnseenChange(at: site.path) }
-    if reportedEnds.contains(site.path) { see(.vanished(site.path)) }
+    reportEndsAgain(at: site.path)
+    // What has replaced the known item may have moved on with a directory around it.
+    if byRename, isKnownName(site.path) {
+      see(.changed(site.path))
+      noteReportedEnd(at: site.path)
+    }
+  }
+
+  /// What was reported as gone may have been there when observers looked, and is gone again.
+  private mutating func reportEndsAgain(at top: ItemPath) {
+    for path in reportedEnds.sorted() where path == top || top.contains(path) && !presenters(of: path).isEmpty {
+      see(.vanished(path))
+    }
   }
 
   /// Presenters whose item was seen to leave may miss a change before they follow it.
@@ -38,20 +50,30 @@ extension ChangeCore {
     }
   }
 
-  mutating func takePresence(_ site: Site, byRename: Bool) {
+  mutating func takePresence(_ site: Site, byRename: Bool, mayBeKnown: Bool = false) {
     let path = site.path
-    let (wasKnown, search) = enter(site)
+    let (wasKnown, search) = enter(site, mayBeKnown: mayBeKnown)
     let waiting = waiting(at: path)
     let appearance = Appearance(
       path: path, byRename: byRename, wasKnown: wasKnown, wasPresent: isKnownToBePresent(path),
       awaited: waiting.compactMap { presented[$0]?.path })
-    doNext([.announce(appearance)] + search + waiting.map { .arm($0) } + appearance.companions)
+    // Another directory may be where presenters know one.
+    let renewal = byRename ? renewalInside(path) : []
+    doNext([.announce(appearance)] + search + waiting.map { .arm($0) } + renewal + appearance.companions)
+  }
+
+  /// Something has taken the place of a moved item.
+  private mutating func refuteMove(from path: ItemPath) {
+    moves[path]?.isRefuted = true
+    if reportedMoves[path] == nil { return }
+    if refutedMoves.count >= Self.moveCountMax { refutedMoves = [] }
+    refutedMoves.insert(path)
   }
 
   /// Before what is found inside is reported.
   mutating func announce(_ appearance: Appearance) {
     let path = appearance.path
-    moves[path]?.isRefuted = true
+    refuteMove(from: path)
     reportedMoves[path] = nil
     // A directory that was made is read after it's watched, so what was found there is an event once more.
     if appearance.wasKnown, !appearance.byRename, appearance.awaited.isEmpty { return }
@@ -61,11 +83,11 @@ extension ChangeCore {
   /// A name is known from now on, if everything inside the directory around it is to be known.
   ///
   /// - Returns: Whether the name was known; and how to watch what is inside, if that is to be known too.
-  private mutating func enter(_ site: Site) -> (wasKnown: Bool, search: [Step]) {
+  private mutating func enter(_ site: Site, mayBeKnown: Bool = false) -> (wasKnown: Bool, search: [Step]) {
     guard isDeep(site) else { return (false, []) }
     var isNew = false
     places.change(at: site.directory) { isNew = $0.insert(site.name) }
-    let search = DirectorySearch(site.path, isReporting: true)
+    let search = DirectorySearch(site.path, isReporting: true, mayBeKnown: mayBeKnown)
     return (!isNew, site.isDirectory ? [.search(search)] : [])
   }
 
@@ -81,6 +103,11 @@ extension ChangeCore {
   /// Watches and inspects the presented items inside a directory that has taken the place of another, or of none.
   private func renewalInside(_ directory: ItemPath) -> [Step] {
     presentersBelow(directory).flatMap { [.arm($0), .seeOther($0, than: presented[$0]?.item)] }
+  }
+
+  mutating func findGone(_ site: Site) {
+    reportEndsAgain(at: site.path)
+    disappear(site)
   }
 
   mutating func disappear(_ site: Site) {
@@ -108,6 +135,11 @@ extension ChangeCore {
       _ = leave(site)
       return see(.moved(from: site.path, to: place, replaced: false))
     }
+    if place != nil {
+      // Back in that place by now, in another directory of the same name.
+      let owners = presenters(of: site.path)
+      return doNext([.disappear(site)] + owners.flatMap { [.arm($0), .seeOther($0, than: nil)] })
+    }
     let isOnTheWay = site.isDirectory && isPresentedInside(site.path)
     doNext((isOnTheWay ? [.callRoll(rollCall(insideAnyOf: [site.path]))] : []) + [.disappear(site)])
   }
@@ -129,11 +161,11 @@ extension ChangeCore {
     let wasKnownHere = leave(site)
     // A temporary file that was gone before it was looked at: only what it became is reported.
     if isDeep(site), !wasKnownHere, !isFollowed {
-      noteAbsence(at: site)
+      noteAbsence(at: site, byRename: false)
       return appear(target, byRename: true)
     }
     let hadTarget = isKnownToBePresent(new)
-    moves[new]?.isRefuted = true
+    refuteMove(from: new)
     // Whatever was there is watched under that name no more.
     unwatchInside(new)
     // Watches of what presenters have there stay where the arbiter knows them until it orders them to follow.
@@ -168,6 +200,7 @@ extension ChangeCore {
     }
     let paths = sites.map(\.path)
     let wanted = sites.filter { isWanted($0) || isPresentedInside($0.path) }
-    return wanted.map { .unwatchInside($0.path) } + wanted.map { .revisit($0) } + paths.flatMap(confirmOthers)
+    let unwatched = wanted.filter { !isDeep($0) }.map { Step.unwatchInside($0.path) }
+    return unwatched + wanted.map { .revisit($0) } + paths.flatMap(confirmOthers)
   }
 }

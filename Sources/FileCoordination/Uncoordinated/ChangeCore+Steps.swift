@@ -155,12 +155,13 @@ extension ChangeCore {
   private mutating func takeLook(_ isPresent: Bool, _ question: Question) {
     switch question {
     case .appearance(let site, let byRename):
-      isPresent ? takePresence(site, byRename: byRename) : noteAbsence(at: site)
-    case .revisited(let site): isPresent ? takePresence(site, byRename: true) : disappear(site)
+      isPresent ? takePresence(site, byRename: byRename) : noteAbsence(at: site, byRename: byRename)
+    case .revisited(let site):
+      isPresent ? takePresence(site, byRename: true, mayBeKnown: true) : findGone(site)
     case .departedName(let site): isPresent ? replace(site) : depart(site, to: nil)
     case .directory(let move): if isPresent { see(move) }
     case .awaited(let path): if isPresent { see(.appeared(path)) }
-    case .confirmation(let change): if isPresent { confirm(change) }
+    case .confirmation(let change): if isPresent || isEndExpected(change) { confirm(change) }
     case .settledChange(let unsettled, let path): settle(unsettled, at: path, isPresent: isPresent)
     case .targetDirectory(let old, let move, let place):
       settle(old, move, at: isPresent ? place : move.target)

@@ -126,13 +126,19 @@ struct ChangeCore: WatchingCore, Sendable {
   /// Moves that the arbiter has received, and for which it hasn't decided yet whether a coordinated write accounts for them; those
   /// of such writes until something else is at the place.
   var reportedMoves: [ItemPath: ItemPath] = [:]
+  /// Of these, the places that something else has taken, which was reported.
+  var refutedMoves: Set<ItemPath> = []
   /// What has vanished where something was moved to, before the move is reported.
   var losses: [ItemPath] = []
   /// Names that were reported as gone: an observer that looks there may see an item that is gone again when the core does.
   var reportedEnds: Set<ItemPath> = []
+  /// Places to which something was moved, where it was reported before the move is: observers know it there.
+  var reportedArrivals: Set<ItemPath> = []
   /// Why something isn't watched, by place.
   var problems: [ItemPath: SystemError] = [:]
   var output = Output()
+  /// Where something was or is different, by the last report.
+  var recentNews: [ItemPath] = []
   /// Watches that stand for no place any more, and are ended when events have been taken.
   var waitingEnds: [WatchID] = []
   /// How many watches were ended since events were taken.
@@ -168,16 +174,27 @@ struct ChangeCore: WatchingCore, Sendable {
     case .vanished(let path):
       changes[path] = nil
       noteLoss(at: path)
-      if reportedEnds.count >= Self.endCountMax { reportedEnds = [] }
-      reportedEnds.insert(path)
+      noteReportedEnd(at: path)
     case .moved(let old, let new, _):
       forgetChanges(inside: old)
       leave(old)
-      if reportedMoves.count >= Self.moveCountMax { reportedMoves = [:] }
+      if reportedMoves.count >= Self.moveCountMax { (reportedMoves, refutedMoves) = ([:], []) }
       reportedMoves[old] = new
+      refutedMoves.remove(old)
     case .changed, .appeared, .unknown: break
     }
     output.see(change)
+    if case .moved(let old, let new, _) = change { seeAgain(inside: old, at: new) }
+  }
+
+  /// An item has moved before observers could see it where it had been reported, or what had been reported inside.
+  private mutating func seeAgain(inside old: ItemPath, at new: ItemPath) {
+    let unseen = (recentNews + output.confirmed.compactMap(\.newsPlace)).filter(old.isSameOrContains)
+    if unseen.isEmpty { return }
+    for path in Set(unseen).sorted() { output.see(.changed(path.movedAlong(from: old, to: new))) }
+    for id in presenters(inside: old) where presented[id]?.observesInside == true {
+      presented[id]?.hasChangedMeanwhile = true
+    }
   }
 
   /// Records an end that is reported before the move to its place: without a second report after the move, presenters would take
@@ -201,14 +218,30 @@ struct ChangeCore: WatchingCore, Sendable {
   /// Reports to the arbiter that a change lasts.
   mutating func confirm(_ change: ItemChange) {
     switch change {
-    case .changed(let path), .appeared(let path), .vanished(let path): changes[path] = nil
+    case .changed(let path), .appeared(let path):
+      changes[path] = nil
+      if moves.isTarget(path) { noteArrival(at: path) }
+    case .vanished(let path):
+      changes[path] = nil
+      reportedArrivals.remove(path)
     case .moved(let old, let new, _):
+      reportedArrivals.remove(old)
       // The move says that something is there; what was written since is reported for itself.
       if case .appeared? = changes[new]?.change { changes[new] = nil }
       forgetChanges(inside: old)
     case .unknown: break
     }
     output.confirmed.append(change)
+  }
+
+  mutating func noteReportedEnd(at path: ItemPath) {
+    if reportedEnds.count >= Self.endCountMax { reportedEnds = [] }
+    reportedEnds.insert(path)
+  }
+
+  mutating func noteArrival(at path: ItemPath) {
+    if reportedArrivals.count >= Self.endCountMax { reportedArrivals = [] }
+    reportedArrivals.insert(path)
   }
 
   /// Whether the names in the directory around a place are known, and its name is one of them: then its end will be reported.
@@ -219,6 +252,7 @@ struct ChangeCore: WatchingCore, Sendable {
   mutating func takeOutput() -> Output {
     let result = output
     output = Output()
+    recentNews = result.confirmed.compactMap(\.newsPlace)
     return result
   }
 
@@ -313,6 +347,7 @@ extension ChangeCore {
     register(id)
     if let old = former.path {
       reportedMoves[old] = nil
+      refutedMoves.remove(old)
       followPlaces(from: old, to: path, hasLeft: former.hasLeft)
     }
     return former
@@ -375,6 +410,10 @@ extension ChangeCore {
   private mutating func followPlaces(from old: ItemPath, to new: ItemPath, hasLeft: Bool) {
     let ended = hasLeft ? places.follow(from: old, to: new) : places.move(from: old, to: new)
     for watch in ended { end(watch) }
+    // Nobody observes what is inside any more.
+    for path in places.pathsInside(new) where !path.withAncestors.contains(where: isObservedWithContents) {
+      places.change(at: path) { $0.noteUnobserved() }
+    }
   }
 
   mutating func movePlaces(from old: ItemPath, to new: ItemPath) {
@@ -434,5 +473,23 @@ extension ChangeCore {
 
   private func isObservedWithContents(_ path: ItemPath) -> Bool {
     byPath[path]?.contains { presented[$0]?.observesInside == true } ?? false
+  }
+}
+
+extension ItemChange {
+  /// Where something is after the change.
+  var place: ItemPath? {
+    switch self {
+    case .changed(let path), .appeared(let path), .moved(_, let path, _): path
+    case .vanished, .unknown: nil
+    }
+  }
+
+  /// The same, if observers learn only there what the item is.
+  var newsPlace: ItemPath? {
+    switch self {
+    case .changed(let path), .appeared(let path): path
+    case .moved, .vanished, .unknown: nil
+    }
   }
 }

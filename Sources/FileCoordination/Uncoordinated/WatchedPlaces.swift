@@ -95,7 +95,9 @@ struct WatchedPlaces: Hashable, Sendable {
   mutating func copyDirectories(from old: ItemPath, to new: ItemPath) -> [WatchID] {
     var ended: [WatchID] = []
     for path in pathsInside(old) {
-      guard let watch = watches[path], var place = place(at: path), place.isDeep else { continue }
+      guard let watch = watches[path], var place = place(at: path), place.isDeep, !place.isLeft else {
+        continue
+      }
       place.path = path.movedAlong(from: old, to: new)
       place.isLeft = false
       if let former = remove(place.path) { ended.append(former) }
@@ -146,6 +148,12 @@ struct WatchedPlaces: Hashable, Sendable {
 
 extension WatchedPlaces.Place {
   private static func hash(_ name: SystemPath) -> Int { name.hashValue }
+
+  /// The names in the directory aren't recorded any more.
+  mutating func noteUnobserved() {
+    isDeep = false
+    names = []
+  }
 
   func has(_ name: SystemPath) -> Bool { names.contains(Self.hash(name)) }
 

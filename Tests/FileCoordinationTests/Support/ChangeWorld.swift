@@ -250,11 +250,25 @@ extension ChangeWorld {
     }
   }
 
+  /// Where something may have happened that a message places elsewhere: presenters learn of the move of a directory late.
+  private func placesElsewhere(of path: ItemPath) -> [ItemPath] {
+    if happenedCounts[path, default: 0] > 0 { return [path] }
+    let later = renames.reduce(into: Set([path])) { places, rename in
+      places.formUnion(
+        places.filter(rename.old.isSameOrContains).map { $0.movedAlong(from: rename.old, to: rename.new) })
+    }
+    let all = renames.reversed().reduce(into: later) { places, rename in
+      places.formUnion(
+        places.filter(rename.new.isSameOrContains).map { $0.movedAlong(from: rename.new, to: rename.old) })
+    }
+    return all.sorted()
+  }
+
   /// The places that a message is about; its own of a presenter may have been others before.
   func paths(of kind: Message.Kind, to id: PresenterID) -> [ItemPath] {
     switch kind {
     case .itemDidChange, .itemDidMove: Set(wayOfItem(of: id).flatMap(\.withAncestors)).sorted()
-    case .subitemDidAppear(let path), .subitemDidChange(let path): [path]
+    case .subitemDidAppear(let path), .subitemDidChange(let path): placesElsewhere(of: path)
     case .subitemDidMove(let old, let new): [old, new]
     default: []
     }
