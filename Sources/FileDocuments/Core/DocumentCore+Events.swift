@@ -49,8 +49,9 @@ extension DocumentCore {
   private mutating func noteWriterLeft() {
     guard phase == .open, writerCount > 0 else { return }
     writerCount -= 1
-    // Nobody reports the end of a deletion, nor that it didn't take place.
-    if isDeletionAnnounced { needsCheck = true }
+    // What was written is read before anything can be edited again: the news of it may come later. And nobody reports the end of a
+    // deletion, nor that it didn't take place.
+    needsCheck = true
   }
 
   private mutating func noteTimer(at now: MonotonicTime) {

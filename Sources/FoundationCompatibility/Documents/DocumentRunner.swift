@@ -269,12 +269,7 @@
       writer { [weak self] in MainTurns.enter { [weak self] in self?.writerLeft() } }
     }
 
-    private func writerLeft() {
-      guard isPresented else { return }
-      // What was written is read before anything can be edited again: the news of it may come later.
-      receive(.itemChanged)
-      receive(.writerLeft)
-    }
+    private func writerLeft() { if isPresented { receive(.writerLeft) } }
 
     func answerSave(_ answer: @escaping @Sendable ((any Error)?) -> Void) {
       guard isPresented else { return answer(nil) }
