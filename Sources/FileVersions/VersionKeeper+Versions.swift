@@ -264,6 +264,7 @@ extension VersionKeeper {
   ) throws {
     // A task that's cancelled from here on would leave half of it.
     let keeper = cancellable(by: nil)
+    try checkKind(of: old, for: version)
     if old != path {
       try checkFree(path, for: old)
       try withStore(at: [path]) { store in try storeOfVersion(version, insteadOf: store).verify(version) }
@@ -286,6 +287,20 @@ extension VersionKeeper {
       if try other.versionIfPresent(version.id, of: version.item) != nil { return other }
     }
     throw VersionStoreError.versionIsGone(version.id)
+  }
+
+  /// A file takes the place of a directory, or a directory that of a file, only if they're the same item: a person who names a directory
+  /// may mean a file in it.
+  private func checkKind(of path: SystemPath, for version: StoredVersion) throws {
+    guard let status = try status(of: path), (status.kind == .directory) != version.isPackage else { return }
+    let isItsOwn = try withStoreIfPresent(at: path, otherwise: false) { store in
+      try store.item(at: path, creating: false) == version.item
+    }
+    if isItsOwn { return }
+    let (there, restored) = version.isPackage ? ("file", "directory") : ("directory", "file")
+    throw FileVersionError(
+      .fileExists,
+      "'\(path)' is a \(there), and the version is a \(restored). Name another path, or move the \(there) away.")
   }
 
   /// A file gets the extension of a version only where no other file has that name.

@@ -126,6 +126,23 @@ struct VersionCommandTests {
     }
   }
 
+  @Test("A file isn't restored over a directory, a link or a pipe, which stay as they are")
+  func otherKinds() throws {
+    _ = try output("keep", file)
+    try FileManager.default.createDirectory(atPath: bench.path("d"), withIntermediateDirectories: false)
+    try bench.makeFile("d/inner")
+    let directory = try bench.run("restore", file, "1", "--to", bench.path("d"))
+    #expect(directory.status == 73 && directory.errors.contains("is a directory, and the version is a file"))
+    #expect(bench.text("d/inner") == "text\n")
+    try FileManager.default.createSymbolicLink(atPath: bench.path("l"), withDestinationPath: "none")
+    #expect(mkfifo(bench.path("p"), 0o600) == 0)
+    for name in ["l", "p"] {
+      let other = try bench.run("restore", file, "1", "--to", bench.path(name))
+      #expect(other.status == 64 && other.errors.contains("neither a file nor a directory"), "\(other.errors)")
+    }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: bench.path("l")) == "none")
+  }
+
   @Test("A deleted file comes back with the directories around it, also if a link is where it was")
   func deletedDirectories() throws {
     try FileManager.default.createDirectory(atPath: bench.path("d/e"), withIntermediateDirectories: true)
