@@ -224,9 +224,14 @@ let package = Package(
     // Merges conflicts of a sync engine; `.ci/run syncthing` runs it, and an article shows it.
     .executableTarget(
       name: "ConflictMerger", dependencies: ["FileVersions"], path: "Tests/ConflictMerger", swiftSettings: settings),
-    // Runs the built tool as a child process, also beside presenters of the test.
+    // An editor of texts, as an example of a program with documents; an article names it.
+    .executableTarget(
+      name: "TerminalEditor", dependencies: ["FileDocuments", "FileVersions"], path: "Tests/TerminalEditor",
+      swiftSettings: settings),
+    // Runs the built tool and the editor as child processes, also beside presenters of the test.
     .testTarget(
-      name: "CommandLineTests", dependencies: ["filecoord", "FileCoordination", "SeededRandom", "TestSupport"],
+      name: "CommandLineTests",
+      dependencies: ["filecoord", "FileCoordination", "SeededRandom", "TerminalEditor", "TestSupport"],
       swiftSettings: settings),
     // Compiles and runs the code that the README and the articles show.
     .testTarget(

@@ -3,9 +3,9 @@ import Glibc
 
 /// A terminal whose other end is a test, see pty(7).
 final class PseudoTerminal {
-  /// The end that the test reads.
+  /// The end that the test reads, and types into.
   let controller: FileHandle
-  /// The end that the program writes to.
+  /// The end that the program writes to, and reads.
   let device: FileHandle
 
   /// Opens one.
@@ -30,4 +30,14 @@ final class PseudoTerminal {
 
   /// Leaves the terminal to the program that was started on it.
   func closeDevice() { try? device.close() }
+
+  /// Sends keys as their bytes.
+  func type(_ keys: String) throws { try controller.write(contentsOf: Data(keys.utf8)) }
+
+  /// Whether it gathers lines and shows what is typed, as it does unless a program has changed that.
+  var isCooked: Bool {
+    var mode = termios()
+    let flags = tcflag_t(ICANON | ECHO | ISIG)
+    return tcgetattr(controller.fileDescriptor, &mode) == 0 && mode.c_lflag & flags == flags
+  }
 }

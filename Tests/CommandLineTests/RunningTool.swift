@@ -24,15 +24,19 @@ final class RunningTool {
   ///   - arguments: Its arguments.
   ///   - environment: Variables to set besides those of the test.
   ///   - terminal: The terminal for standard error; a pipe unless stated.
+  ///   - screen: The terminal for standard input and output; pipes unless stated.
   /// - Throws: An error when it couldn't be started.
   init(
-    _ program: URL, _ arguments: [String], _ environment: [String: String], terminal: PseudoTerminal? = nil
+    _ program: URL, _ arguments: [String], _ environment: [String: String], terminal: PseudoTerminal? = nil,
+    screen: PseudoTerminal? = nil
   ) throws {
+    let ends = screen.map { ChildProcess.Stream.handle($0.device) } ?? .pipe
     process = try ChildProcess(
-      program.path, arguments, environment: environment, input: .pipe, output: .pipe,
+      program.path, arguments, environment: environment, input: ends, output: ends,
       errors: terminal.map { .handle($0.device) } ?? .pipe)
     terminal?.closeDevice()
-    if let source = process.output { output.start(source) }
+    screen?.closeDevice()
+    if let source = screen?.controller ?? process.output { output.start(source) }
     if let source = terminal?.controller ?? process.errors { errors.start(source) }
     Thread.detachNewThread { [process, ended] in
       process.waitUntilExit()

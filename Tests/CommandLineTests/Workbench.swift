@@ -60,10 +60,17 @@ final class Workbench {
     try launch(URL(filePath: "/bin/sh"), ["-c", script], terminal)
   }
 
+  /// Starts a program that was built beside the tool, with a terminal as standard input and output.
+  func start(program: String, _ arguments: [String], on screen: PseudoTerminal) throws -> RunningTool {
+    guard let location = Tool.location else { throw RunningTool.Failure(description: "there is no built tool") }
+    return try launch(
+      location.deletingLastPathComponent().appending(path: program), arguments, screen: screen)
+  }
+
   private func launch(
-    _ program: URL, _ arguments: [String], _ terminal: PseudoTerminal? = nil
+    _ program: URL, _ arguments: [String], _ terminal: PseudoTerminal? = nil, screen: PseudoTerminal? = nil
   ) throws -> RunningTool {
-    let tool = try RunningTool(program, arguments, environment, terminal: terminal)
+    let tool = try RunningTool(program, arguments, environment, terminal: terminal, screen: screen)
     started.append(tool)
     return tool
   }

@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The editor of texts, on terminals", .blocking)
+struct TerminalEditorTests {
+  private let bench: Workbench
+
+  init() throws { bench = try Workbench() }
+
+  private func edit(_ name: String, _ options: String...) throws -> OpenEditor {
+    let editor = try OpenEditor(bench, [bench.path(name)] + options)
+    try editor.awaitTitle { $0.hasPrefix(name) }
+    return editor
+  }
+
+  @Test("It takes characters, arrows, Return and Backspace, saves, takes edits back, and leaves the terminal as it was")
+  func keys() throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    #expect(!editor.terminal.isCooked)
+    for keys in [
+      "Grüße", "\u{1B}[D", "\u{7F}", "ss", "\r", "x", "\u{1B}[A", "-", "\u{1B}OB", "\u{1B}[D", "y", "\u{1B}[C", "z",
+    ] {
+      try editor.type(keys)
+    }
+    try editor.awaitScreen { $0 == ["a.txt – edited", "G-rüss", "xyez"] }
+    try editor.type("\u{1A}")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "G-rüss", "xye"] }
+    #expect(bench.text("a.txt") == "")
+    try editor.type("\u{13}")
+    try editor.awaitTitle { $0 == "a.txt" }
+    #expect(bench.text("a.txt") == "G-rüss\nxye")
+    try editor.type("!")
+    #expect(try editor.quit() == 0)
+    #expect(bench.text("a.txt") == "G-rüss\nxye!")
+    #expect(editor.terminal.isCooked)
+  }
+
+  @Test("What is typed in one editor is in the other one after it was saved by itself, at its own cursor")
+  func twoEditors() throws {
+    try bench.makeFile("a.txt", "one\n")
+    let (first, second) = (try edit("a.txt", "--autosave", "0.05"), try edit("a.txt", "--autosave", "0.05"))
+    try first.type("zero ")
+    try second.awaitScreen { $0 == ["a.txt", "zero one", ""] }
+    try second.type("\u{1B}[B\u{1B}[Btwo")
+    try first.awaitScreen { $0 == ["a.txt", "zero one", "two"] }
+    try first.type("and ")
+    try second.awaitScreen { $0 == ["a.txt", "zero and one", "two"] }
+    #expect(try [first.quit(), second.quit()] == [0, 0])
+    #expect(bench.text("a.txt") == "zero and one\ntwo")
+  }
+
+  @Test("Who reads gets what isn't saved yet")
+  func reading() throws {
+    try bench.makeFile("a.txt", "")
+    let editor = try edit("a.txt", "--autosave", "3600")
+    try editor.type("unsaved")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "unsaved"] }
+    #expect(bench.text("a.txt") == "")
+    #expect(try bench.run("read", bench.path("a.txt"), "--", "cat", "{}").output == "unsaved")
+    try editor.awaitTitle { $0 == "a.txt" }
+    #expect(try editor.quit() == 0)
+  }
+
+  @Test("A move changes the titles of both, and they go on in the file where it is")
+  func moving() throws {
+    try bench.makeFile("a.txt", "text")
+    let (first, second) = (try edit("a.txt", "--autosave", "0.05"), try edit("a.txt", "--autosave", "0.05"))
+    #expect(try bench.run("move", bench.path("a.txt"), bench.path("b.txt")).status == 0)
+    try first.awaitTitle { $0 == "b.txt" }
+    try second.awaitTitle { $0 == "b.txt" }
+    try first.type("new ")
+    try second.awaitScreen { $0 == ["b.txt", "new text"] }
+    #expect(try [first.quit(), second.quit()] == [0, 0])
+    #expect(bench.text("a.txt") == nil)
+    #expect(bench.text("b.txt") == "new text")
+  }
+
+  @Test("A conflict is offered in both editors; either text can be chosen in either of them", arguments: ["1", "2"])
+  func conflict(choice: String) throws {
+    try bench.makeFile("a.txt", "old")
+    let (first, second) = (try edit("a.txt", "--autosave", "3600"), try edit("a.txt", "--autosave", "3600"))
+    try first.type("mine ")
+    try first.awaitScreen { $0 == ["a.txt – edited", "mine old"] }
+    // This writer doesn't ask for what is unsaved.
+    let script = "printf theirs >\(bench.path("a.txt"))"
+    #expect(try bench.run("write", "--for", "replacing", bench.path("a.txt"), "--", "sh", "-c", script).status == 0)
+    try first.awaitScreen { $0[0].contains("CONFLICT: 1 mine 2 theirs") && $0[1] == "mine old" }
+    try second.awaitTitle { $0.contains("CONFLICT: 1 mine 2 theirs") }
+    // The one who chooses in the second editor sees there what the first one saves.
+    try first.type("\u{13}")
+    try second.awaitScreen { $0[1] == "mine old" }
+    try (choice == "1" ? first : second).type(choice)
+    let text = choice == "1" ? "mine old" : "theirs"
+    try first.awaitScreen { $0 == ["a.txt", text] }
+    try second.awaitScreen { $0 == ["a.txt", text] }
+    #expect(bench.text("a.txt") == text)
+    #expect(try [first.quit(), second.quit()] == [0, 0])
+  }
+
+  @Test("A signal saves the text, and the terminal is as it was; so it is after an error")
+  func endings() throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    try editor.type("unsaved")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "unsaved"] }
+    editor.tool.signal(SIGTERM)
+    #expect(try editor.tool.end() == 128 + SIGTERM)
+    #expect(editor.terminal.isCooked)
+    #expect(bench.text("a.txt") == "unsaved")
+    let failing = try OpenEditor(bench, [bench.path("")])
+    #expect(try failing.tool.end() == 1)
+    #expect(failing.tool.errors.text.contains(": "))
+    #expect(failing.tool.output.text.hasSuffix("\u{1B}[?1049l"))
+    #expect(failing.terminal.isCooked)
+  }
+}
+
+/// An editor that runs on a terminal of its own.
+private struct OpenEditor {
+  let terminal: PseudoTerminal
+  let tool: RunningTool
+
+  init(_ bench: Workbench, _ arguments: [String]) throws {
+    terminal = try PseudoTerminal(width: 100)
+    tool = try bench.start(program: "TerminalEditor", arguments, on: terminal)
+  }
+
+  func type(_ keys: String) throws { try terminal.type(keys) }
+
+  func quit() throws -> Int32 {
+    try type("\u{11}")
+    return try tool.end()
+  }
+
+  /// Waits until it shows a title that's wanted.
+  func awaitTitle(_ isWanted: (String) -> Bool) throws { try awaitScreen { isWanted($0[0]) } }
+
+  /// Waits until it shows lines that are wanted, of which the first one is the title.
+  func awaitScreen(_ isWanted: ([String]) -> Bool) throws {
+    try tool.output.wait { text -> Void? in
+      let frame = text.components(separatedBy: "\u{1B}[H\u{1B}[J\u{1B}[7m").dropFirst().last
+      // It ends with the place of the cursor.
+      guard let frame, let end = frame.range(of: "\u{1B}[", options: .backwards), frame.hasSuffix("H") else {
+        return nil
+      }
+      let lines = frame[..<end.lowerBound].replacing("\u{1B}[0m", with: "").components(separatedBy: "\r\n")
+      return isWanted(lines) ? () : nil
+    }
+  }
+}
