@@ -14,6 +14,12 @@ struct TerminalEditorTests {
     return editor
   }
 
+  /// The texts of all versions of a file.
+  private func keptTexts(_ name: String) throws -> [String] {
+    let count = try bench.run("versions", bench.path(name)).output.split(separator: "\n").count
+    return try (0..<count).map { try bench.run("show", bench.path(name), "\($0 + 1)").output }
+  }
+
   @Test("It takes characters, arrows, Return and Backspace, saves, takes edits back, and leaves the terminal as it was")
   func keys() throws {
     let editor = try edit("a.txt", "--autosave", "3600")
@@ -76,8 +82,10 @@ struct TerminalEditorTests {
     #expect(bench.text("b.txt") == "new text")
   }
 
-  @Test("A conflict is offered in both editors; either text can be chosen in either of them", arguments: ["1", "2"])
-  func conflict(choice: String) throws {
+  @Test(
+    "A conflict is offered in both editors; in each of them the text on its screen can be chosen, and the other one",
+    arguments: ["first", "second"], ["1", "2"])
+  func conflict(editor: String, choice: String) throws {
     try bench.makeFile("a.txt", "old")
     let (first, second) = (try edit("a.txt", "--autosave", "3600"), try edit("a.txt", "--autosave", "3600"))
     try first.type("mine ")
@@ -86,16 +94,54 @@ struct TerminalEditorTests {
     let script = "printf theirs >\(bench.path("a.txt"))"
     #expect(try bench.run("write", "--for", "replacing", bench.path("a.txt"), "--", "sh", "-c", script).status == 0)
     try first.awaitScreen { $0[0].contains("CONFLICT: 1 mine 2 theirs") && $0[1] == "mine old" }
-    try second.awaitTitle { $0.contains("CONFLICT: 1 mine 2 theirs") }
-    // The one who chooses in the second editor sees there what the first one saves.
-    try first.type("\u{13}")
-    try second.awaitScreen { $0[1] == "mine old" }
-    try (choice == "1" ? first : second).type(choice)
-    let text = choice == "1" ? "mine old" : "theirs"
+    try second.awaitScreen { $0[0].contains("CONFLICT: 1 mine 2 theirs") && $0[1] == "theirs" }
+    try (editor == "first" ? first : second).type(choice)
+    let text = (editor == "first") == (choice == "1") ? "mine old" : "theirs"
     try first.awaitScreen { $0 == ["a.txt", text] }
     try second.awaitScreen { $0 == ["a.txt", text] }
     #expect(bench.text("a.txt") == text)
+    #expect(try keptTexts("a.txt").contains(text == "theirs" ? "mine old" : "theirs"))
     #expect(try [first.quit(), second.quit()] == [0, 0])
+  }
+
+  @Test("A text whose file was deleted can be saved again or given up")
+  func deletion() throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    try editor.type("text")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "text"] }
+    try FileManager.default.removeItem(atPath: bench.path("a.txt"))
+    try editor.awaitTitle { $0.contains("DELETED") }
+    try editor.type("\u{13}")
+    try editor.awaitTitle { $0 == "a.txt" }
+    #expect(bench.text("a.txt") == "text")
+    try editor.type("!")
+    try editor.awaitTitle { $0.hasSuffix("edited") }
+    try FileManager.default.removeItem(atPath: bench.path("a.txt"))
+    try editor.awaitTitle { $0.contains("DELETED") }
+    try editor.type("\u{11}")
+    try editor.awaitTitle { $0.contains("Control-Q again gives the text up.") }
+    #expect(try editor.quit() == 0)
+    #expect(bench.text("a.txt") == nil)
+  }
+
+  @Test("What an editor couldn't save at its end is offered by the next one", arguments: ["1", "2"])
+  func recovery(choice: String) throws {
+    let editor = try edit("a.txt", "--autosave", "3600")
+    try editor.type("typed")
+    try editor.awaitScreen { $0 == ["a.txt – edited", "typed"] }
+    // Now the signal can't save it, and writes the journal.
+    try FileManager.default.removeItem(atPath: bench.path("a.txt"))
+    try editor.awaitTitle { $0.contains("DELETED") }
+    editor.tool.signal(SIGTERM)
+    #expect(try editor.tool.end() == 128 + SIGTERM)
+    try bench.makeFile("a.txt", "other")
+    let next = try edit("a.txt", "--autosave", "3600")
+    try next.awaitScreen { $0 == ["a.txt  RECOVERED: 1 restore 2 keep as version", "other"] }
+    try next.type(choice)
+    try next.awaitScreen { $0 == (choice == "1" ? ["a.txt – edited", "typed"] : ["a.txt", "other"]) }
+    #expect(try next.quit() == 0)
+    #expect(bench.text("a.txt") == (choice == "1" ? "typed" : "other"))
+    #expect(try keptTexts("a.txt").contains(choice == "1" ? "other" : "typed"))
   }
 
   @Test("A signal saves the text, and the terminal is as it was; so it is after an error")
@@ -121,7 +167,7 @@ private struct OpenEditor {
   let tool: RunningTool
 
   init(_ bench: Workbench, _ arguments: [String]) throws {
-    terminal = try PseudoTerminal(width: 100)
+    terminal = try PseudoTerminal(width: 300)
     tool = try bench.start(program: "TerminalEditor", arguments, on: terminal)
   }
 

@@ -134,9 +134,15 @@ final class Editor {
   private func choose(_ question: Question, isFirst: Bool) async throws {
     switch question {
     case .conflict:
-      // The document saves first, so that the file has what is on the screen.
+      // Documents save first: what is on this screen may be what the file has, or what became a version.
+      let mine = Data(page.text.utf8)
       try await versions.resolve(at: document.url, keepsOthers: true) { conflict in
-        isFirst ? .current : conflict.others.first.map { .version($0) } ?? .current
+        // The access to the file is there already.
+        if try (Data(contentsOf: conflict.current.url) == mine) == isFirst { return .current }
+        for other in conflict.others where try await (conflict.contents(of: other) == mine) == isFirst {
+          return .version(other)
+        }
+        return .current
       }
     case .recovery:
       guard let recovery = await document.recoveries.first else { return }
