@@ -21,11 +21,17 @@ public struct FileConflict: Sendable {
 
   /// The contents of one of them.
   ///
+  /// What the file has is read within the access that ``FileVersions/resolve(at:keepsOthers:_:)`` has.
+  ///
   /// - Parameter version: A version, not of a package.
   /// - Returns: All of its bytes.
   /// - Throws: ``FileVersionError``.
   public func contents(of version: FileVersion) async throws(FileVersionError) -> Data {
-    try await versions.contents(of: version)
+    guard version.isCurrent else { return try await versions.contents(of: version) }
+    // An access of its own would ask presenters to save once more, and these may be waiting for the one around it.
+    return try await versions.perform { keeper in
+      Data(try HostFileSystem().contents(of: keeper.path(of: version.url)))
+    }
   }
 }
 
