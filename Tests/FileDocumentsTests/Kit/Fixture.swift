@@ -83,6 +83,8 @@ func withFixture(
 
 extension FileDocument {
   /// Waits for a state.
+  // Swift 6.3.1 stops with an internal error where it inlines some of these conditions.
+  @inline(never)
   func waitUntil(_ isSatisfied: (DocumentSnapshot) -> Bool) async throws {
     for await snapshot in states where isSatisfied(snapshot) { return }
     throw CancellationError()
