@@ -35,9 +35,6 @@ struct CallbackOrder: Hashable, Sendable {
     return running.values.contains(delivery.presenter)
   }
 
-  /// Whether a callback of a presenter runs.
-  func isRunning(of presenter: PresenterID) -> Bool { running.values.contains(presenter) }
-
   func isBusy(_ presenter: PresenterID) -> Bool {
     heldBack[presenter] != nil || running.values.contains(presenter)
   }
@@ -96,6 +93,11 @@ struct CallbackOrder: Hashable, Sendable {
   /// A callback begins to wait for an access, which may wait for a callback that was held back.
   mutating func letAllGo() {
     for presenter in heldBack.keys.sorted() { release(of: presenter) { $1.origin != nil } }
+  }
+
+  /// A presenter begins to wait for an access of its own, which may wait for a question that crossed the beginning of its callback.
+  mutating func letQuestionsGo(of presenter: PresenterID) {
+    release(of: presenter) { $1.origin != nil && $1.delivery.above != nil }
   }
 
   /// A presenter has unregistered: only its reacquirers run.

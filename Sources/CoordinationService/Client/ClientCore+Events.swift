@@ -14,7 +14,7 @@ extension ClientCore {
     case .accessRequested(let id, let request): note(id, request, event, at: time)
     case .accessAdopted(let id, let request):
       accesses[id] = Access(request: request, phase: .held)
-      if isInsideCallback(request) { callbacks.letAllGo() }
+      letCallbacksGo(for: request)
       tell(.event(event))
     case .accessReleased(let id, _):
       forget(id)
@@ -71,23 +71,40 @@ extension ClientCore {
       return isLate ? .max : sum
     }
     accesses[id] = Access(request: request, phase: .waiting, deadline: deadline)
-    if isInsideCallback(request) { callbacks.letAllGo() }
+    letCallbacksGo(for: request)
     tell(.event(event))
   }
 
+  /// What waits for callbacks that the access may be waited for in goes on.
+  private mutating func letCallbacksGo(for request: AccessRequest) {
+    if isInsideCallback(request) {
+      callbacks.letAllGo()
+    } else {
+      for presenter in presenters(behind: request) { callbacks.letQuestionsGo(of: presenter) }
+    }
+  }
+
   /// Whether a callback may wait for an access, or for code in an access.
-  ///
-  /// What a presenter does on its own behalf while it's asked counts on any thread: a document saves where it does all its work.
   func isInsideCallback(_ request: AccessRequest) -> Bool {
-    if let presenter = request.ownPresenter, callbacks.isRunning(of: presenter) { return true }
     var context = request.context
     while let current = context {
       // One that the service has forgotten may be in any callback.
       guard case .access(let id) = current, let outer = accesses[id] else { return true }
-      if let presenter = outer.request.ownPresenter, callbacks.isRunning(of: presenter) { return true }
       context = outer.request.context
     }
     return false
+  }
+
+  /// The presenters on whose behalf an access is made, or one around it: while they're asked, they may wait for it on any thread. A
+  /// document saves where it does all its work.
+  func presenters(behind request: AccessRequest) -> [PresenterID] {
+    var found = [request.ownPresenter].compactMap(\.self)
+    var context = request.context
+    while case .access(let id)? = context, let outer = accesses[id] {
+      if let presenter = outer.request.ownPresenter { found.append(presenter) }
+      context = outer.request.context
+    }
+    return found
   }
 
   private mutating func noteAnswer(to message: MessageID, _ hasReacquirer: Bool, _ event: ArbiterEvent) {

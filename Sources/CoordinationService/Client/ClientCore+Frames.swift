@@ -90,9 +90,18 @@ extension ClientCore {
 
   mutating func run(_ delivery: Delivery, _ origin: DeliveryOrigin?) {
     let mayNotWait =
-      (callbacks.hasStale || callbacks.isOutOfTurn(delivery)) && isAnyoneNested || has(.callbacksOverlap)
+      callbacks.hasStale && isAnyoneNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
+      || has(.callbacksOverlap)
     if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
     effects.append(.deliver(delivery, origin))
+  }
+
+  /// Whether a callback of a presenter may wait for an access that waits itself.
+  private func mayAwait(_ presenter: PresenterID) -> Bool {
+    accesses.values.contains { access in
+      access.phase == .waiting
+        && (isInsideCallback(access.request) || presenters(behind: access.request).contains(presenter))
+    }
   }
 
   /// Whether a callback, or code that it runs, waits for an access.

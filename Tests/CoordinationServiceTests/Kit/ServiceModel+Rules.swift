@@ -60,22 +60,14 @@ extension ServiceModel {
       return false
     }
     if belongs(party, to: other) || belongs(other, to: party) { return false }
-    return places(of: party, access).contains { place in
-      places(of: other, otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
+    return places(of: access).contains { place in
+      places(of: otherAccess).contains { conflict(place, access.item.access, $0, otherAccess.item.access) }
     }
   }
 
   /// An earlier service's protection of a place that something was moved away from ends with it.
-  private func places(of party: ModelJournal.Party, _ access: ModelProcess.Access) -> [ItemPath] {
-    [place(of: party, access)] + (core.epoch == scenario.firstEpoch ? [access.formerPath].compactMap(\.self) : [])
-  }
-
-  /// Where the item of an access is: a process learns of the move by another one after it was made.
-  private func place(of party: ModelJournal.Party, _ access: ModelProcess.Access) -> ItemPath {
-    toClients[party.client].reduce(access.item.path) { place, inbound in
-      guard case .frame(.itemMoved(let id, _, let path)) = inbound, id.rawValue == party.number else { return place }
-      return path
-    }
+  private func places(of access: ModelProcess.Access) -> [ItemPath] {
+    [access.item.path] + (core.epoch == scenario.firstEpoch ? [access.formerPath].compactMap(\.self) : [])
   }
 
   private func conflict(_ left: ItemPath, _ leftAccess: ItemAccess, _ right: ItemPath, _ rightAccess: ItemAccess)
