@@ -95,8 +95,9 @@ extension ClientCore {
     return false
   }
 
-  /// The presenters on whose behalf an access is made, or one around it: while they're asked, they may wait for it on any thread. A
-  /// document saves where it does all its work.
+  /// The presenters on whose behalf an access is made, or one around it.
+  ///
+  /// While they're asked, they may wait for it on any thread: a document saves where it does all its work.
   func presenters(behind request: AccessRequest) -> [PresenterID] {
     var found = [request.ownPresenter].compactMap(\.self)
     var context = request.context
