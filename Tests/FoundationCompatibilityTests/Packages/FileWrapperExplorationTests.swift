@@ -95,6 +95,7 @@ struct FileWrapperExplorationTests {
       let url = box.url("p")
       var root = FileWrapper(directoryWithFileWrappers: [:])
       var model = Model.directory([:])
+      var wasReadAtOnce = false
       for step in 0..<50 {
         switch random.below(8) {
         case 0, 1:
@@ -102,16 +103,19 @@ struct FileWrapperExplorationTests {
           if random.chance(1, in: 2) { options.insert(.withNameUpdating) }
           try root.write(to: url, options: options, originalContentsURL: random.chance(2, in: 3) ? url : nil)
           #expect(try FileWrapper(url: url).listing() == model.listing(), "seed \(seed), step \(step)")
-          if options.contains(.withNameUpdating) {
+          // What was written in the tick in which it was read counts as newer.
+          if options.contains(.withNameUpdating), !wasReadAtOnce {
             #expect(root.matchesContents(of: url), "seed \(seed), step \(step)")
           }
         case 2 where FileManager.default.fileExists(atPath: url.path):
           // A save, and everything read anew: with or without reading it.
           try root.write(to: url, options: .atomic, originalContentsURL: url)
           root = try FileWrapper(url: url, options: random.chance(1, in: 2) ? [] : .immediate)
+          wasReadAtOnce = true
         case 3 where FileManager.default.fileExists(atPath: url.path):
           try root.write(to: url, options: [.atomic, .withNameUpdating], originalContentsURL: url)
           try root.read(from: url)
+          wasReadAtOnce = true
         case 4 where random.chance(1, in: 3):
           let data = try #require(root.serializedRepresentation)
           root = try #require(FileWrapper(serializedRepresentation: data))
