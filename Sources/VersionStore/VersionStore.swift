@@ -176,16 +176,7 @@ extension VersionStore {
   }
 
   func unsortedNames(in directory: SystemPath) throws(VersionStoreError) -> [SystemPath] {
-    do throws(SystemError) {
-      return try files.withDescriptor(directory, flags: .directory) { (descriptor) throws(SystemError) in
-        var names: [SystemPath] = []
-        while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
-        return names
-      }
-    } catch let error {
-      if error.isAbsence { return [] }
-      throw .system(error)
-    }
+    try storing { () throws(SystemError) in try files.names(in: directory) }
   }
 }
 

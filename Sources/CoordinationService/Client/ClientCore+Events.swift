@@ -75,7 +75,7 @@ extension ClientCore {
     tell(.event(event))
   }
 
-  /// What waits for callbacks that the access may be waited for in goes on.
+  /// Lets callbacks run that were held back for others, in which the access may be waited for.
   private mutating func letCallbacksGo(for request: AccessRequest) {
     if isInsideCallback(request) {
       callbacks.letAllGo()

@@ -74,7 +74,7 @@ struct JournalDirectory: Sendable {
 
   private func entries() throws(SystemError) -> [Entry] {
     var entries: [String: Entry] = [:]
-    for name in try names() {
+    for name in try files.names(in: directory, flags: [.directory, .noFollow]) {
       let parts = name.description.split(separator: ".", omittingEmptySubsequences: false)
       guard parts.count == 2, ["0", "1", "lock"].contains(parts[1]) else { continue }
       let key = String(parts[0])
@@ -90,19 +90,6 @@ struct JournalDirectory: Sendable {
       entries[key] = entry
     }
     return entries.values.sorted { $0.name < $1.name }
-  }
-
-  private func names() throws(SystemError) -> [SystemPath] {
-    do throws(SystemError) {
-      return try files.withDescriptor(directory, flags: [.directory, .noFollow]) { (descriptor) throws(SystemError) in
-        var names: [SystemPath] = []
-        while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
-        return names
-      }
-    } catch let error {
-      if error.isAbsence { return [] }
-      throw error
-    }
   }
 
   /// The beginning of a file; `nil` if it's gone, or isn't a file.

@@ -3,7 +3,7 @@ internal import SystemInterface
 
 /// Runs code of a format, which may take its time or never end, on threads of its own.
 ///
-/// Whoever waits for it waits until the deadline or the cancellation of the task at most. Code that goes on nevertheless occupies one of the
+/// The task that waits for it waits until its deadline or its cancellation at most. Code that goes on nevertheless occupies one of the
 /// threads, and nothing else: neither accesses nor the threads of tasks.
 enum FormatCode {
   private static let threads = ElasticThreadPool(threadCountMax: 64)

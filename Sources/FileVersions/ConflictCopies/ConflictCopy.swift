@@ -33,7 +33,8 @@ struct ConflictCopyFinder: Sendable {
     // Every engine leaves what's before the first dot where it is.
     let stem = own.bytes.prefix { $0 != UInt8(ascii: ".") }
     var copies: [ConflictCopy] = []
-    for name in try names(in: path.parent) where name.bytes.count > own.bytes.count && name.bytes.starts(with: stem) {
+    for name in try files.names(in: path.parent)
+    where name.bytes.count > own.bytes.count && name.bytes.starts(with: stem) {
       guard let parsed = ConflictCopyName(name, engines: engines), parsed.originalNames.contains(own),
         let copy = try copy(parsed, in: path.parent), copy.original == path
       else { continue }
@@ -57,18 +58,5 @@ struct ConflictCopyFinder: Sendable {
       return (ConflictCopy(name: name, path: path, modificationTime: status.modificationTime), original)
     }
     return nil
-  }
-
-  private func names(in directory: SystemPath) throws(SystemError) -> [SystemPath] {
-    do throws(SystemError) {
-      return try files.withDescriptor(directory, flags: .directory) { (descriptor) throws(SystemError) in
-        var names: [SystemPath] = []
-        while let entries = try files.readDirectory(descriptor) { names += entries.map(\.name) }
-        return names
-      }
-    } catch let error {
-      if error.isAbsence { return [] }
-      throw error
-    }
   }
 }

@@ -78,6 +78,27 @@ extension FileSystem {
       advice: "It is \(kind), which has no end that could be waited for; open it yourself inside the access.")
   }
 
+  /// Reads the names in a directory.
+  ///
+  /// - Parameters:
+  ///   - directory: A canonical path.
+  ///   - flags: How it's opened.
+  /// - Returns: The names, in no order; none if the directory isn't there.
+  /// - Throws: The error of a system call.
+  /// - Complexity: O(names).
+  package func names(in directory: SystemPath, flags: OpenFlags = .directory) throws(SystemError) -> [SystemPath] {
+    do throws(SystemError) {
+      return try withDescriptor(directory, flags: flags) { (descriptor) throws(SystemError) in
+        var names: [SystemPath] = []
+        while let entries = try readDirectory(descriptor) { names += entries.map(\.name) }
+        return names
+      }
+    } catch let error {
+      if error.isAbsence { return [] }
+      throw error
+    }
+  }
+
   /// Opens a file that was regular a moment ago: should it have become a FIFO, without waiting for its writer.
   private func openRegularFile(_ path: SystemPath) throws(SystemError) -> FileDescriptor {
     do {
