@@ -187,7 +187,7 @@ struct WireFrameGenerator {
         label: text(), itemAccess: maybe { $0.itemAccess() }, readingOptions: UInt(truncatingIfNeeded: number()),
         isPreparation: flag(), verified: maybe { $0.flag() }, folded: below(1000)),
       above: maybe { MessageID($0.number(), epoch: $0.number()) },
-      announcing: maybe { MessageID($0.number(), epoch: $0.number()) })
+      announcing: maybe { MessageID($0.number(), epoch: $0.number()) }, ahead: flag())
   }
 
   private mutating func messageKind() -> Message.Kind {

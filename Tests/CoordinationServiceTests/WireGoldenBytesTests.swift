@@ -6,9 +6,9 @@ import Testing
 ///
 /// When one of these fails, the format has changed: then `Hello.currentVersion` has to change as well.
 @Suite struct WireGoldenBytesTests {
-  @Test("The bytes of version 6 are as they were")
+  @Test("The bytes of version 7 are as they were")
   func goldenBytes() throws {
-    #expect(Hello.currentVersion == 6)
+    #expect(Hello.currentVersion == 7)
     for (frame, golden) in clientFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
     for (frame, golden) in serverFrames { #expect(hex(try wireBytes(of: frame)) == golden) }
   }
@@ -28,7 +28,7 @@ import Testing
       (
         .hello(hello),
         """
-        4300000001060000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
+        4300000001070000000807060504030201ffffffff090000000000000001000000700100000004000000727466640a00\
         0000000000000118171615141312112827262524232221
         """
       ),
@@ -80,9 +80,9 @@ import Testing
       (
         .delivered(delivery, origin),
         """
-        81000000050900000000000000010000000000000002000000000000000f02002f730301000000760003000000000000\
+        82000000050900000000000000010000000000000002000000000000000f02002f730301000000760003000000000000\
         000400000000000000010000006c00000000000000000000010105000000000000000000010900000000000000020000\
-        00000000000006000000010000006e01000000750107000000000000000800000000000000
+        0000000000000006000000010000006e01000000750107000000000000000800000000000000
         """
       ),
       (.graceEnded, "0100000011"),

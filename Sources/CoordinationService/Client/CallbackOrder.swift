@@ -58,7 +58,7 @@ struct CallbackOrder: Hashable, Sendable {
   /// - Returns: Whether it has to wait.
   mutating func holdsBack(_ delivery: Delivery, _ origin: DeliveryOrigin?, isAnyoneNested: Bool) -> Bool {
     let entry = HeldBack(delivery: delivery, origin: origin, isStale: origin == nil)
-    if heldBack[delivery.presenter] == nil && mayRun(entry) || origin != nil && isAnyoneNested {
+    if !isQueued(entry) && mayRun(entry) || origin != nil && isAnyoneNested && mayPassStale(entry) {
       begin(entry)
       return false
     }
@@ -66,10 +66,34 @@ struct CallbackOrder: Hashable, Sendable {
     return true
   }
 
+  /// A message that was held back because it had been sent ahead has its turn now, above the callback for which it waits.
+  ///
+  /// It may have begun meanwhile.
+  mutating func letGo(_ delivery: Delivery) {
+    let presenter = delivery.presenter
+    guard let index = heldBack[presenter]?.firstIndex(where: { $0.delivery.message == delivery.message }),
+      let entry = heldBack[presenter]?.remove(at: index)
+    else { return }
+    if heldBack[presenter]?.isEmpty == true { heldBack[presenter] = nil }
+    begin(entry)
+    released.append(.deliver(delivery, entry.origin))
+  }
+
+  /// Whether messages wait that come before this one; those that were sent ahead don't.
+  private func isQueued(_ entry: HeldBack) -> Bool {
+    guard let waiting = heldBack[entry.delivery.presenter] else { return false }
+    return entry.delivery.isAhead || waiting.contains { !$0.delivery.isAhead || $0.isStale }
+  }
+
+  /// Whether a message may wait for callbacks that the service doesn't know; otherwise it lets go the one that it sent ahead.
+  private func mayPassStale(_ entry: HeldBack) -> Bool {
+    !entry.delivery.isAhead || stale.contains { running[$0] == entry.delivery.presenter }
+  }
+
   /// The service puts its own callbacks of a presenter one after the other, and doesn't know the others.
   private func mayRun(_ entry: HeldBack) -> Bool {
     let presenter = entry.delivery.presenter
-    if entry.isStale { return !running.values.contains(presenter) }
+    if entry.isStale || entry.delivery.isAhead { return !running.values.contains(presenter) }
     if isOutOfTurn(entry.delivery) { return false }
     return !stale.contains { running[$0] == presenter }
   }
@@ -92,7 +116,9 @@ struct CallbackOrder: Hashable, Sendable {
 
   /// A callback begins to wait for an access, which may wait for a callback that was held back.
   mutating func letAllGo() {
-    for presenter in heldBack.keys.sorted() { release(of: presenter) { $1.origin != nil } }
+    for presenter in heldBack.keys.sorted() {
+      release(of: presenter) { $1.origin != nil && $0.mayPassStale($1) }
+    }
   }
 
   /// A presenter begins to wait for an access of its own, which may wait for a question that crossed the beginning of its callback.

@@ -70,6 +70,7 @@ extension ClientCore {
   }
 
   private mutating func take(_ delivery: Delivery, _ origin: DeliveryOrigin) {
+    if delivery.isAhead, delivery.above != nil { return callbacks.letGo(delivery) }
     if case .reacquire(let message) = delivery.kind {
       debts[message] = nil
       if reacquirers.remove(message) != nil { return run(delivery, origin) }
@@ -92,6 +93,7 @@ extension ClientCore {
     let mayNotWait =
       callbacks.hasStale && isAnyoneNested || callbacks.isOutOfTurn(delivery) && mayAwait(delivery.presenter)
       || has(.callbacksOverlap)
+    if delivery.isAhead, has(.questionsAheadBeginAtOnce) { return effects.append(.deliver(delivery, origin)) }
     if callbacks.holdsBack(delivery, origin, isAnyoneNested: mayNotWait) { return }
     effects.append(.deliver(delivery, origin))
   }

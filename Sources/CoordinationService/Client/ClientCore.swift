@@ -210,6 +210,8 @@ package enum ClientFault: String, Hashable, Sendable, CaseIterable {
   case staleFramesTaken
   /// Callbacks of a presenter run beside one that an earlier service asked for.
   case callbacksOverlap
+  /// A question that was sent before its turn begins as soon as it's there.
+  case questionsAheadBeginAtOnce
   /// A client doesn't report its waiting requests to the next service.
   case waitingForgotten
   /// An abandoned access is kept when it's granted.

@@ -203,7 +203,7 @@ extension ServiceCore {
       purpose: name(of: origin.purpose), debtOrigin: debtOrigin)
     let local = Delivery(
       message: delivery.message, presenter: Self.local(delivery.presenter), kind: delivery.kind, origin: origin,
-      above: delivery.above, announcing: delivery.announcedSave)
+      above: delivery.above, announcing: delivery.announcedSave, ahead: delivery.isAhead)
     send(.delivered(local, process), to: owner)
   }
 }

@@ -116,12 +116,12 @@ extension Message.Origin: WireValue {
 
 extension Delivery: WireValue {
   package func encode(into writer: inout WireWriter) {
-    writer.append(message, presenter, kind, origin, above, announcedSave)
+    writer.append(message, presenter, kind, origin, above, announcedSave, isAhead)
   }
 
   package init(from reader: inout WireReader) throws(WireError) {
     try self.init(
       message: reader.read(), presenter: reader.read(), kind: reader.read(), origin: reader.read(),
-      above: reader.read(), announcing: reader.read())
+      above: reader.read(), announcing: reader.read(), ahead: reader.flag())
   }
 }

@@ -52,6 +52,7 @@ extension FileAccessArbiter {
     let presenter = presenters.present(id)
     while !presenters[at: presenter].pending.isEmpty {
       guard let position = nextDeliverable(presenters[at: presenter]) else {
+        sendAhead(of: presenter)
         return suspectHeldBack(presenters[at: presenter])
       }
       let message = presenters[at: presenter].pending.remove(at: position)
@@ -169,7 +170,11 @@ extension FileAccessArbiter {
 
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
     let above = noteRunning(id, of: presenter)
-    if above == nil { announceSave(after: id) }
+    if above == nil {
+      // Its process begins it without being told.
+      if messages[id].wasSentAhead { return }
+      announceSave(after: id)
+    }
     effects.append(.deliver(messages[id].delivery(above: above)))
   }
 
@@ -183,10 +188,10 @@ extension FileAccessArbiter {
       if children.isEmpty { continue }
       suspects += descendants(of: children).filter { accesses.find($0)?.isWaiting == true }
     }
-    let folded = presenters[at: place].folded
+    let message = messages.present(id)
+    let folded = messages[at: message].wasSentAhead ? 0 : presenters[at: place].folded
     if folded > 0 { presenters[at: place].folded = 0 }
     presenters[at: place].running.append(id)
-    let message = messages.present(id)
     messages[at: message].noteDelivery(isReentrant: above != nil, folding: folded, after: lastSequence, at: now)
     return above
   }
@@ -246,6 +251,7 @@ extension FileAccessArbiter {
   /// nothing.
   package mutating func callbackReturned(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
+    noteBegun(id)
     if let message = messages.find(id), case .running = message.state, message.kind.mustBeAnswered {
       messages[id].state = .returned
       presenters[message.presenter].running.removeAll { $0 == id }
@@ -261,6 +267,7 @@ extension FileAccessArbiter {
   /// Accesses that wait for the answer fail (C-038, C-075).
   package mutating func messageFailed(_ id: MessageID, at time: Timestamp) -> [Effect] {
     begin(at: time)
+    noteBegun(id)
     if let message = messages.find(id), message.isUnanswered {
       let summary = summary(of: id)
       _ = finishCallback(id)
@@ -274,6 +281,7 @@ extension FileAccessArbiter {
   }
 
   private mutating func finishCallback(_ id: MessageID) -> Message? {
+    noteBegun(id)
     let place = messages.index(of: id)
     guard place != Table<Message>.none, messages[at: place].isUnanswered else { return nil }
     let message = messages.remove(at: place)

@@ -180,15 +180,22 @@ extension FileAccessArbiter {
     for index in accesses[id].negotiations.indices { accesses[id].negotiations[index].remaining = [] }
   }
 
+  /// No access waits for the answer any more, which comes all the same.
+  private mutating func stopAwaiting(_ message: MessageID) {
+    messages[message].awaitingAccess = nil
+    if messages[message].announcedSave != nil {
+      effects.append(.withdrawSave(messages[message].presenter, announcedBy: message))
+    }
+  }
+
   mutating func withdraw(_ message: MessageID) {
     switch messages[message].state {
     case .running, .returned:
-      messages[message].awaitingAccess = nil
-      if messages[message].announcedSave != nil {
-        effects.append(.withdrawSave(messages[message].presenter, announcedBy: message))
-      }
+      stopAwaiting(message)
     case .pending:
       let presenter = messages[message].presenter
+      // The presenter may have begun it.
+      if messages[message].wasSentAhead, !presenters[presenter].isRemoved { return stopAwaiting(message) }
       presenters[presenter].pending.removeAll { $0 == message }
       presenters[presenter].dropUselessDetails()
       messages.remove(message)

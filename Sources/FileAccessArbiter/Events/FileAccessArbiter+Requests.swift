@@ -88,6 +88,7 @@ extension FileAccessArbiter {
 
   /// Enters a new access into the surroundings it was requested in.
   mutating func noteContext(of id: AccessID, _ context: ExecutionContext?) {
+    if case .message(let outer) = context { noteBegun(outer) }
     switch context {
     case .access(let outer) where accesses.contains(outer): accesses[outer].children.append(id)
     case .message(let outer) where messages.contains(outer): messages[outer].children.append(id)

@@ -87,12 +87,15 @@ package struct Delivery: Hashable, Sendable {
   /// The question to save that comes next: a process that answers begins with it at once, and reports that by
   /// `relinquished`, instead of waiting for another message.
   package let announcedSave: MessageID?
+  /// The message was sent before its turn: the process begins it when no callback of the presenter runs any more, or when it's
+  /// delivered once more, above a callback.
+  package let isAhead: Bool
 
   package var isReentrant: Bool { above != nil }
 
   package init(
     message: MessageID, presenter: PresenterID, kind: Message.Kind, origin: Message.Origin, above: MessageID? = nil,
-    announcing announcedSave: MessageID? = nil
+    announcing announcedSave: MessageID? = nil, ahead isAhead: Bool = false
   ) {
     self.message = message
     self.presenter = presenter
@@ -100,6 +103,7 @@ package struct Delivery: Hashable, Sendable {
     self.origin = origin
     self.above = above
     self.announcedSave = announcedSave
+    self.isAhead = isAhead
   }
 }
 

@@ -91,6 +91,8 @@ package struct Message: TableElement {
   var negotiation: Int32 = -1
   /// The number of the question to save that was announced with it.
   var announcedSave: MessageID?
+  /// The presenter's process has it already, and begins it when the presenter's callback is over.
+  var wasSentAhead = false
 }
 
 extension Message {
@@ -108,7 +110,8 @@ extension Message {
   /// The order to deliver it.
   func delivery(above callback: MessageID?) -> Delivery {
     Delivery(
-      message: id, presenter: presenter, kind: kind, origin: origin, above: callback, announcing: announcedSave)
+      message: id, presenter: presenter, kind: kind, origin: origin, above: callback, announcing: announcedSave,
+      ahead: wasSentAhead)
   }
 }
 

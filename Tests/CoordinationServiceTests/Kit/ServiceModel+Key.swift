@@ -277,6 +277,7 @@ extension KeyWriter {
       if let above = delivery.above { add(above) }
       hasher.combine(delivery.announcedSave == nil)
       if let save = delivery.announcedSave { add(save) }
+      hasher.combine(delivery.isAhead)
       hasher.combine(origin)
     case .frame(.saveWithdrawn(let message)):
       hasher.combine(7)
