@@ -60,7 +60,7 @@ extern char bench_exempt_begin[], bench_exempt_end[];
 extern long bench_exempt_system_call(long number, long a, long b, long c, long d, long e, long f);
 extern void bench_exempt_return(void);
 
-// What the kernel takes; that of libc has no place for a restorer of one's own.
+// The structure of the kernel's rt_sigaction; that of libc has no place for a restorer of one's own.
 struct kernel_sigaction {
   void (*handler)(int, siginfo_t *, void *);
   unsigned long flags;

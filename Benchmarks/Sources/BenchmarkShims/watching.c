@@ -19,7 +19,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-// What a process without privileges may ask for, with names and handles of directories. See fanotify(7).
+// A watcher that a process without privileges may create; fanotify(7) reports names and handles of directories.
 static int open_watcher(int kind) {
   if (kind == BENCH_WATCHER_INOTIFY) return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   return fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_CLOEXEC | FAN_NONBLOCK, O_RDONLY);
@@ -34,7 +34,7 @@ static int watch(int watcher, int kind, const char *path) {
   uint64_t mask = FAN_CREATE | FAN_DELETE | FAN_RENAME | FAN_MODIFY | FAN_CLOSE_WRITE | FAN_ATTRIB | FAN_DELETE_SELF | FAN_MOVE_SELF |
                   FAN_EVENT_ON_CHILD | FAN_ONDIR;
   if (fanotify_mark(watcher, FAN_MARK_ADD | FAN_MARK_ONLYDIR | FAN_MARK_DONT_FOLLOW, mask, AT_FDCWD, path) != 0) return errno;
-  // Events name the directory by its handle, so whoever watches has to know it.
+  // Events name the directory by its handle, so the watcher has to record that handle.
   union {
     struct file_handle handle;
     char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];

@@ -1,5 +1,5 @@
-// What the benchmarks need from C: things that Swift can't declare (interposed functions, signal handlers, function
-// pointers at offsets) and constants that Swift's Glibc module hides.
+// The C declarations of the benchmarks: things that Swift can't declare (interposed functions, signal handlers,
+// function pointers at offsets) and constants that Swift's Glibc module hides.
 #ifndef BENCHMARK_SHIMS_H
 #define BENCHMARK_SHIMS_H
 

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// What a claim can't do without, whatever its design: no lock, but the distance to it is what design can still gain.
+/// The cost that a claim can't avoid, whatever its design: no lock, but only the distance to this floor can be gained
+/// by design.
 ///
 /// A claim is announced and taken back by a read-modify-write each, with a fence between the announcement and the look at the
 /// others. One by URL asks the kernel besides whether the way to the item has changed.
