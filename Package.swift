@@ -17,7 +17,7 @@ import PackageDescription
 //   3  VersionStore             versions of files in a directory of their own, safe from crashes
 //   3  UploadArchives           private copies for uploads, zip archives of directories
 //   3  FilePackages             packages as trees of members: read lazily, written incrementally, exchanged in one step
-//   3  FileWatching             trees of files that are kept current, whoever alters them
+//   3  FileWatching             trees of files that are kept current, by any program
 //   2  CoordinationService      what processes tell each other, and the service that decides for them: pure values
 //   4  FileCoordination         the library people import
 //   4  FileMetadata             queries for files that are kept current
@@ -49,7 +49,7 @@ let package = Package(
     .library(name: "FileCoordination", targets: ["FileCoordination", "SystemInterface", "SystemThreads"]),
     // The predicate language alone, for programs that have items of their own to select.
     .library(name: "MetadataPredicates", targets: ["MetadataPredicates"]),
-    // What happens in trees of files, alone, for programs that neither coordinate nor query.
+    // Changes in trees of files, alone, for programs that neither coordinate nor query.
     .library(name: "FileWatching", targets: ["FileWatching", "SystemInterface", "SystemThreads"]),
     .library(name: "FileMetadata", targets: ["FileMetadata", "MetadataPredicates", "SystemInterface"]),
     // Versions of files, and conflicts between them.
@@ -128,7 +128,7 @@ let package = Package(
       swiftSettings: settings),
     // Random numbers and schedules that a seed names; also for programs that tests run.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
-    // What tests of several targets need.
+    // Support for the tests of several targets.
     .target(name: "CTestShims", path: "Tests/CTestShims"),
     .target(
       name: "TestSupport", dependencies: ["CTestShims", "SystemInterface"], path: "Tests/TestSupport",
