@@ -118,7 +118,7 @@ extern ssize_t getdents64(int directory, void *buffer, size_t length);
 /// ioctl_ficlone(2): shares the whole contents of `from` with `to`.
 static inline int shim_clone(int to, int from) { return ioctl(to, 0x40049409 /* FICLONE */, from); }
 
-/// What statx(2) tells, with devices as stat(2) has them.
+/// The answer of statx(2), with devices as stat(2) has them.
 struct shim_status {
   uint32_t mode, owner, group, link_count;
   uint64_t size, block_count, device, inode, represented_device;
