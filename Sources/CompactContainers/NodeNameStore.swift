@@ -40,8 +40,8 @@ public struct NodeName: Equatable, Sendable {
 
 /// The ends of long names.
 ///
-/// Bytes are kept and compared eight at a time, the last ones filled up with zeros. What looks equal then and has the same
-/// length is equal.
+/// Bytes are kept and compared eight at a time, the last ones filled up with zeros. Two names of equal length with equal
+/// words are equal.
 public struct NodeNameStore: Sendable {
   public struct Block: Sendable {
     @usableFromInline var words: (UInt64, UInt64, UInt64)
