@@ -19,7 +19,7 @@ struct Grace: Sendable {
   var presenters: [PresenterID] = []
   /// Presenters that are owed a reacquirer for an access that may still be reported.
   var debts: [Debt] = []
-  /// What processes have reported that belong to an access which hasn't been reported yet.
+  /// Reports of processes that belong to an access which hasn't been reported yet.
   var nestedReports: [ClientID: [ClientFrame]] = [:]
 
   struct Debt: Sendable {

@@ -4,7 +4,7 @@ package import FileAccessArbiter
 // environment of its children; a child names it in its hello. All requests of the child are nested in the access then.
 
 extension ServiceCore {
-  /// What a process belongs to, by its hello.
+  /// The outer access of a process, by its hello.
   enum Outer: Hashable, Sendable {
     case nothing
     case access(AccessID)
@@ -35,7 +35,7 @@ extension ServiceCore {
 
   /// The access is about to end: processes that belong to it get nothing more.
   ///
-  /// What they wait for isn't granted either: it would be without the protection that they rely on.
+  /// Their waiting requests aren't granted either: they would be without the protection that they rely on.
   mutating func endSharing(of access: AccessID, at time: Timestamp) {
     guard let token = sharedAccesses.removeValue(forKey: access) else { return }
     tokens[token] = nil
@@ -145,7 +145,7 @@ extension ServiceCore {
 
   /// If nothing else is to be expected, the accesses have ended that these processes belong to.
   ///
-  /// What they hold stays theirs, inside of nothing.
+  /// They keep the items that they hold, without an outer access.
   mutating func takeOrphanedReports(at time: Timestamp) {
     while let grace, !grace.nestedReports.isEmpty,
       grace.expected.isSubset(of: grace.nestedReports.keys.compactMap { clients[$0]?.session }),

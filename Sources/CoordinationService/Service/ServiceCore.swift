@@ -204,7 +204,7 @@ package enum ServiceFault: String, Hashable, Sendable, CaseIterable {
   case savePriorityIgnored
   /// A process whose outer access has ended gets accesses like any other.
   case endedOuterIgnored
-  /// What belongs to an access is entered before that access has been reported.
+  /// The reports of processes inside an access are entered before that access has been reported.
   case nestedReportedFirst
   /// A process whose outer access ends gets what it waits for.
   case outlivedRequestsKept

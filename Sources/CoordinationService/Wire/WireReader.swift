@@ -2,7 +2,7 @@ internal import CompactContainers
 
 /// Reads values from the payload of one frame.
 ///
-/// Whatever the bytes are, it returns a value or throws, and takes no more memory than in proportion to the bytes.
+/// For any bytes it returns a value or throws, and its memory grows at most in proportion to the bytes.
 package struct WireReader {
   private let bytes: [UInt8]
   /// Where in `bytes` the frame begins, with its length.
