@@ -63,7 +63,8 @@ extension FileAccessArbiter {
   private mutating func judge(_ change: ItemChange, by client: ClientID) {
     switch change {
     case .unknown(let path):
-      // What is inside is told of by this, and may be gone before it's left alone, of which nobody may say a word.
+      // This news covers the items inside. One of them may vanish before it's left alone, and then no presenter may be
+      // notified of it.
       ledger.settling = ledger.settling.filter { $0.key.client != client || !path.isSameOrContains($0.key.path) }
       tell(change, to: concerned(by: change, of: client))
     case .changed(let path):
@@ -209,8 +210,8 @@ extension FileAccessArbiter {
     }
   }
 
-  /// Tells of a move, and then of what has been seen at the former place since the move was seen: whoever is told before it
-  /// follows may find something else there.
+  /// Notifies presenters of a move, and then of the changes that were seen at the former place since the move was seen: a
+  /// presenter that is notified of them before it follows the move may find something else there.
   private mutating func confirmMove(
     _ move: ItemChange, from old: ItemPath, to new: ItemPath, by client: ClientID
   ) {
