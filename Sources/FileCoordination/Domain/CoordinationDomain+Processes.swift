@@ -127,7 +127,7 @@ extension MeetingGround {
         let isPatient = since.duration(to: clock.now) < Self.timeToNotice
         if let right = try tryToServe(displacing: !isPatient) { return right }
       }
-      // With an inherited socket whoever connects there reaches this process.
+      // With an inherited socket every process that connects there reaches this process.
       if !isInherited, clock.now >= nextAsk {
         let process = askToServe(packageExtensions)
         askPause = process == asked && process != nil ? min(askPause * 2, Self.askIntervalMax) : Self.askInterval

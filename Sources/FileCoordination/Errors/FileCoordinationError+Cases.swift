@@ -243,7 +243,7 @@ extension FileCoordinationError {
       underlyingError: error, deadlock: inner?.deadlock ?? elsewhere?.deadlock)
   }
 
-  /// Whom the access kept waiting in turn: the callback may have been waiting for one of them (C-120).
+  /// The parties that the access kept waiting in turn: the callback may have been waiting for one of them (C-120).
   private static func behind(_ followers: NamedParties) -> String {
     followers.parties.isEmpty ? "" : "Behind it, \(sentence(followers)). "
   }

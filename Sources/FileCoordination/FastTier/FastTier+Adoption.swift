@@ -44,7 +44,7 @@ extension FastTier {
   ///   - writes: Whether writes are offered.
   ///   - adopt: Decides about the claim in this slot, and enters it into the arbiter if that admits it. A claim must be
   ///     refused only on account of something whose interest meets it.
-  /// - Throws: What an operation on the memory throws, or `adopt`.
+  /// - Throws: The error of an operation on the memory, or of `adopt`.
   package func adoptClaims(
     _ scope: ClaimScope, reads: Bool, writes: Bool,
     _ adopt: (Memory.Address) throws(Memory.Failure) -> AdoptionDecision

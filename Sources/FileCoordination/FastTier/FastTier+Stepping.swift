@@ -1,6 +1,6 @@
 internal import FileAccessArbiter
 
-// How whoever holds the host's lock keeps the tier and the arbiter in agreement.
+// The steps that keep the tier and the arbiter in agreement. Only a thread with the host's lock takes them.
 
 /// Items that may lie inside each other.
 protocol NestedItem: Equatable, Sendable {
@@ -45,13 +45,13 @@ extension FastTier {
   /// the place of those that were raised for the step.
   ///
   /// - Parameters:
-  ///   - obstacles: What the step makes known.
+  ///   - obstacles: The obstacles that the step raises.
   ///   - arbiter: The arbiter.
   ///   - adopt: Decides about the claim in a slot that an obstacle may cover, and enters it into the arbiter if that
   ///     admits it.
   ///   - step: The step.
-  /// - Returns: What `step` returned.
-  /// - Throws: What an operation on the memory throws, or a closure.
+  /// - Returns: The result of `step`.
+  /// - Throws: The error of an operation on the memory, or of a closure.
   func step<Item, Arbiter: TierArbiter, Result>(
     raising obstacles: [Obstacle<Item>], _ arbiter: inout Arbiter,
     adopt: (Memory.Address, Obstacle<Item>, inout Arbiter) throws(Memory.Failure) -> AdoptionDecision,

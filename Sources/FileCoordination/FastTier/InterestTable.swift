@@ -38,10 +38,10 @@ package struct InterestCounts: Hashable, Sendable {
 ///
 /// A hash table with open addressing that everybody may read at any time without a lock. A key with interest stays
 /// where it is, and so do the keys on the way to it: one without interest is taken away only when nothing comes behind
-/// it. The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. Whoever claims loads
-/// that pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before
-/// the raising that will find the claim. A table that was replaced is freed when every claim, and every look of one
-/// that waits, that was shown at that time is over.
+/// it. The others vanish when the table is rebuilt elsewhere and the pointer to it is replaced. A claimant loads that
+/// pointer after it has shown its claim, so that a rebuild is like any other change: before the look, or before the
+/// raising that will find the claim. A table that was replaced is freed when every claim, and every look of one that
+/// waits, that was shown at that time is over.
 ///
 /// | words | written by | read by |
 /// | --- | --- | --- |

@@ -187,7 +187,7 @@ extension PlaceCore {
   private mutating func forEachDirectory(
     with watch: NameWatch, _ body: (inout PlaceCore, NameNode.ID) -> Void
   ) {
-    // What `body` does may remove some of them, and adds none.
+    // `body` may remove some of these directories, and adds none.
     for directory in watched[watch] ?? [] where names.contains(directory) { body(&self, directory) }
   }
 

@@ -124,7 +124,7 @@ final class AccessWaiter: Sendable {
   ///
   /// - Parameters:
   ///   - server: The work of the thread meanwhile, if any.
-  ///   - host: Whose waits show how long staying awake pays.
+  ///   - host: The host whose former waits show how long staying awake pays.
   func block(serving server: (any BlockedThreadServer)?, at host: ArbiterHost) {
     if server != nil { return sleep(serving: server) }
     host.watchfulness.await(by: host.clock, { isAnswered.load(ordering: .acquiring) }, orSleep: { sleep(serving: nil) })

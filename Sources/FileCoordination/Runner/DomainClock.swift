@@ -41,8 +41,8 @@ struct DomainClock: Sendable {
   ///   - deadline: The time on this clock; `nil` waits without limit.
   ///   - wake: Ends the wait, or the next one.
   ///   - body: Waits until the time that it's given, which is the machine's; `nil` if somebody else ends the wait.
-  /// - Returns: What `body` returned.
-  /// - Throws: What `body` threw.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   func waiting<Result, Failure: Error>(
     until deadline: MonotonicTime?, wake: @escaping @Sendable () -> Void,
     _ body: (MonotonicTime?) throws(Failure) -> Result

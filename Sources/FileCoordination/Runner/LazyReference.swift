@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
-/// | `address` | itself: stored once, releasing, and loaded acquiring | what it leads to was written before |
+/// | `address` | itself: stored once, releasing, and loaded acquiring | the instance was written before its address |
 @safe
 struct LazyReference<Instance: AnyObject & Sendable>: ~Copyable, Sendable {
   /// Zero until there's an instance, which is retained from then on.

@@ -23,7 +23,7 @@ struct Watchfulness {
   /// Polls for a moment, then sleeps.
   ///
   /// - Parameters:
-  ///   - clock: What tells how long.
+  ///   - clock: The clock that measures the wait.
   ///   - look: Looks whether it's there, without waiting.
   ///   - sleep: Waits for it.
   /// - Returns: The result of one of them.

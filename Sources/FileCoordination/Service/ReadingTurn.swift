@@ -56,7 +56,7 @@ extension ReadingTurn {
   ///
   /// - Parameters:
   ///   - deadline: When to give up.
-  ///   - clock: What tells that time.
+  ///   - clock: The clock of that deadline.
   /// - Throws: An error of epoll_wait(2).
   func wait(until deadline: MonotonicTime?, by clock: DomainClock) throws(SystemError) {
     var events: [ReadinessPoller.Event] = []

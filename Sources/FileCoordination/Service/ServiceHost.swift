@@ -32,7 +32,7 @@ final class ServiceHost: Sendable {
     self.handOverCount = Atomic(handOverCount)
   }
 
-  /// What a service is started with.
+  /// The values with which a service is started.
   struct Setting: Sendable {
     /// Where the domain's processes meet.
     let ground: MeetingGround
@@ -54,7 +54,7 @@ final class ServiceHost: Sendable {
   ///
   /// - Parameters:
   ///   - right: The right to serve, kept until the service stops; given up when this throws.
-  ///   - setting: What it's started with.
+  ///   - setting: The values with which it's started.
   ///   - former: The last service of the process.
   /// - Returns: The running service.
   /// - Throws: `SystemError` when no process can connect there.
@@ -89,7 +89,7 @@ final class ServiceHost: Sendable {
 
   /// - Parameters:
   ///   - right: The right to serve.
-  ///   - setting: What it's started with.
+  ///   - setting: The values with which it's started.
   ///   - carried: The sessions that an earlier service of this process served until its names were removed.
   /// - Returns: The state of a service, and where it listens.
   /// - Throws: `SystemError` when no process can connect there.
@@ -98,7 +98,7 @@ final class ServiceHost: Sendable {
   ) throws(SystemError) -> (ServiceCore, LocalListener) {
     // Grows from service to service, also if somebody has removed the file: tokens of an earlier one stay the smaller ones.
     let epoch = try right.nextEpoch(atLeast: clock.timeOfDay())
-    // Before anybody can connect: whoever has connected already has a session.
+    // Before any process can connect: each process that has connected already has a session.
     let sessions = try right.liveSessions()
     let core = ServiceCore(
       epoch: epoch, processIdentifier: HostProcess.processIdentifier, packageExtensions: setting.packageExtensions,

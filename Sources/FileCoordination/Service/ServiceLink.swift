@@ -13,7 +13,7 @@ internal import SystemInterface
 /// | --- | --- | --- |
 /// | `state` | its lock, inside that of the host | any thread sends; the reading thread connects and disconnects |
 /// | `pauseEnd` | its lock | the reading thread sets it before it looks for the end of the link, and the end is noted before it's signalled |
-/// | `service` | its lock | the reading thread starts it, and whoever ends the process stops it |
+/// | `service` | its lock | the reading thread starts it, and the thread that ends the process stops it |
 /// | `host` | set once before the first connection | the host owns the link |
 final class ServiceLink: ServiceTransport {
   enum Phase: Sendable {

@@ -15,7 +15,7 @@ internal import SystemInterface
 /// The lock of `state` is held while files are inspected: the waiting thread ends a coordinated write, and the changes
 /// before that have to be reported first.
 final class ChangeBridge: Sendable {
-  /// What others report to the reader.
+  /// A report of another part of the program to the reader.
   enum Note: Hashable, Sendable {
     case follow(PresenterID, ItemPath)
     /// The same, but another one comes next: the item has left this place already.

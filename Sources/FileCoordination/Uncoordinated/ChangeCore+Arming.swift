@@ -33,7 +33,7 @@ struct DirectorySearch: Hashable, Sendable {
     var mayBeKnown = false
   }
 
-  /// What is still to be searched, the next one last.
+  /// The directories that remain to be searched, the next one last.
   var rest: [Directory]
 
   /// - Parameters:
@@ -135,7 +135,7 @@ extension ChangeCore {
     for place in [presented[id]?.path, awaited].compactMap(\.self) { byPlace[place, default: []].insert(id) }
   }
 
-  // MARK: What is inside
+  // MARK: Contents of directories
 
   mutating func goOn(_ former: DirectorySearch) {
     var search = former
@@ -207,7 +207,7 @@ extension ChangeCore {
     }
   }
 
-  /// What was to be watched.
+  /// The place that an unanswered order was to watch.
   private func place(of question: Question) -> (ItemPath, WatchInterest) {
     switch question {
     case .watch(let path, let interest): (path, interest)

@@ -120,7 +120,7 @@ extension ChangeCore {
 
   /// Events were lost: anything may have changed, also what is watched.
   ///
-  /// What is still needed keeps its watch: the end of each watch is an event too, and many of them would overflow the queue again.
+  /// Needed watches are kept: the end of each watch is an event too, and many of them would overflow the queue again.
   private mutating func watchEverythingAgain() {
     let former = places.allWatches
     places = WatchedPlaces()

@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-// What happens to items themselves, and to directories on the way to them.
+// Changes of items themselves, and of directories on the way to them.
 
 extension ChangeCore {
   /// Items whose places are requested, the next one last.
@@ -29,7 +29,7 @@ extension ChangeCore {
 
   /// A watched item is gone, or its file system.
   ///
-  /// - Returns: What is to be done next.
+  /// - Returns: The next steps.
   mutating func noteEnd(of watch: WatchID) -> [Step] {
     places.end(watch).flatMap { place in
       presenters(inside: place.path).flatMap { [.arm($0), .seeOther($0, than: presented[$0]?.item)] }
@@ -62,7 +62,7 @@ extension ChangeCore {
     presenters(inside: directory).filter { presented[$0]?.path != directory }
   }
 
-  /// What to report if something else is at the place of an item.
+  /// The change to report if something else is at the place of an item.
   func other(_ id: PresenterID, than former: HeldItem?) -> ItemChange? {
     guard let item = presented[id], let path = item.path, item.item?.identity != former?.identity else { return nil }
     if item.item == nil { return .vanished(path) }

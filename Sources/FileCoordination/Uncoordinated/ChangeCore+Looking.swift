@@ -14,7 +14,7 @@ extension ChangeCore {
       let isRefuted = refutedMoves.remove(old) != nil
       // Moved on before it was settled; to presenters that know it at this place that's a move of its own.
       if let first = moves.origin(of: old), !isPresentedInside(old) {
-        // What was there before the item came is gone; or the item, which may have been reported there and is back.
+        // The former item at this place is gone; or the item itself, which may have been reported there and is back.
         if moves[first]?.replaced == true || first == new || reportedArrivals.contains(old) { confirm(.vanished(old)) }
         moves[first]?.target = new
         losses = losses.map { old.contains($0) ? $0.movedAlong(from: old, to: new) : $0 }
@@ -117,7 +117,7 @@ extension ChangeCore {
     doNext((former.isRefuted ? [] : [.confirm(.changed(old))]) + [confirmArrival(of: former)])
   }
 
-  /// What was replaced at the target has changed, also if nothing is there any more.
+  /// A replaced item at the target has changed, also if nothing is there any more.
   private func confirmArrival(of move: UnsettledMove) -> Step {
     if move.replaced { return .confirm(.changed(move.target)) }
     let target = followUnreportedMoves(move.target)
@@ -213,7 +213,7 @@ extension ChangeCore {
     for change in later { confirm(change) }
     for path in losses where place.isSameOrContains(path) && !isKnownName(path) { confirm(.vanished(path)) }
     dropLosses(at: place)
-    // What went there is another item that had the same name.
+    // The item that went there is another one that had the same name.
     if place != move.target { doNext([.confirmIfPresent(move.arrival, at: move.target)]) }
   }
 

@@ -14,12 +14,12 @@ extension ChangeCore {
     /// Where the items are to be that were awaited there.
     let awaited: [ItemPath]
 
-    /// What may have come with it.
+    /// The steps for the other awaited paths, whose items may have arrived with it.
     var companions: [Step] { awaited.filter { $0 != path }.map { .announceIfPresent($0) } }
   }
 
   mutating func appear(_ site: Site, byRename: Bool) {
-    // Whatever it was may be gone again, and isn't reported then. Its end is an event too, if it was known.
+    // The item may be gone again, and isn't reported then. Its end is an event too, if it was known.
     if isDeep(site) { return order(.look(site.path), .appearance(site, byRename: byRename)) }
     takePresence(site, byRename: byRename)
   }
@@ -28,14 +28,14 @@ extension ChangeCore {
   mutating func noteAbsence(at site: Site, byRename: Bool) {
     if places.place(at: site.directory)?.isLeft == true { noteUnseenChange(at: site.path) }
     reportEndsAgain(at: site.path)
-    // What has replaced the known item may have moved on with a directory around it.
+    // The item that has replaced the known one may have moved on with a directory around it.
     if byRename, isKnownName(site.path) {
       see(.changed(site.path))
       noteReportedEnd(at: site.path)
     }
   }
 
-  /// What was reported as gone may have been there when observers looked, and is gone again.
+  /// An item that was reported as gone may have been there when observers looked, and is gone again.
   private mutating func reportEndsAgain(at top: ItemPath) {
     for path in reportedEnds.sorted() where path == top || top.contains(path) && !presenters(of: path).isEmpty {
       see(.vanished(path))
@@ -70,7 +70,7 @@ extension ChangeCore {
     refutedMoves.insert(path)
   }
 
-  /// Before what is found inside is reported.
+  /// Reports an arrival before the items inside it are reported.
   mutating func announce(_ appearance: Appearance) {
     let path = appearance.path
     refuteMove(from: path)
@@ -144,8 +144,8 @@ extension ChangeCore {
     doNext((isOnTheWay ? [.callRoll(rollCall(insideAnyOf: [site.path]))] : []) + [.disappear(site)])
   }
 
-  /// What has gone under a name has been replaced before: of two names that change places in one step, the arrival at one of them may
-  /// be reported before the departure from it.
+  /// An item that goes under a known name has been replaced before: if two names change places in one step, the arrival at one of
+  /// them may be reported before the departure from it.
   mutating func replace(_ site: Site) {
     doNext([.unwatchInside(site.path), .revisit(site)] + confirmOthers(inside: site.path))
   }
@@ -166,7 +166,7 @@ extension ChangeCore {
     }
     let hadTarget = isKnownToBePresent(new)
     refuteMove(from: new)
-    // Whatever was there is watched under that name no more.
+    // The former item there is no longer watched under that name.
     unwatchInside(new)
     // Watches of what presenters have there stay where the arbiter knows them until it orders them to follow.
     if !isFollowed {
@@ -193,7 +193,7 @@ extension ChangeCore {
 extension ChangeCore {
   /// Two names have changed places in one step, or one file was renamed there and back: both names are looked at.
   ///
-  /// - Returns: What is to be done next.
+  /// - Returns: The next steps.
   func exchange(_ events: ExchangeEvents) -> [Step] {
     let sites = [events.first, events.second].flatMap { place in
       places[place.watch].map { Site(directory: $0.path, name: place.name, isDirectory: true) }

@@ -2,11 +2,11 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-// What is to be done, one step after the other. A step changes what is known, or gives an order and leaves a question, which says
-// what the outcome is for. What follows from a step is done before whatever had to be done already.
+// The work, one step after the other. A step changes the known state, or gives an order and leaves a question, which records the
+// purpose of the outcome. Steps that follow from a step are taken before all steps that were due already.
 
 extension ChangeCore {
-  /// What a ``ChangeCore`` has still to do.
+  /// A step that a ``ChangeCore`` has still to take.
   enum Step: Hashable, Sendable {
     /// Watch everything again that a presenter needs to have watched.
     case arm(PresenterID)
@@ -43,7 +43,7 @@ extension ChangeCore {
     case prune(ItemPath?)
   }
 
-  /// What the result of an order is for.
+  /// The purpose of an order whose outcome is due.
   enum Question: Hashable, Sendable {
     case events(after: [WatchEvent])
     case watch(ItemPath, WatchInterest)
@@ -72,7 +72,7 @@ extension ChangeCore {
   /// Whether everything is done that was to be done.
   var isIdle: Bool { steps.isEmpty && agenda.isEmpty && question == nil && waitingEnds.isEmpty }
 
-  /// What happens is reported between two turns: a step that is under way has its own picture of what is known.
+  /// Events are reported between two turns: a step that is under way has its own picture of the known state.
   func requireIdleness() {
     precondition(isIdle, "something else has happened while \(question.map { "\($0)" } ?? "\(steps)") is open")
   }
@@ -89,7 +89,7 @@ extension ChangeCore {
     self.question = question
   }
 
-  /// What is to be done next; `nil` if there's nothing to do until something else happens.
+  /// The next order; `nil` if there's nothing to do until something else happens.
   ///
   /// Pass its outcome to ``take(_:)`` before the next call.
   mutating func next() -> ChangeOrder? {

@@ -2,8 +2,8 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// What is known of presented items and the places around them, and what has to be done to receive their changes: a value
-/// that decides.
+/// The known state of presented items and of the places around them, and the orders that are due to receive their
+/// changes: a value that decides.
 ///
 /// It gives orders and takes their outcomes, see ``ChangeOrder``. It knows no file, descriptor, thread, lock or clock;
 /// ``ChangeHands`` carries its orders out. Between an order and its outcome anything may happen to the files.
@@ -47,7 +47,7 @@ struct ChangeCore: WatchingCore, Sendable {
     var lookCount = 0
   }
 
-  /// What to report to the arbiter, and to wait for.
+  /// The changes to report to the arbiter, and the waits for items to settle.
   struct Output: Hashable, Sendable {
     private(set) var seen: [ItemChange] = []
     private var known: Set<ItemChange> = []
@@ -60,10 +60,11 @@ struct ChangeCore: WatchingCore, Sendable {
 
     var isEmpty: Bool { seen.isEmpty && confirmed.isEmpty && unsettled.isEmpty && unsettledChanges.isEmpty }
 
-    /// What lasts and came before everything that was seen: where something is, and the news that are reported before that.
+    /// The lasting changes that came before everything that was seen: places of items, and the news that are reported
+    /// before those.
     var confirmedPlaces: [ItemChange] { confirmedInTurn.places }
 
-    /// What lasts and goes together with what was seen since: a message for both is enough.
+    /// The lasting changes that go together with those seen since: a message for both is enough.
     var confirmedNews: [ItemChange] { confirmedInTurn.news }
 
     /// News of a place are reported before the move that leaves it, whose presenters aren't found there any more, and news of a
@@ -128,7 +129,7 @@ struct ChangeCore: WatchingCore, Sendable {
   var reportedMoves: [ItemPath: ItemPath] = [:]
   /// Of these, the places that something else has taken, which was reported.
   var refutedMoves: Set<ItemPath> = []
-  /// What has vanished where something was moved to, before the move is reported.
+  /// Items that have vanished at the target of a move, before the move is reported.
   var losses: [ItemPath] = []
   /// Names that were reported as gone: an observer that looks there may see an item that is gone again when the core does.
   var reportedEnds: Set<ItemPath> = []
@@ -144,11 +145,11 @@ struct ChangeCore: WatchingCore, Sendable {
   /// How many watches were ended since events were taken.
   var endedCount = 0
   let endedCountMax: Int
-  /// What is still to be done; the next step stands last.
+  /// The steps that remain; the next one stands last.
   var steps: [Step] = []
   /// Orders that haven't been given yet, of which only the last one may have a result.
   var agenda = OrderQueue<ChangeOrder>()
-  /// What the result of the last order is for.
+  /// The purpose of the last order, until its outcome is reported.
   var question: Question?
   /// The renames among the events that are being taken in.
   var halves = Halves([])
@@ -337,7 +338,7 @@ extension ChangeCore {
     if let former = relocate(id, to: path) { push(.prune(former.path)) }
   }
 
-  /// - Returns: What was known before; `nil` if the presenter isn't known, or has this place already.
+  /// - Returns: The former state of the presenter; `nil` if the presenter isn't known, or has this place already.
   private mutating func relocate(_ id: PresenterID, to path: ItemPath) -> Presented? {
     guard let former = presented[id], former.path != path else { return nil }
     forgetPlace(of: id)

@@ -2,7 +2,7 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// What a ``ChangeCore`` requires to be done, one order after the other; each outcome is reported before the next order.
+/// An order of a ``ChangeCore``, whose outcome is reported before the next order.
 enum ChangeOrder: Hashable, Sendable {
   /// Take all events of what was done before.
   case takeEvents
@@ -20,7 +20,7 @@ enum ChangeOrder: Hashable, Sendable {
   case list(ItemPath)
 }
 
-/// What has come of an order.
+/// The outcome of an order.
 enum ChangeOutcome: Sendable {
   case events([WatchEvent])
   case watched(Result<WatchID, SystemError>)
@@ -34,7 +34,7 @@ enum ChangeOutcome: Sendable {
   case done
 }
 
-/// What is held for a presenter.
+/// The item that is held for a presenter.
 struct HeldItem: Hashable, Sendable {
   let identity: FileIdentity
   let isDirectory: Bool

@@ -24,7 +24,7 @@ struct ItemHandle: Hashable, Sendable {
   /// - Parameters:
   ///   - path: The item.
   ///   - files: The door through which it's opened.
-  ///   - budget: What the descriptor is taken from.
+  ///   - budget: The budget that the descriptor is taken from.
   ///   - former: A handle that is closed right after, and whose descriptor makes room for this one.
   init?(
     _ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget, insteadOf former: ItemHandle? = nil

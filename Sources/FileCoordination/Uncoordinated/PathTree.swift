@@ -107,7 +107,7 @@ struct PathTree<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Optional {
-  /// - Returns: What was there before.
+  /// - Returns: The former value.
   fileprivate mutating func replace(with value: Wrapped) -> Wrapped? {
     defer { self = value }
     return self

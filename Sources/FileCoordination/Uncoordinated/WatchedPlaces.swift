@@ -91,7 +91,7 @@ struct WatchedPlaces: Hashable, Sendable {
 
   /// A directory stands elsewhere now, and until all presenters inside have followed it, it counts as being in both places.
   ///
-  /// - Returns: What was watched there before, and is to be ended.
+  /// - Returns: The former watches there, which have to be ended.
   mutating func copyDirectories(from old: ItemPath, to new: ItemPath) -> [WatchID] {
     var ended: [WatchID] = []
     for path in pathsInside(old) {
@@ -114,7 +114,7 @@ struct WatchedPlaces: Hashable, Sendable {
 
   /// An item stands elsewhere now, and its watches with it.
   ///
-  /// - Returns: What was watched there before, and is to be ended.
+  /// - Returns: The former watches there, which have to be ended.
   mutating func move(from old: ItemPath, to new: ItemPath) -> [WatchID] {
     dropAliases(from: old, to: new)
     return pathsInside(old).compactMap { relabel($0, as: $0.movedAlong(from: old, to: new)) }
@@ -122,9 +122,9 @@ struct WatchedPlaces: Hashable, Sendable {
 
   /// The presenters of an item that was seen to leave follow it, and its watches with them.
   ///
-  /// What was put in its place meanwhile, and is watched there, stays.
+  /// An item that was put in its place meanwhile, and is watched there, keeps its watch.
   ///
-  /// - Returns: What was watched at the new place before, and is to be ended.
+  /// - Returns: The former watches at the new place, which have to be ended.
   mutating func follow(from old: ItemPath, to new: ItemPath) -> [WatchID] {
     let left = pathsInside(old).filter { place(at: $0)?.isLeft == true }
     return left.compactMap { path in

@@ -38,7 +38,7 @@ extension FileAccess {
   ///
   /// - Parameters:
   ///   - contents: The new contents.
-  ///   - status: What the file was.
+  ///   - status: The former status of the file.
   ///   - meet: Called with the place of the new file beside the old one, right before it takes the place of that.
   ///   - note: Called after each mebibyte with the number of bytes written.
   /// - Throws: ``FileCoordinationError``, with ENOENT if nothing is there any more, ESTALE if something else is, and ECANCELED if the
