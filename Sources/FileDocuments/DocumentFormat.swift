@@ -14,7 +14,7 @@ public import FoundationEssentials
 ///
 /// - Note: Rule CD-44.
 public protocol DocumentFormat<Contents>: Sendable {
-  /// What a document holds: a value, so that what is being written doesn't change meanwhile.
+  /// The contents of a document: a value, so that contents which are being written don't change meanwhile.
   associatedtype Contents: Sendable
 
   /// Reads the bytes of a file.
@@ -36,7 +36,7 @@ public protocol DocumentFormat<Contents>: Sendable {
 public struct TextFormat: DocumentFormat {
   /// The bytes aren't UTF-8.
   public struct NotUTF8: Error, Sendable, CustomStringConvertible {
-    /// What to do.
+    /// The remedy, for a person.
     public var description: String { "The file isn't a text in UTF-8. Read it as data, or with a format of your own." }
   }
 

@@ -75,7 +75,7 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
 public struct DocumentAutosave<Contents: Sendable>: Sendable {
   /// The file.
   public let url: URL
-  /// What would be written.
+  /// The contents that would be written.
   public let contents: Contents
   /// How many names the file has: those beside `url` keep the former contents.
   public let linkCount: Int
@@ -85,15 +85,15 @@ public struct DocumentAutosave<Contents: Sendable>: Sendable {
 
 /// Two texts of one origin.
 public struct DocumentMerge<Contents: Sendable>: Sendable {
-  /// What the file had before.
+  /// The former contents of the file, from which both texts were made.
   public let base: Contents
-  /// What the document has.
+  /// The contents of the document.
   public let mine: Contents
-  /// What the file has now.
+  /// The present contents of the file.
   public let theirs: Contents
 }
 
-/// What becomes of two texts of one origin.
+/// The result for two texts of one origin.
 public enum DocumentResolution<Contents: Sendable>: Sendable {
   /// The document gets these contents and saves them. Nothing else is kept.
   case merged(Contents)

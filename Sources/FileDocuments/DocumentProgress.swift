@@ -2,7 +2,7 @@
 ///
 /// - Note: Rule CD-26.
 public struct DocumentProgress: Hashable, Sendable {
-  /// What is going on.
+  /// The operation that runs.
   public enum Activity: Hashable, Sendable {
     /// The file is read.
     case reading
@@ -10,7 +10,7 @@ public struct DocumentProgress: Hashable, Sendable {
     case writing
   }
 
-  /// What is going on.
+  /// The operation that runs.
   public let activity: Activity
   /// How many bytes were read or written.
   public let completedByteCount: Int64

@@ -2,12 +2,12 @@ public import FoundationEssentials
 internal import Observation
 internal import SystemInterface
 
-/// What is known of a document at a moment, without its contents.
+/// The state of a document at a moment, without its contents.
 ///
 /// - Note: Rule CD-35.
 public struct DocumentSnapshot: Hashable, Sendable {
   // Compared first: it differs after each edit, and URLs take long to compare.
-  /// What the document can do, and why it can't do the rest.
+  /// The abilities of the document, and the reasons for those that it lacks.
   public internal(set) var state: DocumentState
   /// Where the file is.
   public internal(set) var url: URL

@@ -1,4 +1,4 @@
-/// What a document can do at a moment, and why it can't do the rest.
+/// The abilities of a document at a moment, and the reasons for those that it lacks.
 ///
 /// - Note: Rule CD-35.
 public struct DocumentState: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct DocumentState: Hashable, Sendable {
     ///
     /// The contents are the former ones.
     public static let readingError = Conditions(rawValue: 64)
-    /// What is unsaved couldn't be written to the crash journal.
+    /// The unsaved contents couldn't be written to the crash journal.
     ///
     /// It's in memory alone, or the journal has an older record. Editing and saving go on.
     public static let journalError = Conditions(rawValue: 128)
@@ -54,7 +54,7 @@ public struct DocumentState: Hashable, Sendable {
     public static let lease = EditingObstacles(rawValue: 2)
     /// Another program writes the file.
     public static let writer = EditingObstacles(rawValue: 4)
-    /// What another program wrote is being read, or merged.
+    /// Contents that another program wrote are being read, or merged.
     public static let reloading = EditingObstacles(rawValue: 8)
     /// The document goes back to what is saved.
     public static let reverting = EditingObstacles(rawValue: 16)
@@ -64,7 +64,7 @@ public struct DocumentState: Hashable, Sendable {
     public static let saving = EditingObstacles(rawValue: 64)
   }
 
-  /// What's not normal.
+  /// The conditions in which the document isn't as usual.
   public internal(set) var conditions: Conditions = .closed
   /// Why contents can't be changed; empty if they can.
   public internal(set) var editingObstacles: EditingObstacles = .closed
@@ -78,6 +78,6 @@ public struct DocumentState: Hashable, Sendable {
   public internal(set) var journalError: DocumentError?
   /// Whether the contents differ from those that were saved last.
   public internal(set) var hasUnsavedChanges = false
-  /// Grows with each change of the contents, by whomever.
+  /// Grows with each change of the contents, from any cause.
   public internal(set) var revision: UInt64 = 0
 }

@@ -153,7 +153,7 @@ extension FileDocument {
 
   /// Deletes the file, and closes the document.
   ///
-  /// What is unsaved is dropped.
+  /// Unsaved changes are dropped.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Throws: ``DocumentError``; the document is still open.

@@ -8,8 +8,7 @@ extension FileDocument {
   ///
   /// Needs ``DocumentOptions/undo``. Waits while contents can't be edited. Contents that are as they were saved count as saved.
   ///
-  /// Steps are forgotten when the contents are read from a file again or merged, by whomever that was caused: they'd undo the work of
-  /// others.
+  /// Steps are forgotten when the contents are read from a file again or merged, from any cause: they'd undo the work of others.
   ///
   /// - Parameter deadline: How long to wait; that of the options unless stated.
   /// - Returns: Whether there was a step.

@@ -99,7 +99,7 @@ public actor FileDocument<Contents: Sendable> {
 private actor DocumentHome {}
 
 extension FileDocument: Observable {
-  /// What is known of the document without asking its actor.
+  /// The state of the document, without a call of its actor.
   ///
   /// May be read anywhere; reading it is observed.
   public nonisolated var snapshot: DocumentSnapshot {
@@ -112,7 +112,7 @@ extension FileDocument: Observable {
   /// May be read anywhere.
   public nonisolated var url: URL { snapshot.url }
 
-  /// What the document can do, and why it can't do the rest.
+  /// The abilities of the document, and the reasons for those that it lacks.
   ///
   /// May be read anywhere.
   public nonisolated var state: DocumentState { snapshot.state }
@@ -147,7 +147,7 @@ struct PublishedPlace: Equatable, Sendable {
   let moveCount: Int
 }
 
-/// What a call is about.
+/// The arguments of a call.
 struct CallArgument<Contents: Sendable>: Sendable {
   var url: URL
   var isReplacing = false

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-// What each event changes. What follows from that is decided by settling.
+// The changes of state at each event. Settling decides what follows from them.
 
 extension DocumentCore {
   mutating func note(_ event: DocumentEvent, at now: MonotonicTime, _ effects: inout [DocumentEffect]) {
@@ -49,7 +49,7 @@ extension DocumentCore {
   private mutating func noteWriterLeft() {
     guard phase == .open, writerCount > 0 else { return }
     writerCount -= 1
-    // What was written is read before anything can be edited again: the news of it may come later. And nobody reports the end of a
+    // The file is read before anything can be edited again: the news of the write may come later. And nobody reports the end of a
     // deletion, nor that it didn't take place.
     needsCheck = true
   }

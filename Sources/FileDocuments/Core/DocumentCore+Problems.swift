@@ -1,4 +1,4 @@
-// What holds between events. Tests check it after each step.
+// The invariants between events. Tests check them after each step.
 
 extension DocumentCore {
   /// The properties that are violated, one sentence each.

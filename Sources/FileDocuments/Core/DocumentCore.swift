@@ -47,7 +47,7 @@ package struct DocumentCore: Hashable, Sendable {
     let token: DocumentEditToken
   }
 
-  /// What another program wrote, which was read and not yet used.
+  /// Contents of another program, which were read and not yet used.
   enum Incoming: Hashable, Sendable {
     /// Nobody has decided yet.
     case found(unreadable: DocumentError?)
@@ -60,7 +60,7 @@ package struct DocumentCore: Hashable, Sendable {
   }
 
   let hasMerge: Bool
-  /// What is written becomes the contents, so that nothing may be edited meanwhile.
+  /// A write makes its contents those of the document, so that nothing may be edited meanwhile.
   var editsWaitForWrites = false
   var phase = Phase.closed
   /// In the order in which they were made.
@@ -109,9 +109,9 @@ package struct DocumentCore: Hashable, Sendable {
   /// Takes an event.
   ///
   /// - Parameters:
-  ///   - event: What happened.
+  ///   - event: The event that occurred.
   ///   - now: When.
-  /// - Returns: What to do.
+  /// - Returns: The effects to carry out, in order.
   package mutating func receive(_ event: DocumentEvent, at now: MonotonicTime) -> [DocumentEffect] {
     var effects: [DocumentEffect] = []
     note(event, at: now, &effects)

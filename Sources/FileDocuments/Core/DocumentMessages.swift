@@ -12,7 +12,7 @@ package struct QuestionID: Hashable, Sendable {
   package init(_ number: UInt64) { self.number = number }
 }
 
-/// What the program asks of a document.
+/// A request of the program to a document.
 package enum DocumentCall: Hashable, Sendable {
   case open
   /// Waits until contents can be changed.
@@ -115,7 +115,7 @@ package enum OperationOutcome: Hashable, Sendable {
   case failed(DocumentError)
   /// `check`: the file is the base.
   case unchanged
-  /// `check` and `write`: the file isn't the base. What it has lies ready, and can perhaps not be read by the format.
+  /// `check` and `write`: the file isn't the base. Its contents lie ready, and the format can perhaps not read them.
   case differs(unreadable: DocumentError?)
   /// `check`, `write` and `load`: there's no file.
   case missing
@@ -129,19 +129,19 @@ package enum OperationOutcome: Hashable, Sendable {
   case conflicts(Bool)
 }
 
-/// What becomes of the contents in memory.
+/// The change of the contents in memory after an operation.
 package enum MemoryChange: Hashable, Sendable {
-  /// What was read is the contents, and the base.
+  /// The contents that were read become the contents in memory, and the base.
   case adoptIncoming
-  /// What was read is the contents; the base remains.
+  /// The contents that were read become the contents in memory; the base remains.
   case useIncoming
-  /// What was read is the base; the contents remain.
+  /// The contents that were read become the base; the contents in memory remain.
   case rebase
-  /// What the program has merged is the contents, and what was read is the base.
+  /// The contents that the program has merged become the contents in memory, and those that were read become the base.
   case useMerged
-  /// What was written is the base.
+  /// The contents that were written become the base.
   case noteWritten
-  /// What was read isn't needed.
+  /// The contents that were read aren't needed.
   case dropIncoming
   /// The document is closed.
   case forget

@@ -1,4 +1,4 @@
-/// What happened to a document's contents, for the count of unsaved changes.
+/// A change of a document's contents, as the count of unsaved changes sees it.
 ///
 /// - Note: `UIDocument.ChangeKind` of Apple's UIKit; rule CD-10.
 public enum DocumentEdit: String, Hashable, Sendable, CaseIterable {

@@ -4,7 +4,7 @@ internal import FileVersions
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// What a document with a crash journal knows of it; the actor's.
+/// The state of a document's crash journal; the actor's.
 struct DocumentJournaling<Contents: Sendable>: Sendable {
   let journal: CrashJournal
   let file: JournalFile

@@ -1,13 +1,13 @@
 public import FoundationEssentials
 
-/// What a process had not saved when it was killed.
+/// The contents that a process hadn't saved when it was killed.
 ///
 /// It stays where it is until the program decides with ``FileDocument/resolve(_:by:)``; the next program that opens the file gets it
 /// again.
 ///
 /// - Note: Rule CD-60.
 public struct DocumentRecovery<Contents: Sendable>: Sendable, Identifiable {
-  /// What becomes of it.
+  /// The decision about a recovery.
   public enum Decision: Hashable, Sendable {
     /// It's the document's contents from now on, as an unsaved edit.
     ///

@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Observation
 internal import SystemInterface
 
-// What a program does with its crash journal, and with those of programs that were killed.
+// The calls for a program's crash journal, and for those of programs that were killed.
 
 extension FileDocument {
   private static var attemptCountMax: Int { 16 }
 
-  /// What processes had not saved that were killed while they had the file open; oldest first.
+  /// The unsaved contents of processes that were killed while they had the file open; oldest first.
   ///
   /// Found when the document is opened with ``DocumentOptions/crashJournal``; the state has ``DocumentState/Conditions/recoverable`` as
   /// long as there's any. Other processes don't get them meanwhile. Those about which nothing is decided are offered again at the next
@@ -23,7 +23,8 @@ extension FileDocument {
   ///
   /// - Parameters:
   ///   - recovery: One of ``recoveries``.
-  ///   - decision: What becomes of it. When they're restored, their journal stays until they're in the document's own one, or saved.
+  ///   - decision: The decision about it. When its contents are restored, their journal stays until they're in the document's own
+  ///     one, or saved.
   /// - Throws: ``DocumentError``, with code `.recoveryNotFound` if something was decided already or the document was closed,
   ///   `.unreadableContents` if the contents that are to be restored aren't in the document's format, or `.versionNotKept`. The
   ///   recovery is offered still then.
@@ -90,7 +91,8 @@ extension FileDocument {
 
   /// Writes the crash journal now, and waits until it has what is unsaved.
   ///
-  /// Without unsaved changes, or without a journal, nothing is written. What is edited meanwhile may not be in it.
+  /// Without unsaved changes, or without a journal, nothing is written. Edits that are made meanwhile may be missing
+  /// from it.
   ///
   /// - Throws: ``DocumentError`` with code `.journalNotWritten`: what is unsaved is in memory alone, or in an older record. It's tried
   ///   again, later.

@@ -5,7 +5,7 @@ internal import SystemInterface
 struct JournalStamp: Hashable, Sendable {
   /// The contents.
   var revision: UInt64
-  /// What they were made from.
+  /// The contents from which they were made.
   var base: ContentHash?
   /// How often the file has moved.
   var move = 0
@@ -18,7 +18,7 @@ struct JournalWaitID: Hashable, Sendable {
 
 /// Something that a journal has to know.
 enum JournalEvent: Hashable, Sendable {
-  /// What is unsaved now; `nil` if nothing is.
+  /// The unsaved contents have changed; `nil` if nothing is unsaved.
   case changed(JournalStamp?)
   /// Somebody waits until all of that is on the disk.
   case awaited(JournalWaitID)
@@ -68,9 +68,9 @@ struct JournalCore: Hashable, Sendable {
   private static let doublingCountMax = 6
 
   let delay: Duration
-  /// What is unsaved now.
+  /// The unsaved contents.
   private(set) var target: JournalStamp?
-  /// What a whole record on the disk has.
+  /// The contents of a whole record on the disk.
   private(set) var kept: JournalStamp?
   /// Whether there may be files, whole or not.
   private(set) var hasFiles = false
@@ -90,9 +90,9 @@ struct JournalCore: Hashable, Sendable {
   /// Takes an event.
   ///
   /// - Parameters:
-  ///   - event: What happened.
+  ///   - event: The event that occurred.
   ///   - now: When.
-  /// - Returns: What to do, in order.
+  /// - Returns: The effects to carry out, in order.
   mutating func receive(_ event: JournalEvent, at now: MonotonicTime) -> [JournalEffect] {
     var effects: [JournalEffect] = []
     switch event {
@@ -163,7 +163,7 @@ struct JournalCore: Hashable, Sendable {
     }
   }
 
-  /// What has to be done; `nil` if the disk has what it's to have.
+  /// The operation that is due; `nil` if the disk is as it has to be.
   private var wish: Operation? {
     guard let target else { return hasFiles ? .remove : nil }
     return kept == target ? nil : .write(target)

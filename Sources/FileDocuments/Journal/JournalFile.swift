@@ -28,8 +28,8 @@ final class JournalFile: Sendable {
   /// Writes a record, which is on the disk on return.
   ///
   /// - Parameters:
-  ///   - contents: What is unsaved.
-  ///   - header: What it belongs to; its number is set here.
+  ///   - contents: The unsaved contents.
+  ///   - header: The file, and the base, to which the record belongs; its number is set here.
   /// - Throws: The error of a system call; the record before is whole then.
   func write(_ contents: [UInt8], _ header: JournalRecord.Header) throws(SystemError) {
     var state = state.withLock { $0 }
@@ -46,7 +46,7 @@ final class JournalFile: Sendable {
       try write(JournalRecord(header: header, contents: contents).bytes, held, header.sequence, isNew: isNew)
     } catch {
       if former != nil { try? held.remove(newest: header.sequence, files) }
-      // What isn't whole is locked nevertheless, and removed with the rest.
+      // An incomplete record is locked nevertheless, and removed with the rest.
       if former == nil { self.state.withLock { $0.held = held } }
       throw error
     }

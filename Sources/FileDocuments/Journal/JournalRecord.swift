@@ -30,7 +30,7 @@ struct JournalRecord: Equatable, Sendable {
   var header: Header
   var contents: [UInt8]
 
-  /// What the sequence counts from: the newer of two records has the greater number.
+  /// The first bytes of every record.
   static let mark = Array("filejrn1".utf8)
   private static let fixedLength = 116
   /// Enough for each path that the system takes; see PATH_MAX in pathconf(3).

@@ -37,7 +37,8 @@ extension FileDocument where Contents == PackageTree {
 
   /// Replaces one member on disk, without saving the whole package.
   ///
-  /// What is unsaved is saved first. Other members aren't touched; readers and crashes find the old contents of the member or the new ones.
+  /// Unsaved changes are saved first. Other members aren't touched; readers and crashes find the old contents of the member or the new
+  /// ones.
   ///
   /// - Parameters:
   ///   - path: The member; made if there's none. Its directory has to be there.

@@ -4,7 +4,7 @@ internal import FilePackages
 internal import SystemInterface
 
 extension PackageTree {
-  /// What a package has, without its bytes: identity, size and modification time of each file in it.
+  /// A description of a package without its bytes: identity, size and modification time of each file in it.
   ///
   /// A directory counts by what is in it: its own dates also change with attributes of a save.
   ///

@@ -9,7 +9,7 @@ struct PackageWork: Sendable {
   typealias Result = DocumentWork<PackageTree>.Result
   typealias Stored = DocumentWork<PackageTree>.Memory.Stored
 
-  /// What doesn't depend on the format is done by this.
+  /// The work that doesn't depend on the format.
   let work: DocumentWork<PackageTree>
 
   @concurrent
@@ -130,7 +130,7 @@ struct PackageWork: Sendable {
     guard isOwn, let (path, bytes) = tree.onlyAlteredFile else {
       return try tree.write(to: access.canonicalPath, isOwn ? .openedPackage : .anything).tree
     }
-    // What a crash has left of a save of this member; a save of the whole package leaves such names behind.
+    // A crash may have left files of a save of this member; a save of the whole package leaves such names behind.
     _ = try? PackageTree.removeLeftovers(of: access.canonicalPath.appending(path))
     var tree = tree
     try tree.replaceOnDisk(path, bytes)
@@ -277,7 +277,7 @@ extension DocumentWork {
 }
 
 extension FileDocument {
-  /// What was written is the contents: the directory that they were opened on is gone.
+  /// The written package becomes the contents: the directory that they were opened on is gone.
   ///
   /// Nothing was edited meanwhile, see ``DocumentCore/editsWaitForWrites``.
   func adoptWrittenPackage(_ kind: DocumentOperation, _ result: DocumentWork<Contents>.Result) {

@@ -13,7 +13,7 @@ final class DocumentPresence: Sendable {
     var registration: FilePresenterRegistration?
     /// The file as it was read or written last.
     var file: HeldFile?
-    /// What killed saves have left was looked for.
+    /// The leftovers of killed saves were searched for.
     var isTidied = false
     /// The backup of this session was made.
     var hasBackup = false

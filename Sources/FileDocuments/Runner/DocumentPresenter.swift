@@ -2,7 +2,7 @@ internal import FileCoordination
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// What a document is told about its file.
+/// The receiver of messages about a document's file.
 protocol DocumentMessageReceiver: Actor {
   /// Whether what's in the item are parts of the document.
   nonisolated var isPackage: Bool { get }

@@ -134,7 +134,7 @@ extension DocumentWork {
 
   var files: any FileSystem { options.domain.configuration.fileSystem }
 
-  /// What the file has; `nil` if there's none.
+  /// The contents and the status of the file; `nil` if there's none.
   ///
   /// Any other failure is an error: a file that can't be read isn't gone.
   func present(_ access: borrowing FileAccess) async throws -> (contents: Data, status: FileStatus)? {

@@ -2,7 +2,8 @@ internal import FileCoordination
 internal import FoundationEssentials
 internal import SystemInterface
 
-// What surrounds the replacement of a file: the checks before it, the backup, and the leftovers of saves that were killed.
+// The work around the replacement of a file: the checks before it, the backup, and the leftovers of saves that were
+// killed.
 
 extension DocumentWork {
   enum Replacement {
