@@ -57,7 +57,7 @@ public struct PackageError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(.fileSystem, path, systemError: error, isInPlace: isInPlace)
   }
 
-  /// What has failed, on which member, and what helps.
+  /// A sentence with the failure, its member, and the remedy.
   public var description: String {
     switch code {
     case .notFound: "notFound: the package has no '\(path)'"

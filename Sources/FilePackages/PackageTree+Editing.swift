@@ -1,6 +1,6 @@
 public import SystemInterface
 
-// What's altered is altered in the value; `write(to:_:)` brings it to the disk.
+// Changes are made in the value; `write(to:_:)` brings them to the disk.
 
 extension PackageTree {
   /// Sets the contents of a file, which is made if there's none; its permissions stay.
@@ -72,7 +72,7 @@ extension PackageTree {
   ///
   /// - Parameters:
   ///   - path: Where. The directory that holds it must be there.
-  ///   - target: What it leads to; kept byte for byte.
+  ///   - target: The path that the link leads to; kept byte for byte.
   /// - Throws: ``PackageError/Code/nameTaken``, and errors as ``update(_:_:)``.
   public mutating func makeSymbolicLink(_ path: SystemPath, to target: SystemPath) throws(PackageError) {
     if target.bytes.isEmpty || target.bytes.contains(0) { throw PackageError(.invalidName, target) }

@@ -87,7 +87,7 @@ extension PackageTree {
 
   /// Whether another package has taken the place of the one that this tree was opened on.
   ///
-  /// What the tree hasn't read by then it can't read any more.
+  /// The tree can't read members of the former package any more that it hasn't read by then.
   ///
   /// - Returns: `false` also for a tree that wasn't opened.
   /// - Throws: ``PackageError/Code/fileSystem``.

@@ -3,8 +3,8 @@ package import SystemInterface
 extension PackageTree {
   /// The changes of this tree, made to another package: that which has taken the place of the one that this was opened on.
   ///
-  /// What neither has been altered in this tree is the other package's. A member that was moved, and that's gone with the former
-  /// package, is the one that the other package has under its former name, and is dropped if there's none.
+  /// Members that weren't altered in this tree are taken from the other package. A member that was moved, and that's gone with
+  /// the former package, is the one that the other package has under its former name, and is dropped if there's none.
   ///
   /// - Parameter other: A tree of the other package.
   /// - Returns: The tree; this one if both were opened on the same directory.

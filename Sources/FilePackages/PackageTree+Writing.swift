@@ -1,7 +1,7 @@
 public import SystemInterface
 
 extension PackageTree {
-  /// What may be at the place that a package is written to.
+  /// The item that may be at the place to which a package is written.
   public enum Replacement: Hashable, Sendable {
     /// Nothing.
     case nothing
@@ -25,7 +25,7 @@ extension PackageTree {
     case never
   }
 
-  /// What a write has done.
+  /// The work of a write, in numbers.
   public struct Report: Hashable, Sendable {
     /// How many bytes of contents were written or copied; none for files that were linked, or share blocks.
     public package(set) var bytesWritten = 0
@@ -37,7 +37,7 @@ extension PackageTree {
     public package(set) var filesCloned = 0
   }
 
-  /// Writes the package to a place in one step: whoever looks there sees the old one or this one, complete.
+  /// Writes the package to a place in one step: a reader of that place sees the old one or this one, complete.
   ///
   /// A new directory is made beside the place. Unchanged files of the package that was opened get their second name in it, or share
   /// their blocks, or are copied, in this order as far as `linking` and the file system allow; altered ones are written. All of it
@@ -52,7 +52,7 @@ extension PackageTree {
   ///
   /// - Parameters:
   ///   - path: The place, as a canonical path.
-  ///   - replacement: What may be there.
+  ///   - replacement: The item that may be there.
   ///   - linking: When unchanged files get another name.
   /// - Returns: The tree that was written, opened, and what was done.
   /// - Throws: ``PackageError/Code/destinationExists``, ``PackageError/Code/packageReplaced`` if the package that was opened isn't
@@ -73,10 +73,9 @@ extension PackageTree {
 
   /// Sets the contents of one file of the package on disk, now, without writing the package again.
   ///
-  /// Readers see the old contents or the new ones; a crash leaves one of them. Other members aren't touched. What was altered in this
-  /// tree isn't written, except that the member is what is on disk afterwards.
-  /// A save of the whole package that is under way at the same time may have taken the former contents: keep it out, by a coordinated
-  /// write for example.
+  /// Readers see the old contents or the new ones; a crash leaves one of them. Other members aren't touched. Other changes that were
+  /// made in this tree aren't written. In the tree, the member is the one on disk afterwards. A save of the whole package that is
+  /// under way at the same time may have taken the former contents: keep it out, by a coordinated write for example.
   ///
   /// - Parameters:
   ///   - path: The member; made if there's none. The directory that holds it must be on disk.
@@ -98,7 +97,7 @@ extension PackageTree {
         try files.replaceContents(of: item.name, at: item.directory, with: bytes)
       }
     }
-    // What this has written is gone with a package that was replaced meanwhile.
+    // The bytes that this has written are gone with a package that was replaced meanwhile.
     try base.directory.checkThatItStays()
     Self.forget(&root, place.names[...])
   }

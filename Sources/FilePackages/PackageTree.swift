@@ -75,7 +75,7 @@ public struct PackageTree: Sendable {
 
 /// A member that was added or altered in memory, or is one of an open package.
 package indirect enum MemberNode: Sendable {
-  /// What an open package has, with all that's in it.
+  /// A member of an open package, with all that's in it.
   case stored(StoredMember)
   case file(FileNode)
   case directory(DirectoryNode)

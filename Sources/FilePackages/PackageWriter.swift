@@ -10,7 +10,7 @@ struct PackageWriter {
   let linking: PackageTree.Linking
   var report = PackageTree.Report()
 
-  /// What's at the place at the beginning; `nil` if nothing is.
+  /// The status of the item at the place at the beginning; `nil` if there was none.
   private(set) var present: FileStatus?
   /// Whether the new package has taken its place.
   private var isInPlace = false
@@ -83,7 +83,7 @@ struct PackageWriter {
 
   /// Puts the new package in its place, unless somebody else has done so since the one there was opened.
   ///
-  /// - Returns: What is to be removed.
+  /// - Returns: The item that has to be removed.
   private func exchange(_ draft: DirectoryItem, _ place: DirectoryItem) throws(PackageError) -> DirectoryItem? {
     let lock = lockPlace(place)
     defer { if let lock { try? files.close(lock) } }
@@ -101,7 +101,8 @@ struct PackageWriter {
 
   /// Keeps out other saves of the package that's replaced until the descriptor is closed.
   ///
-  /// Where that isn't possible, or whoever has the lock keeps it, as no save does, the check alone has to do.
+  /// Where that isn't possible, or another program keeps the lock for longer than any save does, the check alone has to
+  /// do.
   private func lockPlace(_ place: DirectoryItem) -> FileDescriptor? {
     guard replacement == .openedPackage, present != nil,
       let directory = try? files.open(place.name, at: place.directory, flags: [.directory, .noFollow], mode: 0)

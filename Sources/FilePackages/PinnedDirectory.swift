@@ -72,7 +72,7 @@ package final class PinnedDirectory: Sendable {
 package struct StoredMember: Sendable {
   package let directory: PinnedDirectory
   package let place: MemberPath
-  /// What it has to be still; `nil` if anything will do that has its name.
+  /// The status that the member must still have; `nil` if any item under its name will do.
   package var expected: FileStatus?
 
   package init(_ directory: PinnedDirectory, _ place: MemberPath, expected: FileStatus? = nil) {
@@ -234,7 +234,7 @@ package struct StoredMember: Sendable {
     let opened = try openForListing()
     defer { try? directory.files.close(opened) }
     while let entries = try reading({ () throws(SystemError) in try directory.files.readDirectory(opened) }) {
-      // What a save of one member leaves behind when it's cut off is no member, and isn't taken over by the next save.
+      // A file that an interrupted save of one member has left is no member, and isn't taken over by the next save.
       try body(entries.filter { !$0.name.isTemporaryName })
     }
     try directory.checkThatItStays()
