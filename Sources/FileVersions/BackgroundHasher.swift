@@ -6,8 +6,8 @@ internal import VersionStore
 
 /// Hashes large files that have become versions, one after the other, on a thread that ends when there's nothing more to do.
 ///
-/// What's to do stands in the directories of the stores, so nothing is lost with the process: the next one does it. The thread keeps no
-/// process alive.
+/// The tasks are recorded in the directories of the stores, so nothing is lost with the process: the next one does them. The thread
+/// keeps no process alive.
 ///
 /// | state | guarded by | why |
 /// | --- | --- | --- |
@@ -18,7 +18,7 @@ final class BackgroundHasher: Sendable {
   /// A store with versions that this process has to hash.
   struct Store: Sendable {
     let root: SystemPath
-    /// In which whoever changes a history has access to its place.
+    /// The domain in which a thread that changes a history has access to its place.
     let domain: CoordinationDomain
     let time: @Sendable () -> Int64
   }
@@ -41,7 +41,7 @@ final class BackgroundHasher: Sendable {
       state.isRunning = true
       return true
     }
-    // Where no thread can be had, it's done by whoever needs a hash, by `finish`, or by the next process.
+    // Where no thread can be had, a file is hashed when its hash is needed, by `finish`, or by the next process.
     if starts, HostThread.tryStart(name: "file-versions", { self.run() }) != 0 {
       state.withLock { $0.isRunning = false }
     }
@@ -94,8 +94,8 @@ final class BackgroundHasher: Sendable {
 extension FileVersions {
   /// Waits until the large files that this process has kept are hashed.
   ///
-  /// A file of more than 256 KiB becomes a version before it's hashed: a thread of the library does that afterwards. Call this at the end of
-  /// a program that doesn't run long. What a process leaves is hashed by the next one that uses the store.
+  /// A file of more than 256 KiB becomes a version before it's hashed: a thread of the library does that afterwards. Call this at the end
+  /// of a program that doesn't run long. The next process that uses the store hashes the files that a process leaves.
   ///
   /// Suspends; also for what other tasks keep meanwhile. A file that can't be read now isn't waited for.
   ///

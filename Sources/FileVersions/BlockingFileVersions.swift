@@ -12,7 +12,7 @@ public struct BlockingFileVersions: Sendable {
 
   // MARK: - Listing
 
-  /// What a file has now, as a version; `nil` when nothing is there.
+  /// The present contents of a file, as a version; `nil` when nothing is there.
   ///
   /// See ``FileVersions/currentVersion(of:)``.
   ///

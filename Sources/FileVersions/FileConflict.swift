@@ -6,22 +6,21 @@ internal import VersionStore
 
 /// A file that several have written at once.
 public struct FileConflict: Sendable {
-  /// What the file has now.
+  /// The present contents of the file.
   public let current: FileVersion
-  /// What others have written, newest first; at least one.
+  /// The contents of the other writers, newest first; at least one.
   public let others: [FileVersion]
-  /// What they all began with, if it's kept.
+  /// The contents from which all of them were made, if they're kept.
   public let base: FileVersion?
 
-  /// What a child process needs in its environment so that its accesses are made inside of this one; see
-  /// `FileAccess.environment()`.
+  /// The environment that makes the accesses of a child process nested in this one; see `FileAccess.environment()`.
   public let environment: [String: String]
 
   let versions: FileVersions
 
   /// The contents of one of them.
   ///
-  /// What the file has is read within the access that ``FileVersions/resolve(at:keepsOthers:_:)`` has.
+  /// The present contents are read within the access that ``FileVersions/resolve(at:keepsOthers:_:)`` has.
   ///
   /// - Parameter version: A version, not of a package.
   /// - Returns: All of its bytes.
@@ -35,7 +34,7 @@ public struct FileConflict: Sendable {
   }
 }
 
-/// What becomes of a file that several have written at once.
+/// The result for a file that several have written at once.
 public enum FileResolution: Hashable, Sendable {
   /// It stays as it is.
   case current
@@ -60,8 +59,8 @@ public enum FileResolution: Hashable, Sendable {
 extension FileVersions {
   /// Resolves the conflicts of a file in one step: writes the result, and takes the others off the list.
   ///
-  /// Presenters save first, and nobody else accesses the file meanwhile. What the result overwrites becomes a version.
-  /// The others are marked as resolved. Those that are the result, were merged into it, or became files of their own, are removed unless
+  /// Presenters save first, and nobody else accesses the file meanwhile. Contents that the result overwrites become a version. The
+  /// others are marked as resolved. Those that are the result, were merged into it, or became files of their own, are removed unless
   /// `keepsOthers`; the others stay as resolved versions. If `decide` throws, nothing changes. If the process ends in the middle, the
   /// next look at the versions finds the conflicts resolved if the file has the result, and otherwise all of them.
   ///
@@ -141,7 +140,7 @@ extension VersionKeeper {
     return FileConflict(current: current, others: others, base: base, environment: environment, versions: versions)
   }
 
-  /// - Returns: What presenters are to be notified of.
+  /// - Returns: The changes of which presenters have to be notified.
   func carryOut(
     _ resolution: FileResolution, of conflict: FileConflict, at path: SystemPath, copies: Set<SystemPath> = [],
     keepsOthers: Bool

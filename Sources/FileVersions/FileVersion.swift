@@ -101,7 +101,7 @@ public struct FileVersion: Hashable, Identifiable, Sendable {
   public let isDiscardable: Bool
   /// Whether it's what two writers had in common, from which a merge begins.
   public let isBase: Bool
-  /// What the name of the conflict copy beside the file says that has these contents; `nil` if there's none.
+  /// The parsed name of the conflict copy beside the file that has these contents; `nil` if there's none.
   public let conflictCopy: ConflictCopyName?
   /// The kept version, for the store.
   package let stored: StoredVersion?
@@ -166,7 +166,7 @@ extension FileVersion {
     self.copies = copies.map(\.path)
   }
 
-  /// What a file has now, which `saver` has saved unless the newest version is known to have the same.
+  /// The present contents of a file, saved by `saver` unless the newest version is known to have the same.
   init(
     currentOf item: ItemID, at path: SystemPath, _ status: FileStatus, by saver: VersionAttributes,
     after newest: StoredVersion?, isKept: Bool

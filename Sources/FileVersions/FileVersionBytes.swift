@@ -67,7 +67,7 @@ private final class OpenVersion: Sendable {
       if let stored = version.stored, error.isAbsence { throw VersionStoreError.versionIsGone(stored.id) }
       throw error
     }
-    // Whatever is at the path from now on, this file is what was compared.
+    // Any file may be at the path from now on: this open file is the one that was compared.
     try keeper.verify(version)
   }
 

@@ -2,7 +2,7 @@ public import FileCoordination
 public import FoundationEssentials
 internal import VersionStore
 
-/// What became known of the versions of a file.
+/// News of the versions of a file.
 public enum FileVersionUpdate: Hashable, Sendable {
   /// All versions that are kept, newest first: the beginning.
   case versions([FileVersion])
@@ -102,7 +102,7 @@ extension Dictionary where Key == FileVersion.ID, Value == FileVersion {
 
 /// A version of some file was added, removed or resolved.
 public struct FileVersionEvent: Sendable {
-  /// What became of the version.
+  /// The change of the version.
   public let change: FileVersionChange
   /// The file.
   public let url: URL

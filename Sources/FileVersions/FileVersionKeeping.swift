@@ -27,14 +27,14 @@ public struct FileVersionKeeping: Hashable, Sendable {
     self.settlingTime = settlingTime
   }
 
-  /// What was done.
+  /// A completed step of the keeping.
   public enum Event: Sendable {
     /// Every file has a version of what it has now, but for those that failed; the changes from now on follow.
     case ready
-    /// What a file has was kept.
+    /// The present contents of a file were kept.
     case kept(URL, FileVersion)
-    /// What a file has couldn't be kept; it's tried again when the file changes. For the directory itself: nothing is kept of
-    /// some files below it, because directories around them can't be read.
+    /// The present contents of a file couldn't be kept; it's tried again when the file changes. For the directory itself:
+    /// nothing is kept of some files below it, because directories around them can't be read.
     case failed(URL, FileVersionError)
   }
 }
@@ -43,8 +43,8 @@ extension FileVersions {
   /// Keeps what every file below a directory has, and from then on what it has after each change, by any program.
   ///
   /// So there's always a version from before the last change, also if the program that makes it doesn't coordinate: `sed -i`, `git
-  /// checkout`, a script. Presenters aren't asked to save. A file whose newest version has the same contents isn't kept again. What has
-  /// changed while nobody kept versions is kept at the beginning.
+  /// checkout`, a script. Presenters aren't asked to save. A file whose newest version has the same contents isn't kept again. Files
+  /// that have changed while nobody kept versions are kept at the beginning.
   ///
   /// ```swift
   /// for try await event in try versions.keepVersions(below: directory) {
@@ -57,7 +57,7 @@ extension FileVersions {
   /// - Parameters:
   ///   - directory: The directory. Links inside of it aren't followed; stores of versions aren't entered.
   ///   - options: How versions are kept.
-  /// - Returns: What was done.
+  /// - Returns: The completed steps, as a sequence.
   /// - Throws: ``FileVersionError`` when the directory can't be watched.
   /// - Complexity: A thread and a watch for each directory. At the beginning O(files), and O(bytes) of those that have changed.
   public func keepVersions(
@@ -106,7 +106,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
     private let keeper: FileVersionKeeper
     /// Files to look at, the next one last.
     private var paths: [SystemPath] = []
-    /// What was done with files and isn't reported yet, the next one last.
+    /// The steps that were completed and aren't reported yet, the next one last.
     private var events: [FileVersionKeeping.Event] = []
     private var hasBegun = false
     private var isReady = false
@@ -117,7 +117,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
 
     /// Keeps files until there's something to tell of.
     ///
-    /// - Returns: What was done; `nil` when the task was cancelled.
+    /// - Returns: The next completed step; `nil` when the task was cancelled.
     /// - Throws: ``FileVersionError`` when the directory can't be watched any more.
     public mutating func next() async throws(FileVersionError) -> FileVersionKeeping.Event? {
       while !Task.isCancelled {
@@ -141,7 +141,7 @@ public struct FileVersionKeeper: AsyncSequence, Sendable {
       return nil
     }
 
-    /// What to report when there are more directories that can't be read than before.
+    /// The event to report when there are more directories that can't be read than before.
     private mutating func newlyUnreadable() -> FileVersionKeeping.Event? {
       let count = keeper.watcher.health.unreadableDirectoryCount
       defer { unreadableCount = count }

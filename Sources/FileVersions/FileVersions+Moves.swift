@@ -4,7 +4,8 @@ public import FoundationEssentials
 internal import SystemInterface
 internal import VersionStore
 
-// What a program does to files itself. With extended attributes a history is found again without being told.
+// Reports of moves and deletions that a program makes itself. With extended attributes a history is found again without
+// them.
 
 extension FileVersions {
   /// Notes that a file or a directory has moved, with the histories of what is in it.

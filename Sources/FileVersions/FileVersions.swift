@@ -50,7 +50,7 @@ public struct FileVersions: Sendable {
 
   // MARK: - Listing
 
-  /// What a file has now, as a version.
+  /// The present contents of a file, as a version.
   ///
   /// - Parameter url: The file.
   /// - Returns: The version; `nil` when nothing is there.

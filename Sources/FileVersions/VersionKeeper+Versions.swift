@@ -258,7 +258,7 @@ extension VersionKeeper {
 
   /// Puts the contents of a version in the place of a file, which gets another name if it's to have another extension.
   ///
-  /// What they overwrite becomes a version first.
+  /// The contents that they overwrite become a version first.
   func restore(
     _ version: StoredVersion, inPlaceOf old: SystemPath, to path: SystemPath, _ announce: (VersionChange) -> Void
   ) throws {
@@ -319,7 +319,7 @@ extension VersionKeeper {
   }
 }
 
-/// What presenters are to be notified of.
+/// A change of which presenters have to be notified.
 struct VersionChange {
   let change: FileVersionChange
   let id: FileVersion.ID

@@ -89,7 +89,7 @@ public struct VersionStorage: Sendable {
   /// A directory that only the user may use, on the volume of a file; the rule is that of the type.
   ///
   /// - Parameters:
-  ///   - name: What the directories hold, as a name.
+  ///   - name: The last component of each such directory, which names its contents.
   ///   - path: The file, as a canonical path.
   ///   - making: Whether it's made, with those around it.
   /// - Returns: The directory.
@@ -102,7 +102,7 @@ public struct VersionStorage: Sendable {
     let own = { (directory: SystemPath, user: UInt32) throws(SystemError) -> SystemPath in
       making ? try privateDirectory(directory, name, user) : directory.appending(SystemPath(name))
     }
-    // What is in a directory where a volume is mounted is on that volume.
+    // Items in a directory where a volume is mounted are on that volume.
     var top = try files.statusIfPresent(of: path)?.kind == .directory ? path : path.parent
     while try files.statusIfPresent(of: top) == nil, top != .root { top = top.parent }
     let device = try files.status(of: top, at: .workingDirectory, links: .follow).device

@@ -9,7 +9,8 @@
 /// | ``seafile`` | `a (SFConflict jane@example.org 2026-01-02-03-04-05).txt`, or with that behind the extension |
 /// | ``rclone`` | `a.txt.conflict1`, `a.conflict1.txt`; before its release 1.66 `a.txt..path1` |
 ///
-/// Names are those of the engines' documentation, in English. What an engine's translation or a person has made of them isn't recognized.
+/// Names are those of the engines' documentation, in English. A name that an engine has translated, or a person has altered, isn't
+/// recognized.
 public struct ConflictCopyEngine: Hashable, Sendable, CustomStringConvertible {
   enum Scheme: Hashable, Sendable {
     case syncthing, nextcloud, ownCloud, dropbox, seafile

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import SystemInterface
 
-/// What the name of a conflict copy says.
+/// The parts of a conflict copy's name.
 ///
 /// ```swift
 /// let name = ConflictCopyName("a.sync-conflict-20260102-030405-ABCDEFG.txt")

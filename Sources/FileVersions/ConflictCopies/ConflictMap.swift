@@ -64,7 +64,7 @@ struct ConflictMap: Sendable {
         concerned.insert(original)
       }
     }
-    // What it's a copy of may be another one of these now.
+    // It may be a copy of another one of these now.
     for name in candidates[path] ?? [] { concerned.formUnion(name.originalNames.map(directory.appending)) }
     if conflicts[path] != nil { concerned.insert(path) }
   }
@@ -109,7 +109,7 @@ extension VersionKeeper {
     let store = try store(for: directory.appending("x"))
     var found: Set<SystemPath> = []
     for (path, item) in try store.items(below: directory) {
-      // A record that's damaged is reported to whoever asks for the versions of that file.
+      // A damaged record is reported to each caller that asks for the versions of that file.
       let versions = (try? store.versions(of: item)) ?? []
       if versions.contains(where: { !$0.isResolved }) { found.insert(path) }
     }

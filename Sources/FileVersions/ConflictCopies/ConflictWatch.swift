@@ -3,9 +3,9 @@ internal import FileWatching
 internal import FoundationEssentials
 internal import SystemInterface
 
-/// What tells of changes below a directory: a watcher of the tree, and a presenter for conflicts in the store.
+/// The sources of news about a directory: a watcher of the tree, and a presenter for conflicts in the store.
 final class ConflictWatch: Sendable {
-  /// What has happened since it was asked last.
+  /// The changes since the last request for them.
   struct News: Sendable {
     var changes: [TreeChange] = []
     /// Files whose versions have changed.

@@ -32,7 +32,7 @@ public struct ConflictedFile: Hashable, Identifiable, Sendable {
 
 /// The conflicts in a directory, and how they differ from the last ones that were reported.
 public struct FileConflictUpdate: Hashable, Sendable {
-  /// What has changed with one file.
+  /// A change of the conflicts of one file.
   public enum Change: Hashable, Sendable {
     /// It has conflicts, and had none.
     case appeared(ConflictedFile)

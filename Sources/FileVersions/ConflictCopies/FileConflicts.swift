@@ -30,8 +30,8 @@ extension FileVersions {
 /// The first update has everything there is, be it nothing. Each later one follows a change, by any program: a copy or a file came, went
 /// or moved, or a conflict in the store came or was resolved. A slow reader gets fewer and larger updates, and misses nothing.
 ///
-/// What is *in* a copy may change without an update. A stored conflict of a file that has moved since is listed when somebody looks at the
-/// versions of that file.
+/// The *contents* of a copy may change without an update. A stored conflict of a file that has moved since is listed when a program lists
+/// the versions of that file.
 ///
 /// Each iteration is one of its own: it takes a `TreeWatcher` of the directory, and registers a presenter that no access waits for. Both
 /// end with the iterator. The sequence ends when its task is cancelled.

@@ -9,8 +9,8 @@ extension FileVersions {
   /// when the engine reports that everything is transferred. ``FileConflict/base`` of the next conflict is the one that was kept last.
   /// It has to be what *every* side has begun with: a merge from something newer would undo the changes in between.
   ///
-  /// Presenters save first. As long as the file has a conflict, nobody has what it has now: it's kept as a version like any other then,
-  /// whose ``FileVersion/isBase`` is false. What the last base has isn't kept again.
+  /// Presenters save first. As long as the file has a conflict, no other side has its present contents: they're kept as a version like
+  /// any other then, whose ``FileVersion/isBase`` is false. Contents that the last base has aren't kept again.
   ///
   /// - Parameter url: The file or package.
   /// - Returns: The version.

@@ -14,7 +14,8 @@ extension VersionKeeper {
 
   /// Adds the conflict copies beside a file to the versions that are kept of it.
   ///
-  /// Copies with the same contents are one version. What a crash has left beside the file after it got into the store is that version.
+  /// Copies with the same contents are one version. A copy that a crash has left beside the file after it got into the store is that
+  /// version.
   ///
   /// - Parameters:
   ///   - kept: The versions, newest first.
@@ -131,7 +132,7 @@ extension VersionKeeper {
         continue
       }
       changes.append(VersionChange(.gained, FileVersion.ID(item, taken.id)))
-      // What somebody has written at that moment is another version, and a conflict still.
+      // Contents that a program has written at that moment are another version, and a conflict still.
       if taken.hash == hash { kept = taken }
     }
     return kept
@@ -183,7 +184,7 @@ extension FileAccessSet {
 }
 
 extension FileVersion {
-  /// What copies beside a file have.
+  /// The contents of copies beside a file, as a version.
   init?(_ copies: [ConflictCopy], of item: ItemID, at path: SystemPath, _ contents: ItemContents) {
     guard let copy = copies.first, let status = try? HostFileSystem().statusIfPresent(of: copy.path) else { return nil }
     id = ID(item, nil, copy: contents.hash)
