@@ -46,8 +46,9 @@ public final class TreeWatcher: Sendable {
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
-  ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
-  ///   - clock: What decides when it's time.
+  ///   - backend: The source of events, for this watcher alone, which then shares nothing; without one inotify(7), and polling where that
+  ///     can't be.
+  ///   - clock: The clock of all deadlines.
   /// - Throws: EMFILE when the user has too many queues of inotify(7), of which all watchers of a process share one, or the process too many descriptors; EAGAIN when there
   ///   are too many threads; EINVAL for a path that isn't absolute; errors of realpath(3), but not ENOENT.
   public init(
@@ -133,8 +134,9 @@ extension TreeWatcher {
   ///   - options: How far the trees reach, and how many watches they may take.
   ///   - batchingInterval: How long changes are gathered before they're told, from the first one on.
   ///   - tellsExisting: Whether what there is at the beginning is told as added.
-  ///   - backend: Who tells what happens, to this watcher alone, which then shares nothing; without one inotify(7), and polling where that can't be.
-  ///   - clock: What decides when it's time.
+  ///   - backend: The source of events, for this watcher alone, which then shares nothing; without one inotify(7), and polling where that
+  ///     can't be.
+  ///   - clock: The clock of all deadlines.
   /// - Throws: EINVAL for a URL that isn't a file's, and the errors that paths have.
   public convenience init(
     _ urls: [URL], options: ScopeOptions = ScopeOptions(), batchingInterval: Duration = .zero,
