@@ -46,7 +46,7 @@
       state.withLock { state in state.accesses.removeAll { $0.number == number } }
     }
 
-    /// Whom the accesses did without, each once.
+    /// The presenters whose answers the accesses did without, each once.
     var unanswered: [String] {
       state.withLock { state in
         state.accesses.flatMap(\.unanswered).reduce(into: []) { names, name in

@@ -2,7 +2,7 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// What is known of a document on any thread.
+  /// The state of a document that any thread may read.
   struct DocumentFacts: Sendable {
     var url: URL
     var state = UIDocument.State.closed
@@ -37,7 +37,7 @@
       }
     }
 
-    /// - Returns: What was read; `nil` if the document's class reads and loads by itself.
+    /// - Returns: The contents that were read; `nil` if the document's class reads and loads by itself.
     func close() -> SharedReference<Any>? {
       state.withLock { state in
         defer { state = .closed }

@@ -45,7 +45,7 @@
       let url = document.fileURL
       document.inbox.open()
       perform(document) { document in
-        // What a save has left that was interrupted.
+        // The leftovers of a save that was interrupted.
         _ = try? PackageTree.removeLeftovers(of: url.systemPath)
         // A save puts another file in the place of the one that was read, which isn't the place of a link to it.
         return document.read(url, .resolvesSymbolicLink) { url in

@@ -6,8 +6,8 @@
 
   /// Feeds the core of a document, and carries out what it says.
   ///
-  /// What the core orders changes this object without calling the program. The calls of the program that follow from it wait in `turns`
-  /// until that's done, and run in their order; each may call the document again.
+  /// The orders of the core change this object without calling the program. The calls of the program that follow from it wait in
+  /// `turns` until that's done, and run in their order; each may call the document again.
   @MainActor final class DocumentRunner {
     private(set) weak var document: UIDocument?
     private(set) var core = DocumentCore(autosave: .standard, hasMerge: false)
@@ -82,7 +82,7 @@
       }
     }
 
-    /// What was edited while the file was being made may not be in it.
+    /// Counts edits that were made while the file was being made: they may be missing from it.
     private func noteEditsWhileOpening() { receive(.editedRegardless(.done, size: 1)) }
 
     private func publish(_ state: UIDocument.State) {

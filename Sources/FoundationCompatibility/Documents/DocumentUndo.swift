@@ -33,7 +33,7 @@
       if isRecording, manager.groupingLevel == 1 { document?.updateChangeCount(.done) }
     }
 
-    /// What was registered after a save in the middle of the group is unsaved, too.
+    /// Counts handlers that were registered after a save in the middle of the group: their changes are unsaved, too.
     private func noteClosed() {
       guard isRecording, manager.groupingLevel == 0, let document, !document.runner.hasUnsavedChanges else { return }
       document.updateChangeCount(.done)

@@ -4,7 +4,7 @@
   internal import Foundation
   internal import SystemInterface
 
-  /// What a document's file has, without its bytes: different stamps mean that somebody has written.
+  /// A description of a document's file without its bytes: different stamps mean that a program has written.
   ///
   /// A file is known by the hash of its bytes, so that a change of attributes is none of the contents. A package is known by the
   /// identity, size and modification time of each file in it: its members aren't read.
@@ -38,7 +38,7 @@
       for (name, member, status) in try directory.members() {
         let path = prefix + name.description
         let isDirectory = status.kind == .directory
-        // What is in a directory says whether it has changed; its own dates also change with attributes of a save.
+        // The members of a directory show whether it has changed; its own dates also change with attributes of a save.
         members.append(
           Member(
             path: path, isDirectory: isDirectory, device: isDirectory ? 0 : status.device,

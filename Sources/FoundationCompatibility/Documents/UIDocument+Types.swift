@@ -3,7 +3,7 @@
   internal import FileDocuments
 
   extension UIDocument {
-    /// What has happened to a document's contents.
+    /// A change of a document's contents.
     public enum ChangeKind: Int, Sendable {
       /// Something new.
       case done = 0

@@ -20,8 +20,8 @@
   /// When its file is deleted it's ``State/closed``, keeps its contents and is never written there again, unless the program saves it
   /// with ``SaveOperation/forCreating``.
   ///
-  /// **Autosaving.** What is unsaved is saved two seconds after the last change, and during continuous work every 15 seconds, through
-  /// ``save(to:for:completionHandler:)``. Close a document before the last reference goes away.
+  /// **Autosaving.** Unsaved changes are saved two seconds after the last change, and during continuous work every 15 seconds,
+  /// through ``save(to:for:completionHandler:)``. Close a document before the last reference goes away.
   ///
   /// Hand-off between devices isn't here: there's no `NSUserActivity` on Linux.
   ///
@@ -121,8 +121,8 @@
 
     /// Drops what is unsaved, and takes over the contents of the file or of another one.
     ///
-    /// What is dropped becomes a version of the file first. Editing is disabled meanwhile. The contents of another file are unsaved at
-    /// first, and saved soon.
+    /// The dropped contents become a version of the file first. Editing is disabled meanwhile. The contents of another file are
+    /// unsaved at first, and saved soon.
     ///
     /// - Parameters:
     ///   - url: The file, or another one.
@@ -200,7 +200,7 @@
 
     /// Notes a change of the contents, so that it's saved soon.
     ///
-    /// - Parameter change: What has happened.
+    /// - Parameter change: The kind of change.
     open func updateChangeCount(_ change: ChangeKind) { runner.edit(change) }
 
     /// Names the contents as they are now.
@@ -214,7 +214,7 @@
     /// Only for a class that saves without this one's ``save(to:for:completionHandler:)``.
     ///
     /// - Parameters:
-    ///   - changeCountToken: What ``changeCountToken(for:)`` has returned.
+    ///   - changeCountToken: The result of ``changeCountToken(for:)``.
     ///   - saveOperation: The save that has ended.
     open func updateChangeCount(withToken changeCountToken: Any, for saveOperation: SaveOperation) {
       runner.noteSaved(changeCountToken)
@@ -311,7 +311,7 @@
     /// extended attributes are kept. Called inside of an access, off the main queue.
     ///
     /// - Parameters:
-    ///   - contents: What ``contents(forType:)`` has returned.
+    ///   - contents: The result of ``contents(forType:)``.
     ///   - additionalFileAttributes: Attributes with keys of `FileAttributeKey`.
     ///   - url: The file.
     ///   - saveOperation: Why it's saved.
@@ -328,7 +328,7 @@
     /// Called inside of an access, off the main queue.
     ///
     /// - Parameters:
-    ///   - contents: What ``contents(forType:)`` has returned.
+    ///   - contents: The result of ``contents(forType:)``.
     ///   - url: A new place.
     ///   - saveOperation: Why it's saved.
     ///   - originalContentsURL: The file as it is, if there's one: what hasn't changed needn't be written again.

@@ -4,7 +4,7 @@
   internal import SystemInterface
 
   extension FileWrapper {
-    /// What a wrapper is of.
+    /// The item of a wrapper.
     enum Node {
       case file(FileNode)
       case directory(DirectoryNode)
@@ -16,7 +16,7 @@
       var contents: Data?
       /// Where they are on disk, unchanged, and with what status.
       var stored: StoredMember?
-      /// What it was when it was read or written.
+      /// The status of the file when it was read or written.
       var status: FileStatus?
     }
 
@@ -26,7 +26,7 @@
       /// Names on disk that aren't UTF-8, by their keys.
       var names: [String: SystemPath] = [:]
       var stored: StoredMember?
-      /// What it was, and the time, when it was read.
+      /// The status of the directory, and the time, when it was read.
       var status: FileStatus?
       var readTime: Int64 = 0
     }

@@ -28,13 +28,13 @@
         let wrapper = FileWrapper(regularFileWithContents: Data())
         wrapper.node = node
         if options.contains(.immediate) { try wrapper.loadAll() }
-        // Without what refers to it as a parent.
+        // The children must not keep this wrapper, which only read them, as their parent.
         wrapper.orphanChildren()
         return (wrapper.node, attributes(of: status))
       } catch let error as PackageError { throw error.cocoaError(url, isReading: true) }
     }
 
-    /// What is at a URL, by its name in its directory, which stays open.
+    /// The item at a URL, by its name in its directory, which stays open.
     private static func member(at url: URL) throws -> StoredMember {
       guard url.isFileURL else { throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
       do {

@@ -70,7 +70,7 @@
       if options.contains(.withNameUpdating) {
         try? rebind(to: top) { _ in true }
       } else if let replaced {
-        // What was read from the package that's gone can be read from this one.
+        // Contents that were read from the replaced package can be read from this one.
         try? rebind(to: top) { $0?.directory.identity == replaced }
       }
     }

@@ -71,7 +71,7 @@
 
     /// Makes a symbolic link.
     ///
-    /// - Parameter url: What it leads to. A relative URL makes a relative link.
+    /// - Parameter url: The place that the link leads to. A relative URL makes a relative link.
     public init(symbolicLinkWithDestinationURL url: URL) {
       node = .symbolicLink(LinkNode(target: url.baseURL == nil ? url.systemPath : SystemPath(url.relativePath)))
       fileAttributes = Self.attributes(of: .symbolicLink)
@@ -174,7 +174,8 @@
       return file.contents
     }
 
-    /// What a symbolic link leads to: relative to the link if the link is, with the text on disk as its relative path.
+    /// The place that a symbolic link leads to: relative to the link if the link is, with the text on disk as its
+    /// relative path.
     ///
     /// Reported as misuse unless it's a symbolic link.
     open var symbolicLinkDestinationURL: URL? {
@@ -262,9 +263,9 @@
 
     /// Whether what is at a URL is still what was read: by times and permissions, names, and targets of links, never by bytes.
     ///
-    /// What was made in memory, and not written with ``WritingOptions/withNameUpdating`` since, matches nothing. A directory whose children
-    /// weren't asked for matches if none of its members is newer than the time when it was read; one that was written in the tick of the
-    /// clock before, some milliseconds, counts as newer.
+    /// A wrapper that was made in memory, and not written with ``WritingOptions/withNameUpdating`` since, matches nothing. A directory
+    /// whose children weren't asked for matches if none of its members is newer than the time when it was read; one that was written in the
+    /// tick of the clock before, some milliseconds, counts as newer.
     ///
     /// - Parameter url: The file URL.
     /// - Returns: `false` also if it can't be read.

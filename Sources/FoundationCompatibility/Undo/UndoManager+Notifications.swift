@@ -37,7 +37,7 @@
   }
 
   extension UndoManager {
-    /// What observers are notified of.
+    /// The events of which observers are notified.
     enum News {
       case checkpoint
       case didOpenGroup

@@ -26,8 +26,8 @@
   extension UndoManager {
     /// Registers what undoes a change; in a handler of an undo, what does it again.
     ///
-    /// What could be redone can't be redone any more, unless this is called in a handler. Without an open group, which is only while
-    /// ``groupsByEvent`` is `false`, that's reported as misuse, and the handler is a step of its own.
+    /// Changes that could be redone can't be redone any more, unless this is called in a handler. Without an open group, which is
+    /// only while ``groupsByEvent`` is `false`, that's reported as misuse, and the handler is a step of its own.
     ///
     /// - Parameters:
     ///   - target: The object to change. It isn't kept alive, and nothing is done when it's gone.

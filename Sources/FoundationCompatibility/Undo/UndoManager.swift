@@ -4,17 +4,17 @@
 
   /// Records what undoes the changes of a program, in groups, and what does them again.
   ///
-  /// Apple's class in Swift: a program registers a handler for each change, and the groups of handlers are the user's steps. What the
-  /// handlers of an undo register becomes the redo. A group without a handler is dropped, so that no step does nothing. The target of a
-  /// handler is held weakly: when it's gone, its handlers are skipped, and steps that have no other aren't offered.
+  /// Apple's class in Swift: a program registers a handler for each change, and the groups of handlers are the user's steps. The
+  /// handlers that are registered during an undo become the redo. A group without a handler is dropped, so that no step does nothing.
+  /// The target of a handler is held weakly: when it's gone, its handlers are skipped, and steps that have no other aren't offered.
   ///
   /// **Automatic groups.** While ``groupsByEvent`` is true, the first registration opens a group, and so does setting an action's name or
   /// value before it. The group is closed at the end of the turn: by a block in the queue of the main thread. No run loop is needed; a
-  /// program with an asynchronous `main`, `dispatchMain()` or a run loop serves that queue. What stood in the queue at the first registration
-  /// still belongs to the group, as it belongs to one pass of a run loop on Apple platforms. In a program whose main thread never
-  /// serves its queue, and elsewhere than in that queue, where only programs in Swift 5 mode get, the group is closed by ``undo()``,
-  /// ``redo()`` or ``endUndoGrouping()``. A group that a program opens itself is inside of the automatic one, as on Apple platforms;
-  /// set ``groupsByEvent`` to `false` for steps of your own.
+  /// program with an asynchronous `main`, `dispatchMain()` or a run loop serves that queue. Work that stood in the queue at the first
+  /// registration still belongs to the group, as it belongs to one pass of a run loop on Apple platforms. In a program whose main thread
+  /// never serves its queue, and elsewhere than in that queue, where only programs in Swift 5 mode get, the group is closed by ``undo()``,
+  /// ``redo()`` or ``endUndoGrouping()``. A group that a program opens itself is inside of the automatic one, as on Apple platforms; set
+  /// ``groupsByEvent`` to `false` for steps of your own.
   ///
   /// **Misuse** that raises an exception on Apple platforms is reported to ``NSFileCoordinator/setMisuseHandler(_:)``, and changes nothing. A
   /// registration outside of any group is reported as well, and is a step of its own.
@@ -24,7 +24,7 @@
   ///
   /// - Note: Rules UD-14 and CD-11.
   @MainActor @preconcurrency open class UndoManager: NSObject {
-    /// What is known of a step.
+    /// The name and the values of a step.
     struct Label {
       var name = ""
       var values: [UserInfoKey: Any] = [:]

@@ -38,7 +38,7 @@
 
     func replaceVersion(by version: FileVersion) { state.withLock { $0 = version } }
 
-    // MARK: What it is
+    // MARK: Properties
 
     /// Where its contents are: the file itself, or a read-only file whose path isn't for people.
     ///
@@ -106,7 +106,7 @@
 
     // MARK: Listing
 
-    /// What a file has now.
+    /// The present contents of a file.
     ///
     /// - Parameter url: The file.
     /// - Returns: The version; `nil` when nothing is there (CV-01).
