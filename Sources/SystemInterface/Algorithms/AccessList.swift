@@ -4,7 +4,7 @@ internal import CompactContainers
 ///
 /// - Note: acl(5); `struct posix_acl_xattr_entry` of Linux, version 2.
 struct AccessList {
-  /// Whom an entry is for.
+  /// The users that an entry is for.
   enum Tag: UInt16 {
     case owner = 1
     case user = 2

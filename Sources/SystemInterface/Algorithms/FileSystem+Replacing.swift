@@ -257,7 +257,7 @@ extension FileSystem {
   }
 }
 
-/// What a save may replace, and who is to know the new file before it does.
+/// The file that a save may replace, and the function that sees the new file before it does.
 private struct Expectation {
   let status: FileStatus
   let meet: (SystemPath) -> Void

@@ -12,7 +12,7 @@ package struct DirectoryEntry: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - name: A single component.
-  ///   - kind: What the name stands for, if known.
+  ///   - kind: The kind of item that has the name, if known.
   package init(name: SystemPath, kind: FileKind?) {
     self.name = name
     self.kind = kind

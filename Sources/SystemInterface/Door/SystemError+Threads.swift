@@ -1,7 +1,7 @@
 extension SystemError {
   /// The system refuses a thread.
   ///
-  /// - Parameter errno: What ``HostThread/tryStart(name:_:)`` returned.
+  /// - Parameter errno: The result of ``HostThread/tryStart(name:_:)``.
   /// - Returns: The error.
   package static func noThread(errno: Int32) -> SystemError {
     SystemError(

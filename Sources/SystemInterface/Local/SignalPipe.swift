@@ -20,7 +20,7 @@ package enum EndingSignal: Int32, Hashable, Sendable, CaseIterable {
 ///
 /// All uses of the C functions are in this file: each object file has its own copy of their variables.
 package enum SignalPipe {
-  /// What has come through the pipe.
+  /// A message from the pipe.
   package enum Message: Hashable, Sendable {
     case signal(EndingSignal)
     /// ``wake()`` was called.
@@ -84,7 +84,7 @@ package enum SignalPipe {
   /// Waits for what comes next, on the calling thread; one thread at a time.
   ///
   /// - Parameter deadline: When to give up; `nil` waits without limit.
-  /// - Returns: What has come.
+  /// - Returns: The next message.
   package static func next(until deadline: MonotonicTime?) -> Message {
     guard let ends = ends.withLock({ $0 }) else { return .nothing }
     let count = retryingWait(until: deadline) { shim_poll(ends.read, POLLIN, $0) }
