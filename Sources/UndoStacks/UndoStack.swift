@@ -3,8 +3,9 @@
 /// The actions that undo what was done, and those that do it again, in groups: a value that decides and never acts.
 ///
 /// A runner registers actions, takes them out with ``beginUndo()`` and ``nextAction()``, carries them out, and calls
-/// ``endPerforming()``. What it registers in between becomes the group that reverses the performance: of redo after an
-/// undo, of undo after a redo. The value calls nothing, knows no clock, and stores no object but those in actions and labels.
+/// ``endPerforming()``. The actions that it registers in between become the group that reverses the performance: of redo
+/// after an undo, of undo after a redo. The value calls nothing, knows no clock, and stores no object but those in actions
+/// and labels.
 ///
 /// Groups nest while they are open. A closed outermost group is one step of the user; its inner groups don't matter any more.
 /// A group without an action is dropped when it's closed, so that no step does nothing.
@@ -14,7 +15,7 @@
 ///
 /// - Note: Rules UD-14 and CD-10.
 public struct UndoStack<Action, Label> {
-  /// What can't be done now; nothing has changed then.
+  /// A call that can't be carried out now; nothing has changed then.
   public enum Misuse: Error, Hashable, Sendable {
     /// No group is open that could be closed; inside a performance, none that was opened in it.
     case noOpenGroup
@@ -28,7 +29,7 @@ public struct UndoStack<Action, Label> {
     case alreadyEnabled
   }
 
-  /// What is performed.
+  /// The kind of actions that are performed.
   public enum Direction: Hashable, Sendable {
     /// Actions that undo.
     case undo
