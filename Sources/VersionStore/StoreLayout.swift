@@ -54,7 +54,7 @@ struct StoreLayout: Sendable {
   static let contentsName = "contents"
   static let members = "members"
   static let hash = "sha256"
-  /// What is done in a step.
+  /// The record of a step.
   static let step = "step"
 
   // MARK: Places

@@ -29,7 +29,7 @@ package struct VersionAttributes: Hashable, Sendable {
   }
 }
 
-/// What the store knows of a version without its contents.
+/// The record of a version in the store, without its contents.
 package struct StoredVersion: Hashable, Sendable {
   package let id: VersionID
   package let item: ItemID

@@ -23,7 +23,7 @@ extension VersionStore {
   ///   - source: The contents, as a canonical path; may be another file than the item.
   ///   - item: The item.
   ///   - name: The name that the version shows; that of `source` unless stated.
-  ///   - attributes: What is known of the version.
+  ///   - attributes: The attributes that the version gets.
   ///   - taking: How the contents get here.
   ///   - hashing: When they are hashed.
   /// - Returns: The version.
@@ -76,7 +76,7 @@ extension VersionStore {
     layout.directory(of: version.id, of: version.item).appending(StoreLayout.step)
   }
 
-  /// What is known of a version before its contents were read.
+  /// The facts of a version that are known before its contents were read.
   struct Draft {
     let id: VersionID
     let item: ItemID
@@ -193,8 +193,8 @@ extension VersionStore {
   /// The same for a file that still has its former name, and is replaced only when all of this is on the disk.
   ///
   /// So the version gets its place first: in a file system with a journal, the first wait then brings all names to the disk, and those
-  /// that follow find nothing to write. What `step` says needn't be there, because a version that has a `step` and another name is
-  /// known to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
+  /// that follow find nothing to write. The contents of `step` needn't be on the disk, because a version that has a `step` and another
+  /// name is known to be one that wasn't replaced. If the power fails in between, ``completeMoves(of:)`` removes what's left.
   private func commitReplacement(_ step: SystemPath, _ version: StoredVersion) throws(VersionStoreError) {
     let place = layout.directory(of: version.id, of: version.item)
     try ensureDurableDirectory(place.parent)
@@ -214,7 +214,7 @@ extension VersionStore {
   /// - Parameters:
   ///   - path: The file, as a canonical path.
   ///   - item: The item.
-  ///   - attributes: What is known of the version.
+  ///   - attributes: The attributes that the version gets.
   ///   - replace: Puts another file in its place, if it returns.
   /// - Returns: The version.
   /// - Throws: The error thrown by `replace`: no version was added then, unless the file was replaced all the same. Or the error of a

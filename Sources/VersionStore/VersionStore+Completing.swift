@@ -1,7 +1,7 @@
 internal import ContentHashing
 internal import SystemInterface
 
-// What is done after the commit of a version whose file has another name outside of the store, at once or after a crash.
+// The work after the commit of a version whose file has another name outside of the store, at once or after a crash.
 
 // MARK: - Moves into the store
 

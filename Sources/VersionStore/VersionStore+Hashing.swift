@@ -2,9 +2,10 @@ internal import ContentHashing
 package import SystemInterface
 
 // A large file becomes a version before it's hashed, because hashing takes longer than copying. Its record has no hash then, and an
-// empty file in `steps`, made before, says whose task the hash is. Whoever needs the hash first makes it as well: that takes no claim,
-// because it changes nothing that anybody else changes. The hash gets a file of its own beside the record, by one rename, and the
-// contents are shared as always. Until then, a byte that changes in the file can't be noticed, and equal contents are stored twice.
+// empty file in `steps`, made before, says whose task the hash is. A caller that needs the hash before that makes it as well: that
+// takes no claim, because nobody else changes the file of the hash. The hash gets a file of its own beside the record, by one rename,
+// and the contents are shared as always. Until then, a byte that changes in the file can't be noticed, and equal contents are stored
+// twice.
 
 /// When contents are hashed that become a version.
 package enum HashingTime: Sendable {
@@ -123,7 +124,7 @@ extension VersionStore {
   /// Notes that a version has to be hashed that will be committed, before it is.
   ///
   /// Nothing waits for the disk: with a journal, the waits for the version bring the note there as well. If it's lost with the power, the
-  /// version is hashed by whoever needs the hash.
+  /// version is hashed when its hash is needed.
   func noteTask(_ version: StoredVersion) throws(VersionStoreError) {
     let task = task(UnhashedVersion(item: version.item, id: version.id))
     try unlink(task)
@@ -155,12 +156,12 @@ extension VersionStore {
     }.sorted { $0.id < $1.id }
   }
 
-  /// The directory that whoever changes an item's history claims; `nil` if the item isn't anywhere.
+  /// The directory that is claimed to change an item's history; `nil` if the item isn't anywhere.
   package func place(of item: ItemID) throws(VersionStoreError) -> SystemPath? {
     try lastPath(of: item).map(layout.place)
   }
 
-  /// What came of a task.
+  /// The outcome of a task.
   package enum TaskOutcome: Hashable, Sendable {
     /// It's hashed, or was removed.
     case done

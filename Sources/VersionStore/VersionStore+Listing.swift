@@ -101,7 +101,7 @@ extension VersionStore {
 // MARK: - The cache
 
 extension VersionStore {
-  /// What the cache has; nothing if it isn't there, or a byte of it has changed.
+  /// The versions in the cache; nothing if it isn't there, or a byte of it has changed.
   private func cachedVersions(of item: ItemID) -> [VersionID: StoredVersion] {
     guard let bytes = try? files.contents(of: layout.listing(of: item)), let record = StoreRecord(bytes) else {
       return [:]

@@ -61,7 +61,7 @@ package struct GoneItem: Hashable, Sendable {
 }
 
 extension VersionStore {
-  /// The directory of the store that stands for a path: whoever may write there changes its history.
+  /// The directory of the store that stands for a path: a program that may write there changes its history.
   package func place(of path: SystemPath) -> SystemPath { layout.place(of: path) }
 
   func place(at path: SystemPath) throws(VersionStoreError) -> PlaceRecord? {
@@ -104,7 +104,7 @@ extension VersionStore {
 
   /// Notes that the file of a history is gone: what comes to its place is another item.
   ///
-  /// - Parameter path: Where the file was, as a canonical path. What was below it is gone as well.
+  /// - Parameter path: Where the file was, as a canonical path. The items below it are gone as well.
   /// - Throws: The error of a system call.
   package func noteRemoval(of path: SystemPath) throws(VersionStoreError) {
     for place in try placesWithItems(below: layout.place(of: path)) {

@@ -120,7 +120,7 @@ extension VersionStore {
   ///
   /// - Parameters:
   ///   - time: In nanoseconds since 1970.
-  ///   - item: Whose versions; those of all items unless stated.
+  ///   - item: The item whose versions are meant; all items unless stated.
   /// - Returns: How many there were.
   /// - Throws: The error of a system call.
   /// - Complexity: O(items with removed versions), and O(removed versions).

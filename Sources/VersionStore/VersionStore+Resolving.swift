@@ -1,7 +1,7 @@
 package import ContentHashing
 package import SystemInterface
 
-/// What becomes of an item's conflicts in one step with its file.
+/// The result of an item's conflicts, recorded in one step with its file.
 package struct ConflictResolution: Equatable, Sendable {
   /// The contents that the file gets; `nil` if it stays as it is.
   ///

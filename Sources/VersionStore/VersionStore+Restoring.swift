@@ -10,7 +10,7 @@ extension VersionStore {
   ///   - version: The version.
   ///   - path: A canonical path; something else than the version's kind may be there.
   /// - Throws: ``VersionStoreError/damaged(_:)`` if the contents aren't those that were kept, ``VersionStoreError/versionIsGone(_:)``, or
-  ///   the error of a system call. What is at the path is as it was then.
+  ///   the error of a system call. The item at the path is as it was then.
   /// - Complexity: O(bytes), to see that they are those that were kept.
   package func restore(_ version: StoredVersion, to path: SystemPath) throws(VersionStoreError) {
     guard try versionIfPresent(version.id, of: version.item) != nil else { throw .versionIsGone(version.id) }
@@ -115,7 +115,7 @@ package struct Member: Hashable, Sendable {
 }
 
 extension VersionStore {
-  /// What a package had in it, in the order of the names.
+  /// The members of a package, in the order of their names.
   ///
   /// - Parameter version: A version of a package.
   /// - Returns: Its members, itself first.

@@ -78,7 +78,7 @@ extension VersionStore {
           count += 1
         }
       } catch {
-        // Somebody else clears up as well, or it can't be removed. Whatever it is, it's in nobody's way.
+        // Another process clears up as well, or the step can't be removed. It hinders nobody then.
       }
     }
     if takesOver { hashingIsDue?() }
@@ -87,7 +87,7 @@ extension VersionStore {
 
   private func isInUse(_ name: SystemPath, _ status: FileStatus, _ isAlive: (_ worker: String) -> Bool) -> Bool {
     let worker = name.description.split(separator: ".").last.map(String.init) ?? ""
-    // What a save leaves behind says no process.
+    // The name of a file that a save has left names no process.
     if name.bytes.starts(with: ".".utf8) { return status.modificationTime > time() - 3_600_000_000_000 }
     return isAlive(worker)
   }
@@ -98,7 +98,7 @@ extension VersionStore {
     if step.lastComponent.bytes.starts(with: Self.moveName.utf8), status.size < 1 << 16,
       let record = try recordIfIntact(at: step), case .move(let old, let new)? = Step(record)
     {
-      // What is there again has a history of its own.
+      // A file that is there again has a history of its own.
       if try self.status(of: old) == nil { try completeMove(from: old, to: new) }
     }
     try unlink(step)

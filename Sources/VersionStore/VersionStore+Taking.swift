@@ -12,7 +12,7 @@ package struct ItemContents: Hashable, Sendable {
 }
 
 extension VersionStore {
-  /// What a version would have that was made of a file or package now.
+  /// The contents that a version would have if it were made of a file or package now.
   ///
   /// - Parameter path: A canonical path, inside or outside of the store.
   /// - Returns: The contents; `nil` when nothing is there, or neither a file nor a directory.
@@ -41,7 +41,7 @@ extension VersionStore {
   ///   - hash: The contents that it had.
   ///   - item: The item that it's a copy of.
   ///   - name: The name of the item.
-  ///   - attributes: What is known of the version.
+  ///   - attributes: The attributes that the version gets.
   /// - Returns: The version; `nil` if nothing is at the path, or something else, which is left there.
   /// - Throws: The error of a system call; the copy is where it was then.
   /// - Complexity: O(bytes).

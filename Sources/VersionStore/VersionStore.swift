@@ -232,7 +232,7 @@ extension VersionStore {
 
   /// Changes what is known of a version.
   ///
-  /// Whatever else replaces a record has to remove the cache of the item's records first, as this does.
+  /// Any other function that replaces a record has to remove the cache of the item's records first, as this does.
   ///
   /// - Returns: The version as it is now.
   /// - Throws: ``VersionStoreError/versionIsGone(_:)`` when it was removed.
