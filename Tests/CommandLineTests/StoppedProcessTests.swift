@@ -122,7 +122,8 @@ struct StoppedProcessTests {
   }
 
   @Test(
-    "If the serving process is stopped, whoever waits is told so after five seconds, and goes on with it after that")
+    "If the serving process is stopped, a command fails after five seconds and names it; commands work when it continues"
+  )
   func service() throws {
     let server = try bench.hold("elsewhere")
     #expect(try bench.run("read", url.path, "--", "true").status == 0)

@@ -28,7 +28,7 @@ struct VersionCommandTests {
     #expect(difference.status == 1 && difference.output.contains("-two\n+2\n"))
     #expect(try output("restore", file).contains("notes.txt"))
     #expect(bench.text("notes.txt") == "one\ntwo\n")
-    // What it has overwritten was kept first.
+    // The contents that it has overwritten were kept first.
     #expect(try output("show", file, "1") == "one\n2\n")
     #expect(try output("diff", file, "2") == "")
     let lines = try output("versions", "--json", file).split(separator: "\n")
@@ -283,7 +283,7 @@ struct VersionCommandTests {
     #expect(try output("resolve", file, "--copies", "--merge", merge) == "")
     #expect(bench.text("notes.txt")?.hasPrefix("theirs\none\ntwo\n") == true)
     _ = try live.output.line { $0 == "0  \(self.file)" }
-    // What the merge was made of can be looked at still.
+    // The texts of which the merge was made can still be shown.
     #expect(try output("versions", file).contains("(resolved)"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.root) == ["notes.txt"])
     let none = try bench.run("resolve", file, "--keep", "newest")
