@@ -349,7 +349,7 @@ struct ServiceBorderTests {
     #expect(service.explanation(1).contains("too many purposes"))
   }
 
-  @Test("Purposes of one name are one purpose, whoever names them")
+  @Test("Purposes of one name are one purpose, also from several processes")
   func namedPurposesAreShared() {
     let service = ServiceHarness()
     service.join(1)

@@ -61,7 +61,7 @@ struct ServiceGraceTests {
     #expect(service.core.arbiter.accesses.count == 1)
   }
 
-  @Test("The grace ends by time, and whoever comes later is told what it has lost")
+  @Test("The grace ends by time, and a process that comes later is notified of its losses")
   func latecomersLose() {
     let service = ServiceHarness(epoch: 2, expecting: [1])
     service.join(3)

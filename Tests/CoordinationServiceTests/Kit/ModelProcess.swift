@@ -62,7 +62,7 @@ struct ModelProcess: Sendable {
   /// The word that the service has written into this process's memory.
   var word: Revocation?
   var isAlive = true
-  /// What it belongs to as a child process.
+  /// The access to which it belongs as a child process.
   let parent: ModelParent?
   /// A child process begins when it's launched.
   var isStarted: Bool

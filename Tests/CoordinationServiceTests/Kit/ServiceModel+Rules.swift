@@ -112,7 +112,7 @@ extension ServiceModel {
     return access.standing == .known && access.isShared && !access.isDoubted
   }
 
-  /// What a child process accesses is nested in the access to which it belongs.
+  /// The accesses of a child process are nested in the access to which it belongs.
   ///
   /// Unless it was granted, and that access has ended since.
   private mutating func checkChildren() {
