@@ -2,7 +2,7 @@ import Testing
 
 @testable import FileCoordination
 
-/// What threads can find in small programs: the usual tests of memory models, with all their outcomes.
+/// The values that threads can find in small programs: the usual tests of memory models, with all their outcomes.
 ///
 /// Each letter of an outcome is the value that a load found, thread by thread; what a program leaves in its words follows
 /// where it matters.
@@ -125,7 +125,7 @@ struct LitmusTests {
     ])
   }
 
-  // x = 1; y = 2. y = 1; x = 2. What is left, x and y: both may be 1 unless stores reach all in one order.
+  // x = 1; y = 2. y = 1; x = 2. The final values of x and y: both may be 1 unless stores reach all in one order.
   @Test(
     "Two stores by each of two threads",
     arguments: [

@@ -1,7 +1,7 @@
 // The memory of x86-TSO: each thread's stores wait in a buffer.
 
 extension Explorer {
-  /// What a thread has stored itself, and what hasn't reached the memory.
+  /// The newest value that a thread has stored itself and that hasn't reached the memory.
   func bufferedValue(_ thread: Int, _ address: Int) -> UInt64? {
     var entry = Int(truncatingIfNeeded: state[ModelState.bufferCount(of: thread)])
     while entry > 0 {

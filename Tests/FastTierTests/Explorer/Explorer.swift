@@ -2,8 +2,8 @@
 
 /// Explores all interleavings of a model: depth first, each state once.
 ///
-/// A step is a thread's next operation. What else can happen depends on the memory, see ``MemoryModel``: that the oldest entry of a
-/// thread's store buffer reaches it, or that an operation misses what others have done. An operation that none of another thread can meet is done together with the one before it.
+/// A step is a thread's next operation. The other steps depend on the memory, see ``MemoryModel``: that the oldest entry of a thread's store buffer reaches it, or that an
+/// operation misses what others have done. An operation that none of another thread can meet is done together with the one before it.
 final class Explorer {
   struct Result {
     var stateCount = 0

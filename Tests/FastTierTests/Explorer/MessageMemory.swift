@@ -15,10 +15,10 @@
 ///   demands in C++20, and no more: it's no fence, so that others around it are ordered only as far as it acquires and
 ///   releases.
 ///
-/// What C++20 allows and this memory doesn't: values out of thin air, and load buffering, because no operation is done
-/// before those in front of it in its thread; and orders S that contradict what has been read, which needs releasing
-/// stores and sequentially consistent updates of one word by threads that nothing orders. Fences and consuming loads don't
-/// exist here, as the tier has none.
+/// C++20 allows some behaviour that this memory doesn't: values out of thin air, and load buffering, because no operation
+/// is done before those in front of it in its thread; and orders S that contradict what has been read, which needs
+/// releasing stores and sequentially consistent updates of one word by threads that nothing orders. Fences and consuming
+/// loads don't exist here, as the tier has none.
 ///
 /// Entries that are hidden from all threads vanish. So do those hidden from all sequentially consistent operations, at
 /// words that have no others; which words have others is found out while exploring, and then it begins anew.
@@ -115,7 +115,7 @@ struct MessageMemory {
     return Self.bits(lower, upper) & ~seen == 0
   }
 
-  /// What an operation does to the word.
+  /// The effect of an operation on the word.
   private enum Use {
     case read, write, update
     /// An update if the value is this one.

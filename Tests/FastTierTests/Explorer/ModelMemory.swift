@@ -13,9 +13,9 @@ final class ModelMemory: AtomicMemory, @unchecked Sendable {
   var places: TierPlaces?
   /// The thread whose program runs.
   var thread = 0
-  /// What it calls the tier for right now, if it does.
+  /// The step of the tier that it's calling right now, if any.
   var step: TierStep?
-  /// What became of earlier operations, oldest first.
+  /// The results of earlier operations, oldest first.
   var log: [UInt64] = []
   var logIndex = 0
   /// The operation that ended the turn.

@@ -118,7 +118,7 @@ struct ModelState {
   static func bufferCount(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 1 }
   @inline(__always)
   static func view(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 2 }
-  /// What a thread that's woken knows.
+  /// The view that a thread gets when it's woken.
   @inline(__always)
   static func wakeView(of thread: Int) -> Int { threads &+ thread &* threadStride &+ 4 }
   /// The events of a thread since it last released anything.

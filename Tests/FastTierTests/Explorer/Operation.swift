@@ -52,7 +52,7 @@ struct Operation: Hashable {
   var ordering = Ordering.sequentiallyConsistent
 }
 
-/// What an operation on a word demands about others, as in C++.
+/// The order that an operation on a word demands of others, as in C++.
 enum Ordering: UInt64, CaseIterable, Hashable {
   case relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
 

@@ -67,16 +67,16 @@ extension FastTierFault {
   ]
 
   static let adoption: [FastTierFault] = [
-    // Whoever adopts a claim doesn't make sure that it still lasts.
+    // The adopter of a claim doesn't make sure that the claim still lasts.
     FastTierFault("adoptionUnchecked", .readerAndHostWriter) {
       $0.is(.compareExchange, in: .arbiterStep) && $0.isOnSlot && $0.next.has(SlotState.isFrozen) ? .unconditional : nil
     },
-    // Whoever challenges a writer doesn't make sure that it hasn't confirmed its claim.
+    // The challenger of a writer doesn't make sure that the writer hasn't confirmed its claim.
     FastTierFault("challengeUnchecked", .writerAndHostReader) {
       $0.is(.compareExchange, in: .arbiterStep) && $0.isOnSlot && $0.next.has(SlotState.isChallenged)
         ? .unconditional : nil
     },
-    // Whoever looks at claims passes over writers that aren't confirmed.
+    // A look at claims passes over writers that aren't confirmed.
     FastTierFault("tentativeIgnored", .writerAndHostReader) {
       $0.is(.load, in: .arbiterStep) && $0.isOnSlot
         ? .mistaken { state in

@@ -28,7 +28,7 @@ extension FastTierFault {
     FastTierFault("countBelowAtRead", weakenedTo: .acquiring, .readerInMovedDirectory) {
       $0.is(.load, in: .read) && $0.place == .readingBelowCount
     },
-    // What a claim does may be missed by the next one.
+    // The work under a claim may be missed by the next claim.
     FastTierFault("end", weakenedTo: .acquiring, .readerAndHostWriter) {
       $0.is(.compareExchange, in: .end) && $0.isOnSlot
     },

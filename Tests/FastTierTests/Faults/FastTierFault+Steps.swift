@@ -130,7 +130,8 @@ extension FastTierFault {
         }
       }
     },
-    // Whoever replaces the table of obstacles looks before, not after, for claims that may still read the former one.
+    // The thread that replaces the table of obstacles looks before, not after, for claims that may still read the
+    // former one.
     FastTierFault("earlyWitnesses", .rebuild) { steps in
       steps.step = ModelSteps.step { tier, key, old, new, ledger throws(TurnOver) in
         let witnesses = try tier.shownClaims()
@@ -166,7 +167,7 @@ extension FastTierFault {
         for obstacle in obstacles { try tier.lower(obstacle, &host.ledger) }
       }
     },
-    // What was raised for a step is lowered before the arbiter's own interest is raised.
+    // An obstacle that was raised for a step is lowered before the arbiter's own interest is raised.
     FastTierFault("loweredEarly", .readerAndHostWriter) { steps in
       steps.step = { tier, obstacles, host, adopt, body throws(TurnOver) in
         for obstacle in obstacles { try tier.raise(obstacle, &host.ledger) }

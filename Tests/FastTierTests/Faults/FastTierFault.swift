@@ -11,7 +11,7 @@ struct FastTierFault: Sendable, CustomStringConvertible {
   let models: [Model]
   /// The memory in which it shows.
   var memoryModel = MemoryModel.storeBuffers
-  /// What becomes of an operation of the tier; `nil` if it stays as it is.
+  /// The change of an operation of the tier; `nil` if it stays as it is.
   var change: @Sendable (TierOperation) -> OperationChange? = { _ in nil }
   /// Replaces steps.
   var replaceSteps: @Sendable (inout ModelSteps) -> Void = { _ in }

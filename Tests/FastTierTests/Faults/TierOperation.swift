@@ -1,6 +1,6 @@
 @testable import FileCoordination
 
-/// What a thread calls the tier for.
+/// The purpose for which a thread calls the tier.
 enum TierStep {
   case read, write, look, conclude, end, free
   /// A step of the arbiter, with all that the holder of the host's lock does around it.
@@ -40,11 +40,11 @@ struct TierOperation {
   var isUnfreezing: Bool { !next.has(SlotState.isAdopted | SlotState.isChallenged | SlotState.isFrozen) }
   var isOnSlot: Bool { isOnOwnSlot || isOnForeignSlot }
 
-  /// What it puts into the word: with a slot, the next state.
+  /// The value that it puts into the word: with a slot, the next state.
   var next: SlotState { SlotState(operation.kind == .compareExchange ? operation.second : operation.first) }
 }
 
-/// What a mistake makes of an operation.
+/// The change of an operation by a mistake.
 enum OperationChange {
   /// The value may stay in the thread's store buffer for a while: a fence is missing.
   case unfenced

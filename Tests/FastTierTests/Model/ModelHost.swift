@@ -79,8 +79,8 @@ extension ModelHost {
     return granted
   }
 
-  /// Who waits is in the way as well; but a nested claim passes the queue, or those who wait for the claim around it
-  /// would wait for ever.
+  /// Waiting claims are in the way as well; but a nested claim passes the queue, because otherwise the claims that wait
+  /// for its outer claim would wait for ever.
   private static func isBlocked(_ claim: ModelClaim, by others: ArraySlice<KnownClaim>) -> Bool {
     others.contains { (!claim.isNested || $0.isHeld) && claim.conflicts(with: $0.claim) }
   }

@@ -2,7 +2,7 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// What the host does for a model's threads: the steps of the tier that the real one takes, with a small arbiter.
+/// The host's work for a model's threads: the steps of the tier that the real one takes, with a small arbiter.
 struct ModelProcedures {
   let memory: ModelMemory
   let tier: ModelTier
@@ -28,7 +28,7 @@ struct ModelProcedures {
   /// - Returns: Whether it's granted; if not, its thread sleeps until it is.
   /// - Parameters:
   ///   - request: The claim.
-  ///   - host: What the lock guards, which the caller holds; it's free afterwards.
+  ///   - host: The state that the lock guards. The caller holds the lock; it's free afterwards.
   ///   - outer: Claims of the fast tier that this one is nested in.
   /// - Throws: That the thread's turn is over.
   func request(

@@ -2,7 +2,7 @@ import FileAccessArbiter
 
 @testable import FileCoordination
 
-/// What the threads and the host of a model do in one go, so that a mistake can replace it.
+/// The steps that the threads and the host of a model do in one go, so that a mistake can replace them.
 struct ModelSteps {
   typealias Tier = FastTier<ModelMemory>
   typealias Adopt = (Int, Obstacle<ModelItem>, inout ModelHost) throws(TurnOver) -> AdoptionDecision

@@ -139,7 +139,7 @@ extension Model {
     [[.write(.file), .write(.file)], [.read(.file), .read(.file)], [.write(.file)]])
   static let readerAndPatientWriter = Model(
     "a reader, and a writer that tries twice", [[.read(.file)], [.patient(.write(.file))]])
-  /// What the first write finds is no obstacle to itself.
+  /// The reader that the first write finds at the common counter is no obstacle to that write.
   static let counterMates = Model(
     "a file is read while another one with the same counter and then itself are written",
     [[.read(.file)], [.write(.mate), .write(.file)]])
