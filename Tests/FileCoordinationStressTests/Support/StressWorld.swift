@@ -51,7 +51,7 @@ final class StressWorld: Sendable {
 
   /// Says what everybody waits for when a run doesn't end: the test's own time limit only ends it.
   ///
-  /// - Returns: Who says it; cancelled, it ends without a word.
+  /// - Returns: The task that says it; if it's cancelled, it ends without a word.
   func explainIfLong(_ name: String) -> Task<Void, any Error> {
     let (alarms, alarm) = AsyncStream<Void>.makeStream()
     let clock = HostClock.shared
