@@ -545,7 +545,7 @@ struct BadInputTests {
         #expect(witness.asked.withLock { $0 } == witness.reacquired.withLock { $0 }, note)
         let hasMoved = verb == .move || verb == .moveReplacing ? try scratch.contents("file") == nil : false
         #expect(
-          witness.moves.withLock { $0.count } == (hasMoved ? 1 : 0), "\(note): whoever presents it is told of a move")
+          witness.moves.withLock { $0.count } == (hasMoved ? 1 : 0), "\(note): its presenter is notified of a move")
         // Nothing is left of it, neither in the directory nor in the domain.
         #expect(try scratch.names().allSatisfy { ["file", "other", "absent"].contains($0) }, note)
         try await FileCoordinator(domain: domain, deadlines: .within(.seconds(60)))

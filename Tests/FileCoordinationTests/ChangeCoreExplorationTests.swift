@@ -32,7 +32,7 @@ struct ChangeCoreExplorationTests {
     /// The kinds of files that are made.
     var madeKinds: [FileKind] = [.regular, .directory]
     var operationCountMax = 2
-    /// What is directly in the top stays there.
+    /// Items directly in the top stay there.
     var keepsTop = false
     var queueCountMax = 100
     var watchCountMax = 100
@@ -437,7 +437,7 @@ private final class ChangeExplorer: @unchecked Sendable {
     while world.step([]) != nil {}
   }
 
-  // MARK: What can come next
+  // MARK: The next steps
 
   private func followers(of state: State) -> [State] {
     var followers: [State] = []
@@ -518,7 +518,7 @@ private final class ChangeExplorer: @unchecked Sendable {
     return (next, callCount)
   }
 
-  // MARK: What has to hold
+  // MARK: The properties
 
   private func check(_ state: State) {
     if violation == nil, let problem = state.world.problem { violation = "\(problem) after \(state.trail)" }
@@ -596,7 +596,7 @@ extension ChangeCore {
 // MARK: - When everything is quiet
 
 extension ChangeWorld {
-  /// What is wrong; to be asked when there's nothing to do.
+  /// The violated property; to be asked for when there's nothing to do.
   fileprivate var problem: String? {
     unfinished ?? views.keys.sorted().lazy.compactMap { problem(of: $0) }.first ?? wrongPlace ?? repetition
   }

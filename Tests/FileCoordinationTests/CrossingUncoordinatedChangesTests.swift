@@ -316,7 +316,7 @@ struct CrossingUncoordinatedChangesTests {
       for _ in 0..<4 { try await box.settle(presenter, around) }
       #expect(presenter.presentedItemURL == box.url("c/f"))
       #expect(presenter.callbacks.contains(.itemDidChange))
-      // What comes back has appeared.
+      // An item that comes back has appeared.
       let count = around.messages.count
       try box.rename("c", to: "d/c")
       for _ in 0..<4 { try await box.settle(presenter, around) }

@@ -332,7 +332,8 @@ struct MovingTests {
     }
   }
 
-  @Test("C-305: contents(of:) a symbolic link waits for whoever writes the file it leads to", arguments: [false, true])
+  @Test(
+    "C-305: contents(of:) a symbolic link waits for a writer of the file that it leads to", arguments: [false, true])
   func contentsOfLink(blocks: Bool) async throws {
     try await withSandbox { box in
       try box.write("d/f")

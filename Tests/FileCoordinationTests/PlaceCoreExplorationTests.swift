@@ -320,7 +320,7 @@ private final class PlaceExplorer: @unchecked Sendable {
     return (next, callCount)
   }
 
-  // MARK: What has to hold
+  // MARK: The properties
 
   private func check(_ state: State) {
     if violation != nil { return }

@@ -25,7 +25,7 @@ struct ProcessLimitTests {
     }
   }
 
-  /// What a domain's processes have: accesses by label and phase, presenters by path.
+  /// The state of a domain's processes: accesses by label and phase, presenters by path.
   private func use(of domain: CoordinationDomain) async throws -> [String] {
     let snapshot = try await domain.snapshot()
     return (snapshot.accesses.map { "\($0.party.label) \($0.isGranted)" } + snapshot.presenters.map { $0.path ?? "" })

@@ -21,7 +21,7 @@ struct SwappedWaysTests {
     case gapBecomesLink
   }
 
-  @Test("The request after the swap waits for whoever holds the file by its own name", arguments: Swap.allCases)
+  @Test("The request after the swap waits for an access of the file by its own name", arguments: Swap.allCases)
   func waits(swap: Swap) async throws {
     try await withSandbox { box in
       try prepare(swap, box)

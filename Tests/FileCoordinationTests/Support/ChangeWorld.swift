@@ -25,7 +25,7 @@ struct ChangeWorld {
     let new: ItemPath
   }
 
-  /// What the hands do wrong on purpose.
+  /// A deliberate mistake of the hands.
   enum Fault: Hashable {
     case keepsItems
     case keepsWatches
@@ -45,9 +45,9 @@ struct ChangeWorld {
   var notes: [ChangeBridge.Note] = []
   /// A service decides, whose answers take time.
   var answersLate = false
-  /// What it has answered and the process hasn't received.
+  /// Its answers that the process hasn't received.
   var answers: [ChangeBridge.Note] = []
-  /// What time will say, in this order.
+  /// The news that come when time has passed, in this order.
   var timers: [ChangeBridge.Note] = []
   /// How often each message was sent, and how often something happened at each path.
   var toldCounts: [PresenterID: [Message.Kind: Int]] = [:]
@@ -103,7 +103,8 @@ extension ChangeWorld {
     notes = []
   }
 
-  /// What has appeared and isn't reported before it has been left alone: if it vanishes before that, it's never reported.
+  /// Items that have appeared and aren't reported before they have been left alone: if one vanishes before that, it's
+  /// never reported.
   private func unsettledAppearances(for view: PresenterView) -> [ItemPath] {
     let seen = core.output.seen.compactMap { change -> ItemPath? in
       if case .appeared(let path) = change { path } else { nil }
@@ -130,7 +131,8 @@ extension ChangeWorld {
 
   /// Does the next thing that the process does.
   ///
-  /// - Parameter plan: What happens before which system call of it.
+  /// - Parameter plan: The operations of other programs, each with the number of the system call before which it
+  ///   occurs.
   /// - Returns: How many system calls that were, and what it was; `nil` if there's nothing to do.
   mutating func step(_ plan: [(call: Int, operation: ModelDisk.Operation)]) -> (callCount: Int, name: String)? {
     if let order = core.next() { return (carryOut(order, plan), "\(order)") }

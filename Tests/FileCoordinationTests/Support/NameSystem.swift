@@ -6,7 +6,7 @@ import WatchingTestSupport
 /// `@unchecked Sendable`: for the one thread that explores.
 final class NameSystem: ModelFileSystem, NameChangeQueue, @unchecked Sendable {
   var disk: NameDisk
-  /// What happens before which call.
+  /// An operation of another program, and the number of the system call before which it occurs.
   private let plan: (call: Int, operation: NameDisk.Operation)?
   private(set) var callCount = 0
 

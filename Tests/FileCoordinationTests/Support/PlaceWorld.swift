@@ -106,7 +106,7 @@ extension PlaceWorld {
   /// Carries out the next order.
   ///
   /// - Parameters:
-  ///   - plan: What occurs before which system call of it.
+  ///   - plan: The operations of other programs, each with the number of the system call before which it occurs.
   ///   - clocks: Memory for the hands.
   /// - Returns: How many system calls that were, and what it was; `nil` if there is none.
   mutating func step(

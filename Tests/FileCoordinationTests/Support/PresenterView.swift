@@ -4,7 +4,7 @@ import WatchingTestSupport
 @testable import FileAccessArbiter
 @testable import FileCoordination
 
-/// What a presenter knows of its item: it looks where a message says that something has happened, and nowhere else.
+/// A presenter's knowledge of its item: it looks where a message says that something has happened, and nowhere else.
 struct PresenterView: Hashable {
   /// A file or directory, and how often it was written.
   struct Sight: Hashable {
@@ -29,7 +29,7 @@ struct PresenterView: Hashable {
     known = reality(disk)
   }
 
-  /// What the presenter would know if it looked everywhere.
+  /// The knowledge that the presenter would have if it looked everywhere.
   func reality(_ disk: ModelDisk) -> [ItemPath: Sight] {
     var found: [ItemPath: Sight] = [:]
     func add(_ node: Int, _ path: ItemPath) {
@@ -90,10 +90,10 @@ struct PresenterView: Hashable {
   private mutating func move(from old: ItemPath, to new: ItemPath, isOwn: Bool) {
     let isKnown = known[old] != nil
     func target(_ place: ItemPath) -> ItemPath? {
-      // What it doesn't know may be the item that it knows at the new place already.
+      // An item that it doesn't know may be the one that it knows at the new place already.
       if !old.isSameOrContains(place) { return isKnown && new.isSameOrContains(place) ? nil : place }
       let target = place.movedAlong(from: old, to: new)
-      // What has left the observed directory is of no interest.
+      // Items that have left the observed directory are of no interest.
       return isOwn || path.isSameOrContains(target) ? target : nil
     }
     known = known.reduce(into: [:]) { result, entry in
