@@ -27,7 +27,7 @@ struct SafeSavingTests {
       try await document.waitUntil { $0.state.savingError?.code == .autosaveRefused }
       #expect(links.value == 2)
       #expect(try fixture.text() == "old")
-      // Whoever reads gets the reason, and not the former contents.
+      // A reader gets the reason, and not the former contents.
       await #expect {
         _ = try await fixture.other.contents(of: fixture.file)
       } throws: { error in
@@ -114,7 +114,7 @@ struct SafeSavingTests {
       #expect(document.state.conditions == .closed)
       try fixture.write("1234")
       try await document.open()
-      // What another program writes is a matter of reading, too.
+      // The limit holds for reading the contents of another program, too.
       try await fixture.other.replaceContents(of: fixture.file, with: Data("12345".utf8))
       try await document.waitUntil { $0.state.readingError?.code == .fileTooLarge }
       #expect(await document.contents == "1234")

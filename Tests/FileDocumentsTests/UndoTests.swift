@@ -52,7 +52,7 @@ struct UndoTests {
       for letter in ["d", "e"] { try await document.edit { $0 += letter } }
       try await document.undo()
       #expect(await document.contents == "abc")
-      // What comes after an undo is no part of what was before it.
+      // An edit that comes after an undo is no part of the step before it.
       try await document.edit { $0 += "f" }
       try await document.undo()
       #expect(await document.contents == "abc")

@@ -27,7 +27,7 @@ extension Fixture {
     return try FileManager.default.contentsOfDirectory(atPath: journals.path).sorted()
   }
 
-  /// What a process leaves behind that had typed something and was killed: its lock goes with it.
+  /// Leaves the journal of a process that had typed something and was killed: its lock goes with it.
   func leaveOrphan(
     _ text: String, base: String? = "old", path: String? = nil, time: Int64 = 1_700_000_000_000_000_000
   ) throws {

@@ -13,7 +13,7 @@ private struct JournalModel: Hashable, Sendable {
   var unsaved: JournalStamp?
   /// The newest whole record.
   var disk: UInt64?
-  /// What the operation that runs writes; `nil` in it for a removal.
+  /// The contents that the running operation writes; `nil` in it for a removal.
   var running: JournalStamp??
   var deadlines: [MonotonicTime] = []
   /// Revisions that somebody waits for, and that were adopted.
@@ -111,7 +111,7 @@ private struct JournalModel: Hashable, Sendable {
     }
   }
 
-  /// What has to hold when nothing happens any more.
+  /// The violated properties when nothing happens any more.
   var endProblems: [String] {
     var problems: [String] = []
     if disk != unsaved?.revision { problems.append("the disk has \(String(describing: disk))") }

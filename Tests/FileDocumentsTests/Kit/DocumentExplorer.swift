@@ -8,7 +8,7 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case overwritesBlindly
   /// A version counts as kept, and nothing is kept.
   case keepsNothing
-  /// What another program wrote is never noticed.
+  /// Contents that another program wrote are never noticed.
   case ignoresChanges
   /// The end of another program's access is never noticed.
   case ignoresDeparture
@@ -22,7 +22,7 @@ enum DocumentMutant: String, CaseIterable, Sendable {
   case finishesEarly
   /// A call that fails is never finished.
   case forgetsFailedCalls
-  /// What a save has written is noted as what's in memory now.
+  /// The contents that a save has written are noted as those in memory now.
   case clearsLaterEdits
   /// The timer isn't armed.
   case forgetsTimer
@@ -62,7 +62,7 @@ enum DocumentMutant: String, CaseIterable, Sendable {
 }
 
 extension DocumentModel {
-  /// What's wrong in this state; `isAtEnd` if nothing more can happen.
+  /// The violated properties in this state; `isAtEnd` if nothing more can happen.
   func problems(isAtEnd: Bool) -> [String] {
     var problems = core.problems
     if let violation { problems.append(violation) }
@@ -178,7 +178,7 @@ struct DocumentExplorer {
     return nil
   }
 
-  /// What's wrong if from now on every operation fails, and nothing else happens: calls that never end.
+  /// The violated properties if from now on every operation fails, and nothing else happens: calls that never end.
   private func problemsIfAllFails(_ start: DocumentModel) -> [String] {
     var model = start
     for _ in 0..<100 {

@@ -2,7 +2,7 @@ import SystemInterface
 
 @testable import FileDocuments
 
-// What can happen next, in any order.
+// The next actions, in any order.
 
 extension DocumentModel {
   enum Choice: Hashable, Sendable {
@@ -30,7 +30,7 @@ extension DocumentModel {
     case takeLease
     case endLease
 
-    /// Who acts, for schedules.
+    /// The actor's name, for schedules.
     var actor: String {
       switch self {
       case .begin(let script): "script \(script)"

@@ -8,7 +8,7 @@ struct MarkedText: Hashable {
   var isReadable = true
 }
 
-/// What may happen in one exploration, and how often.
+/// The events of one exploration, and how often each may occur.
 struct DocumentScenario: Sendable {
   enum Step: Hashable, Sendable {
     case call(DocumentCall)
@@ -66,7 +66,7 @@ struct DocumentModel: Hashable {
     var isCancelled = false
     /// Nobody had asked for it when it began.
     var isAutomatic = false
-    /// What it has done to the files, before the document knows.
+    /// Its effect on the files, before the document knows.
     var outcome: OperationOutcome?
     var incoming: Memory.Stored?
     var merged: MarkedText?
@@ -152,7 +152,7 @@ struct DocumentModel: Hashable {
       switch effect {
       case .begin(let kind, for: _):
         if operation != nil { violation = "\(kind) began beside another operation" }
-        // What a new file is made of.
+        // The contents of a new file.
         if kind == .place, memory.contents == nil { memory.contents = MarkedText(marks: newMark()) }
         operation = Operation(kind: kind, contents: memory.contents)
         operation?.isAutomatic = !core.hasSavingCall

@@ -90,7 +90,7 @@ struct PackageDocumentCrashTests {
   /// Prints by how much the process has grown at its peak.
   private static func lookAtSome(_ root: String) async throws {
     let fixture = Fixture(URL(filePath: root))
-    // What everything else needs is there by then.
+    // Another document takes the memory first that every document shares.
     try await withFixture { other in
       try other.makeAlbum()
       let document = try await other.openAlbum()

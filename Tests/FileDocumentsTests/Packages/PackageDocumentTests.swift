@@ -87,7 +87,7 @@ struct PackageDocumentTests {
       #expect(try fixture.members() == ["a.txt": "changed", "b.txt": "b", "images/1.png": "one"])
       let after = try ["b.txt", "images/1.png"].map { try fixture.status(of: fixture.album.appending(path: $0)).inode }
       #expect(before == after)
-      // What wasn't looked at before is read from the new directory.
+      // A member that wasn't read before is read from the new directory.
       #expect(try await document.text("images/1.png") == "one")
       // One member takes its place alone; more than that is another directory.
       #expect(try fixture.status(of: fixture.album).inode == directory)
@@ -272,7 +272,7 @@ struct PackageDocumentTests {
       #expect(try await document.text("images/1.png") == "two")
       #expect(try fixture.status(of: fixture.album).inode == directory)
       #expect(!document.hasUnsavedChanges)
-      // What is unsaved isn't lost with it, and none of it is a change of another program.
+      // Unsaved changes aren't lost with it, and none of it is a change of another program.
       try await document.edit { $0.set("a.txt", "unsaved") }
       try await document.replaceMember(SystemPath("b.txt"), with: Data("new".utf8))
       #expect(try fixture.members() == ["a.txt": "unsaved", "b.txt": "new", "images/1.png": "two"])
