@@ -34,7 +34,7 @@ struct PackageCrashExplorationTests {
       _ = try tree.write(to: box.path(place), self == .overFile ? .anything : .openedPackage, linking: linking)
     }
 
-    /// What is at the place, and at the source.
+    /// The packages at the place, and at the source.
     func state(_ box: PackageSandbox) throws -> String {
       let isThere = try box.files.statusIfPresent(of: box.path(place)) != nil
       let isFlat = try isThere && box.status(place).kind == .regular
