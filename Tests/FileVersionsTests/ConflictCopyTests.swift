@@ -108,7 +108,7 @@ struct ConflictCopyTests {
       #expect(try await sandbox.versions.unresolvedConflicts(of: file) == [])
       #expect(try await sandbox.versions.versions(of: file)?.count == 2)
       try await beside.wait(for: .accommodateDeletion)
-      // What was overwritten, and both copies.
+      // The overwritten contents, and both copies.
       try await presenter.wait(for: .itemDidChangeVersion, count: 7)
       let changes = presenter.messages.compactMap(\.version?.change)
       #expect(changes.filter { $0 == .gained }.count == 3)

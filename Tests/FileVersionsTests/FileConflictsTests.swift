@@ -8,7 +8,7 @@ private let copyName = "a.sync-conflict-20260102-030405-ABCDEFG.txt"
 
 @Suite("The conflicts in a directory", .timeLimit(.minutes(2)))
 struct FileConflictsTests {
-  /// What a change says, in short: a name below the directory, and how many copies and stored conflicts there are.
+  /// A change, in short: a name below the directory, and how many copies and stored conflicts there are.
   private func text(_ change: FileConflictUpdate.Change, _ sandbox: ConflictCopySandbox) -> String {
     func name(_ path: SystemPath) -> String {
       SystemPath(bytes: path.bytes.dropFirst(sandbox.path("").bytes.count)).description.trimmingCharacters(in: ["/"])
