@@ -6,7 +6,7 @@ import WatchingTestSupport
 
 @testable import FileWatching
 
-/// What an index costs is counted, not timed: calls of the system, bytes, and pages of the table that a change copies.
+/// The cost of an index is counted, not timed: calls of the system, bytes, and pages of the table that a change copies.
 ///
 /// A million files take minutes, so they are for long runs; the same property holds, or fails, with twenty thousand.
 @Suite("An index of many files costs as much for each of them as one of few, and a change as much as among few")
@@ -122,7 +122,7 @@ final class ManyFiles {
     ModelDisk.Name(directory: ModelDisk.top, name: name ?? "dir\(number)")
   }
 
-  /// What is done in the middle of all files, the path that's there afterwards, and the one that isn't.
+  /// The operation in the middle of all files, the path that's there afterwards, and the one that isn't.
   private func plan(_ change: Change) -> (ModelDisk.Operation, present: String?, absent: String?) {
     let (here, there) = (directoryCount / 2, directoryCount / 3)
     let old = "dir\(here)/file_\(here)_7.swift"

@@ -219,7 +219,7 @@ private final class ScopeExplorer: @unchecked Sendable {
     if let reading = state.core.take(found.reading) { state.core.end(reading, nil) }
   }
 
-  // MARK: What has to hold
+  // MARK: The properties
 
   private func checkQuiet(_ state: State) {
     if violation != nil { return }
