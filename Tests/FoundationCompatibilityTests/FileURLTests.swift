@@ -9,7 +9,7 @@ import Testing
 
 @testable import FoundationCompatibility
 
-@Suite("One file has one URL, whoever makes it", .serialized, .timeLimit(.minutes(4)))
+@Suite("One file has one URL from every function that makes one", .serialized, .timeLimit(.minutes(4)))
 struct FileURLTests {
   /// Names that mean something in a URL, or to Unicode, or that aren't text.
   private static let names: [[UInt8]] =

@@ -74,7 +74,7 @@ struct FileVersionTests {
       _ = try box.write("a.txt", "2")
       #expect(try version.replaceItem(at: file) == file)
       #expect(try box.text(file) == "1")
-      // What it has overwritten became a version.
+      // The contents that it has overwritten became a version.
       #expect(try NSFileVersion.otherVersionsOfItem(at: file)?.map { try box.text($0.url) } == ["2", "1"])
       #expect(try box.text(version.replaceItem(at: box.url("new.txt"))) == "1")
       let other = try box.write("b.md", "3")

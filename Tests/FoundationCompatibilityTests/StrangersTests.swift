@@ -41,7 +41,7 @@ struct StrangersTests {
     }
   }
 
-  @Test("A directory that's presented through a symbolic link hears what happens in it, whoever does it")
+  @Test("A directory that's presented through a symbolic link is notified of changes in it by any program")
   func link() throws {
     try withSandbox { box in
       _ = try box.write("real/f")

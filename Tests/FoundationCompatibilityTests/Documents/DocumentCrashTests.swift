@@ -93,7 +93,7 @@ private class Mortal: UIDocument {
     reach(.afterWriting)
   }
 
-  /// What the process does that's killed.
+  /// The work of the process that's killed.
   static func saveAndDie(_ path: String, _ number: Int) async throws {
     let url = URL(fileURLWithPath: path)
     NSFileCoordinator.coordinationDomain = CoordinationDomain()

@@ -157,7 +157,7 @@ import Testing
       async let second: Void = writeElsewhere("second", to: url)
       _ = try await (first, second)
       #expect(await reverted)
-      // What came before the revert may have become a conflict.
+      // The contents from before the revert may have become a conflict.
       await document.until {
         document.documentState.isSubset(of: .inConflict) && !document.hasUnsavedChanges
           && document.text == (try? box.text(url))
@@ -232,7 +232,7 @@ final class PlainNote: UIDocument {
   }
 }
 
-/// What a document has handed to a writer.
+/// The reacquirer that a document has handed to a writer.
 private struct Reacquirer: Sendable {
   private let closure: (@Sendable () -> Void)?
 

@@ -15,7 +15,7 @@ final class QueryWatcher: @unchecked Sendable {
   private let lock = NSLock()
   private var handlers: [Notification.Name: (Notification) -> Void] = [:]
 
-  /// What's posted is gathered for as short as possible.
+  /// Notifications are batched for as short a time as possible.
   init(
     _ box: Sandbox, _ format: String? = "TRUEPREDICATE", on queue: OperationQueue = serialQueue("query"),
     query: NSMetadataQuery = NSMetadataQuery()

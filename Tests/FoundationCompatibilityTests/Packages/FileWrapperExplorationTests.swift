@@ -103,7 +103,7 @@ struct FileWrapperExplorationTests {
           if random.chance(1, in: 2) { options.insert(.withNameUpdating) }
           try root.write(to: url, options: options, originalContentsURL: random.chance(2, in: 3) ? url : nil)
           #expect(try FileWrapper(url: url).listing() == model.listing(), "seed \(seed), step \(step)")
-          // What was written in the tick in which it was read counts as newer.
+          // A file that was written in the tick in which it was read counts as newer.
           if options.contains(.withNameUpdating), !wasReadAtOnce {
             #expect(root.matchesContents(of: url), "seed \(seed), step \(step)")
           }

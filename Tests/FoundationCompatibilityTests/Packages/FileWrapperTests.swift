@@ -197,7 +197,7 @@ struct FileWrapperTests {
       #expect(
         try ["images/1.png", "images/2.png"].map { try status(box.url("p/\($0)")).identity } == Array(identities[1...]))
       #expect(try status(box.url("p/text")).identity != identities[0])
-      // What wasn't read before the save is read from the new package, and the next save is incremental again.
+      // A file that wasn't read before the save is read from the new package, and the next save is incremental again.
       #expect(wrapper.listing() == all.dropLast() + ["text new"])
       #expect(wrapper.matchesContents(of: url))
       let written = try status(box.url("p/text")).identity
