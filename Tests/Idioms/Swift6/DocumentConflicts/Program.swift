@@ -40,7 +40,7 @@ final class ConflictResolver {
 
 @main @MainActor
 struct Program {
-  /// What a program does that doesn't coordinate, and what the document makes of it.
+  /// Writes as a program that doesn't coordinate, and waits until the document has a conflict.
   static func makeConflict(_ document: NoteDocument, mine: String, theirs: String) async throws {
     var changes = NotificationCenter.default.notifications(named: UIDocument.stateChangedNotification, object: document)
       .makeAsyncIterator()

@@ -47,7 +47,7 @@ final class Album {
 
   func picture(_ key: String) -> Data? { pictures.fileWrappers?[key]?.regularFileContents }
 
-  /// What a document class asks for when it saves.
+  /// The contents for which a document class is asked when it saves.
   func contents() throws -> FileWrapper {
     if infoIsEdited {
       if let old = root.fileWrappers?[Names.info] { root.removeFileWrapper(old) }
@@ -57,7 +57,7 @@ final class Album {
     return root
   }
 
-  /// What a document class hands over when it opens.
+  /// The contents that a document class hands over when it opens.
   func load(from wrapper: FileWrapper) throws {
     guard wrapper.isDirectory, let data = wrapper.fileWrappers?[Names.info]?.regularFileContents else {
       throw CocoaError(.fileReadCorruptFile)

@@ -97,7 +97,7 @@ struct Program {
     Scene.finish()
   }
 
-  /// What an event does, and the end of its turn.
+  /// The action of an event, and the end of its turn.
   @MainActor
   private static func click(_ action: @MainActor () -> Void) async {
     action()
