@@ -33,7 +33,7 @@ struct EndingTests {
 
     var text: String { get throws { try String(contentsOf: file, encoding: .utf8) } }
 
-    /// What the next program that opens the file is offered.
+    /// The recoveries that are offered to the next program that opens the file.
     func recovered() async throws -> [String?] {
       var options = DocumentOptions<String>(domain: domain, versions: versions)
       options.crashJournal = .directory(root.appending(path: "journals"))

@@ -99,7 +99,7 @@ struct HostileClientTests {
     return client
   }
 
-  @Test("From whoever asks and asks and never reads, nothing more is taken")
+  @Test("The service takes nothing more from a client that sends requests and never reads")
   func floods() throws {
     let problems = try withSiege { siege in
       let client = try askingClient(siege)

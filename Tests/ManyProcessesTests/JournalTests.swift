@@ -47,7 +47,7 @@ struct JournalTests {
       let victim = Int(random.below(2))
       for _ in 0...random.below(20) { note(try workers[victim].line()) }
       workers[victim].send(SIGKILL)
-      // What it has reported is in the pipe still.
+      // Its reports are still in the pipe.
       for line in try workers[victim].lines() where line.hasSuffix(">") || line == "open" { note(line) }
       workers[victim] = try start()
     }
@@ -62,7 +62,7 @@ struct JournalTests {
     print("journals: seed \(seed), \(acknowledged.count) words, \(texts.count) texts")
   }
 
-  /// What a person would find: the file, its versions, and what is offered.
+  /// The texts that a person would find: the file, its versions, and the recoveries that are offered.
   private static func texts(
     _ file: URL, _ store: URL, _ journals: URL, _ domain: CoordinationDomain
   ) async throws -> [String] {
