@@ -8,7 +8,7 @@ struct CheckedSaveTests {
   static let old = "the old contents"
   static let new = [UInt8]("new".utf8)
 
-  /// What another program does right before the new file takes its place.
+  /// The action of another program right before the new file takes its place.
   enum Deed: String, CaseIterable, CustomTestStringConvertible {
     case nothing, removes, moves, replaces, writes, makesDirectory, linksElsewhere
 
@@ -53,7 +53,7 @@ struct CheckedSaveTests {
       }
     }
 
-    /// What is there afterwards.
+    /// Checks the files that are there afterwards.
     func check(_ text: (String) throws -> String) throws {
       switch self {
       case .nothing: #expect(try text("file") == "new")

@@ -16,7 +16,7 @@ struct LocalProcessTests {
     #expect(ProcessIdentity.runState(of: getpid()) != nil)
   }
 
-  @Test("A process that started at another time isn't alive, whoever has its number now")
+  @Test("A process that started at another time isn't alive, even if another process has its number now")
   func reusedNumber() {
     let current = ProcessIdentity.current
     #expect(!ProcessIdentity(pid: current.pid, startTime: current.startTime + 1).isAlive)

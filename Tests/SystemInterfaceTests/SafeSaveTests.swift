@@ -130,7 +130,7 @@ struct SafeSaveTests {
     }
   }
 
-  @Test("A file whose permissions don't allow writing is replaced only by whoever says so")
+  @Test("A file whose permissions don't allow writing is replaced only with an explicit option")
   func readOnlyFile() async throws {
     try await withTemporaryDirectory { sandbox in
       let path = try sandbox.write("file", "old")

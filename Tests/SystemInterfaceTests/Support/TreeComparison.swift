@@ -81,7 +81,7 @@ private struct TreeRecorder: TreeVisitor {
         record.attributes = try attributes(of: file)
         record.data = try data(of: file, status.size)
       }
-    // What a copy must not open isn't opened here either.
+    // Items that a copy must not open aren't opened here either.
     case .directory, .fifo, .socket, .characterDevice, .blockDevice, .unknown: break
     }
     records.append(record)
@@ -167,7 +167,7 @@ struct TreeComparisonTests {
   enum Fault: String, CaseIterable {
     case contents, length, hole, mode, time, attribute, target, name, missing, directoryTime, directoryAttribute, kind
 
-    /// What the comparison has to say.
+    /// The line that the comparison has to report.
     var report: String {
       switch self {
       case .contents: "'file' in 1 directories: contents"
