@@ -1,4 +1,4 @@
-/// What a person has pressed.
+/// A key that a person has pressed.
 enum Key: Equatable, Sendable {
   /// Characters that came at once, as from a paste; Return is a newline.
   case insert(String)

@@ -37,7 +37,7 @@ enum Terminal {
 
   private static func put(_ text: StaticString) { _ = write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount) }
 
-  /// What is typed, as it comes; ends with the terminal.
+  /// The keys that are typed, as they come; ends with the terminal.
   static func keys() -> AsyncStream<[Key]> {
     let (stream, continuation) = AsyncStream<[Key]>.makeStream()
     Thread.detachNewThread {

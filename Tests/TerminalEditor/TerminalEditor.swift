@@ -42,7 +42,7 @@ struct Arguments {
 /// An open document, and the terminal that shows it.
 @MainActor
 final class Editor {
-  /// What the person has to choose about.
+  /// The choice that the person has to make.
   private enum Question {
     case conflict, recovery
   }
@@ -130,7 +130,7 @@ final class Editor {
     return conditions.contains(.inConflict) ? .conflict : conditions.contains(.recoverable) ? .recovery : nil
   }
 
-  /// What isn't chosen stays as a version of the file.
+  /// The text that isn't chosen stays as a version of the file.
   private func choose(_ question: Question, isFirst: Bool) async throws {
     switch question {
     case .conflict:
