@@ -1,6 +1,6 @@
 import UndoStacks
 
-/// What a user of a stack calls; the stack and the plain model of it both have it.
+/// The calls of a user of a stack; the stack and the plain model of it both have them.
 protocol UndoMachine {
   var level: Int { get }
   var performing: UndoStack<Int, String>.Direction? { get }

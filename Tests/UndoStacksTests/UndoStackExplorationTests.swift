@@ -15,7 +15,7 @@ private struct Runner<Machine: UndoMachine> {
   var machine: Machine
   var log: [String] = []
   private var actionCount = 0
-  /// What is done within handlers, from time to time.
+  /// The source of the calls that are made within handlers, from time to time.
   private var random: SplitMix
 
   init(_ machine: Machine, seed: UInt64) {
@@ -62,7 +62,7 @@ private struct Runner<Machine: UndoMachine> {
   private mutating func perform() {
     while let action = machine.nextAction() {
       log.append("perform \(action)")
-      // What reverses it, and now and then something that handlers had better not do.
+      // An action that reverses it, and now and then something that handlers had better not do.
       switch random.below(8) {
       case 0: break
       case 1: run(random.pick(Call.allCases))
