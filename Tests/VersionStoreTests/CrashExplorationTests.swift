@@ -82,7 +82,7 @@ struct CrashExplorationTests {
     let removed = try store.removedVersions(of: item).map { try sandbox.text(store.path(of: $0)) }
     let rest = try sandbox.tree("store").filter { $0.hasPrefix("steps/") || $0.hasPrefix("contents/") }
       .filter { $0.split(separator: "/").count > 2 || $0.hasPrefix("steps/") }
-    // What a save that was cut off leaves beside its file goes with the next one.
+    // A file that an interrupted save has left beside its file goes with the next save.
     let files = try sandbox.tree("files").filter { !$0.contains(".fcsave") }
     return "\(texts) removed \(removed) \(rest) \(files)"
   }

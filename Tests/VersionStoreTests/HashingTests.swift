@@ -47,7 +47,7 @@ struct HashingTests {
     }
   }
 
-  @Test("Whoever compares contents hashes them first")
+  @Test("Contents are hashed before they are compared")
   func onAccess() async throws {
     try await withStore(hashingLater) { sandbox in
       let store = try sandbox.store()

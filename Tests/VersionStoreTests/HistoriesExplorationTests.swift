@@ -6,7 +6,7 @@ import Testing
 
 @testable import VersionStore
 
-/// What a store must have, kept in the plainest way.
+/// The expected state of a store, kept in the plainest way.
 private struct Reference {
   var texts: [String: String] = [:]
   /// Which history a file has.
@@ -36,7 +36,7 @@ private struct Run {
   var random: SplitMix
   var reference = Reference()
   var problems: [String] = []
-  /// What was done, for the report.
+  /// The operations that were done, for the report.
   private(set) var log: [String] = []
 
   private static let names = ["a", "b", "d/a", "d/b"]

@@ -60,7 +60,7 @@ struct IdentityTests {
     try await withStore { sandbox in
       let path = try sandbox.write("a", "1")
       let item = try #require(try sandbox.store().item(at: path, creating: true))
-      // What an editor does that keeps a backup, with somebody who looks in between.
+      // The steps of an editor that keeps a backup, with a look at the store in between.
       #expect(Foundation.rename(path.description, path.description + "~") == 0)
       if isNoted { try sandbox.store().noteRemoval(of: path) }
       #expect(try sandbox.store().item(at: path, creating: false) == nil)

@@ -7,7 +7,7 @@ import Testing
 struct PowerLossTests {
   private let item = ItemID.drawn()
 
-  /// What wasn't on the disk: it's empty then.
+  /// The files that weren't on the disk: they're empty then.
   enum Lost: CaseIterable, Sendable {
     case step, stepAndRecord
 

@@ -93,7 +93,8 @@ struct RemovingTests {
 
   private enum End { case death, error }
 
-  /// What the next process finds: the file, and how many conflicts, resolved ones, and removed ones there are.
+  /// The state that the next process finds: the file, and how many conflicts, resolved ones, and removed ones there
+  /// are.
   private func outcome(_ sandbox: StoreSandbox, _ item: ItemID) throws -> String {
     let (store, path) = (try sandbox.store(), sandbox.path("a"))
     try store.recover { _ in false }

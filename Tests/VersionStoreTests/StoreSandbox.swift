@@ -22,7 +22,7 @@ struct StoreSandbox: Sendable {
       at: root.appending("store"), files: door ?? DyingDoor.hurried(), worker: "1-2", limits: limits, time: { time })
   }
 
-  /// What the next process does with a store that an earlier one has left: its own tasks are done as well.
+  /// Does the next process's work on a store that an earlier one has left: its own tasks are done as well.
   func settle(_ item: ItemID) throws {
     let store = try store()
     try store.recover { _ in false }
