@@ -1,6 +1,6 @@
 import SystemInterface
 
-// What can happen next.
+// The next operations.
 
 extension ModelDisk {
   /// A kind of operation.
@@ -43,7 +43,7 @@ extension ModelDisk {
     }
   }
 
-  /// What may be renamed to where.
+  /// The renames that are possible, each with its old and its new name.
   private func pairs(_ taken: [Name], _ places: [Name]) -> [(Name, Name)] {
     taken.flatMap { old in
       places.filter { new in

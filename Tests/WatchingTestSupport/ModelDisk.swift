@@ -27,7 +27,7 @@ package struct ModelDisk: Hashable {
     package var isLate = false
   }
 
-  /// What goes wrong on purpose.
+  /// A deliberate mistake.
   package enum Fault: Hashable, CaseIterable {
     /// A directory is watched when it has been read.
     case watchesLate
@@ -52,7 +52,7 @@ package struct ModelDisk: Hashable {
   package var queue: [WatchEvent] = []
   package var queueCountMax = 100
   package var lastCookie: UInt32 = 0
-  /// What is told only after somebody has taken the events before it.
+  /// Events that are reported only after the events before them were taken.
   package var late: [WatchEvent] = []
   /// Open directories.
   package var places: [Int32: Int] = [:]

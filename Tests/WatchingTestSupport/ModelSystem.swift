@@ -7,10 +7,10 @@ package import SystemInterface
 /// `@unchecked Sendable`: for the one thread that explores.
 package final class ModelSystem: ModelFileSystem, FileWatcher, @unchecked Sendable {
   package var disk: ModelDisk
-  /// What happens before which call.
+  /// The operations of other programs, each with the number of the system call before which it occurs.
   private let plan: [(call: Int, operation: ModelDisk.Operation)]
   package private(set) var callCount = 0
-  /// What has happened, and how the files were right before.
+  /// The operations that were done, each with the files right before it.
   package private(set) var happened: [(operation: ModelDisk.Operation, before: ModelDisk)] = []
 
   package init(_ disk: ModelDisk, _ plan: [(call: Int, operation: ModelDisk.Operation)] = []) {
