@@ -51,7 +51,7 @@ struct ArgumentsTests {
   }
 
   @Test(
-    "What can't be meant is refused with a reason",
+    "A meaningless argument is refused with a reason",
     arguments: [
       (["--fitler", "claims"], "unknown option '--fitler'"), (["claims"], "unknown argument 'claims'"),
       (["--json"], "--json needs a value"), (["--json="], "--json needs a value"),

@@ -65,7 +65,7 @@ struct PlotTests {
     }
   }
 
-  @Test("What isn't part of the comparison is left out")
+  @Test("Rows outside of the comparison are left out")
   func otherRows() throws {
     let reader = try read(Samples.report)
     #expect(!reader.texts.contains("memory"))
