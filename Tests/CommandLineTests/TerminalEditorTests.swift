@@ -42,7 +42,7 @@ struct TerminalEditorTests {
     #expect(editor.terminal.isCooked)
   }
 
-  @Test("What is typed in one editor is in the other one after it was saved by itself, at its own cursor")
+  @Test("Text that's typed in one editor is in the other one after it was saved by itself, at its own cursor")
   func twoEditors() throws {
     try bench.makeFile("a.txt", "one\n")
     let (first, second) = (try edit("a.txt", "--autosave", "0.05"), try edit("a.txt", "--autosave", "0.05"))
@@ -56,7 +56,7 @@ struct TerminalEditorTests {
     #expect(bench.text("a.txt") == "zero and one\ntwo")
   }
 
-  @Test("Who reads gets what isn't saved yet")
+  @Test("A reader gets the unsaved text")
   func reading() throws {
     try bench.makeFile("a.txt", "")
     let editor = try edit("a.txt", "--autosave", "3600")
@@ -124,7 +124,7 @@ struct TerminalEditorTests {
     #expect(bench.text("a.txt") == nil)
   }
 
-  @Test("What an editor couldn't save at its end is offered by the next one", arguments: ["1", "2"])
+  @Test("Text that an editor couldn't save at its end is offered by the next one", arguments: ["1", "2"])
   func recovery(choice: String) throws {
     let editor = try edit("a.txt", "--autosave", "3600")
     try editor.type("typed")

@@ -48,7 +48,7 @@ struct VersionCommandTests {
     #expect(try output("versions", "--removed", file) == "")
   }
 
-  @Test("What doesn't exist is said, with 66, and nothing is changed")
+  @Test("A missing file or version is reported, with 66, and nothing is changed")
   func missing() throws {
     let none = try bench.run("versions", bench.path("none"))
     #expect(none.status == 66 && none.errors.contains("--deleted"))
@@ -94,7 +94,7 @@ struct VersionCommandTests {
     #expect(bench.text("notes.txt") == "one\ntwo\n")
   }
 
-  @Test("What can't be written, shown or restored is said, and every command has its help")
+  @Test("A failure to write, show or restore is reported, and every command has its help")
   func refusals() throws {
     _ = try output("keep", file)
     for name in ["versions", "keep", "show", "diff", "restore", "remove", "recover", "purge", "conflicts", "resolve"] {

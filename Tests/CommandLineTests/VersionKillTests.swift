@@ -34,7 +34,8 @@ struct VersionKillTests {
   }
 
   @Test(
-    "What a process has said is kept is kept, and nothing is left over", arguments: Budget.seeds(normal: 1, long: 20))
+    "Contents that a process has reported as kept are kept, and nothing is left over",
+    arguments: Budget.seeds(normal: 1, long: 20))
   func kills(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
     var promised: Set<String> = []
