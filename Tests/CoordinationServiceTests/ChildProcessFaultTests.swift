@@ -8,7 +8,7 @@ import Testing
     @Test("A child that gets accesses when what it belongs to has ended is found")
     func endedOuterIgnored() async { await Self.expectCaught(.init(service: [.endedOuterIgnored]), .orphan) }
 
-    @Test("What belongs to an access, and is entered before it, is found")
+    @Test("A report that belongs to an access, and is entered before it, is found")
     func nestedReportedFirst() async {
       await Self.expectCaught(.init(service: [.nestedReportedFirst]), .childAndServiceKill)
     }

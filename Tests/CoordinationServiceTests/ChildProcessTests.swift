@@ -41,7 +41,7 @@ struct ChildProcessTests {
 
   // MARK: - Nesting
 
-  @Test("What a child requests is nested in the access, and goes into it at once (C-432)")
+  @Test("A child's request is nested in the access, and goes into it at once (C-432)")
   func nested() {
     let harness = family()
     harness.tell(2, .write(7, "/d/a"))
@@ -131,7 +131,8 @@ struct ChildProcessTests {
     #expect(harness.core.tokens.isEmpty && harness.core.sharedAccesses.isEmpty)
   }
 
-  @Test("What a child waits for when the access ends isn't granted any more (C-434)", arguments: [false, true])
+  @Test(
+    "A request that a child waits for when the access ends isn't granted any more (C-434)", arguments: [false, true])
   func endedWhileWaiting(byHangUp isHungUp: Bool) {
     let harness = family()
     harness.tell(2, .write(7, "/d/a"), .write(8, "/d/a"), .read(9, "/d/a"))
@@ -217,7 +218,7 @@ struct ChildProcessTests {
 
   private static let tokenReasserted = ClientFrame.reasserted(.token(AccessID(1), token))
 
-  @Test("What a child reports to a new service is kept until the access around it has been reported (C-433)")
+  @Test("A child's report to a new service is kept until the access around it has been reported (C-433)")
   func reportedInOrder() {
     let harness = ServiceHarness(epoch: 2, expecting: [1, 2])
     harness.connect(2)

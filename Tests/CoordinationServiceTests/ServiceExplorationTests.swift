@@ -12,7 +12,7 @@ struct ServiceExplorationTests {
   func everyInterleaving(scenario: ServiceScenario) async { await explore(scenario) }
 
   @Test(
-    "What a child process accesses is nested in the access that it belongs to, in any order of events (C-432…C-434)",
+    "An access of a child process is nested in the access that the process belongs to, in any order of events (C-432…C-434)",
     arguments: Budget.isLong ? ServiceScenario.children : ServiceScenario.quickChildren)
   func everyInterleavingOfChildren(scenario: ServiceScenario) async { await explore(scenario) }
 
