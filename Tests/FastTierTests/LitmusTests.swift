@@ -161,7 +161,7 @@ struct LitmusTests {
       .check([[.plainAdd(0, 1)], [.compareExchange(0, 1, 2)]], words: [0])
   }
 
-  @Test("What a thread writes under a lock is known to the next one that takes it")
+  @Test("A value that a thread writes under a lock is known to the next one that takes it")
   func lock() {
     Orders(.relaxed, .relaxed, .messages, ["01", "10"])
       .check([[.lock, .load(0), .store(0, 1), .unlock], [.lock, .load(0), .store(0, 1), .unlock]])
