@@ -262,7 +262,7 @@ struct UncoordinatedChangeTests {
     #expect(world.arbiter.ledger.settling.isEmpty)
   }
 
-  @Test("C-200: What is seen at the old place of a moved item is told at the new one, after the move")
+  @Test("C-200: A change that's seen at the old place of a moved item is reported at the new one, after the move")
   func changeBeforeConfirmedMove() {
     var world = Watched()
     let presenter = world.present("/d/f")
