@@ -274,7 +274,7 @@ struct ChangeCoreExplorationTests {
       ]),
   ]
 
-  @Test("C-200: What once went wrong goes well", arguments: courses, [false, true])
+  @Test("C-200: Courses that once went wrong go well", arguments: courses, [false, true])
   func course(course: Course, timersFireTogether: Bool) async {
     let violation = await LongRun.run { () -> String? in
       let explorer = ChangeExplorer(course.setting)

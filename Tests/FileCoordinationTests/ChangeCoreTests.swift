@@ -6,7 +6,7 @@ import WatchingTestSupport
 
 @testable import FileCoordination
 
-@Suite("What a process knows of the items that its presenters observe")
+@Suite("The knowledge that a process has of the items that its presenters observe")
 struct ChangeCoreTests {
   /// A core, its hands, and the files that they use.
   private struct Process {
@@ -52,7 +52,8 @@ struct ChangeCoreTests {
     #expect(!process.hands.budget.take())
   }
 
-  @Test("C-200: What is put in the place of a moved item stays watched when the presenter of that item follows it")
+  @Test(
+    "C-200: An item that's put in the place of a moved one stays watched when the presenter of that item follows it")
   func newcomer() {
     var process = Process(["a"])
     process.add(1, "/r/a")
@@ -162,7 +163,7 @@ struct ChangeCoreTests {
       ])
   }
 
-  @Test("C-200: What has moved into a new directory is reported when that has been left alone")
+  @Test("C-200: An item that has moved into a new directory is reported when that has been left alone")
   func newDirectory() {
     var process = Process(["a"])
     process.add(1, "/r", observesInside: true)

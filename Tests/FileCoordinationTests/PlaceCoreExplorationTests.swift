@@ -137,7 +137,7 @@ struct PlaceCoreExplorationTests {
     Setting(testDescription: "links that aren't seen", files: link, paths: linkedPaths, kinds: [], fault: .seesNoLinks),
   ]
 
-  @Test("What goes wrong on purpose is found", arguments: faults)
+  @Test("A deliberate mistake is found", arguments: faults)
   func fault(setting: Setting) async {
     let violation = await LongRun.run { () -> String? in
       let explorer = PlaceExplorer(setting)
