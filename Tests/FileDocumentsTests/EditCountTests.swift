@@ -21,7 +21,7 @@ struct EditCountTests {
     #expect(count.hasChanges)
   }
 
-  @Test("What was saved can't be reached any more when an edit follows undone ones")
+  @Test("The saved contents can't be reached any more when an edit follows undone ones")
   func branch() {
     var count = EditCount()
     count.note(.done)

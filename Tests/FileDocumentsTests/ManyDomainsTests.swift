@@ -80,7 +80,7 @@ struct ManyDomainsTests {
   }
 
   @Test(
-    "Whatever happens beside whatever, each edit is in the file or in a version",
+    "In each order of operations, each edit is in the file or in a version",
     arguments: Budget.seeds(normal: 4, long: 200))
   func everything(seed: UInt64) async throws {
     try await withFixture { fixture in

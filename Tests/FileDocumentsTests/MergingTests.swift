@@ -115,7 +115,8 @@ struct MergingTests {
     }
   }
 
-  @Test("CD-37: What the format can't read leaves the contents as they were, and is kept before it's overwritten")
+  @Test(
+    "CD-37: Bytes that the format can't read leave the contents as they were, and are kept before they're overwritten")
   func unreadable() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open()

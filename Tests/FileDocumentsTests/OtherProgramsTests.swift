@@ -80,7 +80,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("CD-19: What a program has written that doesn't coordinate is taken over as well")
+  @Test("CD-19: Contents of a program that doesn't coordinate are taken over as well")
   func uncoordinated() async throws {
     try await withFixture { fixture in
       let document = try await fixture.open { $0.observesUncoordinatedChanges = true }

@@ -81,7 +81,7 @@ struct UnannouncedChangesTests {
     }
   }
 
-  @Test("CD-36: What another program writes in the last instant of a save is kept")
+  @Test("CD-36: Text that another program writes in the last instant of a save is kept")
   func writtenDuringSave() async throws {
     try await withInterloper(before: .rename) { fixture, interloper, document in
       try await document.edit { $0 = "new" }

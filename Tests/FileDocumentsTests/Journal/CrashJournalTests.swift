@@ -44,7 +44,7 @@ extension Fixture {
 
 @Suite("The crash journal of a document", .timeLimit(.minutes(2)))
 struct CrashJournalTests {
-  @Test("CD-61: What is unsaved is in the journal after its delay; a save removes it, and without edits there's none")
+  @Test("CD-61: Unsaved contents are in the journal after its delay; a save removes it, and without edits there's none")
   func writing() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -130,7 +130,7 @@ struct CrashJournalTests {
     }
   }
 
-  @Test("CD-60: What a killed process had typed is offered; restored it's an unsaved edit, and its journal goes")
+  @Test("CD-60: Text that a killed process had typed is offered; restored it's an unsaved edit, and its journal goes")
   func restoring() async throws {
     try await withFixture { fixture in
       try fixture.write("old")
@@ -270,7 +270,9 @@ struct CrashJournalTests {
     }
   }
 
-  @Test("CD-62: What was saved before the kill isn't offered, what is damaged neither, and what is too old goes")
+  @Test(
+    "CD-62: Contents that were saved before the kill aren't offered, damaged records neither, and those that are too old go"
+  )
   func needless() async throws {
     try await withFixture { fixture in
       try fixture.write("saved")
@@ -322,7 +324,7 @@ struct CrashJournalTests {
     }
   }
 
-  @Test("CD-60: What the document's format can't read is offered as bytes, and can be kept")
+  @Test("CD-60: Contents that the document's format can't read are offered as bytes, and can be kept")
   func unreadable() async throws {
     try await withFixture { fixture in
       struct Upper: DocumentFormat {
