@@ -67,7 +67,7 @@ struct PackageReadingTests {
     }
   }
 
-  @Test("FW-1: What is being read when the package is replaced is read to its old end")
+  @Test("FW-1: A member that's being read when the package is replaced is read to its old end")
   func replacementWhileReading() throws {
     try withSandbox { box in
       let path = box.path("p")
@@ -228,7 +228,7 @@ struct PackageReadingTests {
     }
   }
 
-  @Test("FW-1: What isn't a package is refused, and so is what no package can have")
+  @Test("FW-1: An item that isn't a package is refused, and so is a member that no package can have")
   func refusals() throws {
     try withSandbox { box in
       try box.write("file", "")

@@ -89,7 +89,7 @@ struct PackageWritingTests {
     }
   }
 
-  @Test("FW-9: What's at the place is replaced only if the caller says so")
+  @Test("FW-9: An item at the place is replaced only if the caller says so")
   func replacement() throws {
     try withSandbox { box in
       try box.write("p/a", "1")
@@ -222,7 +222,7 @@ struct PackageWritingTests {
     }
   }
 
-  @Test("CD-14: What a crash has left beside a package is removed when it's old enough, and nothing else")
+  @Test("CD-14: Leftovers of a crash beside a package are removed when they're old enough, and nothing else")
   func leftovers() throws {
     try withSandbox { box in
       try box.write("p/a", "1")
