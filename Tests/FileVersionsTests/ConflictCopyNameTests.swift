@@ -85,7 +85,7 @@ struct ConflictCopyNameTests {
     "d/a.txt.conflict1",
   ]
 
-  @Test("CV-31: What merely looks like one isn't one", arguments: nearMisses)
+  @Test("CV-31: A name that merely looks like that of a copy isn't one", arguments: nearMisses)
   func nearMiss(name: String) { #expect(ConflictCopyName(name) == nil) }
 
   @Test("CV-31: Only the names of the engines that are asked for are recognized")

@@ -117,7 +117,7 @@ struct ConflictCopyTests {
     }
   }
 
-  @Test("CV-34: What the result doesn't have stays in the store as a resolved version")
+  @Test("CV-34: Contents that the result doesn't have stay in the store as a resolved version")
   func choosing() async throws {
     try await withConflictCopies { sandbox in
       let file = try sandbox.write("a.txt", "mine")
@@ -298,7 +298,7 @@ struct ConflictCopyTests {
   }
 }
 
-@Suite("What others have in common with a file", .timeLimit(.minutes(4)))
+@Suite("The base that others have in common with a file", .timeLimit(.minutes(4)))
 struct MergeBaseTests {
   @Test("CV-36: A base is kept if there's no conflict, and the newest is that of the next one")
   func bases() async throws {

@@ -26,7 +26,9 @@ struct FileConflictsExplorationTests {
     }
   }
 
-  @Test("CV-35: What the updates have told is what a fresh look finds", arguments: Budget.seeds(normal: 8, long: 300))
+  @Test(
+    "CV-35: The conflicts that the updates have reported are those that a fresh look finds",
+    arguments: Budget.seeds(normal: 8, long: 300))
   func live(seed: UInt64) async throws {
     try await withConflictCopies { sandbox in
       var random = SplitMix(seed: seed)

@@ -30,7 +30,7 @@ struct FileVersionChangesTests {
     }
   }
 
-  @Test("What was added and removed before it's looked at is no change; the deletion of the file loses its versions")
+  @Test("A version that was added and removed before a look is no change; the deletion of the file loses its versions")
   func coalesced() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("a", "1")

@@ -79,7 +79,7 @@ struct FileVersionHashingTests {
     }
   }
 
-  @Test("What a process left that has ended is completed and hashed when the next one uses the store")
+  @Test("The work of a process that has ended is completed and hashed when the next one uses the store")
   func left() async throws {
     try await withFixture { fixture in
       let file = fixture.root.appending(path: "a")

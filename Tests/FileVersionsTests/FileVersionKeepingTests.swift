@@ -30,7 +30,7 @@ struct FileVersionKeepingTests {
     return url
   }
 
-  @Test("What every file has is kept, and what a program that doesn't coordinate ruins can be restored")
+  @Test("The contents of every file are kept, and a file that a program ruins without coordination can be restored")
   func ruined() async throws {
     try await withFixture { fixture in
       let file = try fixture.write("notes.txt", "all of it\n")

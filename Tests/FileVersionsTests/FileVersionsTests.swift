@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Versions of files", .timeLimit(.minutes(4)))
 struct FileVersionsTests {
-  @Test("CV-01, CV-02: What isn't there has no versions; a file without versions has an empty list")
+  @Test("CV-01, CV-02: A path without a file has no versions; a file without versions has an empty list")
   func nothing() async throws {
     try await withFixture { fixture in
       let none = fixture.root.appending(path: "none")
