@@ -10,7 +10,7 @@ import Testing
 struct FileVersionTests {
   private let native = FileVersions(domain: Sandbox.domain, storage: .directory(Sandbox.versionStore))
 
-  @Test("CV-01…CV-05: What isn't there has no versions; others are listed, newest first, without the current one")
+  @Test("CV-01…CV-05: A path without a file has no versions; others are listed, newest first, without the current one")
   func listing() throws {
     try withSandbox { box in
       let none = box.url("none")

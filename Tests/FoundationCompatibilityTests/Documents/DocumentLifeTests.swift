@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("CD-07, CD-15: What is edited during a save is still unsaved, and each of several saves ends once")
+  @Test("CD-07, CD-15: An edit during a save is still unsaved, and each of several saves ends once")
   func editingWhileSaving() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt", ""))
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("CD-10: What was done and undone is no change; cleared is none either")
+  @Test("CD-10: An edit that was undone is no change, and neither is a cleared one")
   func counting() async throws {
     try await withSandbox { box in
       let document = NoteDocument(fileURL: try box.write("a.txt"))

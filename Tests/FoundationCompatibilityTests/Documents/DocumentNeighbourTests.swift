@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("CD-19, CD-23: What another program writes beside unsaved changes becomes a conflict; both texts survive")
+  @Test("CD-19, CD-23: Text that another program writes beside unsaved changes becomes a conflict; both texts survive")
   func conflicts() async throws {
     try await withSandbox { box in
       let document = await open(try box.write("a.txt", "one"))

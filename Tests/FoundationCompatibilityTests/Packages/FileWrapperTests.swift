@@ -118,7 +118,8 @@ struct FileWrapperTests {
   }
 
   @Test(
-    "CW-04: What is read at once is stable, whatever becomes of the files; what isn't is nil and never something else")
+    "CW-04: Contents that are read at once are stable, whatever becomes of the files; others are nil and never something else"
+  )
   func immediate() throws {
     try withSandbox { box in
       let url = try makePackage(box)
@@ -370,7 +371,8 @@ struct FileWrapperTests {
     }
   }
 
-  @Test("FW-1: What another save has left as it was can be read from the new package, and what it has altered can't")
+  @Test(
+    "FW-1: A member that another save has left as it was can be read from the new package, and an altered one can't")
   func successor() throws {
     try withSandbox { box in
       let url = try makePackage(box)

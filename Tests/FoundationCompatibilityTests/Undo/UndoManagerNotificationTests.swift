@@ -79,7 +79,7 @@ struct UndoManagerNotificationTests {
     #expect(!manager.undoActionIsDiscardable && manager.redoActionIsDiscardable)
   }
 
-  @Test("UD-14: What an observer of the checkpoint registers is in the group that's about to be closed")
+  @Test("UD-14: A handler that an observer of the checkpoint registers is in the group that's about to be closed")
   func checkpoint() {
     let text = makeText()
     let other = UndoableText(text.undoManager)

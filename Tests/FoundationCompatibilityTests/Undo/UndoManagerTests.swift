@@ -47,7 +47,7 @@ struct UndoManagerTests {
     text.undoManager.endUndoGrouping()
   }
 
-  @Test("UD-14: What is registered in one turn of the main queue is one step, and no run loop is needed")
+  @Test("UD-14: Handlers that are registered in one turn of the main queue are one step, and no run loop is needed")
   func turns() async {
     let text = UndoableText()
     let manager = text.undoManager
