@@ -65,7 +65,7 @@ struct CheckedSaveTests {
     }
   }
 
-  @Test("Whatever another program does in the last instant stays done", arguments: Deed.allCases, [true, false])
+  @Test("An operation of another program in the last instant stays done", arguments: Deed.allCases, [true, false])
   func lastInstant(deed: Deed, canExchange: Bool) async throws {
     try await withTemporaryDirectory { sandbox in
       try sandbox.write("file", Self.old)
@@ -132,7 +132,7 @@ struct CheckedSaveTests {
     }
   }
 
-  @Test("CD-14: What killed saves have left is removed, and nothing else")
+  @Test("CD-14: Leftovers of killed saves are removed, and nothing else")
   func leftovers() async throws {
     try await withTemporaryDirectory { sandbox in
       let path = try sandbox.write("file", "text")
