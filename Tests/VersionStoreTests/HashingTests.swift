@@ -105,7 +105,7 @@ struct HashingTests {
     }
   }
 
-  @Test("What a program writes to a file that it still has open, before it's hashed, is part of the version")
+  @Test("Bytes that a program writes to a file that it still has open, before it's hashed, are part of the version")
   func openDescriptor() async throws {
     try await withStore(hashingLater) { sandbox in
       let store = try sandbox.store()

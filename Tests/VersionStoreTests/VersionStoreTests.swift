@@ -155,7 +155,7 @@ struct VersionStoreTests {
     }
   }
 
-  @Test("What isn't there, or is neither a file nor a directory, is refused, and leaves nothing in the store")
+  @Test("A path without an item, or with neither a file nor a directory, is refused, and leaves nothing in the store")
   func refusals() async throws {
     try await withStore { sandbox in
       let store = try sandbox.store()
@@ -181,7 +181,7 @@ struct VersionStoreTests {
     }
   }
 
-  @Test("What is known of a version survives, whatever bytes it has")
+  @Test("The attributes of a version survive, whatever bytes they have")
   func records() throws {
     var version = StoredVersion(
       id: VersionID(at: 7, after: nil), item: item,
