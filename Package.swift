@@ -25,7 +25,7 @@ import PackageDescription
 //   6  FileDocuments            documents: open, edit, save by themselves, live with others in the same file
 //   5  FileCoordinationTesting  recording presenter, virtual clock, message-matrix harness
 //   7  FoundationCompatibility  Apple's names, as thin adapters: the only target that imports Foundation
-//   5  filecoord                command-line tool on the public API only
+//   6  filecoord                command-line tool on the public API only
 //
 // `.ci/imports` checks the import statements against this table.
 

@@ -23,7 +23,7 @@ chan toClient[CLIENTS] = [8] of { mtype };
 mtype place[CLIENTS] = idle;
 bool isAlive[CLIENTS] = true;
 bool isKnown[CLIENTS];          /* the service knows of the access that lasts */
-bool hasDelegation[CLIENTS];    /* what the process believes */
+bool hasDelegation[CLIENTS];    /* as the process believes */
 bool isConnected[CLIENTS] = true;
 byte rest[CLIENTS] = ACCESSES;
 byte clientKills = CLIENT_KILLS;
@@ -40,7 +40,7 @@ byte holder = NOBODY;
 #define other(i) (1 - (i))
 #define isInGrace (isExpected[0] || isExpected[1])
 
-/* What's told to a service that's gone is lost. */
+/* A message to a service that's gone is lost. */
 inline tell(i, message) {
   if
   :: isConnected[i] -> toService[i]!message
@@ -168,7 +168,7 @@ inline depart(i) {
   lookAgain()
 }
 
-/* What was on its way to the service is lost; what was on its way from it arrives, if it had been written. */
+/* Messages on their way to the service are lost; those on their way from it arrive, if they had been written. */
 inline breakConnection(i) {
   drop(toService[i]);
   hasHungUp[i] = false;
