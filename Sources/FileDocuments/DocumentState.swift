@@ -64,7 +64,7 @@ public struct DocumentState: Hashable, Sendable {
     public static let saving = EditingObstacles(rawValue: 64)
   }
 
-  /// The conditions in which the document isn't as usual.
+  /// The conditions of the document that aren't normal; empty if it's normal.
   public internal(set) var conditions: Conditions = .closed
   /// Why contents can't be changed; empty if they can.
   public internal(set) var editingObstacles: EditingObstacles = .closed

@@ -10,7 +10,7 @@ extension FileDocument {
   /// by itself, see ``AutosavePolicy``.
   ///
   /// - Parameters:
-  ///   - edit: Its meaning for the count of unsaved changes: a new edit, or one taken back or made again.
+  ///   - edit: The meaning of the change for the count of unsaved changes: a new edit, or one taken back or made again.
   ///   - size: How much it changes, in the unit of ``AutosavePolicy/sizeMax``.
   ///   - deadline: How long to wait; that of the options unless stated.
   ///   - change: Changes the contents in place. It runs on the document's actor, and must not use the document.
@@ -41,7 +41,7 @@ extension FileDocument {
   /// ```
   ///
   /// - Parameters:
-  ///   - edit: Its meaning for the count of unsaved changes.
+  ///   - edit: The meaning of the change for the count of unsaved changes.
   ///   - size: How much it changes, in the unit of ``AutosavePolicy/sizeMax``.
   ///   - change: Changes the contents in place. It must not use the document.
   /// - Returns: The result of `change`.

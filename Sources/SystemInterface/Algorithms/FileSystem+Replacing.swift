@@ -257,7 +257,7 @@ extension FileSystem {
   }
 }
 
-/// The file that a save may replace, and the function that sees the new file before it does.
+/// The file that a save may replace, and the function that sees the new file before the replacement.
 private struct Expectation {
   let status: FileStatus
   let meet: (SystemPath) -> Void
