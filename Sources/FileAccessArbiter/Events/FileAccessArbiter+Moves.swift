@@ -155,7 +155,8 @@ extension FileAccessArbiter {
     return result.sorted { (accesses[$0.access].sequence, $0.item) < (accesses[$1.access].sequence, $1.item) }
   }
 
-  /// - Returns: The accesses whose way, or whose followers' way, may have changed.
+  /// - Returns: The accesses whose claims have moved, and those that are parked on them: their blockers may have
+  ///   changed.
   private mutating func moveClaims(
     _ claims: [(access: AccessID, item: Int)], by mover: AccessID, _ old: ItemPath, _ new: ItemPath
   ) -> Set<AccessID> {
