@@ -133,14 +133,14 @@ public struct BlockingFileCoordinator: Sendable {
   /// Asks the presenters of many items in advance, runs `body`, and blocks until its completion handler was called.
   ///
   /// The wait for the handler, from when `body` returned, lasts no longer than ``AccessDeadlines/waitingForAccesses``:
-  /// pass more for a batch that goes on for long, or `nil`. The end of the wait doesn't stop the batch.
+  /// pass more for a preparation that lasts long, or `nil`. The end of the wait doesn't end the preparation.
   ///
   /// - Parameters:
   ///   - reading: Items to be read.
   ///   - readingOptions: How; not `.resolvesSymbolicLink`.
   ///   - writing: Items to be written.
   ///   - writingOptions: Why; not `.forReplacing`.
-  ///   - deadlines: How long presenters and the batch may take; those of the coordinator unless stated.
+  ///   - deadlines: How long presenters and the preparation may take; those of the coordinator unless stated.
   ///   - body: The accesses that were prepared. It receives the presenters whose answers are missing, and calls the
   ///     handler when all is done, on any thread (C-138).
   /// - Throws: ``FileCoordinationError`` when a presenter refused, with code `.answerDropped` when the handler was dropped without

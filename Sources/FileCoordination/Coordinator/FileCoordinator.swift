@@ -45,7 +45,7 @@ public final class FileCoordinator: Sendable {
     var isPurposeFixed: Bool
     var isCancelled = false
     var live: Set<AccessID> = []
-    /// The answers for which prepared batches wait; one that the program drops answers by itself.
+    /// The answers for which preparations wait; one that the program drops answers by itself.
     var batchEnds: [AccessID: WeakBatchEnd] = [:]
   }
 
@@ -168,7 +168,7 @@ extension FileCoordinator {
     for end in ends { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
   }
 
-  /// Lets ``cancel()`` answer for the program, until the batch is forgotten.
+  /// Lets ``cancel()`` answer for the program, until the preparation is forgotten.
   func note(_ end: FileAnswer<Void>, of batch: AccessID) {
     let isCancelled = state.withLock { state in
       state.batchEnds[batch] = WeakBatchEnd(answer: end)
@@ -177,7 +177,8 @@ extension FileCoordinator {
     if isCancelled { end.fail(FileCoordinationError.coordinatorCancelled(label)) }
   }
 
-  /// Answers for a program that keeps the handler of a batch and doesn't call it; one that's dropped answers by itself.
+  /// Answers for a program that keeps the handler of a preparation and doesn't call it; one that's dropped answers by
+  /// itself.
   ///
   /// - Returns: The means to call it off; `nil` without a limit.
   func limit(_ end: FileAnswer<Void>, by deadlines: AccessDeadlines, _ subjects: [String]) -> ScheduledAction? {

@@ -18,7 +18,7 @@ extension FileCoordinationError {
     /// The accessor hasn't run. There is nothing to do; a coordinator that was cancelled fails its later calls too, so
     /// make another one.
     public static let cancelled = Code(1, "cancelled")
-    /// Other accesses were in the way, or a prepared batch went on, for longer than the deadline allows.
+    /// Other accesses were in the way, or a preparation lasted, for longer than the deadline allows.
     ///
     /// ``FileCoordinationError/blockers`` are in the way. Pass a longer deadline, or end them.
     public static let timedOut = Code(2, "timedOut")
@@ -37,7 +37,7 @@ extension FileCoordinationError {
     public static let evictionRefused = Code(5, "evictionRefused")
     /// A completion handler was dropped without having been called.
     ///
-    /// A mistake of the presenter or of the prepared batch: call the handler on every path.
+    /// A mistake of the presenter or of the body of a preparation: call the handler on every path.
     public static let answerDropped = Code(6, "answerDropped")
     /// The access was part of a cycle of waits that nothing could resolve.
     ///

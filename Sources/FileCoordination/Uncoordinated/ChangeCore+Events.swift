@@ -21,7 +21,7 @@ extension ChangeCore {
     var movedPlaces: Set<ItemPath> = []
   }
 
-  /// Arrivals by rename, for those departures of the batch that belong to them.
+  /// Arrivals by rename, for those departures among the same events that belong to them.
   struct Halves: Hashable, Sendable {
     struct Arrival: Hashable, Sendable {
       let watch: WatchID

@@ -87,7 +87,7 @@ struct ChangeCore: WatchingCore, Sendable {
       return (result.places.reversed(), result.news.reversed())
     }
 
-    /// Equal changes of one batch are one, and what has changed and vanished has vanished.
+    /// Equal changes of one output are one, and an item that has changed and vanished has vanished.
     mutating func see(_ change: ItemChange) {
       if !known.insert(change).inserted { return }
       switch change {

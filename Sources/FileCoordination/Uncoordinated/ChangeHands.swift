@@ -9,7 +9,7 @@ struct ChangeHands: WatchingHands, Sendable {
   let files: any FileSystem
   let watcher: any FileWatcher
   let budget: HandleBudget
-  /// The handles that are held for presenters; each order of ``ChangeCore`` that ends the need for one releases it.
+  /// The items that are held for presenters; each order of ``ChangeCore`` that ends the need for one releases it.
   var handles: [PresenterID: ItemHandle] = [:]
 
   mutating func carryOut(_ order: ChangeOrder) -> ChangeOutcome {

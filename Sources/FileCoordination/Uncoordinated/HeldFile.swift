@@ -3,7 +3,7 @@ package import SystemInterface
 
 /// A file that's found wherever it's moved to, as long as this object lives: for documents.
 ///
-/// Takes a descriptor of the same budget as the handles of presented items; without one it's found only where it was.
+/// Takes a descriptor of the same budget as the held items of presenters; without one it's found only where it was.
 package final class HeldFile: Sendable {
   private let handle: ItemHandle
   private let files: any FileSystem

@@ -2,12 +2,13 @@ internal import FileAccessArbiter
 internal import Synchronization
 internal import SystemInterface
 
-/// Holds on to an item itself, wherever it's moved to, until it's closed.
+/// Holds an item itself, at any place to which it's moved, until it's closed.
 ///
 /// An open descriptor without access to the contents (`O_PATH`, open(2)): the kernel shows where the item is, by
 /// proc_pid_fd(5). While it's open the file system can't be unmounted.
 ///
-/// A handle for which the ``HandleBudget`` has no descriptor knows what the item is, and finds it only where it's expected.
+/// A held item for which the ``HandleBudget`` has no descriptor is identified all the same, but is found only at its
+/// expected place.
 struct ItemHandle: Hashable, Sendable {
   let identity: FileIdentity
   let kind: FileKind
@@ -25,7 +26,7 @@ struct ItemHandle: Hashable, Sendable {
   ///   - path: The item.
   ///   - files: The door through which it's opened.
   ///   - budget: The budget that the descriptor is taken from.
-  ///   - former: A handle that is closed right after, and whose descriptor makes room for this one.
+  ///   - former: A held item that is closed right after, and whose descriptor makes room for this one.
   init?(
     _ path: ItemPath, in files: any FileSystem, _ budget: HandleBudget, insteadOf former: ItemHandle? = nil
   ) {
@@ -42,7 +43,7 @@ struct ItemHandle: Hashable, Sendable {
     kind = status.kind
   }
 
-  /// Lets go of the item; the handle must not be used afterwards.
+  /// Releases the item; this value must not be used afterwards.
   func close(in files: any FileSystem, _ budget: HandleBudget) {
     if let descriptor { Self.close(descriptor, in: files, budget) }
   }
@@ -94,9 +95,9 @@ struct ItemHandle: Hashable, Sendable {
   }
 }
 
-/// How many descriptors the handles of items take together.
+/// The number of descriptors that held items take together.
 ///
-/// A program may present more items than it may have files open. So handles take no more than one in
+/// A program may present more items than it may have files open. So held items take no more than one in
 /// ``shareOfDescriptors`` of its descriptors.
 ///
 /// | state | guarded by | why |
