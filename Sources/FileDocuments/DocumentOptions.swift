@@ -49,8 +49,8 @@ public struct DocumentOptions<Contents: Sendable>: Sendable {
   public var autosaveCheck: (@Sendable (DocumentAutosave<Contents>) throws -> Void)?
   /// The name of a file beside the document's for what that had when it was opened, such as `{ $0 + "~" }`; none unless stated.
   ///
-  /// It's made, or replaced, before the first save of each session. If that fails nothing is overwritten, and the state has code
-  /// ``DocumentError/Code/backupNotKept``.
+  /// It's made, or replaced, before the first save after each opening. If that fails nothing is overwritten, and the state has
+  /// code ``DocumentError/Code/backupNotKept``.
   ///
   /// - Note: Rule CD-46.
   public var backupName: (@Sendable (_ name: String) -> String)?

@@ -15,7 +15,7 @@ final class DocumentPresence: Sendable {
     var file: HeldFile?
     /// The leftovers of killed saves were searched for.
     var isTidied = false
-    /// The backup of this session was made.
+    /// The backup was made since the document was opened.
     var hasBackup = false
   }
 
