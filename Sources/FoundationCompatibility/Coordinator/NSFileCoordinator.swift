@@ -79,13 +79,13 @@
 
     // MARK: Presenters that don't answer
 
-    /// The presenters whose answers the accesses and batches of this coordinator did without, as long as their
+    /// The presenters whose answers the accesses and preparations of this coordinator did without, as long as their
     /// accessors run.
     ///
     /// A presenter is passed over while its process is stopped, and where ``deadlines`` say to proceed. Its file lacks
     /// the changes that it hasn't saved. Accesses inside of `prepare(…)` name the presenters of their own item that
-    /// didn't answer it. Ask inside the accessor, or inside the batch: afterwards it's empty. Apple's class has no such
-    /// property, and its accesses wait as long as it takes.
+    /// didn't answer it. Ask inside the accessor, or inside the preparation: afterwards it's empty. Apple's class has
+    /// no such property, and its accesses wait as long as it takes.
     ///
     /// - Note: Rules C-141 and C-187.
     public var unansweredPresenters: [String] { ongoing.unanswered }
@@ -187,8 +187,8 @@
     /// called. One that's dropped without having been called ends the wait with an error, and so does ``cancel()``. One
     /// that's kept and not called after `batchAccessor` returned is reported to the ``setMisuseHandler(_:)`` after as
     /// long as presenters may take to answer, and ends the wait with an error after as long as accesses may wait for
-    /// others: five minutes, unless ``deadlines`` say otherwise. Batches that go on for longer need longer ones. The
-    /// end of the wait doesn't stop the batch (C-135…C-141).
+    /// others: five minutes, unless ``deadlines`` say otherwise. Preparations that last longer need longer ones. The
+    /// end of the wait doesn't end the preparation (C-135…C-141).
     ///
     /// - Parameters:
     ///   - readingURLs: Items to be read.
