@@ -69,7 +69,7 @@ extension VersionStore {
     }
   }
 
-  /// - Returns: Whether that's settled; `false` if the stored contents were removed meanwhile.
+  /// - Returns: Whether the file is shared, or can't be; `false` if the stored contents were removed meanwhile.
   private func isShared(
     _ path: SystemPath, with stored: SystemPath, _ hash: ContentHash
   ) throws(VersionStoreError) -> Bool {

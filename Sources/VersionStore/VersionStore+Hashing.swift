@@ -43,7 +43,7 @@ extension VersionStore {
     let path = path(of: version)
     for _ in 0..<Self.hashingAttemptCountMax {
       let known = try known(version)
-      // A file that's still named elsewhere is another one when that's settled.
+      // A file that has another name outside of the store is replaced by another file when the addition is completed.
       if known.hash != nil { return known }
       if try status(of: stepPath(of: version)) != nil { return version }
       guard let before = try status(of: path) else { throw .versionIsGone(version.id) }

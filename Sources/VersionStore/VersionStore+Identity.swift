@@ -39,7 +39,7 @@ extension VersionStore {
     if let former = place, let last = try lastPath(of: former.item), last != path,
       try self.place(at: last)?.item == former.item
     {
-      // It was settled elsewhere, and then came a crash.
+      // The item was recorded at another path, and a crash followed before this record was removed.
       try unlink(layout.place(of: path).appending(StoreLayout.itemName))
       place = nil
     }

@@ -95,7 +95,7 @@ extension VersionStore {
     try write(place.record, directory.appending(StoreLayout.itemName))
   }
 
-  /// Where an item was settled last; it may have moved with a directory since.
+  /// The path at which an item was recorded last; it may have moved with a directory since.
   func lastPath(of item: ItemID) throws(VersionStoreError) -> SystemPath? {
     try recordIfIntact(at: layout.record(of: item))?.value(of: "path").map { SystemPath(bytes: $0) }
   }
