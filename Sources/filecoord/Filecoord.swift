@@ -4,7 +4,7 @@ import Glibc
 /// The command-line tool: on the public API of FileCoordination only.
 @main
 struct Filecoord {
-  /// Not `async`: the main thread of an `async` program is parked where it takes every signal.
+  /// Not `async`: the main thread of an `async` program sleeps where it takes every signal.
   static func main() {
     // Before there are other threads.
     let signals = Signals()
