@@ -34,7 +34,7 @@ public struct Table<Element: TableElement>: Sendable {
   @usableFromInline var elements = HashedSlab<Element>()
   /// The largest key so far: a larger one can't exist, which saves a look at strangers far away in memory.
   @usableFromInline var largest: Key?
-  /// Where the element with that key is, or ``none`` if it has gone: what came last is what most steps are about.
+  /// Where the element with that key is, or ``none`` if it has gone: most steps use the element that came last.
   @usableFromInline var newest = HashedSlab<Element>.none
 
   @inlinable public init() {}
@@ -56,7 +56,7 @@ public struct Table<Element: TableElement>: Sendable {
     @inline(__always) unsafeMutableAddress { unsafe elements.mutableAddress(of: index) }
   }
 
-  /// A copy of the element, which retains what it refers to: who reads only a part of it uses ``index(of:)``.
+  /// A copy of the element, which retains what it refers to: code that reads only a part of it uses ``index(of:)``.
   @inlinable public func find(_ key: Key) -> Element? {
     let index = index(of: key)
     return index == Self.none ? nil : elements[index]
