@@ -10,7 +10,7 @@ package enum ServerFrame: Hashable, Sendable {
   /// With the error of the presenter that caused it.
   case failed(AccessID, Failure, explanation: PresenterFailure?)
   case delivered(Delivery, DeliveryOrigin)
-  /// The question to save that was announced with this message isn't wanted any more: it isn't put unless it has begun.
+  /// The question to save that was announced with this message isn't needed any more: it's put only if it has begun.
   case saveWithdrawn(MessageID)
   case itemMoved(AccessID, item: UInt32, to: ItemPath)
   case presenterMoved(PresenterID, to: ItemPath)
