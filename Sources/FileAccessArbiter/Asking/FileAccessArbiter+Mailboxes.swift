@@ -171,7 +171,7 @@ extension FileAccessArbiter {
   private mutating func deliver(_ id: MessageID, to presenter: PresenterID) {
     let above = noteRunning(id, of: presenter)
     if above == nil {
-      // Its process begins it without being told.
+      // Its process begins it by itself.
       if messages[id].wasSentAhead { return }
       announceSave(after: id)
     }

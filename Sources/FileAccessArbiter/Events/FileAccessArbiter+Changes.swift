@@ -70,7 +70,7 @@ extension FileAccessArbiter {
     case .changed(let path):
       if !isWithheld(path, of: client) { settle(path, isNew: false, unexplained(at: path, of: client), client) }
     case .vanished(let path):
-      // To those that haven't been told of it yet it never was.
+      // Presenters that haven't been notified of the item yet aren't notified of its end.
       let untold = takeSettling(path, of: client).map { $0.isNew ? $0.presenters : [] } ?? []
       if !unpark(path, of: client) {
         // A presenter of the item itself may have known what was there before.
@@ -200,7 +200,7 @@ extension FileAccessArbiter {
       to: concerned.filter { settling.presenters.contains($0.presenter) })
   }
 
-  /// A directory that nobody has been told of yet stands elsewhere now, and what is in it with it.
+  /// A directory of which no presenter has been notified yet stands elsewhere now, together with the items in it.
   private mutating func judgeAgain(settlingInside old: ItemPath, at new: ItemPath, of client: ClientID) {
     let inside = ledger.settling.keys.filter { $0.client == client && old.contains($0.path) }
     for key in inside.sorted(by: { $0.path < $1.path }) {
@@ -215,7 +215,7 @@ extension FileAccessArbiter {
   private mutating func confirmMove(
     _ move: ItemChange, from old: ItemPath, to new: ItemPath, by client: ClientID
   ) {
-    // The move tells that something is there, and what was written since is told for itself.
+    // The move shows that an item is there, and writes since then are notified for themselves.
     if ledger.settling[ChangeLedger.Settling.Key(client: client, path: new)]?.isNew == true {
       _ = takeSettling(new, of: client)
     }

@@ -6,7 +6,7 @@ package enum Effect: Sendable {
   case grant(AccessID, Grant)
   /// The access has ended without having been granted. Nothing is left of it.
   case fail(AccessID, Failure)
-  /// The question to save that was announced with this message of the presenter isn't wanted any more.
+  /// The question to save that was announced with this message of the presenter isn't needed any more.
   case withdrawSave(PresenterID, announcedBy: MessageID)
   /// Run the presenter's callback, then call `messageAnswered`, `messageFailed` or, when it's gone, `presenterRemoved`.
   case deliver(Delivery)

@@ -73,7 +73,7 @@ struct ChangeLedger: Sendable {
     reportedEnds.insert(Settling.Key(client: client, path: path))
   }
 
-  /// A presenter that observes strangers' changes is removed: nothing waits to be told to it alone.
+  /// A presenter that observes uncoordinated changes is removed: no change waits any more to be notified to it alone.
   mutating func forgetObserver(_ id: PresenterID) {
     observerCount -= 1
     for (key, waiting) in settling where waiting.presenters.contains(id) {
