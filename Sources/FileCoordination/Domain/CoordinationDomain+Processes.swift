@@ -119,7 +119,7 @@ extension MeetingGround {
     var nextAsk = clock.now
     var askPause = Self.askInterval, lookPause = Self.lookInterval
     var asked: Int32?
-    // Since when no process serves, as far as the locks tell.
+    // The time since when no process serves, as the locks show.
     var freeSince: MonotonicTime?
     while true {
       freeSince = isUsualPlaceFree ? freeSince ?? clock.now : nil

@@ -87,7 +87,7 @@ extension FastTier {
     }
   }
 
-  /// Adopts one claim that its holder, or something nested in it, wants to be known.
+  /// Adopts one claim that its holder, or an access nested in it, needs in the arbiter.
   ///
   /// - Returns: Whether it's adopted now, or was before; `false` if it has ended.
   func adoptClaim<Arbiter: TierArbiter>(

@@ -19,8 +19,8 @@ internal import FileAccessArbiter
 /// | strong counters | writers of this tier; readers, their bias | all | raised before the scan of the slots, lowered after the slot is free; see ``StrongCounter`` |
 /// | interests | the host's lock holder | all | raised before the scan of the slots |
 ///
-/// Fingerprints that happen to be equal make a claim give way to nobody: then it goes through the arbiter, which
-/// compares paths.
+/// Fingerprints that are equal by chance make a claim give way to no other claim: then it goes through the arbiter,
+/// which compares paths.
 package struct FastTier<Memory: AtomicMemory>: Sendable {
   package let memory: Memory
   let layout: FastTierLayout
@@ -93,8 +93,8 @@ package enum FastTierRefusal: Hashable, Sendable {
 package enum FastTierAnswer: Sendable {
   case granted(ClaimToken)
   case refused(FastTierRefusal)
-  /// The claim was in somebody's hands when it wanted to retreat, or was refused by somebody: ask
-  /// ``FastTier/conclude(_:)`` under the host's lock.
+  /// Another thread examined the claim when it was to retreat, or has refused it: ask ``FastTier/conclude(_:)`` under
+  /// the host's lock.
   case contested(ClaimToken, FastTierRefusal)
 }
 
@@ -135,7 +135,7 @@ extension FastTier {
     var index = 0
     while index < layout.slotsPerShard {
       let address = address(shard: shard, slot: index)
-      // Nobody but this thread takes a slot of this shard; who freed it has read it before.
+      // Only this thread takes slots of this shard, and the thread that freed this one has read it before.
       let state = SlotState(try memory.load(address))
       if state.isFree { return FreeSlot(address: address, shard: shard, index: index, state: state) }
       index &+= 1
@@ -173,7 +173,7 @@ extension FastTier {
     try memory.compareExchange(claim.state.rawValue, claim.state.freed.rawValue, at: claim.slot)
   }
 
-  /// Lets those who look at the slots look at this one too, from before its first claim is shown.
+  /// Includes this slot in all looks at the slots, from before its first claim is shown.
   @inline(__always)
   func announceUse(of slot: FreeSlot) throws(Memory.Failure) {
     if try memory.loadRelaxed(usedSlots(of: slot.shard)) <= UInt64(slot.index) {
@@ -338,7 +338,7 @@ extension FastTier {
     let version = try interests.version()
     if path.memo != 0, try memory.loadRelaxed(path.memo) == version { return nil }
     if let refusal = try interest(above: path, in: InterestCounts(.blocksWritingBelow)) { return refusal }
-    // The version from before the look: what was raised since may have been missed.
+    // The version from before the look: an obstacle that was raised since may have been missed.
     if path.memo != 0 { try memory.storeRelaxed(version, at: path.memo) }
     return nil
   }

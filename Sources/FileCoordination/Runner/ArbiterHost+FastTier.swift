@@ -2,7 +2,7 @@ internal import CoordinationService
 internal import FileAccessArbiter
 internal import SystemInterface
 
-// The host's side of the fast tier. Everything here happens under the host's lock; in which order says
+// The host's side of the fast tier. All of it runs under the host's lock, in the order of
 // `FastTier.step(raising:_:adopt:_:)`.
 
 extension ItemPath: NestedItem {}

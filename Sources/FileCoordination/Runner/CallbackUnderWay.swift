@@ -29,7 +29,7 @@ package struct CallbackUnderWay: Sendable {
   package func hasReturned() { host?.step(.callbackReturned(message)) }
 }
 
-/// Leads to a host as long as it lives: one object for all who may outlive the host.
+/// Leads to a host as long as it lives: one object for all objects that may outlive the host.
 final class HostReference: Sendable {
   weak let host: ArbiterHost?
 

@@ -24,11 +24,11 @@ struct DomainClock: Sendable {
   @inline(__always)
   var now: MonotonicTime { isMachine ? HostClock.shared.now : base.now }
 
-  /// Blocks until a time, or until an event that happens before it.
+  /// Blocks until a time, or until an event that occurs before it.
   ///
   /// - Parameters:
   ///   - deadline: The time on this clock.
-  ///   - event: The event, of which others don't have to know: it also happens at that time.
+  ///   - event: The event, which need not be shared with other code: it's also signalled at that time.
   func wait(until deadline: MonotonicTime, orFor event: ThreadEvent = ThreadEvent()) {
     waiting(until: deadline, wake: { event.signal() }) { deadline in
       if let deadline { _ = event.wait(until: deadline) } else { event.wait() }

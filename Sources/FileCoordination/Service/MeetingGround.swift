@@ -8,7 +8,7 @@ internal import SystemInterface
 /// * The serving process holds the locks of all places (``ServingRight``), and has searched for further ones after it
 ///   got them. Places are never removed. So if two want to serve at the same time, the later searcher finds the places
 ///   of the other, and can't get one of their locks.
-/// * A process that wants to be served tries all places, and makes a further one only if there is none.
+/// * A process that has to be served tries all places, and makes a further one only if there is none.
 /// * A process keeps its session at each place where it ever was served, and a service searches for sessions at all of
 ///   them.
 struct MeetingGround: Sendable {

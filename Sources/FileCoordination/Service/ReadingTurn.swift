@@ -64,7 +64,7 @@ extension ReadingTurn {
     try clock.waiting(until: deadline, wake: { poller.wake() }) { (deadline) throws(SystemError) in
       _ = try poller.wait(into: &events, until: deadline)
     }
-    // The end of a connection is told whatever one wants to be told of, so another wait would end at once.
+    // The end of a connection is reported for any requested events, so another wait would end at once.
     if events.contains(where: \.isHangUp) { awaitReturn() }
   }
 

@@ -113,7 +113,7 @@ extension ChangeCore {
     return !isDeep(directory) && directory.ancestors.contains(where: isDeep)
   }
 
-  /// Nothing is at the place of an item: what is held for the presenter may have been moved without an event.
+  /// Nothing is at the place of an item: the item that's held for the presenter may have been moved without an event.
   private mutating func findLost(_ id: PresenterID) {
     if presented[id]?.item != nil { order(.find(id, orAt: nil), .lostItem(id)) }
   }

@@ -17,7 +17,7 @@ extension ChangeCore {
   /// Events that were taken together.
   struct EventBatch: Hashable, Sendable {
     var rest: ArraySlice<WatchEvent>
-    /// The watched items that were moved themselves: what is presented inside has come along.
+    /// The watched items that were moved themselves: presented items inside have come along.
     var movedPlaces: Set<ItemPath> = []
   }
 
@@ -127,7 +127,7 @@ extension ChangeCore {
     doNext(presented.keys.sorted().map { .arm($0) } + [.unwatchUnused(former), .see(.unknown(.root))])
   }
 
-  /// Notes of presenters that are about to follow a move whether more has happened to their items.
+  /// Notes of presenters that are about to follow a move whether their items have changed further.
   mutating func noteChangesMeanwhile() {
     for id in followers {
       guard let path = presented[id]?.path else { continue }

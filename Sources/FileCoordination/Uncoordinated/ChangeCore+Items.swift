@@ -13,7 +13,7 @@ extension ChangeCore {
     }
 
     var rest: [Entry]
-    /// Places that were left: what is inside has come along.
+    /// Places that were left: the items inside have come along.
     var moved: Set<ItemPath> = []
   }
 

@@ -104,8 +104,8 @@ extension ChangeCore {
     return place
   }
 
-  /// Whether a directory around a place has appeared and isn't reported before it has been left alone: what is inside is
-  /// reported after it.
+  /// Whether a directory around a place has appeared and isn't reported before it has been left alone: the items inside
+  /// are reported after it.
   private func isInNewDirectory(_ path: ItemPath) -> Bool {
     path.ancestors.contains { directory in
       if case .appeared? = changes[directory]?.change { true } else { false }
@@ -135,7 +135,7 @@ extension ChangeCore {
     let replacement: [Step] =
       presenters(of: old).map { .arm($0) } + takenPlace(old, move, isPresent: isPresent)
     let place = place(of: move)
-    // The directory isn't reported as moved: what is in it has appeared with it.
+    // The directory isn't reported as moved: the items in it have appeared with it.
     let isSearched = place != old && places.place(at: place)?.isDeep == true
     let search = DirectorySearch(place, isReporting: true)
     doNext(
@@ -236,7 +236,7 @@ extension ChangeCore {
     return later
   }
 
-  /// A move is settled: what had vanished where it led to is reported, or doesn't have to be.
+  /// A move is settled: items that had vanished at its target have been reported, or need no report.
   private mutating func dropLosses(at place: ItemPath) {
     losses = moves.isEmpty ? [] : losses.filter { !place.isSameOrContains($0) }
   }

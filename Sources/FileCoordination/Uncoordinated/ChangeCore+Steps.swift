@@ -89,7 +89,7 @@ extension ChangeCore {
     self.question = question
   }
 
-  /// The next order; `nil` if there's nothing to do until something else happens.
+  /// The next order; `nil` if there's nothing to do before the next event.
   ///
   /// Pass its outcome to ``take(_:)`` before the next call.
   mutating func next() -> ChangeOrder? {

@@ -5,8 +5,8 @@ internal import SystemInterface
 /// The known state of presented items and of the places around them, and the orders that are due to receive their
 /// changes: a value that decides.
 ///
-/// It gives orders and takes their outcomes, see ``ChangeOrder``. It knows no file, descriptor, thread, lock or clock;
-/// ``ChangeHands`` carries its orders out. Between an order and its outcome anything may happen to the files.
+/// It gives orders and takes their outcomes, see ``ChangeOrder``. It uses no file, descriptor, thread, lock or clock;
+/// ``ChangeHands`` carries its orders out. Between an order and its outcome the files may change in any way.
 ///
 /// Each place is watched before it's looked at, so that nothing is missed that is made meanwhile.
 ///
@@ -42,7 +42,7 @@ struct ChangeCore: WatchingCore, Sendable {
   /// A change that no coordinated write accounts for, until its item has been left alone for a moment.
   struct UnsettledChange: Hashable, Sendable {
     var change: ItemChange
-    /// Something has happened since the last look.
+    /// Another event has come since the last look.
     var isRenewed = false
     var lookCount = 0
   }
@@ -168,7 +168,7 @@ struct ChangeCore: WatchingCore, Sendable {
 
   init(endedCountMax: Int = Self.endedCountMax) { self.endedCountMax = endedCountMax }
 
-  /// Reports to the arbiter what has happened.
+  /// Reports a change to the arbiter.
   mutating func see(_ change: ItemChange) {
     switch change {
     // It isn't waited for any more whether a change of it lasts.
@@ -227,7 +227,7 @@ struct ChangeCore: WatchingCore, Sendable {
       reportedArrivals.remove(path)
     case .moved(let old, let new, _):
       reportedArrivals.remove(old)
-      // The move says that something is there; what was written since is reported for itself.
+      // The move shows that an item is there; writes since then are reported for themselves.
       if case .appeared? = changes[new]?.change { changes[new] = nil }
       forgetChanges(inside: old)
     case .unknown: break
@@ -281,7 +281,7 @@ struct ChangeCore: WatchingCore, Sendable {
     presenters(of: path).contains { presented[$0]?.item != nil }
   }
 
-  /// Why not everything is seen that happens to an item.
+  /// The reason why not every change of an item is seen.
   func problem(of id: PresenterID) -> SystemError? {
     guard let path = presented[id]?.path else { return nil }
     return problems.sorted { $0.key < $1.key }

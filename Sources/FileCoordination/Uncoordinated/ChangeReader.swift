@@ -2,8 +2,8 @@ internal import FileAccessArbiter
 internal import FileWatching
 internal import SystemInterface
 
-/// Makes of events in the file system what happened to presented items: carries out what a ``ChangeCore`` orders, and
-/// reports what has come of it.
+/// Turns events in the file system into changes of presented items: carries out the orders of a ``ChangeCore``, and
+/// reports their outcomes.
 ///
 /// Blocks as long as the file system does.
 ///

@@ -141,7 +141,7 @@ extension Array where Element: Equatable {
 
 extension FileSystem {
   /// The status of the file at a canonical path; `nil` when nothing is there, also when a directory on the way has become a
-  /// symbolic link: what that leads to has another canonical path.
+  /// symbolic link: the target of that link has another canonical path.
   func statusWithoutLinks(of path: ItemPath) -> FileStatus? {
     do throws(SystemError) {
       let opened = try openWithoutLinks(path)
@@ -159,7 +159,7 @@ extension FileSystem {
     do {
       return try openWithoutSymbolicLinks(path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow])
     } catch {
-      // Linux before 5.6 can't tell.
+      // Linux before 5.6 doesn't report it.
       guard error.number == .noFunction else { throw error }
       return try open(path.systemPath, at: .workingDirectory, flags: [.pathOnly, .noFollow], mode: 0)
     }
